@@ -64,7 +64,14 @@ def executors(executor: str | Executor | Client, workers: int, stack: ExitStack)
     if named == "serial":
         return lambda: _given(_Serial())
     if named.startswith(ADDRESSES):
-        client = stack.enter_context(_client(named))
+        try:
+            from distributed import Client
+        except ImportError as error:
+            raise InputError("a Dask scheduler needs the extra: pip install 'bayesbias[distributed]'") from error
+        try:
+            client = stack.enter_context(Client(named, timeout=PATIENCE))  # type: ignore[no-untyped-call]  # it has no types
+        except Exception as error:  # time-outs and refusals of several libraries
+            raise InputError(f"no Dask scheduler answers at {named} within {PATIENCE} s: {error}") from error
         return lambda: _given(client.get_executor(pure=False))
     if isinstance(executor, Executor):
         return lambda: _given(executor)
@@ -80,17 +87,6 @@ def executors(executor: str | Executor | Client, workers: int, stack: ExitStack)
 def _given(executor: Executor) -> Iterator[Executor]:
     """An executor that stays open."""
     yield executor
-
-
-def _client(address: str) -> Client:
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise InputError("a Dask scheduler needs the extra: pip install 'bayesbias[distributed]'") from error
-    try:
-        return Client(address, timeout=PATIENCE)  # type: ignore[no-untyped-call]  # it has no types
-    except Exception as error:  # time-outs and refusals of several libraries
-        raise InputError(f"no Dask scheduler answers at {address} within {PATIENCE} s: {error}") from error
 
 
 class _Serial(Executor):
@@ -129,8 +125,7 @@ def _processes(workers: int) -> Iterator[Executor]:
 
 def _end_with_parent() -> None:
     """Let a worker end when the process that started it is killed."""
-    parent = parent_process()
-    if parent is not None:
+    if (parent := parent_process()) is not None:
 
         def watch() -> None:
             wait_for([parent.sentinel])

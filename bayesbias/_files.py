@@ -67,42 +67,29 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
     The temporary file stands in the same folder, with the same suffix, so the last step is one rename. A file that was
     there before keeps its permissions, and a link goes on to lead to its file. After an error nothing is left behind
-    and a file that was there before is untouched. What is read-only stays, for every user.
-
-    Raises
-    ------
-    OSError
-        The folder does not exist or cannot be written, or the disk is full; what is there is read-only, or is no
-        file (a folder, a device, a pipe).
+    and a file that was there before is untouched. What is read-only, or is no file, is refused with an OSError.
     """
     target = home_folder(path)
     place = target.resolve()
     temporary = place.with_name(f".{place.stem}-{secrets.token_hex(6)}{place.suffix}")
     with _named(target):
-        _check_replaceable(place)
+        if place.exists() and not place.is_file():
+            raise OSError("there is something that is no file (a folder, a device, a pipe): give another path")
+        if place.exists() and not place.stat().st_mode & 0o222:
+            raise PermissionError(
+                errno.EACCES, "the file that is there is read-only: allow writing, or give another path"
+            )
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         with _named(target):
             yield temporary
             if place.exists():
                 temporary.chmod(stat.S_IMODE(place.stat().st_mode))
-            _synced(temporary)
+            with temporary.open("rb+") as content:  # a crash must not leave an empty file under the name
+                os.fsync(content.fileno())
             temporary.replace(place)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _synced(file: Path) -> None:
-    """Wait until a file's content is on the disk, so that a crash cannot leave an empty one under its name."""
-    with file.open("rb+") as content:
-        os.fsync(content.fileno())
-
-
-def _check_replaceable(place: Path) -> None:
-    if place.exists() and not place.is_file():
-        raise OSError("there is something that is no file (a folder, a device, a pipe): give another path")
-    if place.exists() and not place.stat().st_mode & 0o222:
-        raise PermissionError(errno.EACCES, "the file that is there is read-only: allow writing, or give another path")
 
 
 @contextmanager
@@ -127,13 +114,7 @@ def to_json(value: object, indent: int | None = None) -> str:
 
 
 def from_json(text: str | bytes) -> Any:
-    """The value of a JSON text.
-
-    Raises
-    ------
-    ValueError
-        It is none.
-    """
+    """The value of a JSON text; a ValueError where it is none."""
     return json.loads(text)
 
 
@@ -187,8 +168,14 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path} cannot be read as text: {error}") from error
 
 
+MOST_TOML = 2**25
+"""Bytes of a TOML file: many times the longest list of words, and fewer than a large embedding given in its place."""
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file."""
+    if path.is_file() and (size := path.stat().st_size) > MOST_TOML:
+        raise InputError(f"{path} is not a TOML file: it has {size:,} bytes, and {MOST_TOML:,} are read at most")
     return parse_toml(read_text(path), str(path))
 
 
@@ -215,8 +202,7 @@ def _sentence(kind: type[BaseModel], fault: Any) -> str:
     place = [str(part) for part in fault["loc"]]
     key = ".".join(place)
     if fault["type"] == "extra_forbidden":
-        valid = ", ".join(_fields_at(kind, place[:-1]))
-        return f"unknown key {key!r}; valid keys here are {valid}"
+        return f"unknown key {key!r}; valid keys here are {', '.join(_fields_at(kind, place[:-1]))}"
     if fault["type"] == "missing":
         return f"the key {key!r} is missing"
     message = fault["msg"].removeprefix("Value error, ").replace("valid tuple", "list").replace("Tuple", "the list")

@@ -59,6 +59,27 @@ class _Dataset(_File):
     url: str
     doi: str
 
+    def local(self, name: str, folders: list[Path]) -> Path | None:
+        """The file where it is here, in the first of the folders that has it."""
+        places = [folder / self.file for folder in folders]
+        if self.kind == "embedding":
+            gensim = os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")
+            places.append(Path(gensim) / name / self.file)
+        return next((place for place in places if place.is_file()), None)
+
+    def hash_of(self, path: Path) -> str:
+        """The hash of a file, of the kind that is known of the published one."""
+        kind = self.hash.partition(":")[0]
+        with path.open("rb") as content:
+            # md5 is what gensim publishes of its files; it guards against damage
+            digest = hashlib.file_digest(content, lambda: hashlib.new(kind, usedforsecurity=False))
+        return f"{kind}:{digest.hexdigest()}"
+
+    def advice(self, folders: list[Path]) -> str:
+        """How to come by the file."""
+        also = "" if len(folders) > 1 else f" or into the folder that {FOLDER} names"
+        return f"take {self.file} from {self.url or self.source} and put it into the folder {folders[0]}{also}"
+
 
 @cache
 def _registry() -> dict[str, _Dataset]:
@@ -99,7 +120,7 @@ def list_datasets() -> pd.DataFrame:
 
     folders = _folders()
     rows = [
-        {"name": name, **dataset.model_dump(), "here": _local(name, dataset, folders) is not None}
+        {"name": name, **dataset.model_dump(), "here": dataset.local(name, folders) is not None}
         for name, dataset in _registry().items()
     ]
     return pd.DataFrame(rows)[COLUMNS]
@@ -129,15 +150,25 @@ def dataset_path(name: str) -> Path:
     """
     dataset = _found(name)
     folders = _folders()
-    local = _local(name, dataset, folders)
-    if local is not None and (local.parent != _cache() or not dataset.url):
-        _check_hash(local, dataset)
-        return local
-    if local is not None and _hash(local, dataset) == dataset.hash:
-        return local
+    if (local := dataset.local(name, folders)) is not None:
+        actual = dataset.hash_of(local)
+        if actual == dataset.hash:
+            return local
+        if local.parent != _cache() or not dataset.url:
+            raise InputError(
+                f"{local} is not the file that was published: its hash is {actual}, that of the published file "
+                f"{dataset.hash}; replace it by that of {dataset.source}, or rename it and read it by its path"
+            )
     if not dataset.url:
-        raise InputError(f"the data set {name} is not here, and no address of it is known: {_advice(dataset, folders)}")
-    return _fetched(name, dataset, folders)
+        raise InputError(f"the data set {name} is not here, and no address of it is known: {dataset.advice(folders)}")
+    pooch = _pooch()
+    try:
+        with quiet(pooch.get_logger()):
+            return Path(pooch.retrieve(dataset.url, dataset.hash, fname=dataset.file, path=_cache()))
+    except (OSError, ValueError) as error:  # requests' errors are OSErrors, and another hash is a ValueError
+        raise InputError(
+            f"the data set {name} could not be fetched: {_reason(error, dataset.url)}; {dataset.advice(folders)}"
+        ) from error
 
 
 def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
@@ -161,6 +192,8 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
     >>> table = bb.datasets.load_dataset("weat_7_google")  # doctest: +SKIP
     >>> bb.fit(table, "published", seed=0)  # doctest: +SKIP
     """
+    import pandas as pd
+
     dataset, path = _found(name), dataset_path(name)
     if dataset.kind == "embedding":
         return load_embedding(path)
@@ -168,7 +201,12 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
         table = read_distance_table(path)
         table.attrs["coverage"] |= {"source": dataset.source, "doi": dataset.doi}
         return table
-    return _word_lists(path) if dataset.kind == "word lists" else _frequencies(path)
+    if dataset.kind == "word lists":
+        content = from_json(read_text(path))
+        rows = [(key, part["category"], word) for key, part in content.items() for word in part["examples"]]
+        return pd.DataFrame(rows, columns=["list", "category", "word"])
+    lines = (line.rpartition(" ") for line in read_text(path).splitlines() if line)
+    return pd.DataFrame([(word, int(count)) for word, _, count in lines], columns=["word", "count"])
 
 
 def _found(name: str) -> _Dataset:
@@ -208,48 +246,6 @@ def _folders() -> list[Path]:
     return [folder, _cache()]
 
 
-def _local(name: str, dataset: _Dataset, folders: list[Path]) -> Path | None:
-    """The file of a data set that is here, in the first of the folders that has one."""
-    places = [folder / dataset.file for folder in folders]
-    if dataset.kind == "embedding":
-        places.append(Path(os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")) / name / dataset.file)
-    return next((place for place in places if place.is_file()), None)
-
-
-def _hash(path: Path, dataset: _Dataset) -> str:
-    kind = dataset.hash.partition(":")[0]
-    with path.open("rb") as content:
-        # md5 is what gensim publishes of its files; it guards against damage
-        return f"{kind}:{hashlib.file_digest(content, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()}"
-
-
-def _check_hash(path: Path, dataset: _Dataset) -> None:
-    if (actual := _hash(path, dataset)) != dataset.hash:
-        raise InputError(
-            f"{path} is not the file that was published: its hash is {actual}, that of the published file "
-            f"{dataset.hash}; replace it by that of {dataset.source}, or rename it and read it by its path"
-        )
-
-
-def _advice(dataset: _Dataset, folders: list[Path]) -> str:
-    where = dataset.url or dataset.source
-    also = "" if len(folders) > 1 else f" or into the folder that {FOLDER} names"
-    return f"take {dataset.file} from {where} and put it into the folder {folders[0]}{also}"
-
-
-def _fetched(name: str, dataset: _Dataset, folders: list[Path]) -> Path:
-    """The file after it was fetched into the cache, whole or not at all."""
-    pooch = _pooch()
-
-    try:
-        with quiet(pooch.get_logger()):
-            return Path(pooch.retrieve(dataset.url, dataset.hash, fname=dataset.file, path=_cache()))
-    except (OSError, ValueError) as error:  # requests' errors are OSErrors, and another hash is a ValueError
-        raise InputError(
-            f"the data set {name} could not be fetched: {_reason(error, dataset.url)}; {_advice(dataset, folders)}"
-        ) from error
-
-
 def _reason(error: Exception, url: str) -> str:
     from requests import ConnectionError as NoConnection
     from requests import Timeout
@@ -259,18 +255,3 @@ def _reason(error: Exception, url: str) -> str:
     if isinstance(error, NoConnection):
         return f"no connection to {urlsplit(url).hostname}"
     return str(error).partition(". Deleted")[0] or type(error).__name__
-
-
-def _word_lists(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    content = from_json(read_text(path))
-    rows = [(key, part["category"], word) for key, part in content.items() for word in part["examples"]]
-    return pd.DataFrame(rows, columns=["list", "category", "word"])
-
-
-def _frequencies(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = (line.rpartition(" ") for line in read_text(path).splitlines() if line)
-    return pd.DataFrame([(word, int(count)) for word, _, count in rows], columns=["word", "count"])

@@ -18,11 +18,6 @@ def listed(words: Sequence[str], most: int = 8) -> str:
     return ", ".join(words[:most]) + more
 
 
-def shortened(words: Sequence[str], most: int = 8) -> str:
-    """The first words of a list, with an ellipsis where there are more, for a message."""
-    return ", ".join(words[:most]) + (", …" if len(words) > most else "")
-
-
 def many(count: int, noun: str) -> str:
     """A number and what it counts, such as ``1 word`` and ``2,000 words``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

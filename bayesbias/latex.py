@@ -14,7 +14,7 @@ from bayesbias._files import check_target, write_text
 from bayesbias._phrases import difference, is_share_of_draws, percent
 from bayesbias._results import Result
 from bayesbias.checks.summaries import ETI, HDI
-from bayesbias.errors import InputError, shortened, shown
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WHOLE, labelled
 
 if TYPE_CHECKING:
@@ -152,23 +152,15 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
         ]
         for i, name in zip(kept, columns, strict=True)
     ]
-    numeric = ["r" if _is_numeric(table.iloc[:, i]) else "l" for i in kept]
+    present = [[value for value in table.iloc[:, i] if not _missing(value)] for i in kept]
+    numeric = ["r" if values and all(map(_is_number, values)) else "l" for values in present]
+    names = [_escaped(name.replace("_", " ")) for name in columns]
     lines = [r"\begin{table}", r"\centering"]
     lines += [rf"\caption{{{_escaped(caption)}}}"] if caption else []
     lines += [rf"\label{{{label}}}"] if label else []
     lines += [rf"\begin{{tabular}}{{{''.join(numeric)}}}", r"\toprule"]
-    lines += [_row([_escaped(name.replace("_", " ")) for name in columns]), r"\midrule"]
-    lines += [_row(list(row)) for row in zip(*cells, strict=True)]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
-
-
-def _row(cells: list[str]) -> str:
-    return " & ".join(cells) + r" \\"
-
-
-def _is_numeric(column: pd.Series) -> bool:
-    values = [value for value in column if not _missing(value)]
-    return bool(values) and all(map(_is_number, values))
+    heading, *rows = (" & ".join(row) + r" \\" for row in [names, *zip(*cells, strict=True)])
+    return "\n".join([*lines, heading, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
@@ -186,7 +178,7 @@ def _cell(value: Any, digits: int, share: bool = False) -> str:
     if _missing(value):
         return ""
     if isinstance(value, list | tuple | set | frozenset):
-        return _escaped(shortened([str(item) for item in value]))
+        return _escaped(listed([str(item) for item in value]))
     digits = max(digits, 1) if share else digits
     least = 10.0**-digits
     if share and _is_number(value) and not least <= value <= 1 - least:

@@ -69,15 +69,24 @@ class Citations(Result):
         return "\n".join([*self.findings(), *self.notes])
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<li>{_linked(work)}</li>" for work in self.used)
+        rows = ""
+        for work in self.used:
+            line, address = escape(_line(work)), escape(f"https://doi.org/{work.doi}", quote=True)
+            linked = line.replace(address, f'<a href="{address}">{address}</a>') if work.doi else line
+            rows += f"<li>{linked}</li>"
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return f"<ul>{rows}</ul>{notes}{self.table().to_html(index=False)}"
 
     def bibtex(self) -> str:
         """BibTeX entries: the package, and each work whose DOI is known to it, once."""
+        package = [
+            ("title", "{bayesbias: bias in word embeddings with posterior distributions}"),
+            ("author", "{{The bayesbias authors}}"),
+            ("version", f"{{{version('bayesbias')}}}"),
+        ]
         known = dict.fromkeys(work.doi for work in self.used if work.doi)
         entries = [_entry(doi, references()[doi]) for doi in known if doi in references()]
-        return "\n\n".join([_package_entry(), *entries])
+        return "\n\n".join([_bibtex("software", "bayesbias", package), *entries])
 
 
 def cite(result: Any) -> Citations:
@@ -151,9 +160,7 @@ def _used(item: Any) -> Iterator[Cited]:
 
 def _completed(cited: Cited) -> Iterator[Cited]:
     """A work with its source, where it is known by its DOI or by its name."""
-    kind = next(
-        (kind for kind in ("embedding", "metric", "query", "word list") if cited.what.startswith(f"{kind} ")), ""
-    )
+    kind = next((kind for kind in KINDS if cited.what.startswith(f"{kind} ")), "")
     name = cited.what.removeprefix(f"{kind} ")
     if cited.source:
         yield cited
@@ -161,30 +168,22 @@ def _completed(cited: Cited) -> Iterator[Cited]:
         yield cited._replace(source=_short(references()[cited.doi]))
     elif kind == "embedding":
         yield from _of_embedding(name, "")
-    elif kind == "metric":
-        from bayesbias.metrics import list_metrics
-
-        known = list_metrics().set_index("name")
-        yield (
-            Cited(cited.what, *known.loc[name, ["source", "doi"]].fillna("").astype(str))
-            if name in known.index
-            else cited
-        )
     else:
-        yield _of_lists(cited, kind, name)
+        known = _known(kind, name)
+        yield cited if known is None else Cited(cited.what, known.source or "", known.doi or "")
 
 
-def _of_lists(cited: Cited, kind: str, name: str) -> Cited:
-    """Word lists or a query by name; those of the user's own have no source here."""
+def _known(kind: str, name: str) -> Any:
+    """A metric, a query or word lists by name; None of the user's own, whose sources are not known here."""
     from bayesbias.metrics import load_query
+    from bayesbias.metrics.catalogue import METRICS
     from bayesbias.words import load_words
 
-    load: dict[str, Callable[[str], Any]] = {"query": load_query, "word list": load_words}
+    load: dict[str, Callable[[str], Any]] = {"metric": METRICS.get, "query": load_query, "word list": load_words}
     try:
-        listed = load[kind](name) if kind in load else None
+        return load[kind](name) if kind in load else None
     except InputError:
-        return cited
-    return cited if listed is None else Cited(cited.what, listed.source or "", listed.doi or "")
+        return None
 
 
 def _of_table(table: pd.DataFrame) -> Iterator[Cited]:
@@ -249,21 +248,6 @@ def _line(cited: Cited) -> str:
         reference = f"{_short(work)}. {work.title}. {work.journal or work.booktitle}"
     link = f". https://doi.org/{cited.doi}" if cited.doi else ""
     return f"{cited.what}: {reference}{link}"
-
-
-def _linked(cited: Cited) -> str:
-    line = escape(_line(cited))
-    address = escape(f"https://doi.org/{cited.doi}", quote=True)
-    return line.replace(address, f'<a href="{address}">{address}</a>') if cited.doi else line
-
-
-def _package_entry() -> str:
-    fields = [
-        ("title", "{bayesbias: bias in word embeddings with posterior distributions}"),
-        ("author", "{{The bayesbias authors}}"),
-        ("version", f"{{{version('bayesbias')}}}"),
-    ]
-    return _bibtex("software", "bayesbias", fields)
 
 
 def _entry(doi: str, work: Reference) -> str:

@@ -46,7 +46,7 @@ from bayesbias.debiasing import debias
 from bayesbias.debiasing.registry import find_method
 from bayesbias.distances import distance_table, read_distance_table
 from bayesbias.embeddings import list_embeddings, load_embedding
-from bayesbias.errors import InputError, many, shortened
+from bayesbias.errors import InputError, listed, many
 from bayesbias.models import fit, list_models, load_fit, save_fit
 from bayesbias.models.fits import checked_draws
 from bayesbias.models.results import Fit
@@ -57,15 +57,20 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 MANIFEST, CONTRASTS, FITS, RECORDS = "manifest.json", "contrasts.parquet", "fits", "records"
+"""Files and folders of a sweep."""
 NONE = "none"
+"""A debiasing method that leaves an embedding as it is."""
 MOST_DEATHS = 3
 """How often a fit's worker process may die, while it makes no other fit, before the fit is recorded as failed."""
 TURNS = Lock()
 """Threads of one process make fits in turn: warnings, which become notes, are caught for a whole process."""
-SETTINGS = ["embedding", "words", "table", "debiasing", "model", "seed"]
+SEED = "seed"
+SETTINGS = ["embedding", "words", "table", "debiasing", "model", SEED]
+"""What distinguishes one fit of a sweep from the others."""
 HASHED = ("fit", "status", "reason", "content", "faults", "contrasts")
 """What of a record counts as its result. Bytes of a file do not: where HDF5 puts its headers depends on the process."""
-COLUMNS = ["fit", *SETTINGS, "contrast", "protected_word", "mean", "sd", "low", "high", "p_closer"]
+LABELS, FIGURES = ["contrast", "protected_word"], ["mean", "sd", "low", "high", "p_closer"]
+"""Columns of a contrast: what it is of, and its numbers."""
 
 
 class SweepPlan(Document):
@@ -231,22 +236,23 @@ def sweep(
     """
     flag(retry, "retry")
     workers = workers_asked(workers)
-    read, base, where = _read_plan(plan)
-    tasks = _tasks(read, base, where)
+    checked, base, where = _read_plan(plan)
+    tasks = _tasks(checked, base, where)
     folder = home_folder(out)
-    _prepare(folder, read, tasks)
+    _prepare(folder, checked, tasks)
     with ExitStack() as stack:
         pools = executors(executor, workers, stack)
-        pending = [task for task in tasks if not _finished(folder, task, read.save, retry)]
+        pending = [task for task in tasks if not _finished(folder, task, checked.save, retry)]
         for task in pending:  # a record that is there from now on is of this run
             (folder / RECORDS / f"{task.name}.json").unlink(missing_ok=True)
         if pending:
             at_once = {"processes": 2 * workers, "serial": 1} if isinstance(executor, str) else {}
             _run(pending, folder, pools, at_once.get(str(executor), len(pending)))
-    return _collected(folder, read, tasks)
+    return _collected(folder, checked, tasks)
 
 
 def _read_plan(plan: Mapping[str, Any] | str | Path) -> tuple[SweepPlan, Path, str]:
+    """The plan, the folder that its paths are relative to, and what messages call it."""
     if isinstance(plan, Mapping):
         return check(SweepPlan, dict(plan), "the plan"), Path.cwd(), "the plan"
     if not isinstance(plan, str | Path):
@@ -293,7 +299,7 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
     if twice:
         repeated = next(task for task in tasks if task.name == twice[0])
         raise InputError(
-            f"{where}: one fit is asked for twice (files of the same content count as one): {_said(repeated)}"
+            f"{where}: one fit is asked for twice (files of the same content count as one): {_settings_text(repeated)}"
         )
     return tasks
 
@@ -313,7 +319,7 @@ def _resolved(entries: Sequence[str], base: Path, names: set[str], kind: str, wh
         elif path.is_file():
             resolved.append(str(path.resolve()))
         else:
-            valid = f", nor one of {shortened(sorted(names), 6)}" if names else ""
+            valid = f", nor one of {listed(sorted(names), 6)}" if names else ""
             raise InputError(f"{where}: {each!r} in {kind} is no file{valid}")
     return resolved
 
@@ -353,7 +359,7 @@ def _json(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
 
 
-def _said(task: Task) -> str:
+def _settings_text(task: Task) -> str:
     return ", ".join(f"{key} {value}" for key, value in task.settings.items() if value is not None)
 
 
@@ -399,6 +405,7 @@ def _finished(folder: Path, task: Task, saved: bool, retry: bool) -> bool:
 
 
 def _record(folder: Path, name: str) -> dict[str, Any] | None:
+    """The record of a fit; None where there is none, or it is not whole."""
     try:
         record = from_json((folder / RECORDS / f"{name}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -414,13 +421,13 @@ def _run_fit(task: Task, folder: str) -> str:
     """
     begin = time.perf_counter()
     record = _new_record(task, "done")
-    post, rows = None, pd.DataFrame(columns=COLUMNS[7:])
+    post, rows = None, pd.DataFrame(columns=LABELS + FIGURES)
     with TURNS, warnings.catch_warnings(record=True) as caught, one_thread():
         warnings.simplefilter("always")
         try:
-            _unchanged(task)
+            _refuse_changed(task)
             post = _fitted(task)
-            _unchanged(task)
+            _refuse_changed(task)  # nor while the fit read them
             rows = _contrast_rows(post, str(task.options["population"]))
             record["faults"] = list(diagnose(post).faults)
         except Exception as error:  # a record holds whatever went wrong
@@ -432,7 +439,7 @@ def _run_fit(task: Task, folder: str) -> str:
         with _no_dask():
             save_fit(post, file)
         record |= {"sha256": _state(file)[2], "content": _content(post)}
-    record["contrasts"] = _values(rows)
+    record["contrasts"] = _plain_values(rows)
     record["seconds"] = round(time.perf_counter() - begin, 3)
     _write_record(Path(folder), record)
     return task.name
@@ -463,12 +470,13 @@ def _no_dask() -> Iterator[None]:
         yield
 
 
-def _values(rows: pd.DataFrame) -> list[list[Any]]:
+def _plain_values(rows: pd.DataFrame) -> list[list[Any]]:
     """Rows as plain values that JSON keeps to the last bit."""
     return [[None if value is pd.NA else value for value in row] for row in rows.astype(object).to_numpy().tolist()]
 
 
-def _unchanged(task: Task) -> None:
+def _refuse_changed(task: Task) -> None:
+    """Refuse files that are not as they were when the sweep began."""
     for file, (size, changed, _) in task.files.items():
         try:
             now = Path(file).stat()
@@ -479,6 +487,7 @@ def _unchanged(task: Task) -> None:
 
 
 def _fitted(task: Task) -> xr.DataTree:
+    """The fit of a table that is read, or measured on an embedding."""
     settings, options = task.settings, task.options
     if settings["table"] is None:
         name = settings["embedding"]
@@ -502,13 +511,15 @@ def _embedding(name: str, debiasing: str, state: tuple[int, int, str] | None) ->
 
 
 def _contrast_rows(post: xr.DataTree, population: str) -> pd.DataFrame:
+    """Every contrast of a fit with associated words or, where it has none, with its first connection."""
     names = post["constant_data"]["connection"].to_numpy().tolist()
     pairs = [("associated", other) for other in beside_associated(Fit(post))]
     pairs = pairs or [(names[0], name) for name in names[1:]]
+    columns = LABELS + FIGURES
     pieces = [
-        contrasts(post, *pair, population=population).assign(contrast=" - ".join(pair))[COLUMNS[7:]] for pair in pairs
+        contrasts(post, *pair, population=population).assign(contrast=" - ".join(pair))[columns] for pair in pairs
     ]
-    return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame(columns=COLUMNS[7:])
+    return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame(columns=columns)
 
 
 def _run(tasks: Sequence[Task], folder: Path, pools: Pools, at_once: int) -> None:
@@ -524,28 +535,29 @@ def _run(tasks: Sequence[Task], folder: Path, pools: Pools, at_once: int) -> Non
     InputError
         The executor takes no work any more.
     """
-    waiting, suspects, deaths, finished, idle = deque(tasks), deque[Task](), Counter[str](), 0, 0
+    waiting, suspects, deaths, finished = deque(tasks), deque[Task](), Counter[str](), 0
+    idle = 0  # pools in a row that broke before any fit was given out
     with progress("fitting", len(tasks)) as done:
         while waiting or suspects:
-            flying: dict[Future[str], Task] = {}
+            running: dict[Future[str], Task] = {}
             try:
                 with pools() as pool:
-                    while waiting or suspects or flying:
+                    while waiting or suspects or running:
                         queue, most = (suspects, 1) if suspects else (waiting, at_once)
-                        while queue and len(flying) < most:
-                            flying[pool.submit(_run_fit, queue[0], str(folder.resolve()))] = queue[0]
+                        while queue and len(running) < most:
+                            running[pool.submit(_run_fit, queue[0], str(folder.resolve()))] = queue[0]
                             queue.popleft()
-                        for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                            _result(future, flying[future], folder)
-                            del flying[future]
+                        for future in wait(running, return_when=FIRST_COMPLETED).done:
+                            _result(future, running[future], folder)
+                            del running[future]
                             finished, idle = finished + 1, 0
                             done(finished)
             except BrokenExecutor as error:
-                idle += not flying
+                idle += not running
                 if idle > 1:
                     raise InputError(f"the executor takes no work any more, since a worker died: {error}") from error
-                alone = len(flying) == 1
-                for task in flying.values():
+                alone = len(running) == 1
+                for task in running.values():
                     deaths[task.name] += alone
                     if _record(folder, task.name) is not None:
                         finished += 1
@@ -596,9 +608,9 @@ def _collected(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> Sweep:
         details["seconds"] = record["seconds"]
         fits.append({"fit": task.name, **settings, "status": record["status"], "reason": record["reason"], **details})
         rows += [[task.name, *settings.values(), *row] for row in record["contrasts"]]
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    text = ["fit", *SETTINGS[:-1], "contrast", "protected_word"]
-    table = table.astype(dict.fromkeys(text, "string") | dict.fromkeys(COLUMNS[9:], "float64"))
+    table = pd.DataFrame(rows, columns=["fit", *SETTINGS, *LABELS, *FIGURES])
+    text = [name for name in table if name not in {SEED, *FIGURES}]
+    table = table.astype(dict.fromkeys(text, "string") | dict.fromkeys(FIGURES, "float64"))
     with whole_file(folder / CONTRASTS) as temporary:
         table.to_parquet(temporary, index=False)
     manifest = from_json(read_text(folder / MANIFEST)) | {"hash": digest.hexdigest(), "finished": len(tasks)}

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
 from unicodedata import normalize
@@ -36,6 +37,7 @@ WHOLE = "whole list"
 """What the first row of a table of contrasts is called."""
 CONTROLS = ("neutral", "human")
 """The control lists that are bundled; word lists may name others."""
+LISTS = ("protected", "stereotypes", "controls")
 RESERVED = ("kind", "name", "description", "source", "doi", "language", "provenance", "controls")
 PROVENANCES = ("validated", "translated", "machine")
 """Who made a list of another language: speakers checked it, people translated it, or a program did."""
@@ -103,23 +105,21 @@ class WordLists:
     def __post_init__(self) -> None:
         _check_parts(self)
         known: dict[str, tuple[str, ...]] = {}
-        for part in ("protected", "stereotypes", "controls"):
+        repeats = dict(self.repeats)
+        for part in LISTS:
             lists = {
                 name: _concepts(f"{part}.{name}", words, self.forms, known)
                 for name, words in getattr(self, part).items()
             }
-            object.__setattr__(self, part, lists)
+            if part == "protected":
+                repeats |= {word: count for word, count in Counter(chain(*lists.values())).items() if count > 1}
+            object.__setattr__(self, part, {name: tuple(dict.fromkeys(words)) for name, words in lists.items()})
+        object.__setattr__(self, "repeats", repeats)
         object.__setattr__(self, "forms", {name: forms for name, forms in known.items() if len(forms) > 1})
         _check_controls(self)
         _check_groups(self)
         language_tag(self.language)
         by_name_or_none(self.provenance, PROVENANCES, "provenance")
-        counts = Counter(word for words in self.protected.values() for word in words)
-        repeats = {word: count for word, count in counts.items() if count > 1}
-        object.__setattr__(self, "repeats", {**self.repeats, **repeats})
-        for part in ("protected", "stereotypes", "controls"):
-            lists = {name: tuple(dict.fromkeys(words)) for name, words in getattr(self, part).items()}
-            object.__setattr__(self, part, lists)
         object.__setattr__(self, "labels", dict(self.labels))
         object.__setattr__(self, "factors", checked_factors(self.factors, self.protected))
         object.__setattr__(self, "grammar", {kind: tuple(w) for kind, w in checked_grammar(self.grammar).items()})
@@ -171,7 +171,7 @@ class WordList(Sequence[str]):
     doi: str | None = None
 
     def __post_init__(self) -> None:
-        _check_about(self, "the name of a list")
+        check_about(self, "the name of a list")
         _check_words("words", self.words)
 
     def __len__(self) -> int:
@@ -196,7 +196,7 @@ class PairList(Sequence[tuple[str, str]]):
     doi: str | None = None
 
     def __post_init__(self) -> None:
-        _check_about(self, "the name of a list")
+        check_about(self, "the name of a list")
         pairs_given(self.pairs, "pairs")
 
     def __len__(self) -> int:
@@ -210,13 +210,12 @@ class PairList(Sequence[tuple[str, str]]):
         return self.pairs[index]
 
 
-def _check_about(listed: WordLists | WordList | PairList, name: str) -> None:
-    """Refuse what says of a list whose it is and is no text."""
+def check_about(listed: Any, name: str) -> None:
+    """Refuse a name, description, source or DOI of word lists or templates that is no text."""
     printable(listed.name, name)
-    for part in ("description", "source"):
-        text(getattr(listed, part), part)
-    if listed.doi is not None:
-        text(listed.doi, "doi")
+    for part in ("description", "source", "doi"):
+        if part != "doi" or listed.doi is not None:
+            text(getattr(listed, part), part)
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -376,18 +375,7 @@ def load_words(name_or_path: str | Path) -> WordLists:
     parsed = check(_WordsFile, content, str(path))
     try:
         return WordLists(
-            name=parsed.name,
-            description=parsed.description,
-            source=parsed.source,
-            doi=parsed.doi,
-            protected=parsed.protected,
-            stereotypes=parsed.stereotypes,
-            controls=_controls(parsed.controls, path.parent),
-            labels=parsed.labels,
-            language=parsed.language,
-            provenance=parsed.provenance,
-            grammar=parsed.grammar,
-            factors=parsed.factors,
+            **parsed.model_dump(exclude={"kind", "controls"}), controls=_controls(parsed.controls, path.parent)
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
@@ -409,13 +397,12 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
     """
     path = _locate(name_or_path, kind="list")
     content = read_toml(path)
-    kind = content.get("kind")
+    if (kind := content.get("kind")) not in ("list", "pairs"):
+        raise InputError(f"{path}: kind is {kind!r}; load_list reads 'list' and 'pairs', load_words reads 'words'")
     if kind == "pairs":
         pairs = check(_PairsFile, content, str(path))
-        _check_words(f"{path}: pairs", [word for pair in pairs.pairs for word in pair])
+        _check_words(f"{path}: pairs", list(chain(*pairs.pairs)))
         return PairList(pairs.name, tuple(pairs.pairs), pairs.description, pairs.source, pairs.doi)
-    if kind != "list":
-        raise InputError(f"{path}: kind is {kind!r}; load_list reads 'list' and 'pairs', load_words reads 'words'")
     words = check(_ListFile, content, str(path))
     _check_words(f"{path}: words", words.words)
     return WordList(words.name, tuple(dict.fromkeys(words.words)), words.description, words.source, words.doi)
@@ -488,17 +475,14 @@ def list_words(language: str | None = None) -> pd.DataFrame:
             continue
         lists = load_words(path) if content["kind"] == "words" else load_list(path)
         if isinstance(lists, WordLists):
-            groups: int | None = len(lists.protected)
-            protected: int | None = sum(map(len, lists.protected.values()))
-            attributes = sum(map(len, lists.stereotypes.values()))
+            protected, attributes = (sum(map(len, part.values())) for part in (lists.protected, lists.stereotypes))
+            sizes: tuple[int | None, ...] = (len(lists.protected), protected, attributes)
         else:
-            groups, protected, attributes = None, None, len(lists)
-        about = (lists.description, lists.source, lists.doi, str(path))
+            sizes = (None, None, len(lists))
         origin = (content["kind"], content.get("language"), content.get("provenance"))
-        rows.append((lists.name, *origin, groups, protected, attributes, *about))
+        rows.append((lists.name, *origin, *sizes, lists.description, lists.source, lists.doi, str(path)))
     columns = ["name", "kind", "language", "provenance", "groups", "protected", "attributes", "description", "source"]
-    columns += ["doi", "path"]
-    table = pd.DataFrame(rows, columns=columns).astype({"groups": "Int64", "protected": "Int64"})
+    table = pd.DataFrame(rows, columns=[*columns, "doi", "path"]).astype({"groups": "Int64", "protected": "Int64"})
     order = table["kind"].map({"words": 0, "list": 1, "pairs": 2})
     return table.iloc[order.argsort(kind="stable")].reset_index(drop=True)
 
@@ -534,13 +518,12 @@ def _controls(controls: list[str] | dict[str, str | list[Any]], folder: Path) ->
             'table, such as [controls] with animals = ["cat", "dog"]'
         )
     table = controls if isinstance(controls, dict) else {name: name for name in controls}
-    return {name: _control_words(where, folder) if isinstance(where, str) else where for name, where in table.items()}
-
-
-def _control_words(where: str, folder: Path) -> Sequence[str]:
-    words = load_list(where if where in _bundled() else folder / where)
-    if isinstance(words, PairList):
-        raise InputError(f"the control list {where!r} holds pairs; a control is a list of words")
+    words: dict[str, Sequence[str]] = {}
+    for name, where in table.items():
+        listed = load_list(where if where in _bundled() else folder / where) if isinstance(where, str) else where
+        if isinstance(listed, PairList):
+            raise InputError(f"the control list {where!r} holds pairs; a control is a list of words")
+        words[name] = listed
     return words
 
 
@@ -571,8 +554,8 @@ def _concepts(
 
 
 def _check_parts(lists: WordLists) -> None:
-    _check_about(lists, "the name of the word lists")
-    for part in ("protected", "stereotypes", "controls", "repeats", "forms"):
+    check_about(lists, "the name of the word lists")
+    for part in (*LISTS, "repeats", "forms"):
         if not isinstance(getattr(lists, part), Mapping):
             raise InputError(f"{part} must map names to words, given {type(getattr(lists, part)).__name__}")
     for name, forms in lists.forms.items():
@@ -582,7 +565,7 @@ def _check_parts(lists: WordLists) -> None:
         raise InputError("there are no protected words: give at least one group under [protected]")
     if not lists.stereotypes and not lists.controls:
         raise InputError("there are no attribute words: give stereotypes or controls")
-    for part in ("protected", "stereotypes", "controls"):
+    for part in LISTS:
         for name in getattr(lists, part):
             printable(name, f"the name of a list in {part}")
 

@@ -37,8 +37,8 @@ FAULTS = (
         '"sd": 1.1 * draws.std(axis=0, ddof=1)', "summaries",
     ),
     Fault(
-        "ends of intervals swapped", "comparison/contrast.py", '"low": functionals.quantile(tail)',
-        '"low": functionals.quantile(1 - tail)', "summaries",
+        "ends of intervals swapped", "models/functionals.py", '"low": sums.quantile(tail)',
+        '"low": sums.quantile(1 - tail)', "summaries",
     ),
     Fault(
         "one number too few read of a line", "embeddings/readers.py", "= _line_vector(line, dimensions)",

@@ -1,16 +1,15 @@
 """What the benchmarks take from the inside of the package: when something moves there, it is changed here."""
 
-from bayesbias import _core, comparison, distances, models, reliability  # noqa: F401  (loads _core.components)
-from bayesbias.calibration import false_positives, simulation
+from bayesbias import _core, comparison, distances, models, reliability  # noqa: F401  (loads _core.icc)
+from bayesbias.calibration import false_positives
 from bayesbias.checks import summaries
 
 TYPICAL_SCALES = comparison.power.TYPICAL_SCALES
 contrast_draws = comparison.contrast.contrast_draws
 pseudo_lists = false_positives._pseudo_lists
-shaped_table = simulation._shaped_table
 adjusted_table = models.adjust.adjusted_table
 association_rows, word_weights = models.cells.association_rows, models.cells.word_weights
-interval_of = summaries.interval_of
+interval_of = summaries.cluster_interval_of
 measured_relatedness = distances.vocabularies.measured_relatedness
 vocabularies = distances.vocabularies
 word_values = distances.vocabularies.word_values
@@ -18,8 +17,8 @@ Distances, Fit, read_distances = distances.distances.Distances, models.results.F
 TARGET_ACCEPT, TUNE, build = models.nuts.TARGET_ACCEPT, models.nuts.TUNE, models.nuts.build
 model_of_text = models.spec.model_of_text
 related_model = models.related
-bootstrap_icc, icc = _core.components.bootstrap_icc, _core.components.icc
+bootstrap_icc, icc = _core.icc.bootstrap_icc, _core.icc.icc
 related_core = _core.related
-functionals, cell_weights, contrast = models.functionals, models.cells, comparison.contrast
+functionals, cell_weights, associations = models.functionals, models.cells, comparison.associations
 draw_alike, Wanted = _core.random_lists.draw_alike, _core.random_lists.Wanted
 unit_rows = _core.vectors.unit_rows

@@ -1,9 +1,11 @@
-"""The headline figures in one table: ``uv run python -m benchmarks``, some three minutes.
+"""The headline figures in one table: ``uv run python -m benchmarks``, some five minutes.
 
 Each row is measured in a process of its own, beside something that runs in the same process. The table goes to
-``results/overview.csv`` and, with machine and versions, to ``results/overview.md``.
+``results/overview.csv`` and, with machine and versions, to ``results/overview.md``. ``--only commands`` measures some
+parts again and keeps the rows of the others; ``--vectors FILE`` takes a file such as GloVe's in place of a made one.
 """
 
+import argparse
 import os
 import platform
 import resource
@@ -35,6 +37,131 @@ def cpu_of(command):
     return statistics.median(found)
 
 
+LIBRARY_IMPORTS = "import numpy, pandas, xarray, scipy.special"
+MADE, DIMENSIONS = 400_000, 50
+"""Words and dimensions of the text file that commands read."""
+REPORT = """
+import bayesbias as bb
+import numpy as np
+from benchmarks.overview import lists_and_vectors
+table = bb.distance_table(*lists_and_vectors({protected}, {attributes})[::-1])
+post = bb.fit(table, seed=1)
+{last}
+"""
+
+
+def text_files(room, given):
+    """A text file of vectors, the words of the list ``gender`` among its first, and the same with noise."""
+    import numpy as np
+
+    import bayesbias as bb
+
+    first, second = Path(given or room / "vectors.txt"), room / "second.txt"
+    rng = np.random.default_rng(0)
+    listed = list(dict.fromkeys(bb.load_words("gender").every_word()))
+    with second.open("w", encoding="utf-8") as noisy:
+        if given:
+            with first.open(encoding="utf-8") as lines:
+                blocks = iter(lambda: lines.readlines(1 << 24), [])
+                for block in blocks:
+                    parts = [line.rstrip("\n").partition(" ") for line in block]
+                    numbers = np.array([np.fromstring(rest, sep=" ") for _, _, rest in parts])
+                    _write(noisy, [word for word, _, _ in parts], numbers + rng.normal(0, 0.05, numbers.shape))
+            return first, second
+        with first.open("w", encoding="utf-8") as plain:
+            for begin in range(0, MADE, 20_000):
+                words = [_name(number) for number in range(begin, begin + 20_000)]
+                if not begin:
+                    words[100 : 100 + len(listed)] = listed
+                numbers = rng.normal(0, 0.4, (len(words), DIMENSIONS))
+                _write(plain, words, numbers)
+                _write(noisy, words, numbers + rng.normal(0, 0.05, numbers.shape))
+    return first, second
+
+
+def _name(number):
+    """A made word, which is longer the later it stands, as in files ordered by frequency."""
+    letters = "zqxjkvbpgw"
+    return "".join(letters[int(digit)] for digit in str(number * 7919 % 10 ** len(str(number + 10))).zfill(2)) + (
+        "y" * (len(str(number)) - 1)
+    )
+
+
+def _write(file, words, numbers):
+    for word, row in zip(words, numbers, strict=True):
+        file.write(f"{word} {' '.join([f'{number:.5g}' for number in row])}\n")
+
+
+def lists_and_vectors(protected, attributes):
+    """Made lists of three groups and their vectors, with a vocabulary of 4,000 further words."""
+    import numpy as np
+
+    import bayesbias as bb
+
+    rng, groups, each = np.random.default_rng(0), "abc", attributes // 5
+    lists = bb.WordLists(
+        name="made",
+        protected={group: [f"p{group}{number}" for number in range(protected // 3)] for group in groups},
+        stereotypes={group: [f"s{group}{number}" for number in range(each)] for group in groups},
+        controls={
+            "neutral": [f"n{number}" for number in range(each)],
+            "human": [f"h{number}" for number in range(attributes - 4 * each)],
+        },
+        description="made",
+    )
+    words = [*lists.every_word(), *(f"v{number}" for number in range(4000))]
+    centres = {letter: rng.normal(0, 1, DIMENSIONS) for letter in "abcsnhvp"}
+    vectors = {}
+    for word in words:
+        shared = 0.5 * centres[word[0]] + (0.25 * centres[word[1]] if word[0] in "ps" else 0)
+        vectors[word] = (rng.normal(0, 1, DIMENSIONS) + shared).astype(np.float32)
+    return lists, vectors
+
+
+def commands(given=None):
+    """Processor seconds of commands on a large text file, and of reports on large fits, beside their libraries."""
+    python = [sys.executable, "-c"]
+    needed = cpu_of([*python, LIBRARY_IMPORTS])
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        room = Path(name)
+        first, second = map(str, text_files(room, given))
+        size = f"{MADE:,} x {DIMENSIONS}, text"
+        asked = {
+            f"bayesbias run, {size}": ["run", first, "gender", "--out", name, "--seed", "1"],
+            f"bayesbias check-words, {size}": ["check-words", "gender", first],
+            f"bayesbias compare of two, {size}": [
+                *("compare", first, second, "--words", "gender"),
+                *("--report", f"{name}/change.html", "--seed", "1"),
+            ],
+        }
+        for work, arguments in asked.items():
+            rows.append((f"{work} (processor)", cpu_of([COMMAND, *arguments]), LIBRARY_IMPORTS, needed))
+        rows.append((f"bayesbias check-words, {size}: megabytes", *_megabytes(asked, first)))
+        for protected, attributes in ((60, 600), (198, 1000)):
+            last = f"bb.report(post, {name + '/report.html'!r})"
+            whole, less = (
+                cpu_of([*python, REPORT.format(protected=protected, attributes=attributes, last=each)])
+                for each in (last, "")
+            )
+            work = f"bb.report of {protected} x {attributes:,} words, with sensitivity (processor)"
+            rows.append((work, whole - less, "the table and its fit", less))
+    return rows
+
+
+def _megabytes(asked, first):
+    """Largest memory of check-words, and megabytes of the file."""
+    arguments = next(arguments for work, arguments in asked.items() if "check-words" in work)
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, capture_output=True); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code, COMMAND, *arguments], check=True, capture_output=True, text=True
+    ).stdout
+    return float(printed), "megabytes of the file", Path(first).stat().st_size / 2**20
+
+
 def timed(work):
     """Seconds of a piece of work, and its result."""
     begin = time.perf_counter()
@@ -44,7 +171,7 @@ def timed(work):
 
 def start():
     """Processor seconds of commands, beside Python and the libraries that they cannot do without."""
-    python, libraries = [sys.executable, "-c"], "import numpy, pandas, xarray, scipy.special"
+    python, libraries = [sys.executable, "-c"], LIBRARY_IMPORTS
     empty, needed = cpu_of([*python, "pass"]), cpu_of([*python, libraries])
     with tempfile.TemporaryDirectory() as room:
         demo = cpu_of([COMMAND, "demo", "--out", room])
@@ -151,18 +278,32 @@ def sweeps():
     return [("sweep of 40 crossed fits, 2 workers", taken[0], "1 worker", taken[1])]
 
 
+PARTS = {part.__name__: part for part in (start, commands, fits, reading, size, sweeps)}
+
+
 def main():
     """Measure, print and write the table."""
     import pandas as pd
 
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS), help="parts to measure again")
+    parser.add_argument("--vectors", help="a text file of 400,000 x 50 in place of a made one")
+    chosen = parser.parse_args()
     rows = []
-    for measure in (start, fits, reading, size, sweeps):
+    for name in chosen.only:
+        given = (chosen.vectors,) if name == "commands" else ()
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            rows += pool.submit(measure).result()
-        print(f"{measure.__name__} done", file=sys.stderr)
+            rows += pool.submit(PARTS[name], *given).result()
+        print(f"{name} done", file=sys.stderr)
     table = pd.DataFrame(rows, columns=["work", "seconds", "beside", "beside_seconds"])
     table["ratio"] = table["beside_seconds"] / table["seconds"]
     table = table.round({"seconds": 3, "beside_seconds": 3, "ratio": 2})
+    if set(chosen.only) != set(PARTS):
+        before = pd.read_csv(RESULTS / "overview.csv")
+        known = before["work"].isin(table["work"])
+        again = table.set_index("work").reindex(before.loc[known, "work"]).reset_index()
+        before.loc[known] = again.to_numpy()
+        table = pd.concat([before, table[~table["work"].isin(before["work"])]], ignore_index=True)
     table.to_csv(RESULTS / "overview.csv", index=False)
     where = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
     libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
@@ -171,9 +312,7 @@ def main():
         f"| {r.work} | {r.seconds:.2f} | {r.beside} | {r.beside_seconds:.2f} | {r.ratio:.2f} |"
         for r in table.itertuples()
     ]
-    text = "\n".join(
-        [*lines, "", f"Seconds, of commands (the first four rows) processor seconds; {where}; {libraries}.", ""]
-    )
+    text = "\n".join([*lines, "", f"Seconds, of commands and reports processor seconds; {where}; {libraries}.", ""])
     (RESULTS / "overview.md").write_text(text, encoding="utf-8")
     print(text)
 

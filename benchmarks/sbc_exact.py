@@ -6,7 +6,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pandas as pd
 from common import keep
-from inside import shaped_table
 from scipy import stats
 
 import bayesbias as bb
@@ -18,12 +17,24 @@ SHAPES = {
 }
 
 
+def ragged_table(sizes, words=6):
+    """A ragged table, every distance 1: ``sizes`` of each connection, one fewer for every other protected word."""
+    rows = [
+        (f"p{word}", "gh"[word // 2 % 2], f"{connection}{i}", "c", connection, 1.0)
+        for word in range(words)
+        for connection, size in sizes.items()
+        for i in range(size if word % 2 else max(1, size - 1))
+    ]
+    names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+    return pd.DataFrame(rows, columns=names)
+
+
 def main():
     rows = []
     for name, sizes in SHAPES.items():
         for model in ("published", "pooled"):
             ranks = bb.calibration.sbc(
-                model, shaped_table(sizes), REPLICATES, engine="exact", seed=1, draws=DRAWS
+                model, ragged_table(sizes), REPLICATES, engine="exact", seed=1, draws=DRAWS
             ).ranks
             for variable, values in ranks.items():
                 p = [stats.kstest((column + 0.5) / (DRAWS + 1), "uniform").pvalue for column in values.T]

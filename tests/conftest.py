@@ -150,6 +150,27 @@ def limited_files():
     return limited
 
 
+@pytest.fixture(scope="session")
+def blank_pictures():
+    """A context in which the pictures of reports are blank, where only words and tables are looked at."""
+    from matplotlib.figure import Figure
+
+    @contextmanager
+    def blank():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("bayesbias._page.Picture.figure", property(lambda picture: Figure(figsize=(2, 1))))
+            yield
+
+    return blank
+
+
+@pytest.fixture
+def without_pictures(blank_pictures):
+    """Reports with blank pictures throughout a test."""
+    with blank_pictures():
+        yield
+
+
 @pytest.fixture
 def edited(tmp_path):
     """A function from a bundled model's name and changes (old, new) of its file to the path of the changed file."""

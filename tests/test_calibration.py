@@ -9,7 +9,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import models
-from bayesbias.calibration import false_positives, simulation
+from bayesbias.calibration import false_positives
 from bayesbias.distances.distances import Distances
 
 DRAWS = 199
@@ -21,6 +21,18 @@ NULL = {
     "attribute_sd": 0.06,
     "interaction_sd": 0.02,
 }
+
+
+def ragged_table(sizes, words=6):
+    """A ragged table, every distance 1: ``sizes`` of each connection, one fewer for every other protected word."""
+    rows = [
+        (f"p{word}", "gh"[word // 2 % 2], f"{connection}{i}", "c", connection, 1.0)
+        for word in range(words)
+        for connection, size in sizes.items()
+        for i in range(size if word % 2 else max(1, size - 1))
+    ]
+    names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def assert_uniform(found):
@@ -37,9 +49,7 @@ def assert_uniform(found):
 @pytest.mark.parametrize("sizes", [{"associated": 4, "neutral": 30}, {"associated": 1, "different": 2}], ids=str)
 def test_ranks_of_the_exact_engine_are_uniform(model, sizes, sized):
     assert_uniform(
-        bb.calibration.sbc(
-            model, simulation._shaped_table(sizes), sized(1000, 20), engine="exact", seed=20, draws=DRAWS
-        )
+        bb.calibration.sbc(model, ragged_table(sizes), sized(1000, 20), engine="exact", seed=20, draws=DRAWS)
     )
 
 
@@ -57,7 +67,7 @@ def test_ranks_of_the_marginal_engine_are_uniform(model, shape, sized):
 def test_a_wrong_engine_is_caught():
     """Ranks under a prior that the data were not drawn from are far from uniform: the tests above can fail."""
     spec = bb.load_model("published")
-    table = simulation._shaped_table({"associated": 2, "neutral": 4})
+    table = ragged_table({"associated": 2, "neutral": 4})
     wrong = spec.priors["sigma"].model_copy(update={"rate": 20.0})
     narrow = replace(spec, priors={**spec.priors, "sigma": wrong})
     data = Distances.read(table)
@@ -152,7 +162,7 @@ def test_a_faulty_shape_is_refused(shape):
 
 def test_a_model_with_an_intercept_is_refused():
     with pytest.raises(bb.InputError, match="intercept"):
-        bb.calibration.sbc("baseline", simulation._shaped_table({"associated": 2}), 1)
+        bb.calibration.sbc("baseline", ragged_table({"associated": 2}), 1)
 
 
 @pytest.mark.study

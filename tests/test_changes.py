@@ -406,11 +406,11 @@ def test_slope_takes_the_change_out_of_the_distances_before():
 
 
 def test_components_and_back():
-    matrix = comparison.changes.transform(4)
+    matrix = comparison.change_trees.transform(4)
     np.testing.assert_allclose(matrix @ np.linalg.inv(matrix), np.eye(4), atol=1e-12)
     np.testing.assert_allclose(matrix[0], 0.25)
     np.testing.assert_allclose(matrix[2], [-0.5, -0.5, 1, 0])
-    np.testing.assert_allclose(comparison.changes.transform(2), [[0.5, 0.5], [-1, 1]])
+    np.testing.assert_allclose(comparison.change_trees.transform(2), [[0.5, 0.5], [-1, 1]])
 
 
 @pytest.mark.study

@@ -25,11 +25,11 @@ def run(*arguments, cwd=None, code=0):
 
 
 @pytest.fixture(scope="module")
-def chain(program, tmp_path_factory):
+def chain(program, tmp_path_factory, blank_pictures):
     """distances, fit, contrasts and report, one after the other: the first in a process of its own."""
     folder = tmp_path_factory.mktemp("chain")
     said = {"distances": run("distances", "google-news-slice", "weat7", "-o", "t.parquet", cwd=folder).stdout}
-    with chdir(folder):
+    with chdir(folder), blank_pictures():
         for name, *given in (
             ("fit", "t.parquet", "-o", "f.nc", "--seed", 5, "--model", "pooled", "--draws", 2000),
             ("contrasts", "f.nc", "--second", "neutral", "--rope", 0.02, "-o", "c.csv"),
@@ -239,6 +239,7 @@ def test_a_folder_that_takes_no_file_is_said(chain, here, tmp_path, command):
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize("command", ["report", "contrasts"])
 def test_a_full_disk_is_one_sentence_and_leaves_nothing(chain, here, tmp_path, limited_files, command):
     folder, _ = chain
@@ -493,6 +494,7 @@ def test_compare_gives_what_the_functions_give(here, debiased_file):
     assert "Side effects" in Path("c.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_compare_takes_tables_and_the_same_embedding_twice(here, debiased_file, slice_vectors):
     for name, kv in (("before.csv", slice_vectors), ("after.parquet", bb.load_embedding(debiased_file))):
         bb.write_distance_table(bb.distance_table(kv, "gender"), name)

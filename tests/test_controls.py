@@ -96,6 +96,7 @@ def test_no_control_list(tmp_path):
     assert bb.report(post, tmp_path / "report.html").is_file()
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_labels_reach_sentences_report_and_pictures(fitted, tmp_path):
     sentences = " ".join(bb.checks.verdict_sentences(fitted))
     assert "Associated − furniture, −0.019" in sentences
@@ -172,6 +173,7 @@ def test_simulate_takes_control_lists_by_name():
         bb.calibration.simulate({**shape, "controls": {"different": 5}})
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_comparison_names_the_lists_and_their_labels(two, tmp_path):
     kv = bb.load_embedding(KV)
     debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])

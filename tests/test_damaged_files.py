@@ -76,6 +76,26 @@ def test_deep_or_long_toml_is_refused(tmp_path, text, read):
         read(path)
 
 
+@pytest.mark.parametrize("words", [None, ["he"]])
+def test_a_file_that_was_cut_in_its_last_line_is_refused_whichever_words_are_asked_for(tmp_path, words):
+    (tmp_path / "v.txt").write_bytes(GLOVE[:-6])
+    with pytest.raises(bb.InputError, match=r"v\.txt, line 3: a word and 3 numbers were expected"):
+        bb.load_embedding(tmp_path / "v.txt", words=words)
+
+
+def test_a_word_alone_on_its_line_is_refused_where_it_is_asked_for(tmp_path):
+    (tmp_path / "v.txt").write_bytes(GLOVE.replace(b"she 0 1 .5", b"she"))
+    with pytest.raises(bb.InputError, match="line 2: a word and 3 numbers"):
+        bb.load_embedding(tmp_path / "v.txt", words=["she"])
+
+
+def test_an_embedding_in_place_of_a_word_list_is_refused_unread(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "MOST_TOML", 30)
+    (tmp_path / "v.txt").write_bytes(GLOVE)
+    with pytest.raises(bb.InputError, match=r"v\.txt is not a TOML file: it has 34 bytes, and 30 are read at most"):
+        bb.load_words(tmp_path / "v.txt")
+
+
 def test_damaged_archives_are_refused_by_name(tmp_path):
     whole = npz(tmp_path / "whole.npz").read_bytes()
     rng = random.Random(0)  # noqa: S311
@@ -300,11 +320,12 @@ def test_coverage_of_another_table_is_not_read(tmp_path):
     assert "other.csv.coverage.json is of another table" in bb.coverage(table).attrs["notes"][0]
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_report_on_a_table_without_coverage_says_that_it_is_unknown(tmp_path):
     table = bb.distance_table("google-news-slice", "weat7")
     table.to_csv(tmp_path / "plain.csv", index=False)
     post = bb.fit(bb.read_distance_table(tmp_path / "plain.csv"), seed=0)
-    bb.report(post, tmp_path / "report.html")
+    bb.report(post, tmp_path / "report.html", sensitivity=False)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.count('<td class="text">unknown</td>') == 6
     assert "coverage unknown, because no coverage goes with the file" in page

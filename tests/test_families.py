@@ -12,6 +12,7 @@ families = models.families
 ASKED = (
     *("prepared", "is_exact", "functionals", "obstacle", "moments", "log_terms", "words_left_out", "cell_errors"),
     *("density", "predicted", "predicted_cells", "variances", "drawn_truth", "completed_truth", "drawn_distances"),
+    *("unpredicted", "reads"),
 )
 
 
@@ -60,9 +61,9 @@ ANALYSES = {
     "prior_sensitivity": (lambda table, post: bb.checks.prior_sensitivity(post), {"log_terms", "density"}),
     "compare_models": (
         lambda table, post: bb.checks.compare_models(table, ["crossed_plain"], draws=40),
-        {"words_left_out", "density", "prepared"},
+        {"unpredicted", "words_left_out", "density", "prepared"},
     ),
-    "simulate": (lambda table, post: bb.calibration.simulate(table, "crossed_plain", seed=0), {"drawn_truth"}),
+    "simulate": (lambda table, post: bb.calibration.simulate(table, "crossed_plain", seed=0), {"drawn_truth", "reads"}),
     "simulate from a truth": (
         lambda table, post: bb.calibration.simulate(
             table, "crossed_plain", {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.05}
@@ -95,6 +96,23 @@ def test_every_question_is_asked_by_some_analysis():
     assert set(ASKED) - asked == {"is_exact"}  # of adjusted distances
     public = {name for name in dir(families.Independent) if not name.startswith("_")}
     assert public == {*ASKED, "attribute_words", "given", "holds"}
+
+
+def test_a_family_says_what_it_cannot_predict(table):
+    silent = families.Independent()
+    assert not any(silent.unpredicted(unit) for unit in ("attribute", "protected", "pair"))
+    reason = families.Related().unpredicted("protected")
+    assert families.Related().unpredicted("attribute") is None
+    with pytest.raises(bb.errors.InputError, match="cannot predict a protected word: it reads the covariance") as error:
+        bb.checks.compare_models(table, ["crossed", "related"], unit="protected")
+    assert reason in str(error.value)
+
+
+def test_a_simulated_table_keeps_what_its_family_reads():
+    carrying = bb.distance_table("google-news-slice", "weat7")
+    for model, kept in (("related", {"relatedness"}), ("published", set())):
+        simulated = bb.calibration.simulate(carrying, model, seed=0)
+        assert set(simulated.attrs) - {"truth"} == kept == set(families.family_of(bb.load_model(model)).reads)
 
 
 def test_a_model_is_of_one_family():

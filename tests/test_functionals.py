@@ -11,7 +11,7 @@ from bayesbias import _core, comparison, models
 from bayesbias.models import families
 from bayesbias.models.results import Fit
 
-mixtures, functionals, contrast = _core.mixtures, models.functionals, comparison.contrast
+mixtures, functionals, associations = _core.mixtures, models.functionals, comparison.associations
 UNEQUAL = {
     "man": ["he", "son", "father"],
     "woman": [
@@ -146,7 +146,7 @@ def test_rows_do_not_depend_on_the_seed(fits, rows):
 @pytest.mark.parametrize("name", ["gender", "religion", "unequal"])
 def test_pooled_rows_average_to_the_whole_list(fits, name):
     post = fits(name)
-    found = contrast.rows_of(Fit(post), "associated", "different", rows="pooled")
+    found = associations.rows_of(Fit(post), "associated", "different", rows="pooled")
     weights = found.weights[found.kept]
     whole = found.words.combined(weights[None])
     assert whole.mean[0] == pytest.approx(found.whole.mean[0], abs=1e-12)
@@ -232,14 +232,14 @@ def test_nuts_agrees_with_pooled_deviations(fits):
     drawn = (taus[:, None] / spread * posterior["standard"].to_numpy().reshape(len(taus), -1)) @ root.T
     grid = (np.array([factor]), np.ones(1))
     found = mixtures.pooled_rows(raw.mean, raw.roots[0], weights, block, grid, scale)
-    only = replace(found, level=np.zeros(len(found.level)))
+    only = replace(found, of_mean=np.zeros(len(found.of_mean)))
     np.testing.assert_allclose(only.mean, drawn.mean(axis=0), atol=0.1 * only.sd.min())
     np.testing.assert_allclose(only.sd, drawn.std(axis=0), rtol=0.07)
-    assert found.tau_mean == pytest.approx(taus.mean(), rel=0.1)
+    assert found.weights @ found.tau == pytest.approx(taus.mean(), rel=0.1)
 
 
 def test_a_decomposition_adds_up_draw_by_draw(fits):
-    parts = comparison.contrast.decomposition_parts(Fit(fits("religion")))
+    parts = comparison.parts.decomposition_parts(Fit(fits("religion")))
     draws = parts.words.draws(50, np.random.default_rng(0))
     pieces = [draws[:, parts.of_word(place)] for place in range(4)]
     np.testing.assert_allclose(sum(pieces[:3]), pieces[3], atol=1e-10)
@@ -287,7 +287,7 @@ def test_quantities_without_error_are_what_they_are():
 @pytest.mark.parametrize("rows", ["pooled", "association"])
 @pytest.mark.parametrize("name", ["gender", "religion"])
 def test_draws_have_the_moments_of_the_mixture(fits, name, rows):
-    found = contrast.rows_of(Fit(fits(name)), "associated", "different", rows=rows).words
+    found = associations.rows_of(Fit(fits(name)), "associated", "different", rows=rows).words
     draws = found.draws(40_000, np.random.default_rng(2))
     np.testing.assert_allclose(draws.mean(axis=0), found.mean, atol=5 * found.sd.max() / 200)
     np.testing.assert_allclose(draws.std(axis=0), found.sd, rtol=0.03)

@@ -2,14 +2,18 @@
 
 import base64
 import hashlib
+import io
 import re
 from html.parser import HTMLParser
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.models.results import Fit, kept_open
+from bayesbias.plots import style
 
 MARKUP = "<script>alert('x')</script>"
 
@@ -144,8 +148,9 @@ def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, re
     assert f"{100 * shares['inside_89'][0]:.0f}%" in text
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_fit_that_did_not_converge_says_so_first(religion, tmp_path):
-    path = bb.report(bb.fit(religion, draws=40, seed=0), tmp_path / "r.html")
+    path = bb.report(bb.fit(religion, draws=40, seed=0), tmp_path / "r.html", sensitivity=False)
     text = path.read_text(encoding="utf-8")
     assert text.index("This fit should not be read") < text.index("What was measured")
     assert 'class="fault"' in text
@@ -153,19 +158,20 @@ def test_a_fit_that_did_not_converge_says_so_first(religion, tmp_path):
 
 def test_a_table_without_associated_words_has_a_report(tmp_path, religion):
     neutral = religion[religion["connection"] == "neutral"]
-    text = bb.report(bb.fit(neutral, seed=0), tmp_path / "r.html").read_text(encoding="utf-8")
+    text = bb.report(bb.fit(neutral, seed=0), tmp_path / "r.html", sensitivity=False).read_text(encoding="utf-8")
     assert "there is no contrast of associated words to report" in text
 
 
-def test_the_same_fit_gives_the_same_report(pages, religion_fit, tmp_path):
-    assert bb.report(religion_fit, tmp_path / "again.html").read_text(encoding="utf-8") == pages["religion"]
+def test_the_same_fit_gives_the_same_report(pages, hostile, tmp_path):
+    assert bb.report(hostile, tmp_path / "again.html").read_text(encoding="utf-8") == pages["hostile"]
 
 
-def test_wrong_paths_leave_nothing(religion_fit, tmp_path):
+@pytest.mark.usefixtures("without_pictures")
+def test_wrong_paths_leave_nothing(hostile, tmp_path):
     with pytest.raises(bb.InputError, match=r"ends in \.html"):
-        bb.report(religion_fit, tmp_path / "r.pdf")
+        bb.report(hostile, tmp_path / "r.pdf")
     with pytest.raises(OSError, match="absent"):
-        bb.report(religion_fit, tmp_path / "absent" / "r.html")
+        bb.report(hostile, tmp_path / "absent" / "r.html")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -223,3 +229,35 @@ def test_the_commands_make_the_same_fit(tmp_path, slice_vectors, hard_debiased):
     )
     assert "bayesbias distances DEBIASED.npz gender" in page
     assert "DEBIASED.npz is the embedding debiased in the same way (hard: " in page
+
+
+@pytest.mark.parametrize("sought", [True, False], ids=["layout", "no layout"])
+def test_pictures_are_written_as_savefig_writes_them(sought):
+    table = bb.distance_table("google-news-slice", "weat7")
+
+    def written(write, buffer):
+        figure = bb.plot_distances(table, "algebra")
+        if not sought:
+            figure.set_layout_engine("none")
+        before = figure.dpi
+        write(figure, buffer)
+        assert figure.dpi == before
+        return buffer.getvalue()
+
+    nobody = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    png = written(lambda figure, file: figure.savefig(file, dpi=150, format="png"), io.BytesIO())
+    assert written(lambda figure, file: style.write_png(figure, file, 150), io.BytesIO()) == png
+    with mpl.rc_context({"svg.hashsalt": "x"}):
+        svg = written(lambda figure, file: figure.savefig(file, format="svg", metadata=nobody), io.StringIO())
+        assert written(style.write_svg, io.StringIO()) == svg
+
+
+def test_a_fit_that_is_kept_open_is_read_once():
+    post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
+    apart = bb.contrasts(post)
+    with kept_open(Fit.read(post)):
+        assert Fit.read(post) is Fit.read(post)
+        assert Fit.read(post).data is Fit.read(post).data
+        pd.testing.assert_frame_equal(bb.contrasts(post), apart)
+        assert Fit.read(post.copy()) is not Fit.read(post)
+    assert Fit.read(post) is not Fit.read(post)

@@ -447,6 +447,8 @@ class TestTables:
             bb.distance_table(slice_vectors, "weat7", frames="crossed")
         with pytest.raises(InputError, match="for embeddings"):
             bb.distance_table(vectors, lists, keep_duplicates=True)
+        with pytest.raises(InputError, match="needs two frames"):
+            bb.distance_table(vectors.frames_like(vectors.frames[0]), lists, frames="crossed")
         table = bb.distance_table(vectors, lists)
         table.loc[5, "template"] = ""
         with pytest.raises(InputError, match="a frame has no name"):

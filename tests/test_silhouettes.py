@@ -149,6 +149,18 @@ def test_control_sets_are_controls(kv):
         bb.silhouettes.silhouette(kv, bb.Query(asked.targets, {**asked.attributes, "c": ["x0"]}), "crossed")
 
 
+def test_the_place_of_a_control_set_among_the_attribute_sets_does_not_matter(kv):
+    asked = query(attributes=(12, 6))
+    human = {"human": [f"b{at}" for at in range(6, 12)]}
+    full = [
+        bb.silhouettes.silhouette(
+            kv, bb.Query(asked.targets, sets), ("crossed", {"draws": 200}), "attributes", 1, sizes="proportional"
+        ).full
+        for sets in (human | asked.attributes, asked.attributes | human)
+    ]
+    assert full[0] == full[1]
+
+
 def test_all_words_give_one_value(kv):
     for metric, asked in (("weat", query()), ("rnsb", query()), ("ect", single())):
         for vary in ("targets", "attributes"):

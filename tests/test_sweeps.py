@@ -83,7 +83,7 @@ def test_every_combination_is_fitted_once(made, plan):
     no_half_files(made.folder)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.full), 2])
 def test_the_bits_do_not_depend_on_the_workers(made, plan, tmp_path, workers):
     found = bb.sweep(plan, tmp_path / "out", workers=workers)
     assert found.hash == made.hash

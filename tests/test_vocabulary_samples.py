@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
+from bayesbias.calibration import topics
 from bayesbias.embeddings.formats import keyed_vectors, load_lists
 from bayesbias.embeddings.samples import SAMPLE, _rates_of_places, drawn_rows, ordered_by_frequency, sample_of
 
@@ -201,3 +202,26 @@ class TestPart:
         )
         assert found["mean"].tolist() == pytest.approx(whole["mean"].tolist())
         assert given["mean"].tolist() == pytest.approx(whole["mean"].tolist())
+
+
+class TestTopics:
+    @pytest.mark.parametrize("most", [20_000, 2_000])
+    def test_topics_of_a_part_are_those_of_the_whole(self, ordered, tmp_path, monkeypatch, most):
+        monkeypatch.setattr(topics, "MOST", most)
+        kv, lists = ordered
+        path = tmp_path / "ordered.txt"
+        bb.save_embedding(kv, path)
+        whole = bb.topic_null(bb.load_embedding(path), lists, replicates=20, seed=3)
+        part = topics.load_for_topics(str(path), lists, 3)
+        assert len(part.index_to_key) <= most + 60
+        found = bb.topic_null(part, lists, replicates=20, seed=3)
+        np.testing.assert_array_equal(found.drawn, whole.drawn)
+        assert found.values.equals(whole.values)
+        assert (found.observed, found.notes, found.embedding) == (whole.observed, whole.notes, whole.embedding)
+
+    def test_another_seed_draws_among_the_words_that_are_there(self, ordered, tmp_path):
+        kv, lists = ordered
+        bb.save_embedding(kv, tmp_path / "ordered.txt")
+        part = topics.load_for_topics(str(tmp_path / "ordered.txt"), lists, 3)
+        found = bb.topic_null(part, lists, replicates=5, seed=4)
+        assert set(found.drawn.ravel()) <= set(part.index_to_key)

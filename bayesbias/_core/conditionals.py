@@ -86,6 +86,8 @@ def draw_gaussians(
             return cells[words]
     else:
         unknowns = sums.connections + len(sums.mean.effects)
+        # mean effects are drawn for the cells' sake only: given the cells the effects of words are independent, and are
+        # drawn below from the distances themselves
         beta = _draw_beta_at(sums, scales, prior_sd, _even_normals(points, unknowns, rng))
         mu, totals = beta[:, : sums.connections], cell_totals(sums, filled.shape)
         kind_at = lru_cache(MOST_KINDS)(lambda number: _kind_at(totals, number, beta, scales, inverse))
@@ -205,6 +207,7 @@ def kind_moments(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Of a kind's cells: slope (B,) of their means in the cells' totals, variance (B,), and slope (B, N) in beta."""
     k = int(totals.connection[at])
+    # a normal prior around mu of variance s^2, and count distances of variance sigma^2 less their mean effects
     variance = 1 / (1 / scales.s2[:, k] + totals.count[at] * inverse[k])
     slope = np.zeros((len(variance), len(inverse) + totals.spread.shape[1]))
     slope[:, k] = variance / scales.s2[:, k]
@@ -252,6 +255,7 @@ def beta_moments(sums: CrossedSums, scales: Scales, prior_sd: float) -> tuple[Fl
 
 def _draw_beta(part: MeanPart, normals: FloatArray) -> FloatArray:
     """A draw of (mu - m0, mean effects of patterns) at each point, (B, N), from as many standard normals."""
+    # beta = R L'^-1 (x + z) has the mean R (L L')^-1 R h and the covariance R (L L')^-1 R
     target = part.x + normals
     for i in range(target.shape[1] - 1, -1, -1):  # back substitution with L', all points at once
         target[:, i] -= np.einsum("bj,bj->b", part.chol[:, i + 1 :, i], target[:, i + 1 :])
@@ -293,6 +297,7 @@ def _draw_effects(
     t_u = scales.attribute[:, p.attribute_class]
     t_v = np.zeros(points) if scales.interaction is None else scales.interaction
     d = 1 + t_v * weight
+    # u with v integrated out: each group says sum / d with the precision weight / d; then v given u
     variance = t_u / (1 + t_u * (weight / d).sum(axis=0))
     u, normal = np.zeros((count, points)), np.empty((count, points))
     # precision times (distance - cell), summed over a word's observations in a group
@@ -367,6 +372,7 @@ def _log_density(p: Pattern, y: FloatArray, scales: Scales, cells: FloatArray) -
     apart = y - p.mean
     shift = cells[:, p.cells[:, 0], k] - p.mean
     precise = shift * inverse[:, k]
+    # the square of the difference in three parts, none of which needs an array of draws by words by slots
     squares = inverse @ (apart**2 @ place.sum(axis=2)).T
     squares -= 2 * precise @ apart.T
     squares += (shift * precise).sum(axis=1)[:, None]

@@ -116,6 +116,7 @@ def incomplete_sums(
     size, words = int(filled.sum()), len(class_of_attribute)
     met = sparse.csr_array((np.ones(len(y)), (attribute, cell)), shape=(words, size))
     values = sparse.csr_array((y, (attribute, cell)), shape=(words, size))
+    # step 1: words and cells as the two sides of a graph; its connected components are the parts of the table
     graph = sparse.csr_array((np.ones(len(y)), (attribute, words + cell)), shape=(words + size,) * 2)
     label = connected_components(graph, directed=False)[1]
     protected, k = np.nonzero(filled)
@@ -132,6 +133,8 @@ def incomplete_sums(
         own = np.unique(group[cells], return_inverse=True)[1]
         strata, stratum = np.unique(np.column_stack([k[cells], own]), axis=0, return_inverse=True)
         member = (stratum[:, None] == np.arange(len(strata))).astype(float)
+        # step 2: words of one class with as many distances in each stratum are one kind: at all scales their effects
+        # do the same to the information of their cells, so that their sums and products are added up once
         facts = np.column_stack([class_of_attribute[rows], here @ member])
         kinds, kind = np.unique(facts, axis=0, return_inverse=True)
         numbers += len(kinds) * len(cells) * (len(cells) + len(strata))
@@ -211,6 +214,8 @@ def _part_factor(part: TablePart, scales: Scales, prior_sd: float, connections: 
     d = 1 + t_v[:, None, None] * weight
     shared = 1 + t_u * (weight / d).sum(axis=2)
     # by how much the effects of a word of each kind lower the information of its cells in each two groups
+    # step 3: the effects of words are integrated out. By Woodbury's identity, as in marginal.within_part, the precision
+    # of a word's distances is diag(i) less i i' times lower, i = 1 / sigma^2, by the groups of the two distances
     lower = (t_u / shared)[:, :, None, None] / (d[:, :, :, None] * d[:, :, None, :])
     diagonal = np.arange(part.groups)
     lower[:, :, diagonal, diagonal] += t_v[:, None, None] / d
@@ -235,6 +240,8 @@ def _part_factor(part: TablePart, scales: Scales, prior_sd: float, connections: 
                 bordered[:, others, rows] = block.transpose(0, 2, 1)
     information = bordered[:, :size, :size]
     scaled, places = own * s, np.arange(size)
+    # the precision of the cells in units of s, with the 1 of their prior added below; apart says how the standardised
+    # mu moves a cell in these units
     information *= scaled[:, :, None]
     information *= scaled[:, None, :]
     information[:, places, places] += scaled * s * part.count
@@ -243,6 +250,8 @@ def _part_factor(part: TablePart, scales: Scales, prior_sd: float, connections: 
     half = information @ apart
     of_mean = apart.transpose(0, 2, 1) @ half
     columns = np.concatenate([half, (right * s)[:, :, None]], axis=2)
+    # step 4: the cells are integrated out by the factor L of their precision; what is left is a normal of mu, which
+    # _mean_factor integrates over the sum of all parts
     information[:, places, places] += 1
     bordered[:, :size, size:] = columns
     bordered[:, size:, :size] = columns.transpose(0, 2, 1)
@@ -335,6 +344,7 @@ def draw_incomplete_cells(
         whole, factors = _mean_factor(sums, here, prior_sd)
         for i in range(part.stop - part.start):
             own = order[ends[part.start + i] : ends[part.start + i + 1]]
+            # mu from its own normal, then the cells of each part given mu: L' z = x - (L^-1 columns)' mu + noise
             standard = _back(whole.chol[i], whole.x[i] + mu[own])
             mu[own] = prior_sd * standard
             for piece, factor in zip(sums.parts, factors, strict=True):

@@ -15,6 +15,7 @@ MOST_STEPS = 100
 DECREMENT = 1e-14
 """Twice the share of the loss that the last step gains: about its rounding. That step leaves far less."""
 ROUNDING = 0.01
+"""Error up to which a Hessian in single precision serves: its smallest eigenvalue is 1."""
 
 
 def fit_logistic(x: FloatArray, first: np.ndarray) -> FloatArray:
@@ -45,8 +46,11 @@ def fit_logistic(x: FloatArray, first: np.ndarray) -> FloatArray:
         wrong = expit(-margin)
         gradient = w - rows.T @ (y * wrong)
         step = _newton_step(rows, wrong * (1 - wrong), gradient, gram)
+        # half the Newton decrement g' H^-1 g is what a step gains near the solution (Boyd and Vandenberghe 2004,
+        # Convex Optimization, section 9.5, https://doi.org/10.1017/CBO9780511804441)
         if gradient @ step < DECREMENT * max(1.0, loss):
             return w - step
+        # the loss is convex, so that a short enough step lowers it; all lengths share one product with the rows
         along, length = y * (rows @ step), 1.0
         while (tried := _loss(w - length * step, margin - length * along)) > loss and length > 1e-8:
             length /= 2
@@ -71,6 +75,7 @@ def _newton_step(rows: FloatArray, curvature: FloatArray, gradient: FloatArray, 
         whole: FloatArray = cho_solve(cho_factor(hessian, overwrite_a=True), gradient)
         return whole
     root = np.sqrt(curvature)
+    # Woodbury: (I + X'DX)^-1 = I - X' R (I + R X X' R)^-1 R X with R = D^(1/2)
     inner = root[:, None] * gram * root
     inner[np.diag_indices_from(inner)] += 1
     step: FloatArray = gradient - rows.T @ (root * cho_solve(cho_factor(inner), root * (rows @ gradient)))
@@ -83,6 +88,7 @@ CLOSE = 1e-10
 SLOW = 0.3
 """The factor of the equations is renewed where a step leaves more than this of the residual."""
 KERNEL_ROUNDING, SHORTEST = 1e-13, 1e-8
+"""Share of the loss that is rounding, and the shortest step that is tried."""
 
 Solution = tuple[FloatArray, float]
 
@@ -113,6 +119,8 @@ def fit_in_rows(gram: FloatArray, first: np.ndarray, start: Solution | None = No
     for _ in range(MOST_FACTORS):
         if point.size < CLOSE:
             return point.alpha, point.b
+        # alpha = first - p(K alpha + b), linearised: (K + W^-1) step + rise 1 = W^-1 residual with W = p (1 - p), and
+        # the rise such that alpha adds up to 0
         weight = np.maximum(point.probability * (1 - point.probability), 1e-12)
         factor = cho_factor(gram + np.diag(1 / weight), lower=True, overwrite_a=True, check_finite=False)
         across = cho_solve(factor, np.ones(len(gram)), check_finite=False)

@@ -147,12 +147,7 @@ def find_patterns(
     cells = np.column_stack([word, connection])
     patterns = tuple(
         _pattern(
-            block,
-            attribute[starts[rows]],
-            key[0],
-            cells[starts[rows[0]] : ends[rows[0]]],
-            group_of_word,
-            connections,
+            block, attribute[starts[rows]], key[0], cells[starts[rows[0]] : ends[rows[0]]], group_of_word, connections
         )
         for block, (key, rows) in zip(blocks, members.items(), strict=True)
     )
@@ -322,12 +317,15 @@ def within_part(sums: CrossedSums, scales: Scales) -> FloatArray:
     t_u = scales.attribute[:, w.attribute_class]
     t_v = np.zeros((points, 1)) if scales.interaction is None else scales.interaction[:, None]
     weight = (inverse @ w.strata).reshape(points, patterns, -1)
+    # the covariance diag(sigma^2) + t_v Z Z' + t_u 11' of a word's distances is inverted in two steps of Woodbury's
+    # identity: first the groups (d), then what all have in common; determinants multiply (d, then shared)
     d = 1 + t_v[:, :, None] * weight
     shared = 1 + t_u * (weight / d).sum(axis=2)
     log_det = np.log(scales.sigma2) @ w.counts + np.log(d).sum(axis=2) + np.log(shared)
     pairs = (inverse[:, :, None] * inverse[:, None, :]).reshape(points, -1)
     r = (pairs @ w.products).reshape(*d.shape, d.shape[2])
     r /= d[:, :, :, None]
+    # r: products of the groups' sums over d; its trace is what word x group takes off, all of it what the word does
     quadratic = inverse @ w.squares - t_v * np.trace(r, axis1=2, axis2=3)
     r /= d[:, :, None, :]
     quadratic -= t_u / shared * r.sum(axis=(2, 3))
@@ -339,9 +337,12 @@ def mean_part(sums: CrossedSums, scales: Scales, prior_sd: float) -> MeanPart:
     """The Gaussian of mu and of the patterns' mean effects, and its share of the log likelihood."""
     g, points = sums.mean, len(scales.sigma2)
     n = sums.connections + len(g.effects)
+    # means and contrasts of the words of a pattern are independent, so that what is left is a regression of the
+    # means on beta with a normal prior; inverse and inverse / grown are the i and e of MeanSums
     inverse = 1 / scales.sigma2[:, g.connection]
     grown = 1 + scales.s2[:, g.connection] * inverse * g.words
     equations = np.hstack([inverse, inverse / grown]) @ g.design
+    # in units of the prior sds the precision is I + R H R, whose factor exists for sds of 0 as well
     sd = _prior_sds(sums, scales, prior_sd)
     right = equations[:, n * n : n * n + n] * sd
     # the last row of the factor of [[P, r], [r', 1 + r'r]] holds L^-1 r

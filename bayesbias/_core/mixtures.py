@@ -15,10 +15,14 @@ STEPS = 100
 """Newton steps, or bisections, of a quantile at most."""
 CLOSE = 1e-8
 """The last step of a quantile is at most this share of a standard deviation; what is left is about its square."""
+FARTHEST = 40.0
+"""Standard deviations from the mean, beyond the farthest component's mean, within which every quantile lies."""
 AT_ONCE = 2**18
 """Normal distributions that a step of quantiles looks at together."""
 NOTHING = 1e-6
 """Variances below this share of the largest one are rounding: vectors are in half precision."""
+EXHAUSTED = 1e-10
+"""Length of a Lanczos vector, in standard deviations, that is rounding: the measure has no further point."""
 
 
 def gauss_rule(points: FloatArray, mass: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
@@ -43,6 +47,7 @@ def gauss_rule(points: FloatArray, mass: FloatArray, size: int) -> tuple[FloatAr
     spread = float(np.sqrt(mass @ (points - centre) ** 2))
     if spread == 0:
         return np.array([centre]), np.ones(1)
+    # in standard deviations, in which the three-term recurrence of the polynomials neither grows nor vanishes
     x = (points - centre) / spread
     basis = [np.sqrt(mass)]
     diagonal, below = [], []
@@ -52,11 +57,12 @@ def gauss_rule(points: FloatArray, mass: FloatArray, size: int) -> tuple[FloatAr
         for vector in basis:  # against all earlier ones: Lanczos loses orthogonality to rounding
             image = image - (image @ vector) * vector
         below.append(float(np.linalg.norm(image)))
-        if below[-1] < 1e-10:
+        if below[-1] < EXHAUSTED:
             break
         basis.append(image / below[-1])
     jacobi = np.diag(diagonal) + np.diag(below[: len(diagonal) - 1], 1) + np.diag(below[: len(diagonal) - 1], -1)
     nodes, vectors = np.linalg.eigh(jacobi)
+    # the weights are the squared first entries of the eigenvectors, which have length 1
     return centre + spread * nodes, vectors[0] ** 2
 
 
@@ -93,7 +99,7 @@ class NormalMixture:
     def below(self, x: FloatArray | float) -> FloatArray:
         """Probability (m,) of a value below x (m,), or below one number for all; half of what lies at it counts."""
         apart = np.asarray(x) - self.means
-        known = self.sds <= 0
+        known = self.sds <= 0  # a component without spread is a value
         z = np.divide(apart, self.sds, out=np.zeros(np.broadcast_shapes(apart.shape, self.sds.shape)), where=~known)
         value: FloatArray = self.weights @ np.where(known, 0.5 * (1 + np.sign(apart)), ndtr(z))
         return value
@@ -109,8 +115,12 @@ class NormalMixture:
 
 
 def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
-    """Quantiles (m,) of mixtures whose standard deviations are above 0."""
-    reach = 40.0 * mixture.sd + np.abs(mixture.means - mixture.mean).max(axis=0)
+    """Quantiles (m,) of mixtures whose standard deviations are above 0.
+
+    Newton's step is the default; where it leaves the bracket, or is not at most half of the last one, the bracket is
+    halved instead. Between two modes the density is next to 0, and Newton's method alone would jump away or cycle.
+    """
+    reach = FARTHEST * mixture.sd + np.abs(mixture.means - mixture.mean).max(axis=0)
     low, high = mixture.mean - reach, mixture.mean + reach
     x, last = mixture.mean + ndtri(p) * mixture.sd, 2 * reach
     done = np.zeros(x.shape, dtype=bool)
@@ -122,7 +132,6 @@ def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
             low, high = np.where(off < 0, x, low), np.where(off < 0, high, x)
             density = np.einsum("nm,nm->m", heights, np.exp(-0.5 * ((x - mixture.means) * inverse) ** 2))
             moved = x - off / density
-            # steps that do not halve can go to and fro for ever: between two modes Newton's method has such cycles
             sound = (moved >= low) & (moved <= high) & (2 * np.abs(moved - x) <= last)
             moved = np.where(done, x, np.where(sound, moved, (low + high) / 2))
             last = np.abs(moved - x)
@@ -157,7 +166,7 @@ class Marginals:
 
 @dataclass(frozen=True)
 class PooledRows(Marginals):
-    """Joint posterior of m weighted sums of values whose deviations from their mean are partially pooled.
+    """Joint posterior of m weighted sums of J values whose deviations from their mean are partially pooled.
 
     Deviations have the covariance of their errors, times (tau / spread)^2: words whose errors are alike have alike
     deviations. Given the factor f of the errors, each deviation keeps the share tau^2 / (tau^2 + f^2 spread^2). The
@@ -167,21 +176,24 @@ class PooledRows(Marginals):
     ----------
     centre
         The mean.
-    level, apart
-        How much of the mean the sums hold, and their deviations, each (m,).
-    mean_root, apart_root
-        Roots (r,) and (m, r) of the errors of the mean and of the deviations, for a factor of 1.
+    of_mean
+        How many times the sums hold the mean, (m,): 1 for a value, 0 for the difference of two.
+    deviation
+        What else they hold: weighted sums of the values' observed deviations from the mean, (m,).
+    mean_root, deviation_root
+        Roots (r,) and (m, r) of the errors of the mean and of the deviations, for a factor of 1: both multiply the
+        same r standard normals.
     factor, tau, weights
         Nodes (N,) and their posterior weights.
     spread
-        Root mean square (1,) of the errors of deviations, for a factor of 1.
+        Root mean square of the errors of the J deviations, for a factor of 1.
     """
 
     centre: float
-    level: FloatArray
-    apart: FloatArray
+    of_mean: FloatArray
+    deviation: FloatArray
     mean_root: FloatArray
-    apart_root: FloatArray
+    deviation_root: FloatArray
     factor: FloatArray
     tau: FloatArray
     weights: FloatArray
@@ -197,11 +209,12 @@ class PooledRows(Marginals):
     def mixture(self) -> NormalMixture:
         """The marginal posteriors."""
         gain, f2 = self.gain[:, None], self.factor[:, None] ** 2
-        # the error of the mean, its covariance with that of a deviation, and the posterior variance of a deviation
-        variance = self.level**2 * (self.mean_root @ self.mean_root)
-        variance = variance + gain * (2 * self.level * (self.apart_root @ self.mean_root))
-        variance += gain * np.einsum("mr,mr->m", self.apart_root, self.apart_root)
-        means = self.level * self.centre + gain * self.apart
+        # the error of the mean, its covariance with that of a deviation, and the posterior variance of a deviation:
+        # both of the latter shrink by the gain, as the errors of any normal mean with a normal prior do
+        variance = self.of_mean**2 * (self.mean_root @ self.mean_root)
+        variance = variance + gain * (2 * self.of_mean * (self.deviation_root @ self.mean_root))
+        variance += gain * np.einsum("mr,mr->m", self.deviation_root, self.deviation_root)
+        means = self.of_mean * self.centre + gain * self.deviation
         return NormalMixture(self.weights, means, np.sqrt(np.maximum(f2 * variance, 0.0)))
 
     @property
@@ -211,27 +224,26 @@ class PooledRows(Marginals):
 
     def combined(self, matrix: sparse.csr_array | FloatArray) -> PooledRows:
         """Weighted sums (k, m) of the m quantities."""
-        level, apart = matrix @ self.level, matrix @ self.apart
-        return replace(self, level=level, apart=apart, apart_root=matrix @ self.apart_root)
-
-    @property
-    def tau_mean(self) -> float:
-        """Posterior mean of the standard deviation between words."""
-        return float(self.weights @ self.tau)
+        of_mean, deviation = matrix @ self.of_mean, matrix @ self.deviation
+        return replace(self, of_mean=of_mean, deviation=deviation, deviation_root=matrix @ self.deviation_root)
 
     def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
         """Joint draws (size, m)."""
         node = rng.choice(len(self.weights), size=size, p=self.weights)
         f, tau, gain = self.factor[node, None], self.tau[node, None], self.gain[node, None]
         errors, own = rng.standard_normal((2, size, len(self.mean_root)))
-        common = self.centre + f * (errors @ self.mean_root)[:, None]
-        moved = (gain * f * errors - (1 - gain) * tau / self.spread * own) @ self.apart_root.T
-        value: FloatArray = common * self.level + gain * self.apart + moved
+        mean = self.centre + f * (errors @ self.mean_root)[:, None]
+        # a deviation d with the error e is estimated by gain (d + e), which misses it by gain e - (1 - gain) d: drawn e
+        # and d give that the posterior variance, and the covariance with the error of the mean
+        missed = (gain * f * errors - (1 - gain) * tau / self.spread * own) @ self.deviation_root.T
+        value: FloatArray = mean * self.of_mean + gain * self.deviation + missed
         return value
 
 
 FACTORS, TAUS, FINE = 9, 12, 2001
 """Nodes of the factor, of tau for each of these, and of the grid that the latter stand for."""
+LARGEST = 1 - 1e-12
+"""Prior probability of a smaller tau at the largest one, whose tangent is still finite."""
 
 
 def pooled_rows(
@@ -267,10 +279,12 @@ def pooled_rows(
     mean = float(weights @ values)
     errors = root - member @ (share.T @ root)
     sizes, axes = np.linalg.eigh(errors.T @ errors)
-    # more words than dimensions, or words of one vector: combinations without an error tell nothing of tau
-    moving = sizes > NOTHING * max(float(sizes[-1]), 1e-300)
     if sizes[-1] <= 0:
         return None
+    # more words than dimensions, or words of one vector: combinations without an error tell nothing of tau
+    moving = sizes > NOTHING * float(sizes[-1])
+    # with errors = U L^(1/2) V', V' errors' d over L is L^(-1/2) U' d: the deviations in standard deviations of their
+    # errors, independent, each with the variance f^2 + (tau / spread)^2
     scores = axes[:, moving].T @ (errors.T @ (values - mean))
     squares, freedom = float((scores**2 / sizes[moving] ** 2).sum()), int(moving.sum())
     spread = float(np.sqrt(np.einsum("jr,jr->", errors, errors) / len(values)))
@@ -281,16 +295,17 @@ def pooled_rows(
     for f, weight in zip(np.exp(logs), mass, strict=True):
         variance = f**2 + (tau / spread) ** 2
         log_likelihood = -0.5 * (freedom * np.log(variance) + squares / variance)
+        # the factor keeps its mass: given it the likelihood of tau is scaled to 1, so that nothing flows back
         own, likely = gauss_rule(u, np.exp(log_likelihood - log_likelihood.max()), TAUS)
-        own_tau = scale * np.tan(np.pi / 2 * np.clip(own, 0, 1 - 1e-12))
+        own_tau = scale * np.tan(np.pi / 2 * np.clip(own, 0, LARGEST))
         nodes.append((np.full(len(own), f), own_tau, weight * likely))
     factors, taus, shares = (np.concatenate(column) for column in zip(*nodes, strict=True))
     return PooledRows(
         centre=mean,
-        level=np.ones(len(values)),
-        apart=values - mean,
+        of_mean=np.ones(len(values)),
+        deviation=values - mean,
         mean_root=weights @ root,
-        apart_root=errors,
+        deviation_root=errors,
         factor=factors,
         tau=taus,
         weights=shares / shares.sum(),

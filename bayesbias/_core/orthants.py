@@ -41,6 +41,7 @@ def opposite_signs(
     a, b = np.where(np.isnan(a), 0.0, a), np.where(np.isnan(b), 0.0, b)
     value = 2 * (owens_t(h, a) + owens_t(k, b))
     value = value + ((h > 0) != (k > 0))
+    # a known value has its sign for certain: what is left is whether the other one has the opposite sign
     known = np.where(np.isinf(h), ndtr(-np.sign(h) * k), ndtr(-np.sign(k) * h))
     value = np.where(np.isinf(h) | np.isinf(k), known, value)
     return np.clip(np.where(np.isnan(h) | np.isnan(k), 0.0, value), 0.0, 1.0)

@@ -14,23 +14,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayesbias._core.marginal import LOG_2PI
 from bayesbias._core.vectors import FloatArray
 
 LogDensity = Callable[[FloatArray], FloatArray]
 
 DROP = 18.0
-"""A grid ends where the log density lies this far below its peak."""
+"""A grid ends where the log density lies this far below its peak, where it is 1.5e-8 of it."""
 
 FILLED = 2 / 3
 """The share of a grid's nodes that must lie above that, so that its steps are fine."""
 
 INNER, OUTER, SEARCH = 192, 256, 32
+"""Nodes of the inner and the outer grid, and of either while its ends are looked for."""
 MOST_OUTER, MOST_INNER = 20_000, 3_000
+"""Nodes of either at most, where the density is a narrow ridge or has two modes far apart."""
 ROUNDS = 80
+"""How often the ends of a grid are moved at most: a width doubles or shrinks to what is filled each time."""
 NOTHING = 1e-24
 """A variance below this is rounding error."""
-
-LOG_2PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True)
@@ -156,11 +158,14 @@ def scale_grid(connections: Sequence[Connection], priors: Priors) -> ScaleGrid:
         return _sigma_density(log_sigma[0], connections, priors, SEARCH)[0][None, :]
 
     guess = 0.5 * np.log(within / free) if free else _first_guess(connections[0])
+    # log sigma of so many degrees of freedom has a posterior sd of about 1 / sqrt(2 free)
     reach = 6 / np.sqrt(2 * max(free, 1))
     low, high = _bounds(search, np.array([guess - reach]), np.array([guess + reach]), SEARCH)
     width = float(high[0] - low[0])
     # with few degrees of freedom within cells the density is a ridge of width 1 / sqrt(2 rows)
     count = min(max(OUTER, int(width * np.sqrt(2 * rows) / 0.3)), MOST_OUTER)
+    # equal steps and weights: for a smooth density that is near 0 at both ends this trapezoidal rule converges
+    # faster than any power of the step (Trefethen and Weideman 2014, https://doi.org/10.1137/130932132)
     log_sigma, step = np.linspace(low[0], high[0], count, retstep=True)
     value, inner = _sigma_density(log_sigma, connections, priors, INNER)
     mass = np.exp(value - value.max())
@@ -197,6 +202,7 @@ def draw_scales(
         points = density.shape[1]
         place = (np.searchsorted(cumulative.ravel(), node + rng.random(size)) - node * points).clip(0, points - 1)
         s = np.exp(inner.low[node] + inner.step[node] * (place + rng.random(size) - 0.5))
+        # mu given the scales: the prior and the cells, each cell with the variance sigma^2 / n + s^2 about mu
         precision, weighted = 1 / priors.sd**2, 0.0
         for n, count, deviation in zip(connection.n, connection.count, connection.deviation, strict=True):
             weight = count / (sigma**2 / n + s**2)
@@ -228,10 +234,12 @@ def _sigma_density(
     log_sigma: FloatArray, connections: Sequence[Connection], priors: Priors, points: int
 ) -> tuple[FloatArray, tuple[InnerGrid, ...]]:
     """Log density of log sigma (O,) with every s integrated out, and the inner grids."""
+    # the last term is the Jacobian of the log: the prior is a density of sigma, the grid one of log sigma
     value = priors.sigma(np.exp(log_sigma)) + log_sigma
     grids = []
     for c in connections:
         value = value - (c.rows - c.cells) * log_sigma - 0.5 * c.within * np.exp(-2 * log_sigma)
+        # n distances turn into sqrt(n) times their mean and n - 1 contrasts whose squares add up to ssd: hence log n
         value -= 0.5 * (c.rows * LOG_2PI + c.log_n)
         grid = _inner_grid(log_sigma, c, priors, points)
         peak = grid.log_density.max(axis=1)
@@ -282,6 +290,8 @@ def _s_density(log_s: FloatArray, variance: FloatArray, connection: Connection, 
     for weight, deviation in zip(weights, connection.deviation, strict=True):
         fit = fit + weight * (deviation - centre) ** 2
     prior_variance = priors.sd**2
+    # mu integrated out: the weighted mean has the variance V + 1 / total about the prior mean, V the prior's;
+    # the determinant grows by 1 + V total
     fit = fit + centre**2 / (prior_variance + 1 / total)
     value: FloatArray = priors.s(s) + log_s - 0.5 * (log_det + np.log1p(total * prior_variance) + fit)
     return value
@@ -304,6 +314,7 @@ def _bounds(density: LogDensity, low: FloatArray, high: FloatArray, points: int)
         if settled.all():
             break
         width = high - low
+        # one node beyond the first that counts, so that the end of the next grid lies below the drop
         lower = np.where(cut_low, low - width / 2, nodes[row, np.maximum(first - 1, 0)])
         upper = np.where(cut_high, high + width / 2, nodes[row, np.minimum(last + 1, points - 1)])
         low, high = np.where(settled, low, lower), np.where(settled, high, upper)
@@ -332,6 +343,7 @@ def _first_guess(connection: Connection) -> float:
 def _outside(log_density: FloatArray, step: FloatArray) -> FloatArray:
     """The share of mass (R,) beyond both ends of grids (R, N), continued by the exponential slope at the ends."""
     density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
+    # an exponential tail holds its density at the end over its slope; a slope of 0.5 at least, for flat ends
     left = (log_density[:, 1] - log_density[:, 0]) / step
     right = (log_density[:, -2] - log_density[:, -1]) / step
     beyond = density[:, 0] / np.maximum(left, 0.5) + density[:, -1] / np.maximum(right, 0.5)

@@ -256,8 +256,7 @@ def _nearest(
     ``used`` are the places of words that are taken, negative for words that have none here. A pool falls into n parts
     of nearly the same size; each gives a word: ``strata`` are the numbers of these parts, ``chances`` places within.
     """
-    far = aim.astype(np.float32) @ near.T
-    np.negative(far, out=far)
+    far = -aim.astype(np.float32) @ near.T
     row, column = np.nonzero(used >= 0)
     far[row, used[row, column]] = np.inf
     rows, size = strata.shape

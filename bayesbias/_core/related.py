@@ -116,6 +116,8 @@ def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: in
         places, others = np.nonzero(np.arange(size) > rows[:, None])
         pairs.append((rows[places], others, bins[places, others]))
     counts = np.sum([np.bincount(own, minlength=BINS) for _, _, own in pairs], axis=0)
+    # the counts of all pairs come first, so that each bin is thinned to about as many; what is left of a bin then
+    # stands for all of it (thinned)
     kept = [rng.random(len(own), dtype=np.float32) < (most / np.maximum(counts, most))[own] for _, _, own in pairs]
     first, second, bins = (
         np.concatenate([part[column][chosen] for part, chosen in zip(pairs, kept, strict=True)]) for column in range(3)
@@ -123,6 +125,7 @@ def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: in
     drawn = np.bincount(bins, minlength=BINS)
     thinned = np.divide(counts, drawn, out=np.zeros(BINS), where=drawn > 0)[bins]
     partners[:, (BINS - 1) // COARSE] -= 1  # a word with itself
+    # a pair weighs 1 / partners of either word, averaged: each word of a bin then adds about as much in all
     near = np.maximum(partners @ _window(COARSE * STEP, WIDTH).astype(np.float32) / COARSE, 0.5)
     weights = thinned * (1 / near[first, bins // COARSE] + 1 / near[second, bins // COARSE]) / 2
     return PairSample(first, second, bins, counts, weights.astype(np.float32))
@@ -183,9 +186,12 @@ def variograms(fields: FloatArray, pairs: PairSample, width: float = WIDTH) -> F
     smooth = _window(STEP, width)
     pooled, mass = smooth @ pairs.counts, smooth @ np.bincount(pairs.bins, weights, BINS)
     met = np.flatnonzero((pooled >= min(FEWEST, pooled.max())) & (mass > 0))
+    # a kernel estimate of the mean product at a similarity (Nadaraya-Watson): smoothed sums over smoothed weights
     values = np.clip((total @ smooth.T)[:, met] / mass[met], -1, 1)
     ends = np.append(MIDDLES[met], 1.0)
     curves = np.stack([np.interp(MIDDLES, ends, np.append(row, 1.0)) for row in values])
+    # values with the sum 0 and the mean square 1 have products with the mean -1 / (N - 1) over all pairs; scaling what
+    # the curve is below 1 keeps its value of 1 for a word with itself
     apart = 1 - curves @ pairs.counts / pairs.counts.sum()
     moved: FloatArray = 1 - (1 - curves) * ((1 + 1 / (fields.shape[1] - 1)) / apart)[:, None]
     return np.clip(moved, -1, 1)
@@ -199,10 +205,7 @@ def _window(step: float, width: float) -> FloatArray:
 
 
 def list_overlaps(
-    member: NDArray[np.bool_] | FloatArray,
-    units: NDArray[np.floating],
-    seed: int = 0,
-    places: IntArray | None = None,
+    member: NDArray[np.bool_] | FloatArray, units: NDArray[np.floating], seed: int = 0, places: IntArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Similarities between the words of lists: for each two lists, how pairs of different words spread over the bins.
 
@@ -265,6 +268,7 @@ class PairCounts:
         for i, word in enumerate(words):
             np.add.at(counted[i], self.bins[word], member.T)
         gone = np.tensordot(member[:, words].astype(float), counted[:, :BINS], 1).transpose(0, 2, 1)
+        # a pair is gone if its first word is, and if its second is; both at once is added again below
         left = counts - gone - gone.swapaxes(0, 1)
         for word in words:  # pairs among these words were taken off twice
             for other in words[words != word]:
@@ -275,10 +279,7 @@ class PairCounts:
 
 
 def pair_counts(
-    member: NDArray[np.bool_] | FloatArray,
-    units: NDArray[np.floating],
-    seed: int = 0,
-    places: IntArray | None = None,
+    member: NDArray[np.bool_] | FloatArray, units: NDArray[np.floating], seed: int = 0, places: IntArray | None = None
 ) -> PairCounts:
     """Pairs of different words of each two lists; the parameters are those of :func:`list_overlaps`."""
     weighted = member.dtype != np.bool_
@@ -340,7 +341,6 @@ def cell_covariance(parts: Components, correlations: FloatArray, word: IntArray,
     return total
 
 
-LOG_2PI = float(np.log(2 * np.pi))
 REACH, NODES = 6.0, 801
 """Prior standard deviations of log f that the grid covers on either side, and its nodes."""
 QUANTILES = 31
@@ -432,6 +432,7 @@ class FactorGrid:
 
 def factor_grid(freedom: FloatArray, scatter: FloatArray, median: float, spread: float) -> FactorGrid:
     """The posterior of each class's factor, from the scatter within cells and its degrees of freedom, each (A,)."""
+    # a log-normal prior, and freedom * scatter / factor^2 is chi-squared: in the log both have light tails
     z = np.linspace(-REACH, REACH, NODES)
     log_factor = np.log(median) + spread * z
     value = -freedom[:, None] * (log_factor + 0.5 * scatter[:, None] * np.exp(-2 * log_factor)) - 0.5 * z**2
@@ -519,6 +520,7 @@ def weighted_roots(
     chosen = [weights.kind == kind for kind in classes]
     spans = [_spanned(weights, own, len(scaled), correlations.shape[1]) for own in chosen]
     joint = np.column_stack(spans)
+    # the joint root makes fields of different classes correlated, as lists that share or resemble words are
     errors = root_of(joint.T @ correlations @ joint)
     ends = np.cumsum([0, *(span.shape[1] for span in spans)])
     roots = []
@@ -603,6 +605,7 @@ def scatter_of_errors(covariance: FloatArray, filled: np.ndarray) -> FloatArray:
     count, connections = int(whole.sum()), filled.shape[1]
     kept = whole[np.nonzero(filled)[0]]
     errors = covariance[np.ix_(kept, kept)].reshape(count, connections, count, connections)
+    # E sum_j (e_j - mean)(e_j - mean)' is the trace over words of the centred covariance
     centring = np.eye(count) - 1 / max(count, 1)
     scatter: FloatArray = np.einsum("ij,ikjl->kl", centring, errors)
     return scatter
@@ -701,6 +704,7 @@ def draw_population(
         apart = observed[whole] - observed[whole].mean(axis=0)
         scatter, noise = freedom / trace * apart.T @ apart, errors / trace
     prior = scale**2 * np.eye(connections)
+    # conjugate: the prior's scale matrix and degrees of freedom plus those of the scatter
     total = _inverse_wishart(connections + freedom, np.broadcast_to(scatter + prior, noise.shape), rng)
     root = _root_of_rest(total, noise)
     # the mean deviations of the words of two connections have the mean of the words' correlations in common
@@ -727,6 +731,7 @@ def _mean_families(families: FloatArray, sampled: IntArray, filled: NDArray[np.b
 def _root_of_rest(total: FloatArray, part: FloatArray) -> FloatArray:
     """Roots (B, K, K) of total - part, with 0 in the directions in which the part is larger."""
     chol = np.linalg.cholesky(total)
+    # in coordinates where total is I, total - part has the eigenvalues 1 - values
     half = np.linalg.solve(chol, part)
     values, vectors = np.linalg.eigh(np.linalg.solve(chol, np.swapaxes(half, 1, 2)))
     root: FloatArray = chol @ vectors * np.sqrt(np.maximum(1 - values, 0))[:, None, :]
@@ -741,5 +746,7 @@ def _inverse_wishart(freedom: float, scale: FloatArray, rng: np.random.Generator
     factor[:, rows, columns] = rng.standard_normal((size, len(rows)))
     for i in range(k):
         factor[:, i, i] = np.sqrt(rng.chisquare(freedom - i, size))
+    # with S = L L' and the Bartlett factor T of a Wishart matrix T T' (normals below a diagonal of chi variables, Smith
+    # and Hocking 1972, Algorithm AS 53, https://doi.org/10.2307/2346290), L (T T')^-1 L' is inverse Wishart
     root = np.linalg.solve(factor, np.swapaxes(np.linalg.cholesky(scale), 1, 2))  # X = root' root
     return np.swapaxes(root, 1, 2) @ root

@@ -110,6 +110,7 @@ def clustered_contrast(
     """
     both = (cells.n[:, first] > 0) & (cells.n[:, second] > 0)
     sign = np.where(connection == first, 1.0, np.where(connection == second, -1.0, 0.0))
+    # the contrast as a sum over distances, so that it is a sum over attribute words of what each contributes
     weight = sign * both[word] / (max(int(both.sum()), 1) * cells.n[word, connection])
     apart = y - cells.mean[word, connection]
     size = len(list_of_attribute)
@@ -122,6 +123,7 @@ def clustered_contrast(
         return Clustered(estimate if both.any() else float("nan"), float("nan"), float("nan"), n)
     variance = n * np.array([contribution[rows].var(ddof=1) for rows in members])
     total = variance.sum()
+    # Satterthwaite (1946, https://doi.org/10.2307/3002019): matches the variance of the estimated variance
     df = total**2 / (variance**2 / (n - 1)).sum() if total > 0 else float("inf")
     return Clustered(estimate, float(np.sqrt(total)), float(df), n)
 
@@ -137,7 +139,9 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 MOST_PARTITIONS = 1_000_000
 """Partitions up to which all are looked at."""
 BLOCK = 2**20
+"""Numbers of random partitions that are drawn at once."""
 ROUNDING = 1e-12
+"""Differences of sums, as a share of the largest value, that are none: ties count as extreme."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +207,8 @@ def _subset_sums(values: FloatArray, size: int) -> FloatArray:
         return rest
     sums: list[FloatArray] = [np.zeros(1), *(np.empty(0) for _ in range(size))]
     for i, value in enumerate(values):
+        # subsets with this value are those without it of one size less; from the largest on, so that none has it twice;
+        # sizes from which too few values are left to reach the wanted one are skipped
         for chosen in range(min(i + 1, size), max(0, size - (len(values) - i)), -1):
             sums[chosen] = np.concatenate([sums[chosen], sums[chosen - 1] + value])
     return sums[size]

@@ -16,18 +16,13 @@ from bayesbias._checks import finite_number, one_of, probability, several, whole
 from bayesbias._core.random_lists import draw_any
 from bayesbias._progress import progress
 from bayesbias._results import Result
-from bayesbias.calibration.simulation import (
-    Shape,
-    complete_truth,
-    known_model,
-    table_of_shape,
-)
-from bayesbias.checks.summaries import PROB, flat_draws, interval_of
+from bayesbias.calibration.simulation import Shape, complete_truth, known_model, table_of_shape
+from bayesbias.checks.summaries import PROB, cluster_interval_of, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import fit
-from bayesbias.models.results import read_distances
+from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.words import CONTROLS, STEREOTYPES, controls_of, counterparts
 
@@ -108,6 +103,7 @@ def _spread_test(ranks: NDArray[np.intp], draws: int) -> tuple[float, float]:
     squares = ndtri((np.arange(draws + 1) + 0.5) / (draws + 1)) ** 2
     mean, variance = squares.mean(), squares.var()
     total, expected = squares[ranks].sum(), len(ranks) * mean
+    # scale * chi-square(freedom) has the mean scale * freedom and the variance 2 scale^2 * freedom
     freedom, scale = 2 * expected * mean / variance, variance / (2 * mean)
     tails = gammainc(freedom / 2, total / (2 * scale)), gammaincc(freedom / 2, total / (2 * scale))
     return float(np.sqrt(total / expected)), float(min(1.0, 2 * min(tails)))
@@ -178,8 +174,8 @@ def sbc(
             simulated.attrs["truth"] = "simulated"
             post = fit(simulated, spec, engine=engine, draws=draws, chains=1, seed=int(rng.integers(2**31)))
             used = str(post.attrs["engine"])
-            if "sample_stats" in post.children and "pareto_k" in post["sample_stats"]:
-                worst = max(worst or 0.0, float(post["sample_stats/pareto_k"]))
+            if (k := Fit(post).stats.get("pareto_k")) is not None:
+                worst = max(worst or 0.0, float(k))
             for name, true in truth.items():
                 drawn = flat_draws(post["posterior"][name].to_numpy()).reshape(draws, -1)
                 present = ~np.isnan(np.ravel(true))
@@ -425,7 +421,7 @@ def _model_calls(
 
 
 def _cluster_calls(data: Distances, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
-    intervals = [interval_of(data, "associated", name, prob) for name in others]
+    intervals = [cluster_interval_of(data, "associated", name, prob) for name in others]
     return [
         ("cluster", f"associated - {name}", each.low, each.high, bool(each.low > 0 or each.high < 0))
         for name, each in zip(others, intervals, strict=True)

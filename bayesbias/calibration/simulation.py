@@ -19,7 +19,6 @@ from bayesbias._phrases import percent
 from bayesbias._results import Result
 from bayesbias.calibration.null_models import BLOCK
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import KEY
 from bayesbias.errors import InputError, shown
 from bayesbias.models.families import Truth, family_of
 from bayesbias.models.results import read_distances
@@ -75,7 +74,7 @@ def simulate(
     family = family_of(spec)
     drawn = family.drawn_truth(spec, data, rng) if truth is None else complete_truth(spec, data, truth, rng)
     table = shape.assign(distance=family.drawn_distances(spec, drawn, data, rng))
-    table.attrs = {"truth": drawn, **({KEY: shape.attrs[KEY]} if KEY in shape.attrs and spec.related else {})}
+    table.attrs = {"truth": drawn, **{key: shape.attrs[key] for key in family.reads if key in shape.attrs}}
     return table
 
 
@@ -105,30 +104,14 @@ def table_of_shape(shape: Shape) -> pd.DataFrame:
     if not lists:
         raise InputError("the shape has no attribute words: give numbers of stereotypes, human, neutral or controls")
     rows = [
-        (f"{group} {word}", group, f"{name} word {i}", name, _connection(group, name, controls), 1.0)
+        (f"{group} {word}", group, f"{name} word {i}", name, name if name in controls else STEREOTYPES[name != group])
         for group, words in shape["groups"].items()
         for word in range(whole_number(words, f"groups, {group}"))
         for name, size in lists
         for i in range(whole_number(size, str(name)))
     ]
-    columns = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _connection(group: str, name: str, controls: Mapping[str, int]) -> str:
-    return name if name in controls else STEREOTYPES[name != group]
-
-
-def _shaped_table(sizes: Mapping[str, int], words: int = 6) -> pd.DataFrame:
-    """A ragged table, every distance 1: ``sizes`` of each connection, one fewer for every other protected word."""
-    rows = [
-        (f"p{word}", "gh"[word // 2 % 2], f"{connection}{i}", "c", connection, 1.0)
-        for word in range(words)
-        for connection, size in sizes.items()
-        for i in range(size if word % 2 else max(1, size - 1))
-    ]
-    names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
-    return pd.DataFrame(rows, columns=names)
+    columns = ["protected_word", "group", "attribute_word", "attribute_class", "connection"]
+    return pd.DataFrame(rows, columns=columns).assign(distance=1.0)
 
 
 def complete_truth(spec: ModelSpec, data: Distances, truth: Mapping[str, Any], rng: np.random.Generator) -> Truth:

@@ -25,7 +25,9 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.distances import distance_table
 from bayesbias.distances.storage import coverage_from
 from bayesbias.distances.vocabularies import sampled_rows
-from bayesbias.embeddings import Case, Embedding, about, find_concepts, opened
+from bayesbias.embeddings import Case, Embedding, about, find_concepts, keyed_vectors, opened
+from bayesbias.embeddings.formats import load_part
+from bayesbias.embeddings.samples import drawn_rows, sample_of
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.batch import AnyMetric, Prepared, prepared, untested
@@ -151,8 +153,9 @@ class TopicNull(Result):
     def sentence(self) -> str:
         """The result in words."""
         first, *others = self.table().to_dict("records")
+        are = "is" if first["count"] == 1 else "are"
         text = (
-            f"Of {self.replicates:,} {LISTS[self.kind]}, {_are(first['count'])} at least as far from "
+            f"Of {self.replicates:,} {LISTS[self.kind]}, {first['count']:,} {are} at least as far from "
             f"{first['centre']:g} ({first['statistic']}: {first['observed']:.3f})."
         )
         rest = [f"{row['count']:,} for {row['statistic']} ({row['observed']:.3f})" for row in others]
@@ -190,10 +193,6 @@ class TopicNull(Result):
             "Cosine of the mean vectors of two lists, less the mean of the vocabulary": self.similarity,
         }
         return (Section("Random lists", [whole_table(caption, table) for caption, table in tables.items()]),)
-
-
-def _are(count: int) -> str:
-    return f"{count:,} {'is' if count == 1 else 'are'}"
 
 
 def topic_null(
@@ -266,7 +265,7 @@ def topic_null(
         plan = _contrasts(vectors, source, case)
     else:
         plan = _metric(vectors, source, metric, case)
-    candidates, sampled = sampled_rows(vectors, plan.taken, MOST, seed)
+    candidates, sampled = _candidates(vectors, plan.taken, seed)
     sizes = [len(listed.rows) for listed in plan.lists.values()]
     if len(candidates) < sum(sizes):
         raise InputError(
@@ -325,6 +324,48 @@ def topic_null(
             *_few(sum(sizes), len(candidates), sampled),
         ),
     )
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """Words among which topics are looked for, how they were drawn from the vocabulary, and with which seed."""
+
+    words: tuple[str, ...]
+    kind: str
+    seed: int
+
+
+def load_for_topics(path: str, lists: WordLists, seed: int, trust_pickle: bool = False) -> KeyedVectors:
+    """The vectors of word lists, with a sample of the vocabulary, and of the words among which topics are looked for.
+
+    :func:`topic_null` with that seed gives what it gives for the whole embedding.
+    """
+    kv, vocabulary = load_part(path, lists, trust_pickle=trust_pickle)
+    if vocabulary is None:
+        return kv
+    taken = _taken(find_concepts(kv, lists.concepts, language=lists.language), lists)
+    drawn, kind = drawn_rows(vocabulary.keys, taken, MOST, seed)
+    rows, found = vocabulary.directed(drawn, MOST)
+    words = tuple(vocabulary.keys[row] for row in rows.tolist())
+    new = np.array([word not in kv.key_to_index for word in words], dtype=np.bool_)
+    every = [*kv.index_to_key, *(word for word in words if word not in kv.key_to_index)]
+    both = keyed_vectors(every, np.concatenate([kv.vectors, found[new]]) if len(rows) else kv.vectors)
+    both.bayesbias_name, both.bayesbias_sample = kv.bayesbias_name, sample_of(kv)
+    both.bayesbias_candidates = _Candidates(words, kind, seed)
+    return both
+
+
+def _candidates(kv: KeyedVectors, taken: set[str], seed: int) -> tuple[IntArray, str]:
+    """Rows of the words among which topics are looked for, and how they were drawn."""
+    known = getattr(kv, "bayesbias_candidates", None)
+    if known is None or known.seed != seed:
+        return sampled_rows(kv, taken, MOST, seed)
+    return np.array([kv.key_to_index[word] for word in known.words if word not in taken], dtype=np.intp), known.kind
+
+
+def _taken(looked: FoundConcepts, lists: WordLists) -> set[str]:
+    """The words of lists, and the keys that stand for them: no random list holds them."""
+    return {*lists.every_word(), *(key for word, key in looked.forms.keys.items() if word != key)}
 
 
 def _coherence(unit: NDArray[np.floating], words: IntArray, entry: Listed) -> float:
@@ -485,7 +526,7 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
     return _Asked(
         lists=attributes,
         together=(tuple(stereotypes), *((i,) for i in range(len(names)) if i not in stereotypes)),
-        taken={*lists.every_word(), *record.substituted.values()},
+        taken=_taken(looked, lists),
         observed={name: float((weight * distances).sum()) for name, weight in weights.items()},
         centre=dict.fromkeys(weights, 0.0),
         values=partial(

@@ -16,7 +16,7 @@ from bayesbias._page import Section, whole_table
 from bayesbias._phrases import signed
 from bayesbias._results import Result
 from bayesbias.checks.row_balance import ASSOCIATION, MOST_JUDGED, judged_pairs, judged_rows, list_means
-from bayesbias.checks.summaries import PROB, interval_of
+from bayesbias.checks.summaries import PROB, cluster_interval_of
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
@@ -41,6 +41,7 @@ MOST_ROWS = 0.1
 """Share of a contrast's rows that are called into question beyond which that is said."""
 FEWEST_EMBEDDINGS = 2
 BIN = 0.5
+"""Width of the bins in which distributions are compared, in standard deviations of the values."""
 FAMILY = 0.5
 """Correlation of two protected words, beyond that of most of their group, from which on they are of one family."""
 CONTRASTS = ["contrast", "difference", "overlap", "expected", "distance", "warning"]
@@ -473,7 +474,7 @@ def _contrasts(
         parts = [rows.loc[rows["connection"] == name, "value"].to_numpy() for name in ("associated", other)]
         slope, error, r2 = slopes[["slope", "se", "r2"]].to_numpy(dtype=float)[0] if len(slopes) else np.full(3, np.nan)
         expected = float(judged.loc[judged["contrast"] == f"associated - {other}", "expected"].mean())
-        cluster = interval_of(data, "associated", other, PROB)
+        cluster = cluster_interval_of(data, "associated", other, PROB)
         known = abs(slope) > 2 * error and abs(expected) > MOST_SHARE * cluster.se
         warning = bool(abs(difference) > FAR * spread and (r2 > MOST_R2 or known))
         common = _overlap(parts[0], parts[1], BIN * spread)

@@ -189,19 +189,22 @@ def _ratio(sums: FloatArray, every: FloatArray | None, count: int) -> tuple[floa
         total = every.sum(axis=1) / 2
         relative = ratio / float(total[0] / total[1])
         without -= np.log((total[0] - every[0, used]) / (total[1] - every[1, used]))
+    # pairs that share a word are not independent: each word is left out with all its pairs
     error = np.sqrt((words - 1) / words * ((without - without.mean()) ** 2).sum())
     far = np.log(ratio if every is None else relative)
     return float(observed / count), float(predicted / count), ratio, relative, float(far / error) if error > 0 else 0.0
 
 
-MAX_R_HAT = 1.01
-MIN_ESS = 400
-MAX_PARETO_K = 0.7
-MAX_GRID_MASS_OUTSIDE = 1e-6
+MAX_R_HAT, MIN_ESS, MAX_PARETO_K, MAX_GRID_MASS_OUTSIDE = 1.01, 400, 0.7, 1e-6
+"""Beyond these a fit should not be read: thresholds of Vehtari et al. (2021, 2024), and of the quadrature's grids."""
 LARGEST, MOST_BEYOND = 2, 0.5
+"""Largest cosine distance, and the share of values beyond it from which on these are no cosine distances."""
 FEW_WORDS = 3
+"""Protected words below which whole-list means rest on the prior."""
 MISSING_CODE = -1.0
+"""Values below this stand for missing distances in published tables."""
 THIN = 0.5
+"""Share of a list's words that are found, below which a note says so."""
 POWERS = (0.8, 1.25)
 """Powers of a prior by which draws are weighted."""
 THIN_LIST = 5
@@ -331,7 +334,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
     """
     result = Fit.read(post)
     chains, draws = result.posterior.sizes["chain"], result.posterior.sizes["draw"]
-    stats = result.tree["sample_stats"].data_vars if "sample_stats" in result.tree.children else {}
+    stats = result.stats
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else None
     values, broken = _columns(result)
     engine = str(result.tree.attrs.get("engine", "unknown"))

@@ -50,7 +50,9 @@ def flat_draws(values: FloatArray) -> FloatArray:
 
 
 DIMENSIONS = ["protected_word", "connection", "attribute_word", "attribute_class", "group"]
+"""Columns of a summary that say what a parameter is of, in their order; the first two are always there."""
 LEFT_OUT = (*EFFECTS, "connection_covariance")
+"""Parameters that a summary leaves out unless effects are asked for: they are many, or of no use one by one."""
 
 
 def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kind: str = ETI) -> pd.DataFrame:
@@ -101,6 +103,7 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
         shape = values.shape
         grid = np.indices(shape).reshape(len(shape), int(np.prod(shape)))
         names = {dim: values[dim].to_numpy()[codes] for dim, codes in zip(labels, grid, strict=True)}
+        # the value of this parameter behind each distance
         place = (
             np.ravel_multi_index([places[dim] for dim in labels], shape)
             if labels
@@ -157,6 +160,7 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
 
 
 NO_SPREAD = 1e-12
+"""Standard errors below this are rounding, in cosine distance: the attribute words agree."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -239,7 +243,7 @@ def cluster_interval(
     """
     prob = probability(prob, "prob")
     rows = read_distances(data, check=False)
-    return interval_of(rows, *contrasted(first, second, rows.connections.tolist(), rows.filled), prob)
+    return cluster_interval_of(rows, *contrasted(first, second, rows.connections.tolist(), rows.filled), prob)
 
 
 def contrasted(
@@ -259,7 +263,7 @@ def contrasted(
     """
     one_of(first, valid, "the connection")
     if second is None:
-        second = next(iter(beside(first, valid, filled)), None)
+        second = next(iter(contrast_partners(first, valid, filled)), None)
         if second is None:
             raise InputError(f"a contrast needs two connections, and there is only {first!r}")
     one_of(second, valid, "the connection")
@@ -268,8 +272,8 @@ def contrasted(
     return first, second
 
 
-def beside(first: str, valid: list[str], filled: NDArray[np.bool_] | None = None) -> list[str]:
-    """The connections that ``first`` can be set beside, the headline first; see :func:`contrasted`."""
+def contrast_partners(first: str, valid: list[str], filled: NDArray[np.bool_] | None = None) -> list[str]:
+    """The connections that ``first`` can be contrasted with, the headline first; see :func:`contrasted`."""
     others = counterparts(first, valid)
     if filled is None:
         return others
@@ -277,12 +281,12 @@ def beside(first: str, valid: list[str], filled: NDArray[np.bool_] | None = None
     return sorted(others, key=lambda name: not met[name])
 
 
-def interval_of(rows: Distances, first: str, second: str, prob: float) -> ClusterInterval:
+def cluster_interval_of(rows: Distances, first: str, second: str, prob: float) -> ClusterInterval:
     """The cluster interval of rows that are checked already."""
-    lists, names = lists_of(rows)
-    a, b = rows.connections.tolist().index(first), rows.connections.tolist().index(second)
-    contrast = clustered_contrast(rows.word, rows.connection, rows.attribute, lists, rows.y, rows.cells, a, b)
-    used = np.isin(rows.connection, (a, b))
+    lists, names = attribute_lists(rows)
+    places = [rows.connections.tolist().index(name) for name in (first, second)]
+    contrast = clustered_contrast(rows.word, rows.connection, rows.attribute, lists, rows.y, rows.cells, *places)
+    used = np.isin(rows.connection, places)
     words = dict(
         zip([names[label] for label in np.unique(lists[rows.attribute[used]])], contrast.words.tolist(), strict=False)
     )
@@ -297,8 +301,12 @@ def interval_of(rows: Distances, first: str, second: str, prob: float) -> Cluste
     return ClusterInterval(first, second, prob, contrast.estimate, contrast.se, contrast.df, low, high, words, reason)
 
 
-def lists_of(rows: Distances) -> tuple[IntArray, list[str]]:
-    """The list of each attribute word, and the lists' names: its class, and the groups that it is associated with."""
+def attribute_lists(rows: Distances) -> tuple[IntArray, list[str]]:
+    """The list of each attribute word, (W,), and the names of the lists.
+
+    A list is the words of one class that are associated with the same groups; it is named by the class, and by the
+    groups too where several lists have that class.
+    """
     first_row = np.unique(rows.attribute, return_index=True)[1]
     own = rows.connections[rows.connection] == "associated"
     with_group = np.zeros((len(rows.attribute_words), len(rows.group_names)), dtype=bool)
@@ -307,12 +315,12 @@ def lists_of(rows: Distances) -> tuple[IntArray, list[str]]:
         (label, tuple(np.flatnonzero(met)))
         for label, met in zip(rows.attribute_class[first_row].tolist(), with_group, strict=True)
     ]
-    distinct = list(dict.fromkeys(keys))
-    labels = [label for label, _ in distinct]
+    lists = list(dict.fromkeys(keys))
+    labels = [label for label, _ in lists]
     names = [
         label
         if labels.count(label) == 1
         else f"{label} {' '.join(rows.group_names[group] for group in groups)}".strip()
-        for label, groups in distinct
+        for label, groups in lists
     ]
-    return np.array([distinct.index(key) for key in keys]), names
+    return np.array([lists.index(key) for key in keys]), names

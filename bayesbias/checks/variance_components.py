@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -25,10 +25,6 @@ from bayesbias.models.marginal import STAGES, explored, points_for
 from bayesbias.models.nuts import run_nuts
 from bayesbias.models.results import versions_of
 from bayesbias.models.spec import Exponential
-
-if TYPE_CHECKING:
-    pass
-
 
 PRIOR = Exponential(distribution="exponential", rate=2.0)
 """Of every standard deviation, in units of the numbers' own."""
@@ -202,6 +198,7 @@ def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.G
             "the numbers are sums of effects of fewer facets exactly, so that nothing is left over: look for levels "
             "that repeat each other, and leave them out"
         )
+    # the search for the mode starts from the estimates of the analysis of variance, in the prior's coordinates
     guess = np.sqrt(np.maximum(sums.estimates(), LEAST_SD**2))
     start: FloatArray = -ndtri(np.exp(-PRIOR.rate * guess)).astype(np.float64)
     size = chains * draws

@@ -117,17 +117,13 @@ class WordCheck(Result):
         return [f"Missing words that the embedding has under another spelling: {listed(named)}."]
 
     def _duplicate_sentences(self) -> list[str]:
-        sentences = []
-        if len(self.duplicates):
-            named = [
-                f"{row['first']} and {row['second']} ({_how_near(row['cosine'])})"
-                for row in self.duplicates.to_dict("records")
-            ]
-            sentences.append(
-                f"Near duplicates, with a cosine similarity above {NEAR:g}: {listed(named)}. Keep one of each."
-            )
-        else:
-            sentences.append(f"No two words are near duplicates (no cosine similarity above {NEAR:g}).")
+        rows = self.duplicates.to_dict("records")
+        near = ["one vector" if row["cosine"] == 1 else f"{row['cosine']:.2f}" for row in rows]
+        named = [f"{row['first']} and {row['second']} ({how})" for row, how in zip(rows, near, strict=True)]
+        sentences = [f"No two words are near duplicates (no cosine similarity above {NEAR:g})."]
+        if named:
+            above = f"with a cosine similarity above {NEAR:g}"
+            sentences = [f"Near duplicates, {above}: {listed(named)}. Keep one of each."]
         if self.repeated:
             named = [f"{word} ({', '.join(lists)})" for word, lists in self.repeated.items()]
             sentences.append(f"In more than one list: {listed(named)}.")
@@ -141,10 +137,6 @@ class WordCheck(Result):
         """The parts of a report: lists, near duplicates and other spellings."""
         tables = {"Lists": self.lists, "Near duplicates": self.duplicates, "Other spellings": self.spellings}
         return (Section("Words", [whole_table(caption, table) for caption, table in tables.items() if len(table)]),)
-
-
-def _how_near(cosine: float) -> str:
-    return "one vector" if cosine == 1 else f"{cosine:.2f}"
 
 
 def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any = None) -> WordCheck:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
 from bayesbias._checks import one_of
 from bayesbias._files import home_folder
+from bayesbias.calibration.topics import load_for_topics
 from bayesbias.checks.summaries import PROB
 from bayesbias.cli.comparisons import AUTO, show_changes
 from bayesbias.cli.screen import say, show_contrasts, show_coverage, working
 from bayesbias.cli.writing import save_picture, save_table
 from bayesbias.comparison import beside_associated, size_sentence
+from bayesbias.embeddings import about
 from bayesbias.errors import InputError
-from bayesbias.models.results import Fit
+from bayesbias.models.results import Fit, kept_open
 from bayesbias.reporting.verdicts import verdict_sentences
 from bayesbias.words import PairList, WordLists
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
 EMBEDDING = "google-news-slice"
 TOPICS = 1000
@@ -46,35 +51,51 @@ def run_analysis(
         bb.load_model(model)
     out = _made(out)
     with working(f"reading {embedding}"):
-        kv = bb.load_embedding(embedding, trust_pickle=trust_pickle)
+        kv = _part(embedding, listed, case, topics, _topic_seed(seed), trust_pickle)
     table = bb.distance_table(kv, listed, case=case)  # type: ignore[arg-type]  # checked above
     source = "Google News vectors" if embedding == EMBEDDING else f"vectors of {Path(embedding).name}"
-    say(f"{len(kv.index_to_key):,} {source}, word list {listed.name}: {len(table):,} distances")
+    say(f"{about(kv)['vectors']:,} {source}, word list {listed.name}: {len(table):,} distances")
     for term in terms(listed):
         say(term)
     show_coverage(table)
     with working("fitting"):
         post = bb.fit(table, model, seed=seed)
+        result = Fit(post)
+    with kept_open(result):
         verdict = bb.diagnose(post)
-    other = next(iter(beside_associated(Fit(post))), None)
-    if other is not None:
-        headline = bb.contrasts(post, "associated", other)
-        show_contrasts(headline)
-        say(size_sentence(headline))
-    for sentence in verdict_sentences(post, verdict=verdict):
-        say(sentence)
-    null = None
-    if other is not None and topics:
-        null = bb.topic_null(kv, listed, replicates=topics, seed=0 if seed is None else seed, case=case)  # type: ignore[arg-type]  # checked above
-        say(null.sentence)
-    say(verdict.headline())
-    with working("drawing pictures and writing the report"):
-        bb.write_distance_table(table, out / "distances.csv")
-        bb.save_fit(post, out / "fit.nc")
-        save_picture(bb.plot_distances(table), out / "distances.png")
-        bb.report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
+        other = next(iter(beside_associated(result)), None)
+        if other is not None:
+            headline = bb.contrasts(post, "associated", other)
+            show_contrasts(headline)
+            say(size_sentence(headline))
+        for sentence in verdict_sentences(post, verdict=verdict):
+            say(sentence)
+        null = None
+        if other is not None and topics:
+            null = bb.topic_null(kv, listed, replicates=topics, seed=_topic_seed(seed), case=case)  # type: ignore[arg-type]  # checked above
+            say(null.sentence)
+        say(verdict.headline())
+        with working("drawing pictures and writing the report"):
+            bb.write_distance_table(table, out / "distances.csv")
+            bb.save_fit(post, out / "fit.nc")
+            save_picture(bb.plot_distances(table), out / "distances.png")
+            bb.report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
     say(f"Written to {out}: report.html and its pictures (.png), distances.png, distances.csv, fit.nc")
     say(f"Next: open {out / 'report.html'} in a browser")
+
+
+def _part(embedding: str, listed: WordLists, case: str, topics: int, seed: int, trust_pickle: bool) -> KeyedVectors:
+    """What the analysis needs of an embedding; all of it for spellings other than those of the lists."""
+    if case != "as-is":
+        return bb.load_embedding(embedding, trust_pickle=trust_pickle)
+    if topics:
+        return load_for_topics(embedding, listed, seed, trust_pickle)
+    return bb.load_embedding(embedding, words=listed, trust_pickle=trust_pickle)
+
+
+def _topic_seed(seed: int | None) -> int:
+    """The seed of the random lists."""
+    return 0 if seed is None else seed
 
 
 def _made(out: Path) -> Path:

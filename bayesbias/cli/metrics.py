@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from bayesbias.embeddings import Setting
     from bayesbias.metrics import Query
-    from bayesbias.reliability import VarianceComponents
-    from bayesbias.silhouettes.studies import StudyPart
 
 
 TESTED = ("weat", "weat_effect_size")
@@ -160,7 +158,7 @@ def _loaded(
 def silhouette(given: Given) -> Made:
     """How much a metric depends on which words are listed: bias silhouettes, their robustness and accuracy."""
     from bayesbias._checks import one_of
-    from bayesbias.silhouettes.studies import STUDIED, VARIED, follow_study, scores_of
+    from bayesbias.silhouettes.studies import STUDIED, VARIED, follow_study, scores_of, values_of
 
     varied = VARIED if one_of(given.vary, ("both", *VARIED), "vary") == "both" else (given.vary,)
     queries = asked_queries(given.asked, given.lists)
@@ -171,7 +169,7 @@ def silhouette(given: Given) -> Made:
     shown = scores.drop(columns=[name for name in ("accuracy", "separation", "coverage") if scores[name].isna().all()])
     show(shown.drop(columns=[] if len(queries) > 1 else "query"), f"Silhouettes of {given.runs} runs")
     say_notes(notes)
-    return Made(parts, _long(parts), lambda: bb.plots.plot_silhouette([part.silhouettes for part in parts]))
+    return Made(parts, values_of(parts), lambda: bb.plots.plot_silhouette([part.silhouettes for part in parts]))
 
 
 @command(
@@ -185,9 +183,10 @@ def silhouette(given: Given) -> Made:
     neighbours=Option("Nearest neighbours that NBM looks at.", min=1),
     out=NUMBERS,
 )
-def reliability(given: Given) -> Made:
+def reliability(given: Given) -> Any:
     """Whether bias scores agree over seeds, measures, words and pairs, and how many pairs are enough."""
     from bayesbias.reliability import bias_scores, variance_components
+    from bayesbias.reliability.consistency import coefficients_of
     from bayesbias.words import words_given
 
     queries = {name: words_given(name, "query") for name in given.queries or []}
@@ -196,15 +195,15 @@ def reliability(given: Given) -> Made:
     scores = given.call(bias_scores, kvs=kvs, targets=list(dict.fromkeys(every)))
     for note in scores.attrs["notes"]:
         say(note)
-    tables = _coefficients(scores, queries)
-    show(_summary(tables), f"Reliability of {scores.sizes['target']} words, {scores.sizes['base_pair']} base pairs")
+    found = coefficients_of(scores, queries)
+    say_notes(found.notes)
+    show(found.brief(), f"Reliability of {scores.sizes['target']} words, {scores.sizes['base_pair']} base pairs")
     components = given.call(variance_components, scores=scores)
     shares = components.table().sort_values("share", ascending=False).head(6)
     show(shares[["component", "share", "share_low", "share_high"]], "What the scores vary with (89% intervals)")
     say_notes(note for note in components.notes if note not in scores.attrs["notes"])
-    if "target" in components.sizes and "base_pair" in components.sizes:
-        say(f"  {_enough(components)}")
-    return Made(components, _stacked(tables), lambda: bb.plots.plot_reliability(tables))
+    say_notes(components.findings()[1:])
+    return found
 
 
 @command(
@@ -251,77 +250,6 @@ def _say_measures(kvs: dict[Setting, Any], query: Query, seed: int, out: Path | 
         say(f"{len(measured.table())} rows written to {out}")
 
 
-def _long(parts: list[StudyPart]) -> pd.DataFrame:
-    """One row a value: query, metric, kind of list, embedding, run, words, value and its interval."""
-    import pandas as pd
-
-    tables = []
-    for part in parts:
-        named = {"query": part.query, "metric": part.metric, "vary": part.vary}
-        tables += [silhouette.frame().assign(**named, embedding=name) for name, silhouette in part.silhouettes.items()]
-    stacked = pd.concat(tables, ignore_index=True)
-    first = ["query", "metric", "vary", "embedding"]
-    return stacked[[*first, *(name for name in stacked.columns if name not in first)]]
-
-
-def _coefficients(scores: Any, queries: dict[str, list[str]]) -> dict[str, pd.DataFrame]:
-    """Name of a kind of reliability to its table; kinds that the scores do not allow are said and left out."""
-    from bayesbias.reliability import inter_rater_consistency, internal_consistency, retest_reliability
-    from bayesbias.reliability.consistency import NOTES
-
-    wanted: dict[str, tuple[Any, dict[str, Any]]] = {
-        "test-retest of words": (retest_reliability, {"of": "target"}),
-        "test-retest of pairs": (retest_reliability, {"of": "base_pair"}),
-        "inter-rater of words": (inter_rater_consistency, {"of": "target"}),
-        "inter-rater of words, standardised": (inter_rater_consistency, {"of": "target", "standardise": True}),
-        "inter-rater of pairs": (inter_rater_consistency, {"of": "base_pair"}),
-        "internal, queries": (internal_consistency, {"of": "query", "queries": queries or None}),
-        "internal, pairs": (internal_consistency, {"of": "base_pair"}),
-    }
-    tables = {}
-    for name, (function, options) in wanted.items():
-        try:
-            tables[name] = function(scores, **options)
-        except InputError as error:
-            say(f"  no {name}: {error}")
-    if tables:
-        say(f"  {NOTES['f'][0]}")
-    return tables
-
-
-def _summary(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Median, smallest and largest value of each kind and measure, and how many have no value."""
-    import pandas as pd
-
-    rows = []
-    for kind, table in tables.items():
-        groups = table.groupby("measure", sort=False) if "measure" in table else [("all", table)]
-        for measure, part in groups:
-            values = part["value"]
-            count, missing = len(part), int(values.isna().sum())
-            rows.append((kind, measure, count, missing, values.median(), values.min(), values.max()))
-    return pd.DataFrame(rows, columns=["kind", "measure", "number", "without value", "median", "smallest", "largest"])
-
-
-def _stacked(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    import pandas as pd
-
-    columns = ["kind", "measure", "label", "value", "low", "high", "reason"]
-    stacked = pd.concat([table.assign(kind=kind) for kind, table in tables.items()], ignore_index=True)
-    return stacked.reindex(columns=columns)
-
-
-def _enough(components: VarianceComponents) -> str:
-    """How many base pairs tell words apart, by a single measure."""
-    needed = components.needed()
-    where = "With one seed" if "seed" in components.sizes else "In this one embedding"
-    by = "by one of these measures" if "measure" in components.sizes else "by this measure"
-    if needed["p_never"] > 0.5:
-        return f"{where} no number of base pairs tells words apart with reliability 0.75, {by}."
-    low, median, high = (f"{needed[name]:g}" for name in ("low", "median", "high"))
-    return f"{where} the mean over {median} base pairs ({low} to {high}) tells words apart with reliability 0.75, {by}."
-
-
 def _by_setting(given: Given) -> dict[Setting, Any]:
     """Embeddings of a file of settings, and those trained on texts."""
     if given.listed is None and not given.corpus:
@@ -330,13 +258,9 @@ def _by_setting(given: Given) -> dict[Setting, Any]:
     if given.corpus:
         names_of(given.corpus)
         names = short_names(given.corpus, lambda path: Path(path).stem)
-        trained = bb.stability.train_embeddings(
-            dict(zip(names, map(Path, given.corpus), strict=True)),
-            algorithm=given.algorithm or "sgns",
-            seeds=given.seeds,
-            dims=given.dims or (50, 100, 200),
-            folder=given.folder,
-        )
+        texts = dict(zip(names, map(Path, given.corpus), strict=True))
+        usual = {"algorithm": given.algorithm or "sgns", "dims": given.dims or (50, 100, 200)}
+        trained = given.call(bb.stability.train_embeddings, corpus=texts, **usual)
         if twice := [setting.label for setting in trained if setting in by_setting]:
             raise InputError(f"{twice[0]} is in {given.listed} and is trained too: give it once")
         by_setting |= trained

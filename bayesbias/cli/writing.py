@@ -81,6 +81,7 @@ def save_table(table: pd.DataFrame, path: Path) -> None:
 def save_picture(figure: Figure, path: Path) -> None:
     """A picture as .png, whole or not at all."""
     from bayesbias._files import whole_file
+    from bayesbias.plots.style import write_png
 
     with whole_file(path) as temporary:
-        figure.savefig(temporary, dpi=150, format="png")
+        write_png(figure, temporary, dpi=150)

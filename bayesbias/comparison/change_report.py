@@ -12,15 +12,10 @@ import pandas as pd
 from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of
 from bayesbias._phrases import FINE, MINUS, difference, figure, percent, share, signed
 from bayesbias._results import Result, drawing
-from bayesbias.comparison.contrast import (
-    ONE_GROUP,
-    POPULATIONS,
-    RAW,
-    decomposition_sentence,
-    figures,
-    group_weights,
-)
+from bayesbias.comparison.associations import POPULATIONS, RAW, group_weights
+from bayesbias.comparison.parts import ONE_GROUP, decomposition_sentence
 from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.models.functionals import figures
 from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, PHRASES, STEREOTYPES, controls_of, labelled
 
@@ -382,7 +377,7 @@ def _of_effects(effects: SideEffects) -> Iterator[Block]:
 
 
 def _figures(result: Comparison) -> Iterator[Block]:
-    stats = result.posterior["sample_stats"].data_vars if "sample_stats" in result.posterior.children else {}
+    stats = Fit(result.posterior).stats
     rows = [
         (str(name).replace("_", " "), ", ".join(f"{value:.3g}" for value in stats[name].to_numpy().ravel()))
         for name in ("pareto_k", "importance_ess")

@@ -1,8 +1,8 @@
-"""``compare``: draws of what changed from one embedding to another, and their tree."""
+"""``compare``: draws of what changed from one embedding to another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -13,58 +13,30 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._checks import one_of
-from bayesbias._core.marginal import scatter_cells
-from bayesbias._core.related import draw_cells, draw_factors, draw_population, scatter_of_errors
 from bayesbias._core.vectors import FloatArray
-from bayesbias._files import to_json
 from bayesbias._progress import progress
 from bayesbias.checks.convergence import diagnose, judged, mixing_faults
+from bayesbias.comparison.associations import GIVEN
+from bayesbias.comparison.change_trees import SCALES, comparison_tree, transform
 from bayesbias.comparison.comparison import Comparison
-from bayesbias.comparison.contrast import GIVEN, SIMILAR
 from bayesbias.comparison.frame_contrasts import common_frames, over_frames
-from bayesbias.comparison.matching import SAME, Case, ChangeDraws, Matched, match
-from bayesbias.comparison.sides import fixed_values, stack
-from bayesbias.distances.covariances import LEAST, Relatedness
+from bayesbias.comparison.matching import Case, ChangeDraws, Matched, change_notes, match
+from bayesbias.comparison.related_changes import by_covariance, stacked_data
+from bayesbias.comparison.sides import fixed_values
+from bayesbias.distances.covariances import check_distances, relatedness_of
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import KEY, check_distances, relatedness_group, relatedness_of
 from bayesbias.errors import InputError
-from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
-from bayesbias.models.related import (
-    LEAST_SCATTER,
-    factor_products,
-    protected_covariance,
-    related_posterior,
-    relatedness_for,
-)
-from bayesbias.models.results import Fit, versions_of
+from bayesbias.models.results import Fit
 from bayesbias.models.spec import ModelSpec, Normal, load_model
-from bayesbias.words import STEREOTYPES
 
 LEVELS_MODEL = "crossed"
-SCALES = {
-    "connection": "connection_sd",
-    "residual": "sigma",
-    "attribute": "attribute_sd",
-    "interaction": "interaction_sd",
-}
-"""Level of the model to the name of its scale."""
-MOST_CELLS = 2000
-"""Cells of all embeddings beyond which a covariance matrix of them is too large for a comparison."""
-PARTLY = 0.05
-"""Share of unchanged distances from which on a note says that there are such."""
 
 
 def _by_differences(
-    matched: Matched,
-    spec: ModelSpec,
-    engine: str,
-    draws: int,
-    chains: int,
-    seed: int,
-    done: Callable[[float], None],
+    matched: Matched, spec: ModelSpec, engine: str, draws: int, chains: int, seed: int, done: Callable[[float], None]
 ) -> list[ChangeDraws]:
     """The changes between all pairs of embeddings, each from a fit of its differences; ``done`` counts them."""
     changes = []
@@ -102,7 +74,7 @@ def _one_change(
         scales={} if moved.post is None else _scales(moved.post, data),
         stats=_stats(fits),
         faults=tuple(f"{label}, {name}: {fault}" for name, post in fits.items() for fault in _faults(post)),
-        notes=(*_change_notes(data, change, fixed, label), *notes),
+        notes=(*change_notes(data, change, fixed, label), *notes),
         engine=str(next(reversed(fits.values())).attrs["engine"]) if fits else "exact",
     )
 
@@ -160,26 +132,6 @@ def _slopes(data: Distances, base: FloatArray, change: FloatArray, fixed: Mappin
     return slopes
 
 
-def _change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[str]:
-    """Sentences on connections that changed as one, and on distances that did not change."""
-    if len(fixed) == len(data.connections) and not any(fixed.values()):
-        return [f"{label}: both tables hold the same distances, so that the change is exactly 0."]
-    names = data.connections.tolist()
-    notes = [
-        f"{label}: every distance of {names[k]} words changed by exactly {value:.4g}, which is taken as known."
-        for k, value in fixed.items()
-    ]
-    same = np.abs(change) <= SAME
-    for k, name in enumerate(names):
-        share = same[data.connection == k].mean()
-        if k not in fixed and share >= PARTLY:
-            notes.append(
-                f"{label}: {100 * share:.0f}% of the distances of {name} words did not change at all; the model of "
-                "changes takes them for values of a normal distribution."
-            )
-    return notes
-
-
 def slope(data: Distances, base: FloatArray, change: FloatArray, rows: np.ndarray) -> float:
     """How much of the change to add to the distances of the first embedding so that the two no longer go together.
 
@@ -217,8 +169,7 @@ def _scales(difference: xr.DataTree, data: Distances) -> dict[str, FloatArray]:
 
 def _stats(fits: Mapping[str, xr.DataTree]) -> dict[str, float]:
     """Largest Pareto k and smallest effective number of points of the fits."""
-    sample_stats = [post["sample_stats"] for post in fits.values() if "sample_stats" in post.children]
-    weighted = [stats for stats in sample_stats if "pareto_k" in stats]
+    weighted = [stats for post in fits.values() if "pareto_k" in (stats := Fit(post).stats)]
     if not weighted:
         return {}
     return {
@@ -229,18 +180,10 @@ def _stats(fits: Mapping[str, xr.DataTree]) -> dict[str, float]:
 
 def _faults(post: xr.DataTree) -> tuple[str, ...]:
     """Why a fit should not be read; independent draws are judged by their weights."""
-    stats = post["sample_stats"].data_vars if "sample_stats" in post.children else {}
+    stats = Fit(post).stats
     if "pareto_k" not in stats:
         return diagnose(post).faults
     return judged(ess=float(stats["importance_ess"]), pareto_k=float(stats["pareto_k"]))
-
-
-def transform(size: int) -> FloatArray:
-    """Embeddings to components (size, size): their mean, then each one's difference from the mean of those before."""
-    matrix = np.full((size, size), 1 / size)
-    for i in range(1, size):
-        matrix[i] = np.where(np.arange(size) < i, -1 / i, np.arange(size) == i)
-    return matrix
 
 
 def _by_nuts(
@@ -261,7 +204,7 @@ def _by_nuts(
         change = matched.distances[:, after] - matched.distances[:, before]
         if fixed := fixed_values(data, change):
             raise InputError(
-                f"{_change_notes(data, change, fixed, label)[0]} That leaves nothing to sample: use engine='auto'"
+                f"{change_notes(data, change, fixed, label)[0]} That leaves nothing to sample: use engine='auto'"
             )
     matrix = transform(len(matched.embeddings))
     joint = sample_joint(
@@ -304,12 +247,6 @@ def _change_scale(level: str, covariance: FloatArray, weights: FloatArray) -> Fl
     return scale[:, :, 0] if level == "interaction" else scale
 
 
-def _covariances_of(joint: JointDraws) -> dict[str, FloatArray]:
-    """Level to the covariances (chain, draw, size, E, E) of the embeddings."""
-    back = np.linalg.inv(transform(joint.connection_mean.shape[2]))
-    return {name: np.einsum("ec,sdkcg,fg->sdkef", back, value, back) for name, value in joint.covariances.items()}
-
-
 def _nuts_faults(joint: JointDraws) -> tuple[str, ...]:
     """Why the draws should not be read, judged by means and covariances."""
     drawn = (joint.connection_mean, joint.word_mean, *joint.covariances.values())
@@ -317,278 +254,10 @@ def _nuts_faults(joint: JointDraws) -> tuple[str, ...]:
     return mixing_faults(values[:, :, ~np.isnan(values[0, 0])], joint.sample_stats)
 
 
-def stacked_scatter(found: Sequence[Relatedness], words: Sequence[Sequence[str]]) -> Relatedness | str:
-    """The first relatedness with the distances of each embedding's words to what all samples share, or why not.
-
-    Its other fields are those of the first.
-    """
-    first = found[0]
-    shared = set(first.sample_words).intersection(*(each.sample_words for each in found[1:]))
-    if len(shared) < LEAST:
-        return f"the samples of the vocabularies share {len(shared)} words, and {LEAST} are needed"
-    if any(each.kind != first.kind for each in found[1:]):
-        return "the vocabularies were sampled in different ways"
-    kept = [i for i, word in enumerate(first.sample_words) if word in shared]
-    rows = []
-    for each, chosen in zip(found, words, strict=True):
-        place = {word: i for i, word in enumerate(each.sample_words)}
-        own = [each.protected_words.index(word) for word in chosen]
-        columns = [place[first.sample_words[i]] for i in kept]
-        scatter = each.distances(np.array(own))[:, columns]
-        rows.append(scatter - scatter.mean(axis=1, keepdims=True))
-    return first.with_sample(np.array(kept), np.concatenate(rows))
-
-
-def _stacked_relatedness(found: Sequence[Relatedness], words: Sequence[str]) -> Relatedness | str:
-    """The relatedness of protected words in several embeddings, or why there is none.
-
-    Similarities of words are those in the first embedding; the sample is what all samples share.
-
-    Parameters
-    ----------
-    found
-        Of each embedding.
-    words
-        Protected words, which all hold; the result has them once for each embedding, in its order.
-    """
-    first = found[0]
-    scatter = stacked_scatter(found, [words] * len(found))
-    if isinstance(scatter, str):
-        return scatter
-    own = [first.protected_words.index(word) for word in words]
-    return replace(
-        scatter,
-        protected_words=tuple(f"{word} {number}" for number in range(len(found)) for word in words),
-        protected=np.concatenate([first.protected[own]] * len(found)),
-    )
-
-
-def _stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[Distances, Distances] | str:
-    """The data of the pairs in one embedding and in all, or why there are none."""
-    distances = Distances.read(matched.of(matched.distances[:, 0]), check=False)
-    size = len(matched.embeddings)
-    if (cells := int(distances.filled.sum()) * size) > MOST_CELLS:
-        return f"there are {cells:,} cells in all embeddings, more than {MOST_CELLS:,}"
-    known = set(found[0].attribute_words).issuperset(distances.attribute_words.tolist())
-    if not known or any(not set(each.protected_words).issuperset(distances.protected_words.tolist()) for each in found):
-        return "words of the tables are not known to their relatedness"
-    related = _stacked_relatedness(found, distances.protected_words.tolist())
-    if isinstance(related, str):
-        return related
-    return replace(distances, relatedness=found[0]), stack(distances, matched.distances, related)
-
-
-def _by_covariance(
-    distances: Distances, every: Distances, matched: Matched, spec: ModelSpec, draws: int, chains: int, seed: int
-) -> list[ChangeDraws]:
-    """Draws of the changes between all pairs of embeddings from one posterior of all.
-
-    ``one`` and ``every`` are the pairs in the first embedding and in all, of :func:`_stacked_data`.
-    """
-    rng = np.random.default_rng(seed)
-    posterior = related_posterior(spec, every)
-    factors, n = draw_factors(posterior.grid, draws, rng), int(distances.filled.sum())
-    cells = draw_cells(posterior.sums, factors, rng)
-    products = factor_products(factors, distances)
-    observed = scatter_cells(posterior.sums.y, every.filled).reshape(len(matched.embeddings), *distances.filled.shape)
-    blocks = posterior.sums.covariance.reshape(len(matched.embeddings), n, len(matched.embeddings), n)
-    size = (chains, draws // chains)
-    by_word = scatter_cells(cells, every.filled).reshape(draws, len(matched.embeddings), *distances.filled.shape)
-    families = relatedness_for(distances).families(distances.protected_words.tolist())
-    words = len(distances.protected_words)
-    wide = protected_covariance(every).reshape(len(matched.embeddings), words, len(matched.embeddings), words)
-    results = []
-    for before, after in combinations(range(len(matched.embeddings)), 2):
-        label = f"{matched.embeddings[before]} → {matched.embeddings[after]}"
-        moved = by_word[:, after] - by_word[:, before]
-        change = matched.distances[:, after] - matched.distances[:, before]
-        fixed = fixed_values(distances, change)
-        for k, value in fixed.items():
-            moved[:, :, k] = np.where(distances.filled[:, k], value, np.nan)
-        apart = (
-            blocks[after, :, after] - blocks[after, :, before] - blocks[before, :, after] + blocks[before, :, before]
-        )
-        moves = wide[after, :, after] + wide[before, :, before] - 2 * wide[after, :, before]
-        scale = posterior.priors.population.scale * float(np.sqrt(max(np.diag(moves).mean(), LEAST_SCATTER)))
-        errors = scatter_of_errors(apart, distances.filled) * products
-        population = draw_population(moved, observed[after] - observed[before], errors, families, scale, rng)
-        spread = np.sqrt(np.diagonal(population.covariance, axis1=1, axis2=2)).copy()
-        spread[:, list(fixed)] = 0.0
-        start = by_word[:, before]
-        results.append(
-            ChangeDraws(
-                before=before,
-                after=after,
-                connection_before=_whole(start, distances).reshape(*size, -1),
-                connection_change=_whole(moved, distances).reshape(*size, -1),
-                word_before=start.reshape(*size, *distances.filled.shape),
-                word_change=moved.reshape(*size, *distances.filled.shape),
-                scales={"connection_sd": spread.reshape(*size, -1)},
-                stats={},
-                faults=(),
-                notes=tuple(_change_notes(distances, change, fixed, label)),
-                engine="exact",
-            )
-        )
-    return results
-
-
-def _whole(words: FloatArray, data: Distances) -> FloatArray:
-    """Means (draws, K) over the protected words that have a connection; groups weigh the same."""
-    weights = np.column_stack([whole_weights(data, own) for own in data.filled.T])
-    value: FloatArray = np.einsum("djk,jk->dk", np.where(data.filled, words, 0.0), weights)
-    return value
-
-
-STEP = ("chain", "draw")
-WHOLE, WORDS = ("connection",), ("protected_word", "connection")
-SCALE_DIMS = {"connection_sd": WHOLE, "sigma": WHOLE, "attribute_sd": ("attribute_class",), "interaction_sd": ()}
-FEWEST_CONTROLS = 10
-"""Control distances below which their spread is not known."""
 INDEPENDENT = (
     "Each pair of embeddings has fits of its own, so that levels differ slightly from pair to pair; statements about "
     "several changes at once need engine='nuts'."
 )
-
-
-def _comparison_tree(
-    matched: Matched,
-    spec: ModelSpec,
-    changes: list[ChangeDraws],
-    joint: JointDraws | None,
-    seed: int,
-    population: str = SIMILAR,
-    related: Relatedness | None = None,
-) -> xr.DataTree:
-    """Draws, data and facts as one tree, as :class:`Comparison` describes it; ``joint`` where NUTS made the draws.
-
-    ``population`` is what the means of connections speak about; ``related`` the relatedness of the protected words of
-    all embeddings, where figures are exact.
-    """
-    data = Distances.read(matched.of(matched.distances[:, 0]), check=False)
-    names = list(matched.embeddings)
-    chains, draws = changes[0].connection_change.shape[:2]
-    coords: dict[str, Any] = {
-        "chain": np.arange(chains),
-        "draw": np.arange(draws),
-        "embedding": names,
-        "embedding_other": names,
-        "change": [f"{names[change.before]} → {names[change.after]}" for change in changes],
-        "connection": data.connections,
-        "protected_word": data.protected_words,
-        "attribute_class": data.attribute_classes,
-    }
-    groups = {
-        "/posterior": _posterior(changes, joint, len(names)),
-        "/paired": {
-            "connection_before": ((*STEP, "change", *WHOLE), _stacked(each.connection_before for each in changes)),
-            "word_before": ((*STEP, "change", *WORDS), _stacked(each.word_before for each in changes)),
-            "before_index": (("change",), np.array([each.before for each in changes])),
-            "after_index": (("change",), np.array([each.after for each in changes])),
-        },
-        "/sample_stats": _stats_of_all(changes, joint),
-    }
-    made = {
-        name: xr.Dataset(values, coords={dim: coords[dim] for _, (dims, _) in values.items() for dim in dims})
-        for name, values in groups.items()
-        if values
-    }
-    made["/observed_data"] = xr.Dataset(
-        {"distance": (("pair", "embedding"), matched.distances)},
-        coords={"pair": np.arange(len(data.y)), "embedding": names},
-    )
-    made["/constant_data"] = _constants(matched, data)
-    if related is not None:
-        made[f"/{KEY}"] = relatedness_group(related)
-    tree = xr.DataTree.from_dict(made)
-    tree.attrs = _facts(matched, spec, changes, joint, seed) | {"population": population}
-    return tree
-
-
-def _posterior(changes: list[ChangeDraws], joint: JointDraws | None, embeddings: int) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "connection_mean": ((*STEP, "embedding", *WHOLE), _levels(changes, embeddings, "connection")),
-        "word_mean": ((*STEP, "embedding", *WORDS), _levels(changes, embeddings, "word")),
-        "connection_change": ((*STEP, "change", *WHOLE), _stacked(each.connection_change for each in changes)),
-        "word_change": ((*STEP, "change", *WORDS), _stacked(each.word_change for each in changes)),
-    }
-    known = {name: scale for each in changes for name, scale in each.scales.items()}
-    for name, like in known.items():
-        drawn = (each.scales.get(name, np.zeros_like(like)) for each in changes)
-        values[f"change_{name}"] = ((*STEP, "change", *SCALE_DIMS[name]), _stacked(drawn))
-    for level, covariance in ({} if joint is None else _covariances_of(joint)).items():
-        dims = SCALE_DIMS[SCALES[level]]
-        own = covariance if dims else covariance[:, :, 0]
-        values[f"{level}_covariance"] = ((*STEP, *dims, "embedding", "embedding_other"), own)
-    return values
-
-
-def _stacked(values: Iterable[FloatArray]) -> FloatArray:
-    """Arrays (chain, draw, ...) as one (chain, draw, change or embedding, ...)."""
-    return np.stack(list(values), axis=2)
-
-
-def _levels(changes: list[ChangeDraws], embeddings: int, kind: str) -> FloatArray:
-    """Means (chain, draw, embedding, ...): of the first embedding, and what changed from it to each other one."""
-    first = [each for each in changes if each.before == 0]
-    start = getattr(first[0], f"{kind}_before")
-    levels = {0: start, **{each.after: start + getattr(each, f"{kind}_change") for each in first}}
-    return _stacked(levels[place] for place in range(embeddings))
-
-
-def _stats_of_all(changes: list[ChangeDraws], joint: JointDraws | None) -> dict[str, Any]:
-    if joint is not None:
-        return {name: (STEP, values) for name, values in joint.sample_stats.items()}
-    names = sorted({name for each in changes for name in each.stats})
-    return {name: (("change",), np.array([each.stats.get(name, np.nan) for each in changes])) for name in names}
-
-
-def _constants(matched: Matched, data: Distances) -> xr.Dataset:
-    control = matched.distances[~matched.table["connection"].isin(STEREOTYPES).to_numpy()]
-    known = len(control) >= FEWEST_CONTROLS and (np.ptp(control, axis=0) > SAME).all()
-    spread = control.std(axis=0, ddof=1) if known else np.full(len(matched.embeddings), np.nan)
-    return xr.Dataset(
-        {
-            "n": (WORDS, data.cells.n),
-            "control_spread": ("embedding", spread),
-            "group": ("protected_word", data.groups),
-            "word_index": ("pair", data.word),
-            "connection_index": ("pair", data.connection),
-            "attribute_index": ("pair", data.attribute),
-            "attribute_class": ("pair", data.attribute_class),
-        },
-        coords={
-            "protected_word": data.protected_words,
-            "connection": data.connections,
-            "attribute_word": data.attribute_words,
-            "embedding": list(matched.embeddings),
-            "pair": np.arange(len(data.y)),
-        },
-    )
-
-
-def _facts(
-    matched: Matched, spec: ModelSpec, changes: list[ChangeDraws], joint: JointDraws | None, seed: int
-) -> dict[str, Any]:
-    engine = "nuts" if joint else next((each.engine for each in changes if each.engine != "exact"), "exact")
-    several = [INDEPENDENT] if joint is None and len(changes) > 1 and not spec.related else []
-    notes = [*matched.notes, *several, *dict.fromkeys(note for each in changes for note in each.notes)]
-    faults = dict.fromkeys(fault for each in changes for fault in each.faults)
-    return {
-        "model": spec.name,
-        "model_text": spec.text,
-        "model_hash": spec.hash,
-        "levels_model": spec.name if spec.related else LEVELS_MODEL,
-        "engine": engine,
-        "seed": seed,
-        "notes": to_json(notes),
-        "faults": to_json(list(faults)),
-        "versions": to_json(versions_of(engine)),
-        **({} if joint is None else {"sampler": joint.sampler}),
-        "coverage": to_json(matched.coverage),
-    }
-
-
 ENGINES = ("auto", "marginal", "nuts")
 CHANGE = "change"
 
@@ -672,10 +341,11 @@ def compare(
         total = len(matched.embeddings) * (len(matched.embeddings) - 1) // 2
         with progress("comparing embeddings", total) as done:
             changes = _by_differences(matched, spec, engine, draws, chains, used, done)
-    if is_auto(model) and related is not None:
-        matched = replace(matched, notes=(*matched.notes, related))
+    notes = [related] if is_auto(model) and related is not None else []
+    notes += [INDEPENDENT] if joint is None and len(changes) > 1 else []
+    matched = replace(matched, notes=(*matched.notes, *notes))
     changes = over_frames(changes, framed, matched, used)
-    return Comparison(_comparison_tree(matched, spec, changes, joint, used))
+    return Comparison(comparison_tree(matched, spec, changes, joint, used, LEVELS_MODEL))
 
 
 def _related_draws(
@@ -688,7 +358,8 @@ def _related_draws(
     size: tuple[int, int, int],
 ) -> Comparison | str | None:
     """The comparison by the covariance that the vectors give, or why the model of changes takes its place."""
-    wanted = model.related if isinstance(model, ModelSpec) else isinstance(model, str) and model == RELATED
+    spec = load_model(RELATED if is_auto(model) else model)
+    wanted = spec.related and not is_auto(model)
     if not wanted and (not is_auto(model) or engine != "auto"):
         return None
     relatedness = [relatedness_of(table) for table in tables.values()]
@@ -704,15 +375,14 @@ def _related_draws(
         for each, table in zip(known, tables.values(), strict=True):
             if "truth" not in table.attrs:
                 check_distances(each, table)
-        spec = model if isinstance(model, ModelSpec) else load_model(RELATED)
-        made = _stacked_data(matched, known)
+        made = stacked_data(matched, known)
         if not isinstance(made, str):
-            changes = over_frames(_by_covariance(*made, matched, spec, *size), framed, matched, size[2])
+            changes = over_frames(by_covariance(*made, matched, spec, *size), framed, matched, size[2])
             related = None if framed else made[1].relatedness  # sentence frames have errors of which there are draws
-            return Comparison(_comparison_tree(matched, spec, changes, None, size[2], GIVEN, related))
+            return Comparison(comparison_tree(matched, spec, changes, None, size[2], spec.name, GIVEN, related))
         reason = made
     if wanted:
-        raise InputError(f"the model {RELATED!r} cannot compare these tables: {reason}; use model='change'")
+        raise InputError(f"the model {spec.name!r} cannot compare these tables: {reason}; use model='change'")
     return f"Different words are taken for unrelated, since {reason}."
 
 

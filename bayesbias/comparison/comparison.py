@@ -18,20 +18,17 @@ from bayesbias._page import Page, Section
 from bayesbias._phrases import MINUS
 from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB, contrasted, flat_draws
+from bayesbias.comparison.associations import RAW, SIMILAR, why_no_association
 from bayesbias.comparison.change_report import SURE, front_of, route, sections_of, verdict_of
-from bayesbias.comparison.contrast import (
+from bayesbias.comparison.parts import (
     ASSOCIATION,
     NEAR_LISTS,
     NEAR_WORD,
-    RAW,
-    SIMILAR,
     Parts,
     control_of_parts,
     decomposable,
-    figures,
     tabulated,
     whole_parts,
-    why_no_association,
 )
 from bayesbias.comparison.sides import (
     MEANINGS,
@@ -45,11 +42,12 @@ from bayesbias.comparison.sides import (
     row_sums,
     stack,
 )
+from bayesbias.distances.covariances import relatedness_in_fit
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import carried_labels, relatedness_in_fit
+from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, shown
 from bayesbias.models.cells import Cells, cells_of
-from bayesbias.models.functionals import DrawnFunctionals, Functionals
+from bayesbias.models.functionals import DrawnFunctionals, Functionals, figures
 from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE
 
@@ -454,12 +452,7 @@ class Comparison(Result):
         return self._standardised(sides, number, 0.0, standardise).change
 
     def sides(
-        self,
-        first: str,
-        second: str | None = None,
-        change: int = 0,
-        standardise: bool = False,
-        rows: str | None = None,
+        self, first: str, second: str | None = None, change: int = 0, standardise: bool = False, rows: str | None = None
     ) -> Sides:
         """The posterior of a contrast, or of a connection's mean, before and after a change.
 
@@ -481,10 +474,18 @@ class Comparison(Result):
         change, standardise = self._known_change(change), flag(standardise, "standardise")
         for name in (first,) if second is None else (first, second):
             one_of(name, self.connections, "a connection")
-        sums = row_sums(self.data, self.cells[0], first, second, rows)
-        # a mean distance is seen from 1, a contrast from 0
-        whole = (first, second)
-        return self._standardised(self._sides(sums, change, whole), change, float(second is None), standardise)
+        asked = (first, second, change, standardise, str(rows))
+        if asked not in self._known_sides:
+            sums = row_sums(self.data, self.cells[0], first, second, rows)
+            sides = self._sides(sums, change, (first, second))
+            # a mean distance is seen from 1, a contrast from 0
+            self._known_sides[asked] = self._standardised(sides, change, float(second is None), standardise)
+        return self._known_sides[asked]
+
+    @cached_property
+    def _known_sides(self) -> dict[tuple[Any, ...], Sides]:
+        """What :meth:`sides` gave: tables, sentences and pictures ask for the same."""
+        return {}
 
     def _sides(self, sums: Sums, number: int, whole: tuple[str, str | None] | None = None) -> Sides:
         """The posterior of weighted sums; ``whole`` is the contrast of the first of them, where it has one."""

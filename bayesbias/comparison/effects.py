@@ -14,6 +14,7 @@ from bayesbias._checks import one_of, probability, whole_number, whole_numbers
 from bayesbias._core.random_lists import draw_any
 from bayesbias._core.resampling import ends, mean_interval, resampled_rows, share_interval, spearman
 from bayesbias._core.vectors import IntArray, cosine_distances, mean_unit, nearest_rows, unit_rows, unit_single
+from bayesbias._executors import one_thread
 from bayesbias._phrases import signed
 from bayesbias._progress import progress
 from bayesbias._results import Result
@@ -275,7 +276,8 @@ def _matched(predicted: IntArray, labels: IntArray) -> int:
 def _by_clusters(unit: Unit, labels: IntArray, seed: int) -> IntArray:
     from sklearn.cluster import KMeans
 
-    clusters: IntArray = KMeans(int(labels.max()) + 1, n_init=STARTS, random_state=seed).fit_predict(unit)
+    with one_thread():  # for so few words, several threads wait for each other longer than they work
+        clusters: IntArray = KMeans(int(labels.max()) + 1, n_init=STARTS, random_state=seed).fit_predict(unit)
     return clusters.astype(np.intp)
 
 

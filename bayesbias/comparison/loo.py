@@ -19,8 +19,8 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias.checks.convergence import MAX_PARETO_K, diagnose
 from bayesbias.checks.summaries import flat_draws
+from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import KEY
 from bayesbias.distances.tables import PAIR, once
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of, parts_of
@@ -32,6 +32,7 @@ from bayesbias.models.spec import ModelSpec, load_model
 MODELS = ("published", "crossed_plain", "crossed_shared", "crossed")
 """Models that are compared where nothing is asked for, besides ``related`` where the table knows how words are."""
 PAIR_DRAWS = 1000
+"""Draws of which the densities of single pairs are made."""
 Unit = Literal["attribute", "protected", "pair"]
 UNITS = {"attribute": "word", "protected": "protected", "pair": "pair"}
 """What can be left out, and how its columns are called."""
@@ -123,12 +124,12 @@ def compare_models(
     pairs = flag(pairs, "pairs")
     related = isinstance(table, pd.DataFrame) and KEY in table.attrs and unit != "protected"
     specs = _specs([*MODELS, *(["related"] if related else [])] if models is None else models)
-    if unit == "protected" and (without := [spec.name for spec in specs if spec.related]):
-        raise InputError(
-            f"the model {without[0]!r} cannot predict a protected word: it reads the covariance of the distances to "
-            "the given protected words off their vectors, and has no density of single distances to a further word; "
-            "leave the model out, or take unit='attribute'"
-        )
+    for spec in specs:
+        if (reason := family_of(spec).unpredicted(unit)) is not None:
+            raise InputError(
+                f"the model {spec.name!r} cannot predict a {unit} word: {reason}; leave the model out, or take "
+                "unit='attribute'"
+            )
     draws, seed = whole_number(draws, "draws"), whole_number(seed, "seed", least=0, most=None)
     rows, notes = _pairs_once(table)
     data = read_distances(rows)
@@ -164,14 +165,7 @@ def _pairs_once(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _judge(
-    spec: ModelSpec,
-    table: pd.DataFrame,
-    data: Distances,
-    draws: int,
-    seed: int,
-    pairs: bool,
-    unit: Unit,
-    done: Done,
+    spec: ModelSpec, table: pd.DataFrame, data: Distances, draws: int, seed: int, pairs: bool, unit: Unit, done: Done
 ) -> _Judged:
     """Fit a model and score it; ``done`` is told which share of that is behind."""
     result = Fit(fit(table, spec, draws=draws, seed=seed))
@@ -203,8 +197,8 @@ def _part(done: Done, begin: float, width: float) -> Done:
 
 def _faults(result: Fit) -> list[str]:
     """What is wrong with chains; draws of the other engines are independent, and their own checks stand in notes."""
-    chains = "sample_stats" in result.tree.children and "diverging" in result.tree["sample_stats"].data_vars
-    return [f"The fit should not be read: {fault}." for fault in diagnose(result.tree).faults] if chains else []
+    faults = diagnose(result.tree).faults if "diverging" in result.stats else ()
+    return [f"The fit should not be read: {fault}." for fault in faults]
 
 
 def _left_out_exactly(spec: ModelSpec, data: Distances) -> _Score | None:
@@ -317,6 +311,7 @@ def _protected_densities(result: Fit, data: Distances, words: IntArray) -> Float
             rows = np.flatnonzero((data.word == word) & (data.connection == k))
             apart = data.y[rows] - mean[:, k, None] - _effects(posterior, data, rows, str(data.groups[word]))
             n, total = len(rows), apart.sum(axis=1)
+            # sigma^2 I + s^2 11' has the eigenvalue sigma^2 + n s^2 for the sum, sigma^2 for all else
             wide = sigma2[:, k] + n * s2[:, k]
             square = (apart**2).sum(axis=1) / sigma2[:, k] - s2[:, k] * total**2 / (sigma2[:, k] * wide)
             if n:
@@ -360,6 +355,7 @@ def _left_out(log_density: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     by_point = np.ascontiguousarray(log_density.T)
     log_weights, k = array_stats.psislw(by_point)  # it takes the negative of log weights
+    # the density of a point averaged over the draws with weights 1 / density, smoothed
     value: FloatArray = logsumexp(log_weights + by_point, axis=1) - logsumexp(log_weights, axis=1)
     return value, np.asarray(k)
 

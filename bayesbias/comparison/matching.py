@@ -23,6 +23,8 @@ LABELS = ["group", "attribute_class", "connection"]
 KEY = [*PAIR, "connection"]
 SAME = 1e-6
 """Differences of distances below this are rounding of vectors in single precision."""
+PARTLY = 0.05
+"""Share of unchanged distances from which on a note says that there are such."""
 
 
 @dataclass(frozen=True)
@@ -234,3 +236,23 @@ def _nothing_shared(read: Mapping[str, pd.DataFrame], case: Case) -> str:
 def _pairs(table: pd.DataFrame, fold: bool) -> set[tuple[str, ...]]:
     columns: Iterable[pd.Series] = (table[column].str.casefold() if fold else table[column] for column in PAIR)
     return set(zip(*columns, strict=True))
+
+
+def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[str]:
+    """Sentences on connections that changed as one, and on distances that did not change."""
+    if len(fixed) == len(data.connections) and not any(fixed.values()):
+        return [f"{label}: both tables hold the same distances, so that the change is exactly 0."]
+    names = data.connections.tolist()
+    notes = [
+        f"{label}: every distance of {names[k]} words changed by exactly {value:.4g}, which is taken as known."
+        for k, value in fixed.items()
+    ]
+    same = np.abs(change) <= SAME
+    for k, name in enumerate(names):
+        share = same[data.connection == k].mean()
+        if k not in fixed and share >= PARTLY:
+            notes.append(
+                f"{label}: {100 * share:.0f}% of the distances of {name} words did not change at all; the model of "
+                "changes takes them for values of a normal distribution."
+            )
+    return notes

@@ -15,9 +15,9 @@ from bayesbias._checks import finite_number, one_of, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Result
-from bayesbias.comparison.sensitivity import draw_all, pools_of, units_of
+from bayesbias.comparison.metric_uncertainty import draw_all, pools_of, units_of
 from bayesbias.embeddings import Case, Embedding, Twins, find_words
-from bayesbias.embeddings.common import alike_in_some
+from bayesbias.embeddings.lookup import alike_in_some
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import (

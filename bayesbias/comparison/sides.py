@@ -14,8 +14,9 @@ from scipy import sparse
 from bayesbias._checks import one_of
 from bayesbias._core.orthants import opposite_signs
 from bayesbias._core.vectors import FloatArray
-from bayesbias.comparison.contrast import DIFFERENCE, RAW, decomposition_weights, why_no_association
+from bayesbias.comparison.associations import DIFFERENCE, RAW, why_no_association
 from bayesbias.comparison.matching import SAME, unchanged
+from bayesbias.comparison.parts import decomposition_weights
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError

@@ -13,6 +13,7 @@ from zlib import crc32
 from bayesbias._checks import whole_number
 from bayesbias._files import home_folder
 from bayesbias._progress import progress
+from bayesbias.embeddings.text import lines_of
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, lists_and_words, written_words
 
@@ -76,7 +77,7 @@ def contexts(
     Parameters
     ----------
     corpus
-        The path of a UTF-8 text file (one sentence a line), or sentences.
+        The path of a UTF-8 text file (one sentence a line; ``.gz`` too), or sentences.
     words
         Word lists, what :func:`load_words` takes, or words; capitals count.
     per_word
@@ -116,6 +117,8 @@ def contexts(
     lines, source = _lines(corpus)
     with progress("reading the corpus", 1.0):
         for number, line in enumerate(lines):
+            if not isinstance(line, str):
+                raise InputError(f"the corpus holds {shown(line)}: give sentences as text")
             text = " ".join(normalize("NFC", line).split())
             if len(text) > LONGEST:
                 continue
@@ -135,28 +138,13 @@ def contexts(
     return Contexts(chosen, tuple(word for word in sample if word in chosen), counts, source)
 
 
-def _lines(corpus: str | Path | Iterable[str]) -> tuple[Iterable[str], str]:
+def _lines(corpus: str | Path | Iterable[str]) -> tuple[Iterable[object], str]:
     """The sentences of a corpus, and what it is called."""
     if isinstance(corpus, str | Path):
         file = home_folder(corpus)
         if not file.is_file():
             raise InputError(f"there is no file {file}: give the path of a corpus, or sentences")
-        return _read(file), f"sentences of {file.name}"
+        return lines_of(file), f"sentences of {file.name}"
     if not isinstance(corpus, Iterable):
         raise InputError(f"corpus is {shown(corpus)}: give the path of a text file, or sentences")
-    return _texts(corpus), "sentences of a corpus"
-
-
-def _read(file: Path) -> Iterable[str]:
-    try:
-        with file.open(encoding="utf-8") as lines:
-            yield from lines
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file} is not text in UTF-8: {error}") from error
-
-
-def _texts(corpus: Iterable[str]) -> Iterable[str]:
-    for text in corpus:
-        if not isinstance(text, str):
-            raise InputError(f"the corpus holds {shown(text)}: give sentences as text")
-        yield text
+    return corpus, "sentences of a corpus"

@@ -140,7 +140,12 @@ def encode(
             raise InputError(
                 "sentences of a corpus have no grammar, and contexts takes their vocabulary: leave both out"
             )
-        every, outside, sentences, origin = words.words, words.vocabulary, _sentences(words), words.source
+        every, outside, origin = words.words, words.vocabulary, words.source
+        sentences = [
+            _Asked(i, number, *sentence)
+            for i, word in enumerate(every)
+            for number, sentence in enumerate(words.sentences[word])
+        ]
     else:
         lists, own = lists_and_words(words)
         sample = _sample(vocabulary, own, lists)
@@ -149,8 +154,10 @@ def encode(
         chosen = load_templates(templates)
         frames, origin = tuple(frame.name for frame in chosen.frames), f"templates {chosen.name}"
         sentences, skipped = _filled(every, chosen, kinds)
-    store = _Store(cache, called, kind, named=name is not None or hasattr(encoder, "name"))
-    parts = _encoded(encoder, sentences, kind, size, store)
+    folder = None if cache is None else home_folder(cache)
+    if folder is not None and name is None and not hasattr(encoder, "name"):
+        raise InputError("a cache needs the encoder's name, since a function has none of its own: give name=...")
+    parts = _Encoding(encoder, called, kind, folder).of(sentences, size)
     pieces = np.array([part.pieces for part in parts])
     return ContextVectors(
         words=every,
@@ -224,15 +231,6 @@ def _filled(
     return sentences, skipped
 
 
-def _sentences(contexts: Contexts) -> list[_Asked]:
-    place = {word: i for i, word in enumerate(contexts.words)}
-    return [
-        _Asked(place[word], number, context.text, context.begin, context.end)
-        for word, sentence in contexts.sentences.items()
-        for number, context in enumerate(sentence)
-    ]
-
-
 class _Part(NamedTuple):
     """The vector of one item, and into how many pieces its word is cut."""
 
@@ -240,19 +238,16 @@ class _Part(NamedTuple):
     pieces: int
 
 
-class _Store:
-    """Vectors by the hash of their text, in memory and, with a folder, on disk."""
+class _Encoding:
+    """An encoder, and its vectors by the hash of their text, in memory and, with a folder, on disk."""
 
-    def __init__(self, folder: str | Path | None, encoder: str, kind: str, named: bool) -> None:
+    def __init__(self, encoder: Any, name: str, kind: str, folder: Path | None) -> None:
+        self.encoder, self.kind = encoder, kind
         self.known: dict[str, _Part] = {}
         self.fresh: list[str] = []
-        self.folder: Path | None = None
-        if folder is None:
+        self.folder = folder and folder / sha256(json.dumps([name, kind]).encode()).hexdigest()[:16]
+        if self.folder is None:
             return
-        if not named:
-            raise InputError("a cache needs the encoder's name, since a function has none of its own: give name=...")
-        of = sha256(json.dumps([encoder, kind]).encode()).hexdigest()[:16]
-        self.folder = home_folder(folder) / of
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
@@ -266,14 +261,44 @@ class _Store:
             except (KeyError, ValueError, TypeError) as error:
                 raise InputError(f"{file} holds no vectors as encode writes them: delete it") from error
 
-    def add(self, key: str, part: _Part) -> None:
-        """Keep a vector; a full shard goes to disk."""
-        self.known[key] = part
-        self.fresh.append(key)
-        if len(self.fresh) >= SHARD:
-            self.write()
+    def key(self, sentence: _Asked) -> str:
+        """The hash of a sentence, and of the place of its word where the word's own vector is taken."""
+        span = [sentence.begin, sentence.end] if self.kind == WORD else []
+        return sha256(json.dumps([sentence.text, *span]).encode()).hexdigest()
 
-    def write(self) -> None:
+    def of(self, sentences: list[_Asked], batch: int) -> list[_Part]:
+        """The vectors of sentences; what is done is kept whatever happens then."""
+        keys = [self.key(sentence) for sentence in sentences]
+        size = next((len(part.vector) for part in self.known.values()), None)
+        todo = [sentence for key, sentence in dict(zip(keys, sentences, strict=True)).items() if key not in self.known]
+        self._check_cache(sentences)
+        try:
+            with progress("encoding sentences", len(todo)) as done:
+                for begin in range(0, len(todo), batch):
+                    part = todo[begin : begin + batch]
+                    encoded = self._encoded(part, size)
+                    size = len(encoded[0].vector)
+                    self._add(part, encoded)
+                    done(begin + len(part))
+            for sentence in todo[:TRIED]:
+                if self._differs(sentence):
+                    raise InputError(
+                        f"the encoder returned two vectors for {sentence.text!r}: switch off what is random in it "
+                        "(dropout), and delete what the cache holds of it"
+                    )
+        finally:
+            self._write()
+        return [self.known[key] for key in keys]
+
+    def _add(self, sentences: list[_Asked], parts: list[_Part]) -> None:
+        """Keep vectors; a full shard goes to disk."""
+        for sentence, part in zip(sentences, parts, strict=True):
+            self.known[key := self.key(sentence)] = part
+            self.fresh.append(key)
+            if len(self.fresh) >= SHARD:
+                self._write()
+
+    def _write(self) -> None:
         """Write what is new, whole or not at all."""
         if self.folder is not None and self.fresh:
             parts = [self.known[key] for key in self.fresh]
@@ -287,54 +312,44 @@ class _Store:
                 )
         self.fresh = []
 
+    def _check_cache(self, sentences: list[_Asked]) -> None:
+        """Put the vector of one sentence into a cache, and refuse an encoder that gives it another one."""
+        if self.folder is None:
+            return
+        begin = PROBE.index("table")
+        probe = _Asked(0, 0, PROBE, begin, begin + len("table"))
+        known = next((sentence for sentence in (probe, *sentences) if self.key(sentence) in self.known), None)
+        if known is not None and self._differs(known):
+            raise InputError(
+                f"{self.folder} holds vectors of another encoder of this name: its vector of {known.text!r} is "
+                "another one; give this encoder a name of its own, or delete the folder"
+            )
+        if known is not probe:
+            self._add([probe], self._encoded([probe]))
 
-def _key(sentence: _Asked, kind: str) -> str:
-    span = [sentence.begin, sentence.end] if kind == WORD else []
-    return sha256(json.dumps([sentence.text, *span]).encode()).hexdigest()
+    def _differs(self, sentence: _Asked) -> bool:
+        """Whether the encoder gives another vector to a sentence than the one that is known."""
+        again, first = self._encoded([sentence])[0].vector, self.known[self.key(sentence)].vector
+        return len(again) != len(first) or bool(np.linalg.norm(again - first) > CLOSE * np.linalg.norm(first))
 
-
-def _encoded(encoder: Any, sentences: list[_Asked], kind: str, batch: int, store: _Store) -> list[_Part]:
-    """The vectors of all sentences, from the store or the encoder; what is done is kept whatever happens then."""
-    keys = [_key(sentence, kind) for sentence in sentences]
-    todo = list(
-        {key: sentence for key, sentence in zip(keys, sentences, strict=True) if key not in store.known}.items()
-    )
-    size = next((len(part.vector) for part in store.known.values()), None)
-    _check_cache(encoder, sentences, kind, store)
-    try:
-        with progress("encoding sentences", len(todo)) as done:
-            for begin in range(0, len(todo), batch):
-                part = todo[begin : begin + batch]
-                encoded = _batch(encoder, [sentence for _, sentence in part], kind, size)
-                size = len(encoded[0].vector)
-                for (key, _), item in zip(part, encoded, strict=True):
-                    store.add(key, item)
-                done(begin + len(part))
-        _check_same(encoder, todo, kind, store)
-    finally:
-        store.write()
-    return [store.known[key] for key in keys]
-
-
-def _batch(encoder: Any, sentences: list[_Asked], kind: str, size: int | None) -> list[_Part]:
-    """The vectors of one batch, checked."""
-    texts = [sentence.text for sentence in sentences]
-    if kind == WORD:
-        tokens = list(encoder.tokens(texts))
-        if len(tokens) != len(sentences):
-            raise InputError(f"the encoder returned the tokens of {len(tokens)} texts for {len(sentences)}")
-        parts = [_of_word(sentence, *token) for sentence, token in zip(sentences, tokens, strict=True)]
-    else:
-        matrix = _matrix(encoder(texts), len(sentences))
-        parts = [_Part(vector, 0) for vector in matrix]
-    sizes = {len(part.vector) for part in parts} | ({size} if size is not None else set())
-    if len(sizes) > 1:
-        raise InputError(f"the encoder returned vectors of {' and '.join(map(str, sorted(sizes)))} dimensions")
-    for item, part in zip(sentences, parts, strict=True):
-        if not np.isfinite(part.vector).all() or not part.vector.any():
-            what = "NaN or infinite numbers" if part.vector.any() else "a vector of zeros"
-            raise InputError(f"the encoder returned {what} for {item.text!r}")
-    return parts
+    def _encoded(self, sentences: list[_Asked], size: int | None = None) -> list[_Part]:
+        """The vectors of one batch, checked; they have ``size`` dimensions where that is known."""
+        texts = [sentence.text for sentence in sentences]
+        if self.kind == WORD:
+            tokens = list(self.encoder.tokens(texts))
+            if len(tokens) != len(sentences):
+                raise InputError(f"the encoder returned the tokens of {len(tokens)} texts for {len(sentences)}")
+            parts = [_of_word(sentence, *token) for sentence, token in zip(sentences, tokens, strict=True)]
+        else:
+            parts = [_Part(vector, 0) for vector in _matrix(self.encoder(texts), len(sentences))]
+        sizes = {len(part.vector) for part in parts} | ({size} if size is not None else set())
+        if len(sizes) > 1:
+            raise InputError(f"the encoder returned vectors of {' and '.join(map(str, sorted(sizes)))} dimensions")
+        for item, part in zip(sentences, parts, strict=True):
+            if not np.isfinite(part.vector).all() or not part.vector.any():
+                what = "NaN or infinite numbers" if part.vector.any() else "a vector of zeros"
+                raise InputError(f"the encoder returned {what} for {item.text!r}")
+        return parts
 
 
 def _matrix(returned: object, texts: int) -> NDArray[np.float32]:
@@ -365,35 +380,6 @@ def _of_word(sentence: _Asked, vectors: object, offsets: object) -> _Part:
             f"{shown(sentence.text)}: shorten the sentence"
         )
     return _Part(matrix[inside].mean(axis=0), int(inside.sum()))
-
-
-def _check_cache(encoder: Any, sentences: list[_Asked], kind: str, store: _Store) -> None:
-    """Put the vector of one sentence into a cache, and refuse an encoder that gives it another one."""
-    if store.folder is None:
-        return
-    begin = PROBE.index("table")
-    probe = _Asked(0, 0, PROBE, begin, begin + len("table"))
-    known = next((sentence for sentence in (probe, *sentences) if _key(sentence, kind) in store.known), None)
-    if known is not None:
-        vector, stored = _batch(encoder, [known], kind, None)[0].vector, store.known[_key(known, kind)].vector
-        if len(vector) != len(stored) or np.linalg.norm(vector - stored) > CLOSE * np.linalg.norm(stored):
-            raise InputError(
-                f"{store.folder} holds vectors of another encoder of this name: its vector of {known.text!r} is "
-                "another one; give this encoder a name of its own, or delete the folder"
-            )
-    if known is not probe:
-        store.add(_key(probe, kind), _batch(encoder, [probe], kind, None)[0])
-
-
-def _check_same(encoder: Any, todo: list[tuple[str, _Asked]], kind: str, store: _Store) -> None:
-    """Refuse an encoder that gives another vector to the same text."""
-    for key, item in todo[:TRIED]:
-        again, first = _batch(encoder, [item], kind, None)[0].vector, store.known[key].vector
-        if len(again) != len(first) or np.linalg.norm(again - first) > CLOSE * np.linalg.norm(first):
-            raise InputError(
-                f"the encoder returned two vectors for {item.text!r}: switch off what is random in it (dropout), and "
-                "delete what the cache holds of it"
-            )
 
 
 def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), name: str | None = None) -> Any:

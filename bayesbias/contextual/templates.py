@@ -12,11 +12,11 @@ from unicodedata import normalize
 
 from pydantic import Field
 
-from bayesbias._checks import is_printable, printable, several, text
+from bayesbias._checks import is_printable, printable, several
 from bayesbias._files import Document, check, home_folder, read_toml
 from bayesbias._paths import shipped
-from bayesbias.errors import InputError, listed, shown
-from bayesbias.words import PARTS_OF_SPEECH, WordLists, checked_grammar, subtag
+from bayesbias.errors import InputError, shown
+from bayesbias.words import PARTS_OF_SPEECH, WordLists, check_about, checked_grammar, subtag
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,9 +86,8 @@ class Frame:
 
 def article(word: str) -> str:
     """*a* or *an*, by the first sound of a word as its letters tell it."""
-    if AN.match(word):
-        return "an"
-    return "an" if word[:1].lower() in tuple("aeiou") and not A.match(word) else "a"
+    vowel = word[:1].lower() in tuple("aeiou") and not A.match(word)
+    return "an" if vowel or AN.match(word) else "a"
 
 
 @dataclass(frozen=True)
@@ -110,19 +109,14 @@ class Templates:
     doi: str | None = None
 
     def __post_init__(self) -> None:
-        printable(self.name, "the name of the templates")
-        text(self.description, "description")
-        text(self.source, "source")
-        if self.doi is not None:
-            text(self.doi, "doi")
+        check_about(self, "the name of the templates")
         if not all(isinstance(frame, Frame) for frame in several(self.frames)):
             raise InputError(f"frames is {shown(self.frames)}: give frames, such as load_templates makes")
         names = [frame.name for frame in self.frames]
         if not names:
             raise InputError(f"the templates {self.name!r} hold no frame: give at least one sentence with {{}}")
-        for name in names:
-            if names.count(name) > 1:
-                raise InputError(f"two templates are named {name!r}: give each a name of its own")
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise InputError(f"two templates are named {twice[0]!r}: give each a name of its own")
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -222,15 +216,10 @@ def _english() -> _EnglishFile:
 def kinds_of(lists: WordLists | None, grammar: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
     """Part of speech of words: those of the bundled English lists, then what the lists and the user declare."""
     english = lists is None or subtag(lists.language) in ("", "en")
-    declared: list[Mapping[str, Sequence[str]]] = [_english().kinds] if english else []
-    declared += [
-        declaration
-        for declaration in (lists.grammar if lists is not None else None, grammar)
-        if declaration is not None
-    ]
+    declared = (_english().kinds if english else {}, {} if lists is None else lists.grammar, grammar)
     kind_of: dict[str, str] = {}
     for mapping in declared:
-        for kind, words in checked_grammar(mapping).items():
+        for kind, words in checked_grammar({} if mapping is None else mapping).items():
             kind_of |= {normalize("NFC", word): kind for word in words}
     return kind_of
 
@@ -245,14 +234,3 @@ def english_words() -> dict[str, str]:
     'noun'
     """
     return {word: kind for kind, words in _english().vocabulary.items() for word in words}
-
-
-def skipped_sentence(skipped: Sequence[tuple[str, str]], words: int, frames: int) -> str:
-    """What is said of words that do not suit a frame."""
-    if not skipped:
-        return ""
-    names = list(dict.fromkeys(word for word, _ in skipped))
-    return (
-        f"{len(names)} of {words} words do not suit all of {frames} frames, and distance tables leave them out, since "
-        f"distances differ between frames: {listed(names)}."
-    )

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from bayesbias._checks import one_of, several, text, whole_number
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._files import check_suffix, home_folder, read_arrays, whole_file
-from bayesbias.contextual.templates import skipped_sentence
 from bayesbias.embeddings import keyed_vectors
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists
@@ -28,6 +27,7 @@ SAME, CROSSED = "same", "crossed"
 PAIRINGS = {SAME: "both words in the same frame", CROSSED: "the two words in different frames"}
 CENTRES = ("none", "vocabulary", "controls")
 FORMAT = 1
+FACTS = ("words", "frames", "texts", "encoder", "representation", "templates", "skipped", "centre", "all_but_top")
 MOST_WORDS = 6000
 """Words whose matrix of cosines is decomposed."""
 
@@ -91,17 +91,18 @@ class ContextVectors:
         notes = [f"Vectors are those {REPRESENTATIONS[self.representation]} ({self.encoder}, {self.templates})."]
         outside = frozenset(self.vocabulary)
         own = [word for word in self.words if word not in outside]
-        count = len(own)
-        if self.pieces is not None:
-            split = np.unique(self.word[(self.pieces > 1) & (self.word < count)])
-            if len(split):
-                notes.append(
-                    f"{len(split)} of {count} words are cut into pieces by the tokenizer, which may move them: "
-                    f"{listed([self.words[i] for i in split])}."
-                )
-        odd = [entry for entry in self.skipped if entry[0] not in outside]
-        if sentence := skipped_sentence(odd, len({*own, *(word for word, _ in odd)}), len(self)):
-            notes.append(sentence)
+        pieces = np.ones(len(self.word)) if self.pieces is None else self.pieces
+        split = [self.words[i] for i in np.unique(self.word[(pieces > 1) & (self.word < len(own))])]
+        if split:
+            notes.append(
+                f"{len(split)} of {len(own)} words are cut into pieces by the tokenizer, which may move them: "
+                f"{listed(split)}."
+            )
+        if odd := list(dict.fromkeys(word for word, _ in self.skipped if word not in outside)):
+            notes.append(
+                f"{len(odd)} of {len({*own, *odd})} words do not suit all of {len(self)} frames, and distance tables "
+                f"leave them out, since distances differ between frames: {listed(odd)}."
+            )
         if self.centre != "none":
             notes.append(f"The mean of the {self.centre} in each frame was subtracted from the vectors.")
         if self.all_but_top:
@@ -304,28 +305,15 @@ class ContextVectors:
 
         Raises
         ------
-        InputError
-            Another suffix, or other bits.
         OSError
             The folder cannot be written or the disk is full.
         """
         file = check_suffix(path, (".npz",), "a file of context vectors")
         if not isinstance(bits, int) or bits not in (8, 16):
             raise InputError(f"bits is {shown(bits)}: give 16 or 8")
-        facts = {
-            "format": FORMAT,
-            "words": self.words,
-            "vocabulary": len(self.vocabulary),
-            "frames": self.frames,
-            "texts": self.texts,
-            "encoder": self.encoder,
-            "representation": self.representation,
-            "templates": self.templates,
-            "skipped": self.skipped,
-            "centre": self.centre,
-            "all_but_top": self.all_but_top,
-        }
+        facts = {"format": FORMAT, "vocabulary": len(self.vocabulary)} | {name: getattr(self, name) for name in FACTS}
         text = np.frombuffer(json.dumps(facts, ensure_ascii=False).encode(), dtype=np.uint8)
+        rows: dict[str, Any] = {"word": self.word.astype(np.int32), "frame": self.frame.astype(np.int32)}
         pieces: dict[str, Any] = {} if self.pieces is None else {"pieces": self.pieces.astype(np.int16)}
         units = unit_rows(self.vectors.astype(float))
         stored: dict[str, Any] = {"vectors": units.astype(np.float16)}
@@ -333,14 +321,7 @@ class ContextVectors:
             scales = np.abs(units).max(axis=1, keepdims=True) / 127
             stored = {"vectors": np.round(units / scales).astype(np.int8), "scales": scales.astype(np.float32)}
         with whole_file(file) as temporary:
-            np.savez_compressed(
-                temporary,
-                facts=text,
-                word=self.word.astype(np.int32),
-                frame=self.frame.astype(np.int32),
-                **stored,
-                **pieces,
-            )
+            np.savez_compressed(temporary, facts=text, **rows, **stored, **pieces)
 
 
 def load_context_vectors(path: str | Path) -> ContextVectors:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from bayesbias._core.vectors import (
 )
 from bayesbias._results import Cited, Result
 from bayesbias.embeddings import find_words
-from bayesbias.errors import InputError, shortened, shown
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import pairs_given
 
 if TYPE_CHECKING:
@@ -39,18 +39,25 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """An embedding's words, and its vectors scaled to length 1.
+    """An embedding's words, its vectors scaled to length 1, and which of them a method is to change."""
 
-    Attributes
-    ----------
-    kv
-        The embedding, which stays as it is.
-    """
-
-    kv: KeyedVectors
+    kv: KeyedVectors  # the embedding, which stays as it is
+    chosen: IntArray | None = None  # rows of the words to change; None: all
+    sampled: int = 0  # how many of the last rows stand for the rest of the vocabulary: changed, and not counted
 
     def __len__(self) -> int:
         return len(self.kv.index_to_key)
+
+    @property
+    def count(self) -> int:
+        """How many words are to be changed."""
+        size = len(self) - self.sampled
+        return size if self.chosen is None else int((self.chosen < size).sum())
+
+    def sparing(self, words: Iterable[str]) -> Vocabulary:
+        """The same with some more words left alone."""
+        every = np.arange(len(self)) if self.chosen is None else self.chosen
+        return replace(self, chosen=every[~np.isin(every, self.rows(words))])
 
     def unit(self, rows: slice | IntArray) -> NDArray[np.float32]:
         """Unit vectors (words, dimensions) of some rows in single precision; vectors of zeros stay zeros."""
@@ -63,6 +70,14 @@ class Vocabulary:
             places = part if rows is None else rows[part]
             yield places, self.unit(places)
 
+    def gram(self, rows: IntArray | None) -> FloatArray:
+        """Sum of x x' (dimensions, dimensions) over unit vectors, in double precision, block by block."""
+        total = np.zeros((self.kv.vector_size, self.kv.vector_size))
+        for _, unit in self.blocks(rows):
+            block = unit.astype(np.float64)
+            total += block.T @ block
+        return total
+
     def rows(self, words: Iterable[str]) -> IntArray:
         """Rows of words that the embedding holds."""
         return np.array([self.kv.key_to_index[word] for word in words], dtype=np.intp)
@@ -71,18 +86,18 @@ class Vocabulary:
         """Unit vectors of words in double precision."""
         return unit_rows(self.kv.vectors[self.rows(words)])
 
-    def without(self, directions: FloatArray, rows: IntArray | None) -> NDArray[np.float32]:
-        """All unit vectors, with orthonormal directions taken off those of some rows (None: of all)."""
-        return self.mapped(np.eye(directions.shape[1]) - directions.T @ directions, rows)
+    def without(self, directions: FloatArray) -> NDArray[np.float32]:
+        """All unit vectors, with orthonormal directions taken off those to change."""
+        return self.mapped(np.eye(directions.shape[1]) - directions.T @ directions)
 
-    def mapped(self, matrix: FloatArray, rows: IntArray | None) -> NDArray[np.float32]:
-        """All unit vectors, those of some rows (None: of all) times a (dimensions, dimensions) matrix, at length 1."""
+    def mapped(self, matrix: FloatArray) -> NDArray[np.float32]:
+        """All unit vectors, those to change times a (dimensions, dimensions) matrix, at length 1."""
         changed = np.empty(self.kv.vectors.shape, dtype=np.float32)
-        if rows is not None:
+        if self.chosen is not None:
             for places, block in self.blocks():
                 changed[places] = block
         narrow = matrix.astype(np.float32)
-        for places, unit in self.blocks(rows):
+        for places, unit in self.blocks(self.chosen):
             block = unit @ narrow
             lengths = np.sqrt(np.vecdot(block, block, dtype=np.float64))[:, None].astype(np.float32)
             changed[places] = np.divide(block, lengths, out=np.zeros_like(block), where=lengths > NOTHING)
@@ -138,21 +153,22 @@ def as_words(words: object, name: str) -> list[str]:
     return listed
 
 
-def rows_to_change(
-    vocabulary: Vocabulary, neutralize: Iterable[str] | None, ignore: Iterable[str]
-) -> tuple[IntArray | None, list[str]]:
-    """Rows of the words to neutralise (None: all), without those to ignore, and sentences on words not found."""
+def vocabulary_of(
+    kv: KeyedVectors, neutralize: Iterable[str] | None = None, ignore: Iterable[str] = (), sampled: int = 0
+) -> tuple[Vocabulary, list[str]]:
+    """An embedding with the words to change (None: all) but for those to ignore, and sentences on words not found."""
     notes: list[str] = []
-    row_of = vocabulary.kv.key_to_index
+    row_of = kv.key_to_index
     neutralize, ignore = None if neutralize is None else as_words(neutralize, "neutralize"), as_words(ignore, "ignore")
     for name, words in (("neutralize", neutralize), ("ignore", ignore)):
         if lost := [word for word in words or () if word not in row_of]:
-            notes.append(f"{name}: the embedding lacks {len(lost)} words ({shortened(lost)})")
+            notes.append(f"{name}: the embedding lacks {len(lost)} words ({listed(lost)})")
     spared = {row_of[word] for word in ignore if word in row_of}
     if neutralize is None and not spared:
-        return None, notes
-    rows = range(len(vocabulary)) if neutralize is None else [row_of[word] for word in neutralize if word in row_of]
-    return np.array([row for row in dict.fromkeys(rows) if row not in spared], dtype=np.intp), notes
+        return Vocabulary(kv, sampled=sampled), notes
+    rows = range(len(row_of)) if neutralize is None else [row_of[word] for word in neutralize if word in row_of]
+    chosen = np.array([row for row in dict.fromkeys(rows) if row not in spared], dtype=np.intp)
+    return Vocabulary(kv, chosen, sampled), notes
 
 
 @dataclass(frozen=True, repr=False)
@@ -226,6 +242,7 @@ class Debiasing(Result):
 
 Changed = tuple[NDArray[np.float32], Debiasing]
 ORDERS = ("simultaneous", "sequential")
+CAPITALS = (str.lower, str.title, str.upper)
 
 
 def project(
@@ -233,8 +250,6 @@ def project(
     definitional: Sequence[Sequence[str]] | None = None,
     subspace: ArrayLike | None = None,
     components: int = 1,
-    neutralize: Iterable[str] | None = None,
-    ignore: Iterable[str] = (),
 ) -> Changed:
     """Take the directions of defining sets, or given ones, off all words."""
     if (definitional is None) == (subspace is None):
@@ -243,17 +258,14 @@ def project(
         sets, directions, shares, notes = defined(vocabulary, definitional, components)
     else:
         sets, directions, shares, notes = (), _orthonormal(subspace, vocabulary.kv.vector_size), np.empty(0), []
-    rows, lost = rows_to_change(vocabulary, neutralize, ignore)
-    record = Debiasing("project", directions, shares, sets, _count(vocabulary, rows), notes=(*notes, *lost))
-    return vocabulary.without(directions, rows), record
+    record = Debiasing("project", directions, shares, sets, vocabulary.count, notes=tuple(notes))
+    return vocabulary.without(directions), record
 
 
 def hard(
     vocabulary: Vocabulary,
     definitional: Sequence[Sequence[str]],
     equalize: Sequence[Sequence[str]] | None = None,
-    neutralize: Iterable[str] | None = None,
-    ignore: Iterable[str] = (),
 ) -> Changed:
     """Neutralise words along the first principal direction of defining pairs, then equalise pairs.
 
@@ -269,7 +281,8 @@ def hard(
     if equalize is not None:
         row_of = vocabulary.kv.key_to_index
         wanted = _as_sets(equalize, "equalize", 2)
-        whole = {pair: [form for form in _forms(pair) if all(word in row_of for word in form)] for pair in wanted}
+        spelled = {pair: [pair, *(tuple(map(form, pair)) for form in CAPITALS)] for pair in wanted}
+        whole = {pair: [form for form in forms if row_of.keys() >= {*form}] for pair, forms in spelled.items()}
         pairs = tuple(dict.fromkeys(form for forms in whole.values() for form in forms))
         gone = [pair for pair, forms in whole.items() if not forms]
         notes += [f"equalize: {' / '.join(pair)} was left out, since the embedding lacks it" for pair in gone]
@@ -278,11 +291,9 @@ def hard(
             notes.append(
                 f"equalize: {', '.join(twice)} stand in several pairs; the last one counts, the others are not equal"
             )
-    rows, lost = rows_to_change(vocabulary, neutralize, ignore)
-    changed = vocabulary.without(directions, rows)
+    changed = vocabulary.without(directions)
     _equalise(vocabulary, changed, pairs, directions, "simultaneous")
-    record = Debiasing("hard", directions, shares, sets, _count(vocabulary, rows), pairs, notes=(*notes, *lost))
-    return changed, record
+    return changed, Debiasing("hard", directions, shares, sets, vocabulary.count, pairs, notes=tuple(notes))
 
 
 def hard_multiclass(
@@ -291,8 +302,6 @@ def hard_multiclass(
     equalize: Sequence[Sequence[str]] | None = None,
     components: int = 2,
     order: Literal["simultaneous", "sequential"] = "simultaneous",
-    neutralize: Iterable[str] | None = None,
-    ignore: Iterable[str] = (),
 ) -> Changed:
     """Neutralise words along principal directions of defining sets, then equalise sets.
 
@@ -302,12 +311,9 @@ def hard_multiclass(
     one_of(order, ORDERS, "order")
     used, directions, shares, notes = defined(vocabulary, sets, components)
     also, more = (used, []) if equalize is None else _complete_sets(vocabulary, equalize, "equalize")
-    rows, lost = rows_to_change(vocabulary, neutralize, ignore)
-    changed = vocabulary.without(directions, rows)
+    changed = vocabulary.without(directions)
     _equalise(vocabulary, changed, also, directions, order)
-    record = Debiasing(
-        "hard_multiclass", directions, shares, used, _count(vocabulary, rows), also, notes=(*notes, *more, *lost)
-    )
+    record = Debiasing("hard_multiclass", directions, shares, used, vocabulary.count, also, notes=(*notes, *more))
     return changed, record
 
 
@@ -324,11 +330,7 @@ def defined(
 
 
 def _equalise(
-    vocabulary: Vocabulary,
-    changed: NDArray[np.float32],
-    sets: tuple[Words, ...],
-    directions: FloatArray,
-    order: str,
+    vocabulary: Vocabulary, changed: NDArray[np.float32], sets: tuple[Words, ...], directions: FloatArray, order: str
 ) -> None:
     """Write equalised vectors of sets into ``changed``."""
     moved = {word: vector for words in sets for word, vector in zip(words, vocabulary.vectors(words), strict=True)}
@@ -337,10 +339,6 @@ def _equalise(
         after = equalised(before, directions)
         moved |= dict(zip(words, after, strict=True))
         changed[vocabulary.rows(words)] = after
-
-
-def _forms(pair: Words) -> list[Words]:
-    return [pair, *(tuple(map(form, pair)) for form in (str.lower, str.title, str.upper))]
 
 
 def _orthonormal(subspace: Any, dimensions: int) -> FloatArray:
@@ -357,16 +355,10 @@ def _orthonormal(subspace: Any, dimensions: int) -> FloatArray:
     return basis
 
 
-def _count(vocabulary: Vocabulary, rows: Any) -> int:
-    return len(vocabulary) if rows is None else len(rows)
-
-
 def half_sibling(
     vocabulary: Vocabulary,
     definitional: Sequence[Sequence[str]],
     penalty: float = 60.0,
-    neutralize: Iterable[str] | None = None,
-    ignore: Iterable[str] = (),
 ) -> Changed:
     """Subtract from each word its ridge regression on the vectors of the defining words, which stay as they are.
 
@@ -375,14 +367,11 @@ def half_sibling(
     penalty = finite_number(penalty, "penalty", positive=True)
     sets, notes = _complete_sets(vocabulary, definitional, "definitional", least=1)
     words = tuple(dict.fromkeys(word for words in sets for word in words))
-    rows, lost = rows_to_change(vocabulary, neutralize, (*ignore, *words))
-    group = vocabulary.vectors(words)
+    others, group = vocabulary.sparing(words), vocabulary.vectors(words)
     hat = group.T @ np.linalg.solve(group @ group.T + penalty * np.eye(len(words)), group)
-    count = len(vocabulary) if rows is None else len(rows)
-    record = Debiasing(
-        "half_sibling", np.empty((0, group.shape[1])), sets=sets, neutralized=count, notes=(*notes, *lost)
-    )
-    return vocabulary.mapped(np.eye(group.shape[1]) - hat, rows), record
+    nothing = np.empty((0, group.shape[1]))
+    record = Debiasing("half_sibling", nothing, sets=sets, neutralized=others.count, notes=tuple(notes))
+    return others.mapped(np.eye(group.shape[1]) - hat), record
 
 
 FOLDS = 5
@@ -392,8 +381,6 @@ def null_space(
     vocabulary: Vocabulary,
     groups: Mapping[str, Sequence[str]],
     iterations: int = 35,
-    neutralize: Iterable[str] | None = None,
-    ignore: Iterable[str] = (),
     seed: int = 0,
 ) -> Changed:
     """Take off all words what a logistic regression tells the groups' words apart by, again and again.
@@ -422,18 +409,12 @@ def null_space(
             f"the groups' words could not be told apart to begin with ({trace[0]:.0%}, {chance:.0%} by chance): "
             "nothing was removed"
         )
-    rows, lost = rows_to_change(vocabulary, neutralize, ignore)
+    sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(len(groups)))
+    count = vocabulary.count if len(directions) else 0
     record = Debiasing(
-        "null_space",
-        directions,
-        sets=tuple(
-            tuple(word for word, label in zip(words, labels, strict=True) if label == n) for n in range(len(groups))
-        ),
-        neutralized=0 if not len(directions) else len(vocabulary) if rows is None else len(rows),
-        trace=np.array(trace),
-        notes=(*notes, *lost),
+        "null_space", directions, sets=sets, neutralized=count, trace=np.array(trace), notes=tuple(notes)
     )
-    return vocabulary.without(directions, rows), record
+    return vocabulary.without(directions), record
 
 
 def accuracy(vectors: FloatArray, labels: np.ndarray, seed: int) -> float:
@@ -457,11 +438,11 @@ def _labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.nda
     words: list[str] = []
     labels: list[int] = []
     notes = []
-    for number, (name, listed) in enumerate(groups.items()):
-        wanted = list(dict.fromkeys(as_words(listed, f"the group {name!r}")))
+    for number, (name, group) in enumerate(groups.items()):
+        wanted = list(dict.fromkeys(as_words(group, f"the group {name!r}")))
         present = list(find_words(vocabulary.kv, wanted).keys)
         if lost := [word for word in wanted if word not in present]:
-            notes.append(f"groups: {name} lacks {shortened(lost)}")
+            notes.append(f"groups: {name} lacks {listed(lost)}")
         if len(present) < 2:
             raise InputError(f"the embedding holds {len(present)} words of the group {name!r}: two are needed at least")
         if both := [word for word in present if word in words]:
@@ -491,8 +472,6 @@ def soft(
     definitional: Sequence[Sequence[str]],
     strength: float = 0.2,
     components: int = 1,
-    neutralize: Iterable[str] | None = None,
-    ignore: Iterable[str] = (),
 ) -> Changed:
     """Map all vectors by T, which minimises ||W' (T'T - I) W||^2 + strength ||N' T'T B||^2.
 
@@ -500,13 +479,13 @@ def soft(
     """
     strength = finite_number(strength, "strength", positive=True)
     sets, directions, shares, notes = defined(vocabulary, definitional, components)
-    rows, lost = rows_to_change(vocabulary, neutralize, ignore)
-    gram = _gram(vocabulary, None)
-    solution = _softened(gram, gram if rows is None else _gram(vocabulary, rows), directions, strength)
+    gram, neutral = vocabulary.gram(None), vocabulary.chosen
+    solution = _softened(gram, gram if neutral is None else vocabulary.gram(neutral), directions, strength)
     if solution.gradient > GRADIENT:
         notes.append(f"not converged: the gradient is {solution.gradient:.1g}")
-    record = Debiasing("soft", directions, shares, sets, len(vocabulary), trace=solution.trace, notes=(*notes, *lost))
-    return vocabulary.mapped(solution.matrix.T, None), record
+    every = replace(vocabulary, chosen=None)
+    record = Debiasing("soft", directions, shares, sets, every.count, trace=solution.trace, notes=tuple(notes))
+    return every.mapped(solution.matrix.T), record
 
 
 def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, strength: float) -> Softened:
@@ -516,13 +495,8 @@ def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, str
     minimum solves A~ + strength/2 (R A~ Q + Q A~ R) = M, with R and Q what M^-1/2 makes of the neutral words and of the
     subspace. If all words are neutral R is I and the equation falls apart in the eigenvectors of Q, where A~ is M times
     a positive kernel, so that A has a root. Else conjugate gradients solve it, with that solution as preconditioner.
-
-    Parameters
-    ----------
-    gram, neutral
-        (d, d): sum of x x' over all unit vectors, and over those to neutralise.
-    directions
-        Orthonormal (k, d).
+    ``gram`` and ``neutral`` (d, d) are sums of x x' over all unit vectors, and over those to neutralise; ``directions``
+    (k, d) are orthonormal.
     """
     values, axes = eigh(gram)
     spanned = values > RANK * values[-1]
@@ -568,24 +542,8 @@ def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, str
     inner += axes[:, ~spanned] @ axes[:, ~spanned].T  # directions without vectors stay as they are
     sizes, turned = eigh((inner + inner.T) / 2)
     matrix = (turned * np.sqrt(np.maximum(sizes, 0))) @ turned.T
-    return Softened(
-        matrix, np.array(trace) / trace[0], _gradient(matrix, gram, neutral, directions, strength) / trace[0]
-    )
-
-
-def _gradient(t: FloatArray, gram: FloatArray, neutral: FloatArray, directions: FloatArray, strength: float) -> float:
-    """Norm of the derivative of the objective by T."""
-    inner, along = t.T @ t, directions.T @ directions
-    seen = neutral @ inner @ along
-    slope = 2 * gram @ (inner - np.eye(len(t))) @ gram + strength * (seen + seen.T)
-    return float(np.linalg.norm(2 * t @ slope))
-
-
-def _gram(vocabulary: Vocabulary, rows: IntArray | None) -> FloatArray:
-    """Sum of x x' (dimensions, dimensions) over unit vectors, in double precision, block by block."""
-    size = vocabulary.kv.vector_size
-    total = np.zeros((size, size))
-    for _, unit in vocabulary.blocks(rows):
-        block = unit.astype(np.float64)
-        total += block.T @ block
-    return total
+    # the derivative of the objective by T is 2 T times that by T'T
+    inner = matrix.T @ matrix
+    seen = neutral @ inner @ directions.T @ directions
+    slope = 2 * gram @ (inner - np.eye(len(inner))) @ gram + strength * (seen + seen.T)
+    return Softened(matrix, np.array(trace) / trace[0], float(np.linalg.norm(2 * matrix @ slope)) / trace[0])

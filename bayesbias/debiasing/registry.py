@@ -14,22 +14,25 @@ from numpy.typing import NDArray
 from bayesbias.debiasing.methods import (
     Changed,
     Debiasing,
-    Vocabulary,
     as_words,
     half_sibling,
     hard,
     hard_multiclass,
     null_space,
     project,
-    rows_to_change,
     soft,
+    vocabulary_of,
 )
 from bayesbias.embeddings import Embedding, about, keyed_vectors, opened
 from bayesbias.embeddings.samples import VocabularySample, sample_of
-from bayesbias.errors import InputError, shortened
+from bayesbias.errors import InputError, listed
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
+
+
+CHANGED = ("neutralize", "ignore")
+"""Options of every method: which words it changes."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,10 @@ class Method:
     doi: str
 
     @property
-    def options(self) -> dict[str, inspect.Parameter]:
-        """Options by name."""
-        return dict(list(inspect.signature(self.run).parameters.items())[1:])
+    def options(self) -> dict[str, bool]:
+        """Whether an option is required, by its name."""
+        own = list(inspect.signature(self.run).parameters.values())[1:]
+        return {option.name: option.default is option.empty for option in own} | dict.fromkeys(CHANGED, False)
 
 
 BOLUKBASI = ("Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)", "10.48550/arXiv.1607.06520")
@@ -100,11 +104,7 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     -0.01
     """
     chosen = find_method(method)
-    missing = [
-        name
-        for name, option in chosen.options.items()
-        if option.default is inspect.Parameter.empty and options.get(name) is None
-    ]
+    missing = [name for name, required in chosen.options.items() if required and options.get(name) is None]
     unknown = [name for name in options if name not in chosen.options]
     if unknown or missing:
         what = f"has no option {unknown[0]!r}" if unknown else f"needs the option {missing[0]!r}"
@@ -112,11 +112,7 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     before: Any = opened(kv)
     # what can be read once only would be used up by the first look at it
     options = {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
-    sample = sample_of(before)
-    if sample is None:
-        changed, record = chosen.run(Vocabulary(before), **options)
-    else:
-        changed, sample, record = _with_sample(before, sample, chosen, options)
+    changed, sample, record = _changed(before, sample_of(before), chosen, options)
     record = _with_zeros(record, before, changed)
     after = keyed_vectors(list(before.index_to_key), changed)
     after.bayesbias_sample = sample
@@ -130,24 +126,24 @@ HIDDEN = "\0"
 """What the words of a sample begin with while a method runs: no set of words names them by chance."""
 
 
-def _with_sample(
-    before: KeyedVectors, sample: VocabularySample, method: Method, options: Mapping[str, Any]
-) -> tuple[NDArray[np.float32], VocabularySample, Debiasing]:
+def _changed(
+    before: KeyedVectors, sample: VocabularySample | None, method: Method, options: Mapping[str, Any]
+) -> tuple[NDArray[np.float32], VocabularySample | None, Debiasing]:
     """The changed vectors of words and of the sample of the vocabulary beside them, and the record for the words."""
-    size, hidden = len(before.index_to_key), {word: HIDDEN + word for word in sample.words}
-    both = keyed_vectors([*before.index_to_key, *hidden.values()], np.vstack([before.vectors, sample.vectors]))
-    lists = {
-        name: [*as_words(words, name), *(hidden[word] for word in words if word in hidden)]
-        for name in ("neutralize", "ignore")
-        if (words := options.get(name)) is not None
+    size, both = len(before.index_to_key), before
+    hidden = {} if sample is None else {word: HIDDEN + word for word in sample.words}
+    if sample is not None:
+        both = keyed_vectors([*before.index_to_key, *hidden.values()], np.vstack([before.vectors, sample.vectors]))
+    lists: dict[str, Any] = {
+        name: None if words is None else [*as_words(words, name), *(hidden[w] for w in words if w in hidden)]
+        for name, words in options.items()
+        if name in CHANGED
     }
-    changed, record = method.run(Vocabulary(both), **{**options, **lists})
-    moved = np.arange(size, len(changed))
-    if lists:
-        rows, _ = rows_to_change(Vocabulary(both), lists.get("neutralize"), lists.get("ignore", ()))
-        moved = moved if rows is None else rows[rows >= size]
-    every = record.neutralized == len(changed)
-    record = replace(record, neutralized=size if every else max(0, record.neutralized - len(moved)))
+    vocabulary, lost = vocabulary_of(both, **lists, sampled=len(hidden))
+    changed, record = method.run(vocabulary, **{name: value for name, value in options.items() if name not in CHANGED})
+    record = replace(record, notes=(*record.notes, *lost))
+    if sample is None:
+        return changed, None, record
     return changed[:size].copy(), replace(sample, vectors=changed[size:].copy()), record
 
 
@@ -161,7 +157,7 @@ def _with_zeros(record: Debiasing, before: Any, changed: NDArray[np.float32]) ->
             f"{record.method} left nothing of any word: {len(record.subspace)} directions were taken off vectors of "
             f"{changed.shape[1]} dimensions; give fewer"
         )
-    named = shortened([before.index_to_key[row] for row in gone])
+    named = listed([before.index_to_key[row] for row in gone])
     note = f"nothing was left of {len(gone)} words, which lay within what was removed: {named}"
     return replace(record, notes=(*record.notes, note))
 

@@ -1,13 +1,17 @@
-"""``Relatedness``: what the vectors know about the covariance of distances to alike words."""
+"""``Relatedness``: what the vectors know about the covariance of distances to alike words, and how tables carry it."""
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._checks import several
@@ -23,12 +27,14 @@ from bayesbias._core.related import (
     similarity_bins,
 )
 from bayesbias._core.vectors import FloatArray
+from bayesbias._files import from_json, read_arrays, to_json
 from bayesbias._results import Result
+from bayesbias.distances.storage import stored_coverage
 from bayesbias.embeddings.samples import FREQUENT
 from bayesbias.errors import InputError, listed, shown
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import xarray as xr
 
 ENOUGH = 400
 """Sampled words from which on the covariance is known well enough."""
@@ -233,15 +239,7 @@ class Relatedness(Result):
         return own
 
     def overlaps(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-        """Identical pairs and similarities of lists, see :func:`list_overlaps`.
-
-        Parameters
-        ----------
-        member
-            Which of the words is in which list, (lists, words).
-        words
-            The attribute words, in the order of the columns of ``member``.
-        """
+        """Identical pairs and similarities of lists, which hold the words that ``member`` (lists, words) says."""
         return self.pairs_of_lists(member, words)[0].shares()
 
     def pairs_of_lists(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[PairCounts, FloatArray | None]:
@@ -276,12 +274,11 @@ class Relatedness(Result):
         for variance, correlations, own in zip(parts.variances, parts.correlations, rotated, strict=True):
             kernel = correlations[bins]
             kernel[diagonal, diagonal] = 1.0
+            # a matrix of smoothed correlations need not be positive semi-definite, a covariance must be
             total += variance * positive((own @ kernel @ own.T)[None])[0]
         return total if values.ndim == 3 else float(total[0, 0])
 
     def _weights(self, weights: FloatArray | pd.DataFrame) -> FloatArray:
-        import pandas as pd
-
         shape = (len(self.protected_words), len(self.attribute_words))
         if isinstance(weights, pd.DataFrame) and not weights.empty:
             unknown = [w for w in weights.index if w not in self.protected_words]
@@ -311,8 +308,6 @@ class Relatedness(Result):
             mean of an attribute list of n words varies as much as that of ``effective`` unrelated words; of n alike
             words this may be 2. For a group of protected words ``effective`` says the same of the bias of its words.
         """
-        import pandas as pd
-
         rows = []
         for name, kind, words in self.lists:
             worth = self._protected_worth(words) if kind == "protected" else self._attribute_worth(words)
@@ -320,20 +315,20 @@ class Relatedness(Result):
         return pd.DataFrame(rows, columns=["list", "kind", "words", "effective"])
 
     def _attribute_worth(self, words: Sequence[str]) -> float:
+        """The number of unrelated attribute words whose mean varies as much as that of some words."""
         same, shares = self.overlaps(np.ones((1, len(words)), dtype=bool), words)
         parts = self.components
         correlation = (parts.correlations @ shares[0, 0]) + same[0, 0]
         return float(parts.variances.sum() / max(parts.variances @ correlation, 1e-12 * parts.variances.sum()))
 
     def _protected_worth(self, words: Sequence[str]) -> float:
-        place = {word: i for i, word in enumerate(self.protected_words)}
-        rows = np.array([place[word] for word in words])
         sampled, correlation = self._every_family
-        inside = np.isin(sampled, rows)
+        inside = np.isin(np.array(self.protected_words)[sampled], words)
         if inside.sum() < 2:
             return float(len(words))
         own = correlation[np.ix_(inside, inside)]
         apart = (own.sum() - np.trace(own)) / (len(own) * (len(own) - 1))
+        # the design effect of clusters with that mean correlation (Kish 1965, Survey Sampling)
         return float(len(words) / (1 + (len(words) - 1) * apart))
 
     def similarity_of_distances(self, words: Sequence[str]) -> FloatArray:
@@ -375,6 +370,7 @@ class Relatedness(Result):
         for alike in (within, ~within):
             if (alike & upper).any():
                 shared[alike] = np.clip(np.median(raw[alike & upper]), 0.0, 1 - 1e-6)
+        # a partial correlation given what is shared: the excess over it, as a share of the most that it could be
         matrix = positive(np.clip((raw - shared) / (1 - shared), 0.0, 1.0)[None])[0]
         spread = np.sqrt(np.diag(matrix))
         correlation: FloatArray = matrix / np.outer(spread, spread)
@@ -390,8 +386,8 @@ class Relatedness(Result):
         """
         places = np.arange(len(words))
         if len(words) > FAMILY_WORDS:
-            drawn = np.random.default_rng([self.seed, len(words)]).choice(len(words), FAMILY_WORDS, replace=False)
-            places = np.sort(drawn)
+            places = np.random.default_rng([self.seed, len(words)]).choice(len(words), FAMILY_WORDS, replace=False)
+            places.sort()
         return places, self.families([words[place] for place in places.tolist()])
 
     @cached_property
@@ -408,8 +404,6 @@ class Relatedness(Result):
             ``similarity`` (centred cosine, middle of a bin), ``correlation`` and ``pairs`` (pairs of sampled words in
             that bin; 0 where the curve is extended).
         """
-        import pandas as pd
-
         parts = self.components
         size = len(parts.variances)
         return pd.DataFrame(
@@ -425,10 +419,11 @@ class Relatedness(Result):
     @property
     def drawn(self) -> str:
         """What was sampled: ``3,000 words sampled from all words``."""
-        start = f"{self.sampled:,} words sampled from "
-        if self.kind == "frequent":
-            return f"{start}the {FREQUENT:,} most frequent words"
-        return f"{start}all words{', as frequent as the attribute words' * (self.kind == 'ranks')}"
+        kinds = {
+            "frequent": f"the {FREQUENT:,} most frequent words",
+            "ranks": "all words, as frequent as the attribute words",
+        }
+        return f"{self.sampled:,} words sampled from {kinds.get(self.kind, 'all words')}"
 
     @property
     def sentence(self) -> str:
@@ -443,3 +438,180 @@ class Relatedness(Result):
         """The result in sentences, without its notes."""
         sizes = f"{len(self.protected_words)} protected, {len(self.attribute_words)} attribute words"
         return [f"{self.sentence} ({sizes})"]
+
+
+KEY = "relatedness"
+"""Name in ``table.attrs`` and of the group of a fit."""
+TOLERANCE = 2e-3
+"""Distances that differ by more do not come from the same vectors (half precision leaves 1e-4)."""
+CROSSED_TOLERANCE = 0.1
+"""The same for means over different sentence frames, around the median difference."""
+DIMS = {
+    "protected": ("protected_word", "dimension"),
+    "attributes": ("attribute_word", "dimension"),
+    "centre": ("dimension",),
+    "scatter": ("scatter_row", "sample_word"),
+    "first": ("sample_pair",),
+    "second": ("sample_pair",),
+    "bins": ("sample_pair",),
+    "counts": ("similarity_bin",),
+    "weights": ("sample_pair",),
+    "protected_curve": ("similarity_bin",),
+    "ranks": ("ranked_word",),
+    "forms": ("form", "dimension"),
+    "form_of": ("form",),
+}
+PAIRS = ("first", "second", "bins", "counts", "weights")
+OPTIONAL = ("ranks", "forms", "form_of")
+WORDS = ("protected_word", "attribute_word", "sample_word")
+
+
+def _arrays_of(relatedness: Relatedness) -> dict[str, NDArray[Any]]:
+    """The numbers and words of relatedness as arrays; everything else as JSON in the array ``facts``."""
+    facts = {
+        "embedding": dict(relatedness.embedding),
+        "kind": relatedness.kind,
+        "seed": relatedness.seed,
+        "lists": [[name, kind, list(words)] for name, kind, words in relatedness.lists],
+    }
+    place = np.uint16 if relatedness.sampled <= np.iinfo(np.uint16).max else np.uint32
+    types = {"centre": np.float32, "first": place, "second": place, "bins": np.uint8, "counts": np.int64}
+    values = {name: getattr(relatedness.pairs if name in PAIRS else relatedness, name) for name in DIMS}
+    arrays = {
+        name: value.astype(types.get(name, value.dtype), copy=False)
+        for name, value in values.items()
+        if value is not None
+    }
+    words = {name: np.array(getattr(relatedness, f"{name}s"), dtype=str) for name in WORDS}
+    return {**arrays, **words, "facts": np.array(to_json(facts))}
+
+
+def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
+    """Relatedness from the arrays of :func:`_arrays_of`."""
+    try:
+        facts = from_json(str(arrays["facts"]))
+        words = {name: tuple(map(str, np.asarray(arrays[name]).tolist())) for name in WORDS}
+        values: dict[str, Any] = {
+            name: np.asarray(arrays[name]) for name in DIMS if name not in OPTIONAL or name in arrays
+        }
+        sizes: dict[str, int] = {name: len(listed) for name, listed in words.items()}
+        sizes |= {"ranked_word": sum(sizes.values())}
+        for name, array in values.items():
+            expected = tuple(sizes.setdefault(dim, size) for dim, size in zip(DIMS[name], array.shape, strict=True))
+            if array.shape != expected:
+                raise ValueError(f"{name} has the shape {array.shape}")
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise ValueError(f"{name} holds values that are not finite")
+        if sizes["scatter_row"] not in (sizes["protected_word"], min(sizes["protected_word"], sizes["dimension"])):
+            raise ValueError(f"scatter has {sizes['scatter_row']} rows")
+        values |= {name: values[name].astype(np.intp) for name in ("first", "second", "bins", "counts")}
+        values |= {name: values[name].astype(float) for name in ("centre", "protected_curve")}
+        values |= {f"{name}s": listed for name, listed in words.items()}
+        pairs = PairSample(**{name: values.pop(name) for name in PAIRS})
+        if max(pairs.first.max(initial=0), pairs.second.max(initial=0)) >= sizes["sample_word"]:
+            raise ValueError("a pair names a word that is not there")
+        return Relatedness(
+            embedding=dict(facts["embedding"]),
+            kind=str(facts["kind"]),
+            seed=int(facts["seed"]),
+            lists=tuple((str(name), str(kind), tuple(map(str, listed))) for name, kind, listed in facts["lists"]),
+            pairs=pairs,
+            **values,
+        )
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InputError(f"this is no relatedness as distance_table makes it: {error}") from error
+
+
+def packed(relatedness: Relatedness) -> str:
+    """Relatedness as text: an .npz file in base 64, which pandas carries along, compares and writes to Parquet."""
+    content = io.BytesIO()
+    np.savez(content, **_arrays_of(relatedness))  # type: ignore[arg-type]  # the stubs take names for options
+    return base64.b64encode(content.getvalue()).decode("ascii")
+
+
+def _read(content: bytes, where: str) -> Relatedness:
+    try:
+        return _relatedness_from(read_arrays(io.BytesIO(content), where))
+    except InputError as error:
+        raise InputError(f"{where} holds no relatedness as distance_table makes it: {error}") from error
+
+
+def relatedness_of(table: pd.DataFrame) -> Relatedness | None:
+    """The relatedness that a table carries in ``attrs["relatedness"]``, or None."""
+    text = table.attrs.get(KEY)
+    if text is None:
+        return None
+    if isinstance(text, Relatedness):
+        return text
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"table.attrs['{KEY}'] holds no relatedness: {error}; delete it to do without") from error
+    return _read(content, f"table.attrs['{KEY}']")
+
+
+def write_relatedness(text: str, path: Path) -> None:
+    """Write packed relatedness as an .npz file."""
+    path.write_bytes(base64.b64decode(text))
+
+
+def read_relatedness(path: Path) -> str:
+    """Packed relatedness from an .npz file."""
+    content = path.read_bytes()
+    _read(content, str(path))
+    return base64.b64encode(content).decode("ascii")
+
+
+def relatedness_group(relatedness: Relatedness) -> xr.Dataset:
+    """Relatedness as a group of a fit."""
+    import xarray as xr
+
+    arrays = _arrays_of(relatedness)
+    data = {name: (dims, arrays[name]) for name, dims in DIMS.items() if name in arrays}
+    coords = {name: arrays[name] for name in WORDS}
+    return xr.Dataset(data, coords=coords, attrs={"facts": str(arrays["facts"])})
+
+
+def relatedness_in_fit(post: xr.DataTree) -> Relatedness | None:
+    """The relatedness of a fit, or None."""
+    if KEY not in post.children:
+        return None
+    group = post[KEY]
+    arrays = {str(name): group[name].to_numpy() for name in (*DIMS, *WORDS) if name in group}
+    return _relatedness_from({**arrays, "facts": np.array(group.attrs.get("facts", ""))})
+
+
+def _places(column: pd.Series, words: Sequence[str]) -> NDArray[np.intp]:
+    """Place of each row's word among some words; -1 for words that are not there."""
+    codes, values = pd.factorize(column)
+    places: NDArray[np.intp] = pd.Index(words).get_indexer(pd.Index([str(value) for value in values]))
+    return np.where(codes < 0, -1, places[codes])
+
+
+def check_distances(relatedness: Relatedness, table: pd.DataFrame) -> None:
+    """Refuse relatedness of other vectors than those that a table's distances were measured with."""
+    known = (relatedness.protected_words, relatedness.attribute_words)
+    rows, columns = (_places(table[name], words) for name, words in zip(WORDS[:2], known, strict=True))
+    unknown = np.flatnonzero((rows < 0) | (columns < 0))
+    if len(unknown):
+        row = table.iloc[unknown[0]]
+        raise InputError(
+            f"the relatedness of the table does not know the pair {row['protected_word']!r}, {row['attribute_word']!r}:"
+            f" make the table anew with distance_table, or delete table.attrs['{KEY}'] to take words for unrelated"
+        )
+    record = stored_coverage(table)
+    crossed = record is not None and record.contexts.get("pairing") == "crossed"
+    values = table["distance"].to_numpy(dtype=float)
+    cosines = relatedness.protected.astype(np.float32) @ relatedness.attributes.astype(np.float32).T
+    theirs = np.clip(1 - cosines, 0, 2)[rows, columns]
+    apart = values - theirs
+    # means over different frames differ from those over all by what equal frames share, which is much the same for all
+    apart, allowed = (np.abs(apart - np.median(apart)), CROSSED_TOLERANCE) if crossed else (np.abs(apart), TOLERANCE)
+    if not (apart <= allowed).all():
+        worst = int(np.argmax(np.where(np.isnan(apart), np.inf, apart)))
+        row = table.iloc[worst]
+        raise InputError(
+            f"the relatedness of the table is of other vectors: they put {row['protected_word']!r} and "
+            f"{row['attribute_word']!r} at {theirs[worst]:.4f}, the table at {values[worst]:.4f}; make the table anew "
+            f"with distance_table, or delete table.attrs['{KEY}'] to take words for unrelated"
+        )

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from bayesbias._checks import is_printable
 from bayesbias._core.marginal import Cells, reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.covariances import KEY, Relatedness, check_distances, packed, relatedness_of
 from bayesbias.distances.frames import averaged, finite_distances
-from bayesbias.distances.storage import KEY, Coverage, check_distances, packed, relatedness_of, stored_coverage
+from bayesbias.distances.storage import Coverage, stored_coverage
 from bayesbias.errors import InputError
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
 
@@ -27,59 +27,27 @@ NEEDED = ("protected_word", "attribute_word", "connection", "distance")
 
 @dataclass(frozen=True)
 class Distances:
-    """A distance table, read once: its rows, its cells, and what it carries.
+    """A distance table, read once: its rows, its cells, and what it carries."""
 
-    Attributes
-    ----------
-    protected_words, connections
-        Labels of the cells' two dimensions; connections in the order associated, different, human, neutral, then other
-        control lists as the table has them, those without a row left out.
-    groups
-        Group of each protected word; empty where it is not known.
-    word, connection
-        Arrays (rows): the cell of each row.
-    attribute
-        Array (rows): the attribute word of each row.
-    attribute_words
-        Labels of the attribute words.
-    attribute_class
-        Array (rows) of labels; empty where they are not known.
-    y
-        Array (rows): distances.
-    notes
-        Sentences on what was done to the table for the model's sake.
-    relatedness
-        How the distances are correlated, where the table knows it.
-    coverage
-        The record of how word lists met the embedding, where the table has one that is ours.
-    adjusted
-        Attribute of words that the distances are adjusted for; empty if none.
-    """
-
-    protected_words: NDArray[np.str_]
-    connections: NDArray[np.str_]
-    groups: NDArray[np.str_]
-    word: IntArray
+    protected_words: NDArray[np.str_]  # labels of the cells' first dimension
+    connections: NDArray[np.str_]  # of the second, in the order of `in_order`, those without a row left out
+    groups: NDArray[np.str_]  # of each protected word; empty where it is not known
+    word: IntArray  # (rows,): the cell of each row, with `connection`
     connection: IntArray
-    attribute: IntArray
+    attribute: IntArray  # (rows,): the attribute word of each row
     attribute_words: NDArray[np.str_]
-    attribute_class: NDArray[np.str_]
-    y: FloatArray
-    notes: tuple[str, ...] = ()
-    relatedness: Relatedness | None = None
-    coverage: Coverage | None = None
-    adjusted: str = ""
+    attribute_class: NDArray[np.str_]  # (rows,); empty where it is not known
+    y: FloatArray  # (rows,): distances
+    notes: tuple[str, ...] = ()  # sentences on what was done to the table for the model's sake
+    relatedness: Relatedness | None = None  # how the distances are correlated, where the table knows it
+    coverage: Coverage | None = None  # how word lists met the embedding, where the table has a record that is ours
+    adjusted: str = ""  # attribute of words that the distances are adjusted for; empty if none
 
     @classmethod
     def read(cls, table: object, check: bool = True) -> Distances:
         """The rows of a distance table, of its means over sentence frames, and what it carries.
 
-        Parameters
-        ----------
-        table
-            A distance table.
-        check
-            Whether to hold the distances against the vectors that the table carries.
+        ``check`` holds the distances against the vectors that the table carries.
         """
         if not isinstance(table, pd.DataFrame):
             raise InputError(
@@ -238,8 +206,7 @@ def _rows(table: pd.DataFrame) -> Distances:
     twice = table.columns[table.columns.duplicated()]
     if len(twice):
         raise InputError(f"duplicate column {twice[0]!r}: keep one")
-    missing = [column for column in NEEDED if column not in table.columns]
-    if missing:
+    if missing := [column for column in NEEDED if column not in table.columns]:
         raise InputError(
             f"the table lacks the column {', '.join(missing)}: a distance table has protected_word, group, "
             f"attribute_word, attribute_class, connection, distance; given are {', '.join(map(str, table.columns))}"
@@ -295,8 +262,7 @@ def _codes(table: pd.DataFrame, column: str) -> tuple[IntArray, NDArray[np.str_]
     empty = (codes < 0) if names.size == 0 else (codes < 0) | (names == "")[codes]
     if empty.any():
         raise InputError(f"row {table.index[int(empty.argmax())]}, column {column!r} is empty")
-    odd = [name for name in names.tolist() if not name.isprintable()]
-    if odd:
+    if odd := [name for name in names.tolist() if not name.isprintable()]:
         raise InputError(f"column {column!r} holds {odd[0]!r}: words are printable text")
     return codes, names
 

@@ -11,13 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.contextual import PAIRINGS, ContextVectors
+from bayesbias.contextual import PAIRINGS, SAME, ContextVectors
 from bayesbias.distances.storage import coverage_from
 from bayesbias.errors import InputError
 from bayesbias.words import WordLists
 
 TEMPLATE, ATTRIBUTE_TEMPLATE = "template", "attribute_template"
 FRAMES = (TEMPLATE, ATTRIBUTE_TEMPLATE)
+TOLD = ("encoder", "representation", "templates", "centre", "all_but_top")
+"""What a table says of its vectors."""
 PAIR = ["protected_word", "attribute_word"]
 LABELS = ["protected_word", "group", "attribute_word", "attribute_class", "connection"]
 
@@ -69,19 +71,27 @@ def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, 
     attrs = dict(table.attrs)
     table = table.drop(columns="distance")
     table.attrs = {}
-    if vectors.nested:
-        parts = _of_sentences(table, matrix, present, words, attributes)
-    else:
-        parts = _of_frames(table, matrix, present, words, attributes, vectors.frames, frames)
-    result = pd.concat(parts, ignore_index=True)
-    facts = {
-        "encoder": vectors.encoder,
-        "representation": vectors.representation,
-        "templates": vectors.templates,
+    mean = matrix.sum(axis=1) / np.maximum(present.sum(axis=1), 1)[:, None]
+    names = vectors.frames or tuple(f"sentence {i + 1}" for i in range(present.shape[1]))
+    parts = []
+    for i, name in enumerate(names):
+        # each sentence of a corpus is compared with the mean over those of the attribute word
+        others: list[tuple[str, NDArray[Any], NDArray[np.bool_]]] = [("", mean, np.ones(len(present), dtype=bool))]
+        if not vectors.nested:
+            others = [
+                ("" if j == i else other, matrix[:, j], present[:, j])
+                for j, other in enumerate(names)
+                if (j == i) == (frames == SAME)
+            ]
+        for other, unit, has_frame in others:
+            rows = np.flatnonzero(present[words, i] & has_frame[attributes])
+            cosines = _products(matrix[:, i], unit, words[rows], attributes[rows])
+            columns = {TEMPLATE: name} | ({ATTRIBUTE_TEMPLATE: other} if other else {})
+            parts.append(table.iloc[rows].assign(distance=np.clip(1 - cosines, 0, 2), **columns))
+    result = pd.concat([part for part in parts if len(part)], ignore_index=True)
+    facts = {name: getattr(vectors, name) for name in TOLD} | {
         "frames": list(vectors.frames),
         "pairing": "sentences" if vectors.nested else frames,
-        "centre": vectors.centre,
-        "all_but_top": vectors.all_but_top,
         "notes": [*vectors.notes, *([f"Distances are between {PAIRINGS[frames]}."] if not vectors.nested else [])],
     }
     # mean cosines live in a space of their own; what is told is the encoder's
@@ -107,45 +117,6 @@ def _concepts(
             means[name] = np.divide(total, count[:, None], out=np.zeros_like(total), where=count[:, None] > 0)
             present[name] = count > 0
     return means, present
-
-
-def _of_frames(
-    table: pd.DataFrame,
-    units: NDArray[np.float32],
-    filled: NDArray[np.bool_],
-    words: IntArray,
-    attributes: IntArray,
-    names: tuple[str, ...],
-    frames: str,
-) -> list[pd.DataFrame]:
-    parts = []
-    for i, name in enumerate(names):
-        for j, other in enumerate(names):
-            if (i == j) != (frames == "same"):
-                continue
-            rows = np.flatnonzero(filled[words, i] & filled[attributes, j])
-            cosines = _products(units[:, i], units[:, j], words[rows], attributes[rows])
-            columns: dict[str, Any] = {TEMPLATE: name} | ({} if i == j else {ATTRIBUTE_TEMPLATE: other})
-            parts.append(table.iloc[rows].assign(distance=np.clip(1 - cosines, 0, 2), **columns))
-    return parts
-
-
-def _of_sentences(
-    table: pd.DataFrame,
-    units: NDArray[np.float32],
-    filled: NDArray[np.bool_],
-    words: IntArray,
-    attributes: IntArray,
-) -> list[pd.DataFrame]:
-    """Each sentence of a protected word with the mean over those of the attribute word."""
-    mean = units.sum(axis=1) / np.maximum(filled.sum(axis=1), 1)[:, None]
-    parts = []
-    for i in range(filled.shape[1]):
-        rows = np.flatnonzero(filled[words, i])
-        if len(rows):
-            cosines = _products(units[:, i], mean, words[rows], attributes[rows])
-            parts.append(table.iloc[rows].assign(distance=np.clip(1 - cosines, 0, 2), template=f"sentence {i + 1}"))
-    return parts
 
 
 def _products(first: NDArray[Any], second: NDArray[Any], rows: IntArray, columns: IntArray) -> FloatArray:

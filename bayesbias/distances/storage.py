@@ -1,30 +1,16 @@
-"""What a table carries beside its rows: coverage and relatedness, and how files keep it."""
+"""The record of how word lists met an embedding, which tables and results carry."""
 
 from __future__ import annotations
 
-import base64
-import io
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from bayesbias._core.related import PairSample
-from bayesbias._files import from_json, read_arrays, to_json
-from bayesbias.distances.covariances import Relatedness
 from bayesbias.embeddings.lookup import SHOWN, About, twin_sentence
 from bayesbias.errors import InputError, listed
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-
 
 COLUMNS = ["list", "kind", "asked", "found", "missing"]
 
@@ -35,80 +21,32 @@ ListEntry = TypedDict(  # noqa: UP013  # in a class the field list would hide th
 
 @dataclass(frozen=True)
 class Coverage:
-    """The record of how lists met an embedding (or a file of distances).
-
-    Attributes
-    ----------
-    word_list
-        Name of the word list, or of the file.
-    source, doi
-        Where the word list comes from.
-    embedding
-        Name, number of vectors and dimensions of the embedding.
-    pairs
-        Rows of the table when it was made; fewer are left if it was restricted later.
-    lists
-        One entry a list: ``list``, ``kind`` (protected, stereotype, control), ``asked`` (None where it is not known),
-        ``found``, ``missing`` words.
-    substituted
-        Words read under another spelling (capitals, joined words, accents), with the word that was used.
-    own_pairs
-        Words that are both protected and attribute: their pair with themselves is left out.
-    in_several_lists
-        Attribute words in more than one list, with the lists; a pair counts once, for the first of associated,
-        different, human, neutral, other control lists.
-    repeated_rows
-        Rows that repeat a pair: dropped, or kept with ``keep_duplicates``.
-    kept_duplicates
-        Whether repeated rows were kept.
-    missing_pairs
-        Rows of a file that hold no distance.
-    relatedness
-        What the covariance of distances was read off, or why there is none.
-    twins
-        Words with the vector of an earlier word (``first``) of the same list, with that list and its kind.
-    kept_twins
-        Whether these were kept; else the first word stands for all.
-    one_vector
-        Sets of words that have one vector and stand in different lists: each word with its lists. They stay.
-    labels
-        Control list to what it is called in sentences.
-    unknown
-        Why it is not known which words were asked for; empty where it is.
-    forms
-        Concept with several forms to those of them that are found.
-    gender
-        What grammatical gender may do to the distances, or nothing.
-    contexts
-        Of words in sentences: encoder, representation, frames, how they are paired, origin, notes. Else empty.
-    language
-        BCP 47 tag of the language of the lists; None where they do not tell.
-    """
+    """The record of how lists met an embedding (or a file of distances)."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    word_list: str
-    lists: list[ListEntry]
-    substituted: dict[str, str] = field(default_factory=dict)
-    own_pairs: list[str] = field(default_factory=list)
-    in_several_lists: dict[str, list[str]] = field(default_factory=dict)
-    repeated_rows: int = 0
+    word_list: str  # name of the word list, or of the file
+    lists: list[ListEntry]  # `asked` is None where it is not known
+    substituted: dict[str, str] = field(default_factory=dict)  # words read under another spelling, with that one
+    own_pairs: list[str] = field(default_factory=list)  # both protected and attribute: without the pair with itself
+    in_several_lists: dict[str, list[str]] = field(default_factory=dict)  # attribute words; a pair has the first list
+    repeated_rows: int = 0  # rows that repeat a pair: dropped, unless duplicates are kept
     kept_duplicates: bool = False
-    missing_pairs: int = 0
-    source: str = ""
+    missing_pairs: int = 0  # rows of a file that hold no distance
+    source: str = ""  # of the word list, as its doi
     doi: str | None = None
     embedding: About = field(default_factory=About)
-    pairs: int = 0
-    relatedness: str = ""
-    twins: list[dict[str, str]] = field(default_factory=list)
-    kept_twins: bool = False
-    one_vector: list[dict[str, list[str]]] = field(default_factory=list)
-    labels: dict[str, str] = field(default_factory=dict)
-    unknown: str = ""
-    forms: dict[str, list[str]] = field(default_factory=dict)
-    gender: str = ""
-    contexts: dict[str, Any] = field(default_factory=dict)
-    language: str | None = None
+    pairs: int = 0  # rows of the table when it was made; fewer are left if it was restricted later
+    relatedness: str = ""  # what the covariance of distances was read off, or why there is none
+    twins: list[dict[str, str]] = field(default_factory=list)  # words with the vector of an earlier one of their list
+    kept_twins: bool = False  # else the first word stands for all
+    one_vector: list[dict[str, list[str]]] = field(default_factory=list)  # sets of words of different lists, all kept
+    labels: dict[str, str] = field(default_factory=dict)  # control list to what it is called in sentences
+    unknown: str = ""  # why it is not known which words were asked for; empty where it is
+    forms: dict[str, list[str]] = field(default_factory=dict)  # concept with several forms to those that are found
+    gender: str = ""  # what grammatical gender may do to the distances, or nothing
+    contexts: dict[str, Any] = field(default_factory=dict)  # of words in sentences: encoder, frames, their pairing, ...
+    language: str | None = None  # BCP 47 tag of the lists; None where they do not tell
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in ``attrs`` and on disk."""
@@ -117,21 +55,14 @@ class Coverage:
     def notes(self, table: pd.DataFrame | None = None, missing: bool = True) -> list[str]:
         """One sentence for each thing that was left out, replaced or counted more than once.
 
-        Parameters
-        ----------
-        table
-            The table as it is now, to say whether it was restricted since it was made.
-        missing
-            Whether to name missing words, which a table of the lists shows too.
+        ``table`` is the table as it is now, to say whether it was restricted since it was made; ``missing=False``
+        leaves out missing words, which a table of the lists shows too.
         """
         notes = self._doubts(table)
         for entry in self.lists:
             if missing and entry["missing"]:
-                words = ", ".join(entry["missing"][:8]) + (" …" if len(entry["missing"]) > 8 else "")
-                notes.append(
-                    f"{entry['kind']} list {entry['list']}: {entry['found']} of {entry['asked']} words found; "
-                    f"missing {words}"
-                )
+                found = f"{entry['found']} of {entry['asked']} words found"
+                notes.append(f"{entry['kind']} list {entry['list']}: {found}; missing {listed(entry['missing'])}")
         notes += self._form_notes()
         if self.own_pairs:
             notes.append(f"both protected and attribute, so without the pair with itself: {', '.join(self.own_pairs)}")
@@ -269,201 +200,3 @@ def coverage(table: pd.DataFrame) -> pd.DataFrame:
     result = pd.DataFrame(known.lists, columns=COLUMNS).astype({"asked": "Int64"})
     result.attrs["notes"] = known.notes(table)
     return result
-
-
-KEY = "relatedness"
-"""Name in ``table.attrs`` and of the group of a fit."""
-TOLERANCE = 2e-3
-"""Distances that differ by more do not come from the same vectors (half precision leaves 1e-4)."""
-CROSSED_TOLERANCE = 0.1
-"""The same for means over different sentence frames, around the median difference."""
-DIMS = {
-    "protected": ("protected_word", "dimension"),
-    "attributes": ("attribute_word", "dimension"),
-    "centre": ("dimension",),
-    "scatter": ("scatter_row", "sample_word"),
-    "first": ("sample_pair",),
-    "second": ("sample_pair",),
-    "bins": ("sample_pair",),
-    "counts": ("similarity_bin",),
-    "weights": ("sample_pair",),
-    "protected_curve": ("similarity_bin",),
-    "ranks": ("ranked_word",),
-    "forms": ("form", "dimension"),
-    "form_of": ("form",),
-}
-OPTIONAL = ("ranks", "forms", "form_of")
-WORDS = ("protected_word", "attribute_word", "sample_word")
-
-
-def _arrays_of(relatedness: Relatedness) -> dict[str, NDArray[Any]]:
-    """The numbers and words of relatedness as arrays; everything else as JSON in the array ``facts``."""
-    facts = {
-        "embedding": dict(relatedness.embedding),
-        "kind": relatedness.kind,
-        "seed": relatedness.seed,
-        "lists": [[name, kind, list(words)] for name, kind, words in relatedness.lists],
-    }
-    pairs = relatedness.pairs
-    place = np.uint16 if relatedness.sampled <= np.iinfo(np.uint16).max else np.uint32
-    optional = {name: value for name in OPTIONAL if (value := getattr(relatedness, name)) is not None}
-    return optional | {
-        "protected": relatedness.protected,
-        "attributes": relatedness.attributes,
-        "centre": relatedness.centre.astype(np.float32),
-        "scatter": relatedness.scatter,
-        "first": pairs.first.astype(place),
-        "second": pairs.second.astype(place),
-        "bins": pairs.bins.astype(np.uint8),
-        "counts": pairs.counts.astype(np.int64),
-        "weights": pairs.weights,
-        "protected_curve": relatedness.protected_curve,
-        "protected_word": np.array(relatedness.protected_words, dtype=str),
-        "attribute_word": np.array(relatedness.attribute_words, dtype=str),
-        "sample_word": np.array(relatedness.sample_words, dtype=str),
-        "facts": np.array(to_json(facts)),
-    }
-
-
-def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
-    """Relatedness from the arrays of :func:`_arrays_of`."""
-    try:
-        facts = from_json(str(arrays["facts"]))
-        words = {name: tuple(map(str, np.asarray(arrays[name]).tolist())) for name in WORDS}
-        sizes: dict[str, int] = {name: len(listed) for name, listed in words.items()}
-        sizes |= {"ranked_word": sum(sizes.values())}
-        for name, dims in DIMS.items():
-            if name in OPTIONAL and name not in arrays:
-                continue
-            values = np.asarray(arrays[name])
-            expected = tuple(sizes.setdefault(dim, size) for dim, size in zip(dims, values.shape, strict=True))
-            if values.shape != expected:
-                raise ValueError(f"{name} has the shape {values.shape}")
-            if values.dtype.kind == "f" and not np.isfinite(values).all():
-                raise ValueError(f"{name} holds values that are not finite")
-        if sizes["scatter_row"] not in (sizes["protected_word"], min(sizes["protected_word"], sizes["dimension"])):
-            raise ValueError(f"scatter has {sizes['scatter_row']} rows")
-        first, second, bins, counts = (
-            np.asarray(arrays[name]).astype(np.intp) for name in ("first", "second", "bins", "counts")
-        )
-        pairs = PairSample(first, second, bins, counts, np.asarray(arrays["weights"]))
-        if max(pairs.first.max(initial=0), pairs.second.max(initial=0)) >= sizes["sample_word"]:
-            raise ValueError("a pair names a word that is not there")
-        return Relatedness(
-            embedding=dict(facts["embedding"]),
-            kind=str(facts["kind"]),
-            seed=int(facts["seed"]),
-            sample_words=words["sample_word"],
-            lists=tuple((str(name), str(kind), tuple(map(str, listed))) for name, kind, listed in facts["lists"]),
-            protected_words=words["protected_word"],
-            attribute_words=words["attribute_word"],
-            protected=np.asarray(arrays["protected"]),
-            attributes=np.asarray(arrays["attributes"]),
-            centre=np.asarray(arrays["centre"]).astype(float),
-            scatter=np.asarray(arrays["scatter"]),
-            pairs=pairs,
-            protected_curve=np.asarray(arrays["protected_curve"]).astype(float),
-            **{name: np.asarray(arrays[name]) for name in OPTIONAL if name in arrays},
-        )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise InputError(f"this is no relatedness as distance_table makes it: {error}") from error
-
-
-def packed(relatedness: Relatedness) -> str:
-    """Relatedness as text: an .npz file in base 64, which pandas carries along, compares and writes to Parquet."""
-    return base64.b64encode(_file(relatedness)).decode("ascii")
-
-
-def _file(relatedness: Relatedness) -> bytes:
-    content = io.BytesIO()
-    np.savez(content, **_arrays_of(relatedness))  # type: ignore[arg-type]  # the stubs take names for options
-    return content.getvalue()
-
-
-def _read(content: bytes, where: str) -> Relatedness:
-    try:
-        return _relatedness_from(read_arrays(io.BytesIO(content), where))
-    except InputError as error:
-        raise InputError(f"{where} holds no relatedness as distance_table makes it: {error}") from error
-
-
-def relatedness_of(table: pd.DataFrame) -> Relatedness | None:
-    """The relatedness that a table carries in ``attrs["relatedness"]``, or None."""
-    text = table.attrs.get(KEY)
-    if text is None:
-        return None
-    if isinstance(text, Relatedness):
-        return text
-    try:
-        content = base64.b64decode(text, validate=True)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"table.attrs['{KEY}'] holds no relatedness: {error}; delete it to do without") from error
-    return _read(content, f"table.attrs['{KEY}']")
-
-
-def write_relatedness(text: str, path: Path) -> None:
-    """Write packed relatedness as an .npz file."""
-    path.write_bytes(base64.b64decode(text))
-
-
-def read_relatedness(path: Path) -> str:
-    """Packed relatedness from an .npz file."""
-    content = path.read_bytes()
-    _read(content, str(path))
-    return base64.b64encode(content).decode("ascii")
-
-
-def relatedness_group(relatedness: Relatedness) -> xr.Dataset:
-    """Relatedness as a group of a fit."""
-    import xarray as xr
-
-    arrays = _arrays_of(relatedness)
-    data = {name: (dims, arrays[name]) for name, dims in DIMS.items() if name in arrays}
-    coords = {name: arrays[name] for name in WORDS}
-    return xr.Dataset(data, coords=coords, attrs={"facts": str(arrays["facts"])})
-
-
-def relatedness_in_fit(post: xr.DataTree) -> Relatedness | None:
-    """The relatedness of a fit, or None."""
-    if KEY not in post.children:
-        return None
-    group = post[KEY]
-    arrays = {str(name): group[name].to_numpy() for name in (*DIMS, *WORDS) if name in group}
-    return _relatedness_from({**arrays, "facts": np.array(group.attrs.get("facts", ""))})
-
-
-def _places(column: pd.Series, words: Sequence[str]) -> NDArray[np.intp]:
-    """Place of each row's word among some words; -1 for words that are not there."""
-    codes, values = pd.factorize(column)
-    places: NDArray[np.intp] = pd.Index(words).get_indexer(pd.Index([str(value) for value in values]))
-    return np.where(codes < 0, -1, places[codes])
-
-
-def check_distances(relatedness: Relatedness, table: pd.DataFrame) -> None:
-    """Refuse relatedness of other vectors than those that a table's distances were measured with."""
-    known = (relatedness.protected_words, relatedness.attribute_words)
-    rows, columns = (_places(table[name], words) for name, words in zip(WORDS[:2], known, strict=True))
-    unknown = np.flatnonzero((rows < 0) | (columns < 0))
-    if len(unknown):
-        row = table.iloc[unknown[0]]
-        raise InputError(
-            f"the relatedness of the table does not know the pair {row['protected_word']!r}, {row['attribute_word']!r}:"
-            f" make the table anew with distance_table, or delete table.attrs['{KEY}'] to take words for unrelated"
-        )
-    record = stored_coverage(table)
-    crossed = record is not None and record.contexts.get("pairing") == "crossed"
-    values = table["distance"].to_numpy(dtype=float)
-    theirs = np.clip(1 - relatedness.protected.astype(np.float32) @ relatedness.attributes.astype(np.float32).T, 0, 2)[
-        rows, columns
-    ]
-    apart = values - theirs
-    # means over different frames differ from those over all by what equal frames share, which is much the same for all
-    apart, allowed = (np.abs(apart - np.median(apart)), CROSSED_TOLERANCE) if crossed else (np.abs(apart), TOLERANCE)
-    if not (apart <= allowed).all():
-        worst = int(np.argmax(np.where(np.isnan(apart), np.inf, apart)))
-        row = table.iloc[worst]
-        raise InputError(
-            f"the relatedness of the table is of other vectors: they put {row['protected_word']!r} and "
-            f"{row['attribute_word']!r} at {theirs[worst]:.4f}, the table at {values[worst]:.4f}; make the table anew "
-            f"with distance_table, or delete table.attrs['{KEY}'] to take words for unrelated"
-        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import file_digest
@@ -18,24 +18,22 @@ from bayesbias._checks import flag, is_printable, one_of, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import check_suffix, from_json, home_folder, read_text, to_json, whole_file
 from bayesbias.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.distances.covariances import ENOUGH, Relatedness
-from bayesbias.distances.frames import averaged, checked_frames, frame_columns, with_frames
-from bayesbias.distances.storage import (
+from bayesbias.distances.covariances import (
+    ENOUGH,
     KEY,
-    Coverage,
-    ListEntry,
+    Relatedness,
     check_distances,
-    coverage_from,
-    list_entry,
     packed,
     read_relatedness,
     relatedness_of,
     write_relatedness,
 )
+from bayesbias.distances.frames import averaged, checked_frames, frame_columns, with_frames
+from bayesbias.distances.storage import Coverage, ListEntry, coverage_from, list_entry
 from bayesbias.distances.vocabularies import SAMPLE, few_words, measured_relatedness
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_concepts, opened, twins_within
 from bayesbias.embeddings.lookup import FoundConcepts
-from bayesbias.errors import InputError, shortened
+from bayesbias.errors import InputError, listed
 from bayesbias.words import (
     CONTROLS,
     GENDERED,
@@ -94,9 +92,8 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     keep_duplicates = None if keep_duplicates is None else flag(keep_duplicates, "keep_duplicates")
     raw = _read(file)
     published = "word_to_compare" in raw.columns
-    table, missing_pairs, entries = _from_published(raw) if published else (_with_optional(raw), 0, None)
-    missing = [column for column in COLUMNS if column not in table.columns]
-    if missing:
+    table, missing_pairs, entries = _from_published(raw) if published else (_with_optional(raw), 0, [])
+    if missing := [column for column in COLUMNS if column not in table.columns]:
         raise InputError(
             f"{file}: the column {', '.join(missing)} is missing; a distance table has the columns "
             f"{', '.join(COLUMNS)} (group and attribute_class may be absent), apart by commas; "
@@ -108,20 +105,21 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     known, why = _stored_coverage(raw, file)
     if keep_duplicates is None:
         keep_duplicates = known is not None and known.kept_duplicates
-    cleaned = (
-        checked
-        if keep_duplicates
-        else once(checked, str(file), "repair the file or pass keep_duplicates=True (--keep-duplicates)")
-    )
-    record = known or Coverage(file.stem, entries or _unknown(_found_lists(cleaned)), unknown="" if entries else why)
+    remedy = "repair the file or pass keep_duplicates=True (--keep-duplicates)"
+    cleaned = checked if keep_duplicates else once(checked, str(file), remedy)
+    if (record := known) is None:
+        here: list[ListEntry] = entries or [{**entry, "asked": None} for entry in _found_lists(cleaned)]
+        record = Coverage(file.stem, here, unknown="" if entries else why)
     changed = {"repeated_rows": repeated, "kept_duplicates": keep_duplicates} if repeated or not known else {}
     totals = {"missing_pairs": missing_pairs} if missing_pairs else {}
     pairs = {} if record.pairs else {"pairs": len(cleaned)}
     cleaned.attrs = {"coverage": {**record.as_dict(), **changed, **totals, **pairs}}
-    if (related := _stored_relatedness(raw, file)) is not None:
+    related = raw.attrs.get(KEY)
+    if file.suffix != ".parquet":
+        related = read_relatedness(beside) if (beside := _beside(file, RELATEDNESS)).is_file() else None
+    if related is not None:
         cleaned.attrs[KEY] = related
-        relatedness = relatedness_of(cleaned)
-        if relatedness is not None:
+        if (relatedness := relatedness_of(cleaned)) is not None:
             check_distances(relatedness, averaged(cleaned))
     return cleaned
 
@@ -141,8 +139,6 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
 
     Raises
     ------
-    InputError
-        Another suffix, or a table that is not valid.
     OSError
         The folder cannot be written or the disk is full; nothing half-written is left.
 
@@ -155,8 +151,7 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
     if not isinstance(table, pd.DataFrame):
         raise InputError(f"a distance table is a DataFrame, given is {type(table).__name__}")
     table = _with_optional(table)
-    missing = [column for column in COLUMNS if column not in table.columns]
-    if missing:
+    if missing := [column for column in COLUMNS if column not in table.columns]:
         raise InputError(f"the table lacks the column {', '.join(missing)}; it needs {', '.join(COLUMNS)}")
     checked = _check(table[[*COLUMNS, *frame_columns(table)]], file)
     checked.attrs = {name: table.attrs[name] for name in ("coverage", KEY) if name in table.attrs}
@@ -191,9 +186,8 @@ def _read(file: Path) -> pd.DataFrame:
     except Exception as error:  # damaged Parquet raises a dozen kinds
         raise InputError(f"{file} cannot be read as a table: {error}") from error
     known = [*COLUMNS, *PUBLISHED_TEXT, "cosine_distance"]
-    if twice := [
-        column for column in known if {column, f"{column}.1"} <= set(raw.columns)
-    ]:  # pandas renames the second
+    # pandas renames the second
+    if twice := [column for column in known if {column, f"{column}.1"} <= set(raw.columns)]:
         raise InputError(f"{file} has two columns {twice[0]!r}: keep one")
     return raw
 
@@ -232,10 +226,6 @@ def _from_published(raw: pd.DataFrame) -> tuple[pd.DataFrame, int, list[ListEntr
     return table.loc[~absent], int(absent.sum()), entries
 
 
-def _unknown(entries: list[ListEntry]) -> list[ListEntry]:
-    return [{**entry, "asked": None} for entry in entries]
-
-
 def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list[ListEntry]:
     """The lists that a table names, and those of their words that have at least one distance."""
     found = asked if found is None else found
@@ -243,8 +233,8 @@ def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list
     own = set(asked.loc[asked["connection"].isin(STEREOTYPES), "attribute_class"].astype("string"))
     for kind, word, name in (("protected", *PAIR[:1], "group"), ("attribute", *PAIR[1:], "attribute_class")):
         present = set(found[word])
-        for value, listed in asked.groupby(asked[name].astype("string").fillna("unknown"), sort=False)[word]:
-            words = list(dict.fromkeys(listed))
+        for value, column in asked.groupby(asked[name].astype("string").fillna("unknown"), sort=False)[word]:
+            words = list(dict.fromkeys(column))
             label = kind if kind == "protected" else "stereotype" if value in own else "control"
             entries.append(list_entry(str(value), label, words, [w for w in words if w not in present]))
     return entries
@@ -323,14 +313,6 @@ def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
     repeated = table.iloc[ranked].duplicated(unit).to_numpy()
     distinct: pd.DataFrame = table.iloc[np.sort(ranked[~repeated])]
     return distinct.reset_index(drop=True)
-
-
-def _stored_relatedness(raw: pd.DataFrame, file: Path) -> str | None:
-    """The relatedness that a file of distances carries, as text."""
-    if file.suffix == ".parquet":
-        return raw.attrs.get(KEY)
-    beside = _beside(file, RELATEDNESS)
-    return read_relatedness(beside) if beside.is_file() else None
 
 
 def _stored_coverage(raw: pd.DataFrame, file: Path) -> tuple[Coverage | None, str]:
@@ -446,6 +428,8 @@ def distance_table(
     if isinstance(kv, ContextVectors):
         if keep_duplicates:
             raise InputError("keep_duplicates=True is for embeddings: each pair of words in sentences counts once")
+        if frames != SAME and len(kv.frames) == 1:
+            raise InputError("frames='crossed' needs two frames: give more templates, or frames='same'")
         moved = kv.whole().centred(centre, lists, all_but_top)
         means = distance_table(moved.keyed_vectors(frames), lists, False, case, relatedness, twins)
         return with_frames(means, moved, lists, frames)
@@ -456,32 +440,29 @@ def distance_table(
     concepts = looked.concepts
     entries = _entries(lists, looked)
     alike = looked.twins()
-    counted = _counted_once(lists, concepts, alike)
-    if twins == "once":
-        lists = _without(lists, counted)
-    by_group = {group: _attributes(lists, group, concepts, keep_duplicates) for group in lists.protected}
-    protected = [word for word in lists.group_of if word in concepts]
-    attributes = list(dict.fromkeys(a.word for listed in by_group.values() for a in listed))
-    matrix = np.clip(1.0 - looked.units(protected) @ looked.units(attributes).T, 0.0, 2.0)
-    table, own = _long(lists, protected, attributes, by_group, matrix, looked)
+    same = _twins_by_list(lists, concepts, alike)
+    if twins == "once" and same:
+        lists = _without(lists, same)
+    table, own = _measured(lists, looked, keep_duplicates)
     if keep_duplicates and lists.repeats:
         table = table.loc[table.index.repeat(table["protected_word"].map(lists.repeats).fillna(1).astype(int))]
         table = table.reset_index(drop=True)
     related = measured_relatedness(kv, lists, SAMPLE, 0, case) if relatedness else ""
+    by_word = _lists_by_word((lists.stereotypes, lists.controls))
     record = Coverage(
         word_list=lists.name,
         lists=entries,
         substituted={word: used for word, used in looked.forms.keys.items() if word != used},
         own_pairs=own,
-        in_several_lists=_in_several_lists(lists, concepts),
+        in_several_lists={word: names for word, names in by_word.items() if len(names) > 1 and word in concepts},
         repeated_rows=int(table.duplicated(PAIR).sum()) if keep_duplicates else 0,
         kept_duplicates=keep_duplicates,
         source=lists.source,
         doi=lists.doi,
         embedding=about(kv),
         pairs=len(table),
-        relatedness=_said(related),
-        twins=counted,
+        relatedness=related.sentence if isinstance(related, Relatedness) else related and f"none, because {related}",
+        twins=same,
         kept_twins=twins == "keep",
         one_vector=_one_vector(lists, alike) if alike else [],
         labels=dict(lists.labels),
@@ -506,7 +487,7 @@ def _gender(lists: WordLists, concepts: Mapping[str, Sequence[str]]) -> str:
     half = [name for name, forms in lists.forms.items() if 0 < len(concepts.get(name, ())) < len(forms)]
     if lists.forms and not half:
         return ""
-    reason = f"not all forms of {shortened(half, 5)} are found" if half else "no word has several forms"
+    reason = f"not all forms of {listed(half, 5)} are found" if half else "no word has several forms"
     return (
         f"nouns of the language {lists.language!r} have grammatical gender, and {reason}: distances may speak of "
         "grammar (Zhou et al. 2019, https://doi.org/10.18653/v1/D19-1531); give the forms of each gender as one "
@@ -514,14 +495,7 @@ def _gender(lists: WordLists, concepts: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def _said(related: Relatedness | str) -> str:
-    """What the coverage says of relatedness: nothing where it was not asked for."""
-    if isinstance(related, Relatedness):
-        return related.sentence
-    return related and f"none, because {related}"
-
-
-def _counted_once(lists: WordLists, concepts: Collection[str], alike: Mapping[str, str]) -> list[dict[str, str]]:
+def _twins_by_list(lists: WordLists, concepts: Collection[str], alike: Mapping[str, str]) -> list[dict[str, str]]:
     """The words of each list that have the vector of an earlier word of the same list."""
     return [
         {"list": name, "kind": kind, "word": word, "first": first}
@@ -531,33 +505,21 @@ def _counted_once(lists: WordLists, concepts: Collection[str], alike: Mapping[st
     ]
 
 
-def _without(lists: WordLists, counted: list[dict[str, str]]) -> WordLists:
-    """The lists without the words that are counted once."""
-    if not counted:
-        return lists
-    left_out = {(entry["kind"], entry["list"], entry["word"]) for entry in counted}
-
-    def kept(kind: str, part: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-        return {name: [w for w in words if (kind, name, w) not in left_out] for name, words in part.items()}
-
-    return replace(
-        lists,
-        protected=kept("protected", lists.protected),
-        stereotypes=kept("stereotype", lists.stereotypes),
-        controls=kept("control", lists.controls),
+def _without(lists: WordLists, twins: list[dict[str, str]]) -> WordLists:
+    """The lists without the words that have the vector of another."""
+    left_out = {(entry["kind"], entry["list"], entry["word"]) for entry in twins}
+    protected, stereotypes, controls = (
+        {name: [word for word in words if (kind, name, word) not in left_out] for name, words in part.items()}
+        for kind, part in lists.by_kind
     )
+    return replace(lists, protected=protected, stereotypes=stereotypes, controls=controls)
 
 
 def _one_vector(lists: WordLists, alike: Mapping[str, str]) -> list[dict[str, list[str]]]:
     """Sets of words of different lists that have one vector: each word with the lists that hold it."""
-    places: dict[str, list[str]] = {}
-    for _, part in lists.by_kind:
-        for name, listed in part.items():
-            for word in listed:
-                places.setdefault(word, []).append(name)
     sets: dict[str, dict[str, list[str]]] = {}
     several = set(alike).union(alike.values())
-    for word, names in places.items():
+    for word, names in _lists_by_word(part for _, part in lists.by_kind).items():
         if word in several:
             sets.setdefault(alike.get(word, word), {})[word] = names
     return [words for words in sets.values() if len(words) > 1 and len(set(chain(*words.values()))) > 1]
@@ -566,13 +528,13 @@ def _one_vector(lists: WordLists, alike: Mapping[str, str]) -> list[dict[str, li
 def _entries(lists: WordLists, looked: FoundConcepts) -> list[ListEntry]:
     entries = []
     for kind, part in lists.by_kind:
-        for name, listed in part.items():
-            forms = [form for word in listed for form in lists.forms.get(word, (word,))]
+        for name, words in part.items():
+            forms = [form for word in words for form in lists.forms.get(word, (word,))]
             missing = [form for form in forms if form not in looked.forms.keys]
             if len(missing) == len(forms):
                 raise InputError(
                     f"the embedding holds none of the {len(forms)} words of the {kind} list {name!r} "
-                    f"({shortened(forms, 5)}): take the list out, choose other "
+                    f"({listed(forms, 5)}): take the list out, choose other "
                     "words, or pass case='fallback' (--case fallback) if only capital letters differ"
                 )
             entries.append(list_entry(name, kind, forms, missing))
@@ -591,22 +553,19 @@ def _attributes(lists: WordLists, group: str, concepts: Collection[str], keep_du
     return listed if keep_duplicates else list({a.word: a for a in reversed(listed)}.values())[::-1]
 
 
-def _long(
-    lists: WordLists,
-    protected: list[str],
-    attributes: list[str],
-    by_group: dict[str, list[_Attribute]],
-    matrix: FloatArray,
-    looked: FoundConcepts,
-) -> tuple[pd.DataFrame, list[str]]:
+def _measured(lists: WordLists, looked: FoundConcepts, keep_duplicates: bool) -> tuple[pd.DataFrame, list[str]]:
+    """The rows of a table, and words that are protected and attribute words."""
+    by_group = {group: _attributes(lists, group, looked.concepts, keep_duplicates) for group in lists.protected}
+    protected = [word for word in lists.group_of if word in looked.concepts]
+    attributes = list(dict.fromkeys(a.word for part in by_group.values() for a in part))
+    matrix: FloatArray = np.clip(1.0 - looked.units(protected) @ looked.units(attributes).T, 0.0, 2.0)
     column_of = {word: column for column, word in enumerate(attributes)}
-    keys = {word: looked.keys(word) for word in attributes}
     holders: dict[str, list[str]] = {}
-    for word, used in keys.items():
-        for key in used:
+    for word in attributes:
+        for key in looked.keys(word):
             holders.setdefault(key, []).append(word)
-    classes = list(dict.fromkeys(a.attribute_class for listed in by_group.values() for a in listed))
-    connections = list(dict.fromkeys(a.connection for listed in by_group.values() for a in listed))
+    classes = list(dict.fromkeys(a.attribute_class for part in by_group.values() for a in part))
+    connections = list(dict.fromkeys(a.connection for part in by_group.values() for a in part))
     coded = {
         group: np.array(
             [(column_of[a.word], classes.index(a.attribute_class), connections.index(a.connection)) for a in part]
@@ -616,12 +575,11 @@ def _long(
     group_of = lists.group_of
     pieces, own = [], []
     for word in protected:
-        listed = coded[group_of[word]].reshape(-1, 3)
-        shared = {column_of[name] for key in looked.keys(word) for name in holders.get(key, ())}
-        remaining = listed if not shared else listed[~np.isin(listed[:, 0], list(shared))]
-        if len(remaining) < len(listed):
+        rows_of_group = coded[group_of[word]].reshape(-1, 3)
+        shared = [column_of[name] for key in looked.keys(word) for name in holders.get(key, ())]
+        pieces.append(rows_of_group[~np.isin(rows_of_group[:, 0], shared)] if shared else rows_of_group)
+        if len(pieces[-1]) < len(rows_of_group):
             own.append(word)
-        pieces.append(remaining)
     sizes = [len(piece) for piece in pieces]
     if not sum(sizes):
         raise InputError("no pair is left: the only attribute words found are the protected words themselves")
@@ -643,10 +601,11 @@ def _long(
     return _text_where_few(table), own
 
 
-def _in_several_lists(lists: WordLists, concepts: Collection[str]) -> dict[str, list[str]]:
-    places: dict[str, list[str]] = {}
-    for part in (lists.stereotypes, lists.controls):
-        for name, listed in part.items():
-            for word in listed:
-                places.setdefault(word, []).append(name)
-    return {word: names for word, names in places.items() if len(names) > 1 and word in concepts}
+def _lists_by_word(parts: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, list[str]]:
+    """Word to the names of the lists that hold it."""
+    names_of: dict[str, list[str]] = {}
+    for part in parts:
+        for name, words in part.items():
+            for word in words:
+                names_of.setdefault(word, []).append(name)
+    return names_of

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._checks import whole_number
-from bayesbias._core.related import PairSample, sample_pairs, variograms
+from bayesbias._core.related import sample_pairs, variograms
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._files import home_folder, read_text
-from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness
-from bayesbias.distances.storage import relatedness_in_fit, relatedness_of
+from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit, relatedness_of
 from bayesbias.embeddings import Case, Embedding, about, find_concepts, opened
 from bayesbias.embeddings.lookup import FoundConcepts
 from bayesbias.embeddings.samples import SAMPLE as SAMPLE
@@ -26,11 +26,8 @@ from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, load_words, subtag
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
     from gensim.models import KeyedVectors
-
-    from bayesbias.distances.covariances import Relatedness
 
 
 PROTECTED = "protected"
@@ -111,7 +108,6 @@ def few_words(relatedness: Relatedness) -> str:
 
 def _carried_relatedness(holder: object) -> Relatedness | None:
     """The relatedness that a table or a fit carries; None for an embedding."""
-    import pandas as pd
     import xarray as xr
 
     if isinstance(holder, pd.DataFrame):
@@ -154,7 +150,14 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
     pairs = sample_pairs(units, np.random.default_rng([seed, 1]))
     apart = -(vectors - vectors.mean(axis=0)).T
     scatter = apart if len(protected) > len(apart) else (half[0].astype(float) @ apart).astype(np.float16)
-    means = _list_means(entries, attributes, half[1])
+    place = {word: i for i, word in enumerate(attributes)}
+    by_list = [half[1][[place[word] for word in words]] for _, role, words in entries if role != PROTECTED]
+    means = np.stack([listed.mean(axis=0, dtype=float) for listed in by_list])
+    # what several lists share says nothing of how distances to one list differ from those to another
+    fields = (means - means.mean(axis=0) if len(means) > 1 else means) @ vectors.T
+    fields -= fields.mean(axis=1, keepdims=True)
+    spread = fields.std(axis=1)
+    curve: FloatArray = variograms(fields[spread > 0] / spread[spread > 0, None], pairs).mean(axis=0)
     ranked = [*drawn.words, *(looked.forms.keys[concepts[word][0]] for word in (*protected, *attributes))]
     several = [(i, form) for i, word in enumerate(attributes) if len(concepts[word]) > 1 for form in concepts[word]]
     return Relatedness(
@@ -170,7 +173,7 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
         centre=centre,
         scatter=scatter.astype(np.float32) if len(scatter) < len(protected) else scatter,
         pairs=pairs,
-        protected_curve=_curve_of_words(means, vectors, pairs),
+        protected_curve=curve,
         ranks=np.array([drawn.places[key] for key in ranked], dtype=np.int32) if drawn.places else None,
         forms=_half_units(looked.of_forms, [form for _, form in several]) if several else None,
         form_of=np.array([place for place, _ in several], dtype=np.int32) if several else None,
@@ -219,31 +222,6 @@ def _half_units(looked: FoundConcepts, words: Sequence[str]) -> NDArray[np.float
     return half
 
 
-def _list_means(
-    entries: Iterable[tuple[str, str, tuple[str, ...]]], attributes: list[str], vectors: NDArray[np.float16]
-) -> FloatArray:
-    """Mean vectors (lists, d) of the attribute lists, less what they share where there are several."""
-    place = {word: i for i, word in enumerate(attributes)}
-    means = np.stack(
-        [
-            vectors[[place[word] for word in words]].mean(axis=0, dtype=float)
-            for _, kind, words in entries
-            if kind != "protected"
-        ]
-    )
-    return means - means.mean(axis=0) if len(means) > 1 else means
-
-
-def _curve_of_words(means: FloatArray, vectors: FloatArray, pairs: PairSample) -> FloatArray:
-    """Correlation (BINS,) of two words' distances to attribute lists, by the similarity of the words."""
-    fields = means @ vectors.T
-    fields -= fields.mean(axis=1, keepdims=True)
-    spread = fields.std(axis=1)
-    fields = fields[spread > 0] / spread[spread > 0, None]
-    curve: FloatArray = variograms(fields, pairs).mean(axis=0)
-    return curve
-
-
 def sampled_rows(
     kv: KeyedVectors,
     listed_keys: set[str],
@@ -271,24 +249,12 @@ OFFSET = 2.7
 
 @dataclass(frozen=True)
 class WordValues:
-    """A number for each of some words.
+    """A number for each of some words."""
 
-    Attributes
-    ----------
-    name
-        ``frequency``, ``length`` or a name of the user's own.
-    unit
-        What a difference of 1 is.
-    source
-        Where the numbers come from.
-    numbers
-        Word to number; words without one are absent.
-    """
-
-    name: str
-    unit: str
-    source: str
-    numbers: Mapping[str, float]
+    name: str  # frequency, length or a name of the user's own
+    unit: str  # what a difference of 1 is
+    source: str  # where the numbers come from
+    numbers: Mapping[str, float]  # words without one are absent
 
     def of(self, words: Iterable[str]) -> FloatArray:
         """The numbers of some words, NaN where there is none."""
@@ -323,7 +289,12 @@ def word_values(
         BCP 47 tag of the language of the words, whose frequencies wordfreq gives; None stands for English.
     """
     if isinstance(attribute, Mapping):
-        values = _own_attribute(attribute)
+        if len(attribute) != 1 or not isinstance(numbers := next(iter(attribute.values())), Mapping):
+            raise InputError(
+                "an attribute of your own is a mapping with one entry: its name, and the number of each word"
+            )
+        name = str(next(iter(attribute)))
+        values = WordValues(name, "unit", "what was given", _checked(numbers, name, positive=False))
     elif not isinstance(attribute, str):
         raise InputError(f"attribute is {shown(attribute)}: give {FREQUENCY!r}, {LENGTH!r} or a mapping")
     elif attribute == LENGTH:
@@ -339,13 +310,6 @@ def word_values(
     if np.isnan(known).all():
         raise InputError(f"{values.source} has {values.name} for none of the words, such as {listed(list(words)[:3])}")
     return values
-
-
-def _own_attribute(attribute: Mapping[str, Mapping[str, float]]) -> WordValues:
-    if len(attribute) != 1 or not isinstance(values := next(iter(attribute.values())), Mapping):
-        raise InputError("an attribute of your own is a mapping with one entry: its name, and the number of each word")
-    name = str(next(iter(attribute)))
-    return WordValues(name, "unit", "what was given", _checked(values, name, positive=False))
 
 
 def _checked(values: Mapping[str, float], name: str, positive: bool) -> dict[str, float]:
@@ -369,14 +333,13 @@ def _zipf(
     related: Relatedness | None,
     language: str | None,
 ) -> WordValues:
-    unit = "zipf"
     if frequencies is None and related is not None and (ranks := related.ranks_by_word):
         size = int(related.embedding["vectors"])
         source = f"the order of the file of {related.embedding.get('name', 'the embedding')}"
-        return WordValues(FREQUENCY, unit, source, _zipf_of_ranks(ranks, size))
+        return WordValues(FREQUENCY, "zipf", source, _zipf_of_ranks(ranks, size))
     if frequencies is None or (isinstance(frequencies, str) and frequencies == WORDFREQ):
         numbers, tag = _from_wordfreq(words, frequencies is not None, language)
-        return WordValues(FREQUENCY, unit, f"wordfreq ({'English' if tag == ENGLISH else tag})", numbers)
+        return WordValues(FREQUENCY, "zipf", f"wordfreq ({'English' if tag == ENGLISH else tag})", numbers)
     if isinstance(frequencies, Mapping):
         counts, source = _checked(frequencies, FREQUENCY, positive=True), "the frequencies that were given"
     elif isinstance(frequencies, str | Path):
@@ -392,7 +355,7 @@ def _zipf(
         places = frequencies.key_to_index if part is None else part.places
         size = len(keys) if part is None else part.size
         values = _zipf_of_ranks({word: places[word] for word in words if word in places}, size)
-        return WordValues(FREQUENCY, unit, "the order of the embedding's file", values)
+        return WordValues(FREQUENCY, "zipf", "the order of the embedding's file", values)
     else:
         raise InputError(
             f"frequencies are a {type(frequencies).__name__}: give a mapping of words to counts, the path of a file "
@@ -403,7 +366,7 @@ def _zipf(
     offset = PER_BILLION - np.log10(sum(counts.values()))
     counted = {word: next((counts[w] for w in (word, word.lower()) if w in counts), None) for word in words}
     zipf = {word: float(np.log10(count) + offset) for word, count in counted.items() if count is not None}
-    return WordValues(FREQUENCY, unit, source, zipf)
+    return WordValues(FREQUENCY, "zipf", source, zipf)
 
 
 def _zipf_of_ranks(ranks: Mapping[str, int], size: int) -> dict[str, float]:

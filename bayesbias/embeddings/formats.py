@@ -232,11 +232,40 @@ def load_embedding(
 
 def load_lists(path: str, lists: WordLists, also: Iterable[str] = (), trust_pickle: bool = False) -> KeyedVectors:
     """The vectors of word lists and of other words, with the sample of the vocabulary that the lists would have."""
+    return load_part(path, lists, also, trust_pickle)[0]
+
+
+def load_part(
+    path: str, lists: WordLists, also: Iterable[str] = (), trust_pickle: bool = False
+) -> tuple[KeyedVectors, Vocabulary | None]:
+    """The same, and the whole vocabulary where there is more than that."""
     listed = _asked_lists(lists)
     others = frozenset(form for word in also for form in composed(word)) - listed.words
-    wanted = _Asked(listed.words | others, listed.lists, others)
+    wanted = _Asked(listed.words | others, listed.lists, others, keeps_vocabulary=True)
     with np.errstate(over="ignore"):
-        return _from_file(path, wanted, trust_pickle, mmap=False)
+        kv = _from_file(path, wanted, trust_pickle, mmap=False)
+    return kv, vars(kv).pop(VOCABULARY, None)
+
+
+VOCABULARY = "bayesbias_vocabulary"
+"""Name of the whole vocabulary on an embedding of which a part is being loaded."""
+
+
+class Vocabulary(NamedTuple):
+    """All words of an embedding, each once, and a function to the vectors of some rows of these, ascending."""
+
+    keys: Sequence[str]
+    vectors_of: Callable[[IntArray], NDArray[Any]]
+
+    def directed(self, drawn: IntArray, most: int) -> tuple[IntArray, NDArray[np.float32]]:
+        """The first rows that were drawn of those whose vectors have a direction, ascending, and these vectors."""
+        rows = np.sort(drawn[: most + SPARE])
+        if not len(rows):
+            return rows, np.empty((0, 0), dtype=np.float32)
+        vectors = np.asarray(self.vectors_of(rows), dtype=np.float32)
+        usable = rows[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
+        first = np.isin(rows, drawn[np.isin(drawn, usable)][:most])
+        return rows[first], vectors[first]
 
 
 EXCLUDED = {normalize("NFC", x): x for x in map(chr, range(0x900, 0xE00)) if not is_normalized("NFC", x)}
@@ -264,6 +293,7 @@ class _Asked(NamedTuple):
     lists: tuple[tuple[str, ...], ...]
     others: frozenset[str] = frozenset()
     """Words among those to keep that a sample may hold too."""
+    keeps_vocabulary: bool = False
 
 
 def _asked(words: Iterable[str] | WordLists | None) -> _Asked | None:
@@ -285,18 +315,17 @@ def _asked_lists(words: WordLists) -> _Asked:
     return _Asked(frozenset(form for word in words.every_word() for form in composed(word)), followed)
 
 
-def _sampled(
-    keys: Sequence[str], vectors_of: Callable[[IntArray], NDArray[Any]], request: _Asked
-) -> VocabularySample | None:
-    """The sample of a vocabulary that stands beside the words asked for; None where there is no other word.
+def _with_sample(kv: KeyedVectors, vocabulary: Vocabulary, request: _Asked) -> KeyedVectors:
+    """A part of an embedding with the sample of its vocabulary, and with the vocabulary where that is asked for."""
+    kv.bayesbias_sample = _sampled(vocabulary, request)
+    if request.keeps_vocabulary:
+        setattr(kv, VOCABULARY, vocabulary)
+    return kv
 
-    Parameters
-    ----------
-    keys
-        All words of the embedding, each once.
-    vectors_of
-        The vectors of some rows of these, ascending.
-    """
+
+def _sampled(vocabulary: Vocabulary, request: _Asked) -> VocabularySample | None:
+    """The sample of a vocabulary that stands beside the words asked for; None where there is no other word."""
+    keys = vocabulary.keys
     listed = request.words - request.others
     places = {key: i for i, key in enumerate(keys) if key in listed}
     followed = []
@@ -304,18 +333,15 @@ def _sampled(
         forms = [next((form for form in composed(word) if form in places), None) for word in words]
         followed.append(np.array([places[form] for form in forms if form is not None], dtype=np.intp))
     drawn, kind = drawn_rows(keys, places, SAMPLE, 0, followed)
-    rows = np.sort(drawn[: SAMPLE + SPARE])
+    rows, vectors = vocabulary.directed(drawn, SAMPLE)
     if not len(rows):
         return None
-    vectors = np.asarray(vectors_of(rows), dtype=np.float32)
-    usable = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
-    first = np.isin(rows, drawn[np.isin(drawn, rows[usable])][:SAMPLE])
-    words = tuple(keys[row] for row in rows[first])
+    words = tuple(keys[row] for row in rows.tolist())
     if ordered_by_frequency(keys):
-        places |= dict(zip(words, rows[first].tolist(), strict=True))
+        places |= dict(zip(words, rows.tolist(), strict=True))
     else:
         places = {}
-    return VocabularySample(words, np.ascontiguousarray(vectors[first]), kind, len(keys), places)
+    return VocabularySample(words, np.ascontiguousarray(vectors), kind, len(keys), places)
 
 
 SPARE = 200
@@ -395,12 +421,20 @@ def _from_file(source: str | os.PathLike[str], request: _Asked | None, trust_pic
     kv = _with_stored(_made(*_read(path, wanted), where), path)
     if sample_of(kv) is not None:
         return kv
-    keys = _decoded(list(dict.fromkeys(wanted.met)), path)
+    places = _first_places(wanted.met)
+    met = wanted.met if len(places) == len(wanted.met) else [wanted.met[place] for place in places.tolist()]
+    keys = _decoded(met, path)
+    read = Vocabulary(keys, lambda rows: _read(path, Placed(places[rows].tolist()))[1])
+    return _with_sample(kv, read, request)
+
+
+def _first_places(words: list[bytes]) -> IntArray:
+    """Places of the first occurrence of each word, ascending."""
+    if len(set(words)) == len(words):
+        return np.arange(len(words))
     # the first place of a word is the last one that is put down, going backwards
-    first = dict(zip(reversed(wanted.met), range(len(wanted.met) - 1, -1, -1), strict=True))
-    places = np.sort(np.fromiter(first.values(), dtype=np.intp, count=len(first)))
-    kv.bayesbias_sample = _sampled(keys, lambda chosen: _read(path, Placed(places[chosen].tolist()))[1], request)
-    return kv
+    first = dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
+    return np.sort(np.fromiter(first.values(), dtype=np.intp, count=len(first)))
 
 
 def _read(path: Path, wanted: Wanted) -> tuple[list[str], NDArray[np.float32]]:
@@ -548,7 +582,7 @@ def _from_mapping(source: Mapping[str, ArrayLike], request: _Asked | None) -> Ke
                     values[i] = vector
             return values
 
-        kv.bayesbias_sample = _sampled(keys, vectors_of, request)
+        kv = _with_sample(kv, Vocabulary(keys, vectors_of), request)
     return kv
 
 
@@ -563,7 +597,7 @@ def _from_keyed_vectors(source: KeyedVectors, request: _Asked | None) -> KeyedVe
     kv = _keyed_vectors(words, rows, getattr(source, "bayesbias_name", "the embedding"))
     kv.bayesbias_sample = sample_of(source)
     if request is not None and sample_of(source) is None:
-        kv.bayesbias_sample = _sampled(source.index_to_key, lambda chosen: source.vectors[chosen], request)
+        return _with_sample(kv, Vocabulary(source.index_to_key, lambda chosen: source.vectors[chosen]), request)
     return kv
 
 

@@ -1,4 +1,4 @@
-"""Words in an embedding: which are there, in which case, and which share a vector."""
+"""Words in embeddings: which are there, in which case, which share a vector, and which all of several hold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayesbias._checks import one_of
 from bayesbias._core.vectors import FloatArray, first_alike, unit_rows
 from bayesbias.embeddings.formats import NO_BREAK, composed, have_directions
 from bayesbias.embeddings.samples import sample_of
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, listed
 from bayesbias.words import subtag
 
 if TYPE_CHECKING:
@@ -29,18 +29,10 @@ NOTHING = 1e-6
 
 @dataclass(frozen=True)
 class FoundWords:
-    """Words that an embedding holds.
+    """Words that an embedding holds."""
 
-    Attributes
-    ----------
-    keys
-        Word to the key under which the embedding holds it.
-    vectors
-        Their vectors (words, dimensions), in that order.
-    """
-
-    keys: Mapping[str, str]
-    vectors: FloatArray
+    keys: Mapping[str, str]  # word to the key under which the embedding holds it
+    vectors: FloatArray  # (words, dimensions), in that order
 
     def of(self, words: Sequence[str]) -> FloatArray:
         """Vectors of some of the words."""
@@ -52,18 +44,10 @@ class FoundWords:
 
 @dataclass(frozen=True)
 class FoundConcepts:
-    """Concepts of which an embedding holds a form; a word without other forms is one.
+    """Concepts of which an embedding holds a form; a word without other forms is one."""
 
-    Attributes
-    ----------
-    forms
-        All forms that are found.
-    concepts
-        Concept to its forms that are found.
-    """
-
-    forms: FoundWords
-    concepts: Mapping[str, tuple[str, ...]]
+    forms: FoundWords  # all that are found
+    concepts: Mapping[str, tuple[str, ...]]  # concept to its forms that are found
 
     @property
     def of_forms(self) -> FoundConcepts:
@@ -111,24 +95,15 @@ def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", lan
     """Words of an embedding; those without a direction count as missing.
 
     A phrase is looked up as it is written, then with ``_`` for its blanks (``New_York``). Words and keys are compared
-    in Unicode's normal form C.
-
-    Parameters
-    ----------
-    kv
-        The embedding.
-    words
-        Words to look up, each once.
-    case
-        ``"as-is"``, or ``"fallback"`` to try lower case, capital first letters and capitals for those not found.
-    language
-        BCP 47 tag, for its rules of capitals: Turkish and Azerbaijani have i/İ and ı/I, German has ß, ẞ and SS.
+    in Unicode's normal form C. ``case="fallback"`` tries lower case, capital first letters and capitals for those not
+    found, by the rules of a language: Turkish and Azerbaijani have i/İ and ı/I, German has ß, ẞ and SS.
     """
     one_of(case, CASES, "case")
     row_of = kv.key_to_index
     words = list(words)
     keys = {word: key for word in words if (key := _key(word, row_of, case, language)) is not None}
-    if any(word not in keys and not word.isascii() for word in words) and (others := _not_normal(row_of)):
+    if any(word not in keys and not word.isascii() for word in words):
+        others = {normalize("NFC", key): key for key in row_of if not is_normalized("NFC", key)}
         for word in words:
             if word not in keys and (key := _key(word, others, case, language)) is not None:
                 keys[word] = others[key]
@@ -159,19 +134,14 @@ def _key(word: str, keys: Collection[str], case: str, language: str | None) -> s
     return next((form for form in tried if form in keys), None)
 
 
-def _not_normal(keys: Iterable[str]) -> dict[str, str]:
-    """Normal form C of those keys that have another one, to the key; no other key is copied."""
-    return {normalize("NFC", key): key for key in keys if not is_normalized("NFC", key)}
-
-
 def _spelled(word: str, case: str, language: str | None) -> tuple[str, ...]:
     """How a word is looked up; the words of a phrase are joined too, by _ and by blanks without a break."""
     joined, unbroken = word.replace(" ", "_"), word.replace(" ", NO_BREAK)
     if case == "as-is":
         return tuple(dict.fromkeys((word, joined, unbroken)))
     low, first, high = _capitals(word, language)
-    capitals = "_".join(_capitals(part, language)[1] for part in joined.split("_"))
-    every = [word, low, first, high, joined, _capitals(joined, language)[0], capitals]
+    titled = "_".join(_capitals(part, language)[1] for part in joined.split("_"))
+    every = [word, low, first, high, joined, _capitals(joined, language)[0], titled]
     if subtag(language) == "de":
         every += [form.replace("ß", "ẞ").upper() for form in (word, joined)] + [low.replace("ß", "ss")]
     return tuple(dict.fromkeys([*every, unbroken]))
@@ -217,11 +187,6 @@ def twins_of(words_found: FoundWords) -> dict[str, str]:
     """Word to the first word with its vector, for the words that are not the first themselves.
 
     A pruned embedding gives many words the vector of another; vectors of one direction are one, whatever their length.
-
-    Parameters
-    ----------
-    found
-        Words that were looked up, in the order that decides which is first.
     """
     words = list(words_found.keys)
     first = first_alike(words_found.of(words))
@@ -231,15 +196,69 @@ def twins_of(words_found: FoundWords) -> dict[str, str]:
 def twins_within(words: Sequence[str], twins: Mapping[str, str]) -> dict[str, str]:
     """Those of some words that have the vector of an earlier one of these words, with that word."""
     first: dict[str, str] = {}
-    leaders = {}
-    for word in words:
-        leader = first.setdefault(twins.get(word, word), word)
-        if leader != word:
-            leaders[word] = leader
-    return leaders
+    leaders = {word: first.setdefault(twins.get(word, word), word) for word in words}
+    return {word: leader for word, leader in leaders.items() if leader != word}
 
 
 def twin_sentence(pairs: Iterable[tuple[str, str]]) -> str:
     """Which words have the vector of which, at most eight of them."""
-    parts = [f"{word} has the vector of {first}" for word, first in pairs]
-    return ", ".join(parts[:SHOWN]) + (f" and {len(parts) - SHOWN} more" if len(parts) > SHOWN else "")
+    return listed([f"{word} has the vector of {first}" for word, first in pairs], SHOWN)
+
+
+def alike_in_some(words: Sequence[str], kvs: Iterable[KeyedVectors], case: Case = "as-is") -> dict[str, str]:
+    """Word to the first word whose vector it has in one of several embeddings, or through several of them."""
+    place = {word: i for i, word in enumerate(words)}
+    first: dict[str, str] = {}
+    for kv in kvs:
+        for word, other in twins_of(find_words(kv, words, case)).items():
+            keep, gone = sorted((first.get(word, word), first.get(other, other)), key=place.__getitem__)
+            first |= dict.fromkeys([gone, *(each for each, of in first.items() if of == gone)], keep)
+    return {word: of for word, of in first.items() if word != of}
+
+
+def alike_in_all(words: Sequence[str], kvs: Iterable[KeyedVectors]) -> dict[str, str]:
+    """Word to the first word whose vector it has in every one of several embeddings."""
+    first, *others = [twins_of(find_words(kv, words)) for kv in kvs]
+    return {word: of for word, of in first.items() if all(other.get(word) == of for other in others)}
+
+
+def in_all[Unit: (str, tuple[str, str])](
+    asked: Iterable[Unit], kvs: Iterable[KeyedVectors], what: str
+) -> tuple[list[Unit], list[str]]:
+    """The words, or pairs of words, that all embeddings hold, and a sentence on the others."""
+    every, indices = list(asked), [kv.key_to_index for kv in kvs]
+    words = {word: (word,) if isinstance(word, str) else word for word in every}
+    shared = [unit for unit in every if all(word in keys for word in words[unit] for keys in indices)]
+    some = set(shared)
+    lost = ["/".join(words[word]) for word in every if word not in some]
+    sentence = f"{len(lost)} of {len(every)} {what} are left out, since some embedding lacks them: {listed(lost)}."
+    return shared, [sentence] if lost else []
+
+
+def pairs_once(pairs: Sequence[tuple[str, str]], alike: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Pairs without those of one vector and those that have the vectors of an earlier pair, and sentences on them.
+
+    A pair that is listed twice stays twice; ``alike`` is as :func:`twins_of` returns it.
+    """
+    first: dict[tuple[str, str], tuple[str, str]] = {}
+    distinct, single, again = [], [], []
+    for pair in pairs:
+        one, other = (alike.get(word, word) for word in pair)
+        earlier = first.setdefault((one, other), pair)
+        if one == other:
+            single.append(pair)
+        elif earlier != pair:
+            again.append(("/".join(pair), "/".join(earlier)))
+        else:
+            distinct.append(pair)
+    notes = [f"pairs left out, since their words have one vector: {', '.join(map('/'.join, single))}"] if single else []
+    if again:
+        notes.append(f"pairs counted once: {', '.join(f'{pair} has the vectors of {of}' for pair, of in again)}")
+    return distinct, notes
+
+
+def words_once(words: Sequence[str], alike: Mapping[str, str], what: str) -> tuple[list[str], list[str]]:
+    """Words without those that have the vector of an earlier one, and a sentence on these."""
+    again = twins_within(words, alike)
+    distinct = [word for word in words if word not in again]
+    return distinct, [f"{what}: {twin_sentence(again.items())}: counted once."] if again else []

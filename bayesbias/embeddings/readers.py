@@ -21,11 +21,15 @@ from bayesbias._files import archive_of, check_unpacked, from_json
 from bayesbias.errors import InputError
 
 CHUNK = 1 << 23
+"""Bytes of vectors that are read together."""
+PIECE = 1 << 20
+"""Bytes of a stream that are read together: as much as a processor's cache holds."""
 LONGEST = 1 << 24
 """Bytes of a line of text, or of the vector of a word."""
 PICKLE_MARK = b"\x80"
 ZIP_MARK = b"PK\x03\x04"
 GZIP_MARK = b"\x1f\x8b"
+LINE_BREAK, BLANK = b"\n "
 FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
 PARQUET_MARK = b"PAR1"
 SAFE_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
@@ -37,6 +41,54 @@ SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_f
 """Arrays of an .npz embedding that hold a sample of the vocabulary."""
 
 Vectors = NDArray[np.float32]
+IntArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines of a text that hold something.
+
+    Attributes
+    ----------
+    text
+        The text.
+    starts, ends
+        Where each line begins and ends, without its break.
+    numbers
+        Number of each line, from 0, among all lines.
+    every
+        How many lines there are.
+    """
+
+    text: bytes
+    starts: IntArray
+    ends: IntArray
+    numbers: IntArray
+    every: int
+
+    def at(self, row: int) -> bytes:
+        """One of the lines."""
+        return self.text[self.starts[row] : self.ends[row]]
+
+    def firsts(self) -> list[bytes]:
+        """Each line up to its first blank."""
+        text, find, starts, ends = self.text, self.text.find, self.starts.tolist(), self.ends.tolist()
+        blanks = [find(b" ", start, end) for start, end in zip(starts, ends, strict=True)]
+        if -1 in blanks:
+            blanks = [end if blank < 0 else blank for blank, end in zip(blanks, ends, strict=True)]
+        return [text[start:blank] for start, blank in zip(starts, blanks, strict=True)]
+
+
+def lines_of(text: bytes) -> Lines:
+    """The lines of a text; empty ones, and those of nothing but blanks that begin with one, are left out."""
+    letters = np.frombuffer(text, dtype=np.uint8)
+    breaks = np.flatnonzero(letters == LINE_BREAK)
+    starts, ends = np.append(0, breaks + 1), np.append(breaks, len(text))
+    long = ends - starts > 1
+    odd = np.flatnonzero(~long | (letters[np.where(long, starts, 0)] == BLANK))
+    full = np.ones(len(starts), dtype=np.bool_)
+    full[odd] = [bool(text[starts[row] : ends[row]].strip()) for row in odd.tolist()]
+    return Lines(text, starts[full], ends[full], np.flatnonzero(full), len(starts))
 
 
 class Named:
@@ -61,13 +113,13 @@ class Named:
         self.met.append(word)
         return word in self.words
 
-    def may_take(self, first: bytes) -> bool:
-        """The same of an entry whose word begins with this part, up to the first blank."""
-        self.met.append(first)
-        if first not in self._firsts:
-            return False
-        self._unsure.append(len(self.met) - 1)
-        return True
+    def may_take(self, lines: Lines) -> list[int]:
+        """Which of the next entries, lines of a text file, may be wanted, as their words up to the first blank say."""
+        begin, firsts = len(self.met), lines.firsts()
+        self.met += firsts
+        chosen = [i for i, first in enumerate(firsts) if first in self._firsts]
+        self._unsure += [begin + i for i in chosen]
+        return chosen
 
     def confirms(self, word: bytes) -> bool:
         """Whether the next entry that may be wanted is, as its whole word says."""
@@ -76,21 +128,32 @@ class Named:
 
 
 class Placed:
-    """Entries of a file that are wanted for their places, from 0."""
+    """Entries of a file that are wanted for their places, from 0; what follows the last of them is not read again."""
 
     def __init__(self, places: Iterable[int]) -> None:
         self.places, self._next = frozenset(places), 0
+        self._ascending = np.array(sorted(self.places), dtype=np.intp)
 
     def takes(self, word: bytes) -> bool:
         """Whether the next entry is wanted."""
         self._next += 1
         return self._next - 1 in self.places
 
-    may_take = takes
+    def may_take(self, lines: Lines) -> list[int]:
+        """Which of the next entries, as lines of a text file, are wanted."""
+        begin, self._next = self._next, self._next + len(lines.starts)
+        first, last = np.searchsorted(self._ascending, (begin, self._next))
+        chosen: list[int] = (self._ascending[first:last] - begin).tolist()
+        return chosen
 
     def confirms(self, word: bytes) -> bool:
         """An entry that may be wanted is."""
         return True
+
+    @property
+    def ended(self) -> bool:
+        """Whether no later entry is wanted."""
+        return not len(self._ascending) or self._next > self._ascending[-1]
 
 
 Wanted = Named | Placed | None
@@ -180,7 +243,7 @@ class _Chunks:
         if self.ended:
             return False
         try:
-            piece = self.stream.read(CHUNK)
+            piece = self.stream.read(PIECE)
         except (EOFError, OSError, zlib.error) as error:
             raise InputError(f"{self.path} is truncated or damaged after byte {self.unpacked:,}: {error}") from error
         self.tick()
@@ -189,7 +252,7 @@ class _Chunks:
         check_unpacked(self.unpacked, self.packed, str(self.path))
         self.buffer = self.buffer[self.position :] + piece
         self.position = 0
-        if len(self.buffer) > LONGEST + CHUNK:
+        if len(self.buffer) > LONGEST + PIECE:
             raise InputError(f"{self.path} is no embedding: it has a line or vector of more than {LONGEST:,} bytes")
         return bool(piece)
 
@@ -211,8 +274,8 @@ class _Chunks:
         end = self._find(b"\n")
         return self.buffer[self.position : len(self.buffer) if end < 0 else end].replace(b"\t", b" ")
 
-    def lines(self) -> tuple[list[bytes], bool]:
-        """The whole lines of the current piece without their breaks, the last one of the file with what is left of it.
+    def lines(self) -> tuple[Lines | None, bool]:
+        """The whole lines of the current piece, the last one of the file with what is left of it; None at the end.
 
         The flag says that the last of them ends the file without a break.
         """
@@ -221,10 +284,8 @@ class _Chunks:
         whole = self.buffer[self.position : len(self.buffer) if end < 0 else end]
         self.position = len(self.buffer) if end < 0 else end + 1
         if not whole and end < 0:
-            return [], False
-        if b"\t" in whole:
-            whole = whole.replace(b"\t", b" ")
-        return whole.split(b"\n"), end < 0
+            return None, False
+        return lines_of(whole.replace(b"\t", b" ")), end < 0
 
 
 def _header(line: bytes) -> Header | None:
@@ -273,26 +334,27 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
             f"{path} is no embedding that can be read: expected are word2vec (binary or text), GloVe text (a word and "
             f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {begin[:60]!r}"
         )
-    number, count, last = 1 if header is None else 2, 0, b""
-    lines, unbroken = ([first.rstrip(b"\r\n")], not first.endswith(b"\n")) if first else reader.lines()
-    while lines:
-        whole = [(number + i, line) for i, line in enumerate(lines) if len(line) > 1 or line.strip()]
-        whole = [(place, line) for place, line in whole if line[:1] != b" " or line.strip()]
-        candidates = whole
-        if wanted is not None:
-            candidates = [(place, line) for place, line in whole if wanted.may_take(line[: line.find(b" ")])]
-        entries = [_entry(path, place, line, dimensions) for place, line in candidates]
+    number, count, last, ending = 1 if header is None else 2, 0, b"", 0
+    lines, unbroken = (lines_of(first.rstrip(b"\r\n")), not first.endswith(b"\n")) if first else reader.lines()
+    while lines is not None:
+        chosen = range(len(lines.starts)) if wanted is None else wanted.may_take(lines)
+        entries = [_entry(path, number + lines.numbers[row], lines.at(row), dimensions) for row in chosen]
         confirmed = [(token, vector) for token, vector in entries if wanted is None or wanted.confirms(token)]
         if confirmed:
             yield [token for token, _ in confirmed], np.stack([vector for _, vector in confirmed])
-        number, count = number + len(lines), count + len(whole)
-        last = whole[-1][1] if whole else last
+        if len(lines.starts):
+            last, ending = lines.at(-1), number + lines.numbers[-1]
+        number, count = number + lines.every, count + len(lines.starts)
+        if isinstance(wanted, Placed) and wanted.ended:
+            return
         if unbroken:
             break
         lines, unbroken = reader.lines()
     if header is not None and count != header.words:
         fault = f"truncated at byte {reader.unpacked:,}" if count < header.words else "damaged"
         raise InputError(f"{path} is {fault}: its first line promises {header.words} vectors, it holds {count}")
+    if wanted is not None and count:
+        _entry(path, ending, last, dimensions)  # a file that was cut shows it here
     if unbroken and _cut(last):
         raise InputError(
             f"{path} ends without a line break, and in a number that is shorter than the others of its line: it may be "

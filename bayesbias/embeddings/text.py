@@ -9,11 +9,12 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import TextIOWrapper
-from itertools import pairwise
 from operator import length_hint
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +86,10 @@ def _opened(text: object) -> Path | Sentences:
     """The path of a file that exists, or sentences that can be read more than once."""
     if isinstance(text, str | os.PathLike):
         path = home_folder(os.fspath(text))
-        if not _is_file(path):
+        exists = False
+        with suppress(OSError):  # a whole text in place of a path is too long for a name
+            exists = path.is_file()
+        if not exists:
             raise InputError(f"there is no file {str(path)[:80]!r}: give the path of a text, or a list of sentences")
         return path
     if isinstance(text, Set):
@@ -93,13 +97,6 @@ def _opened(text: object) -> Path | Sentences:
     if isinstance(text, Mapping | bytes) or not isinstance(text, Iterable):
         raise InputError(f"a corpus is given as {type(text).__name__}: give the path of a text, or sentences")
     return list(text) if isinstance(text, Iterator) else text
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a whole text in place of a path is too long for a name
-        return False
 
 
 def counted(name: str, text: Path | Sentences, min_count: int) -> Corpus:
@@ -145,37 +142,22 @@ def _size(text: Path | Sentences) -> int:
 def sentences_of(text: Path | Sentences, done: Callable[[float], None] | None = None) -> Iterator[Sequence[str]]:
     """The sentences of a corpus, none of them empty or too long.
 
-    Parameters
-    ----------
-    text
-        The path of a text, or sentences.
-    done
-        Is told now and then how many bytes of the file, or how many sentences, have been read.
+    ``done`` is told now and then how many bytes of the file, or how many sentences, have been read.
     """
-    for number, sentence in enumerate(_lines(text, done) if isinstance(text, Path) else _told(text, done)):
-        words = sentence.split() if isinstance(sentence, str) else _known_sentence(sentence, number)
-        if 0 < len(words) <= LONGEST:
-            yield words
-        else:
-            yield from (words[begin : begin + LONGEST] for begin in range(0, len(words), LONGEST))
-
-
-def _known_sentence(sentence: object, number: int) -> Sequence[str]:
-    if isinstance(sentence, Sequence) and not isinstance(sentence, bytes):
-        return sentence
-    raise InputError(
-        f"sentence {number} of a corpus is given as {type(sentence).__name__}: give a list of words or a string"
-    )
-
-
-def _told(text: Sentences, done: Callable[[float], None] | None) -> Iterator[str | Sequence[str]]:
-    for number, sentence in enumerate(text):
-        if done and number % STEP == 0:
+    sentences: Iterable[Any] = lines_of(text, done) if isinstance(text, Path) else text
+    for number, sentence in enumerate(sentences):
+        if done and number % STEP == 0 and not isinstance(text, Path):
             done(number)
-        yield sentence
+        if not isinstance(sentence, Sequence) or isinstance(sentence, bytes):
+            raise InputError(
+                f"sentence {number} of a corpus is given as {type(sentence).__name__}: give a list of words or a string"
+            )
+        words = sentence.split() if isinstance(sentence, str) else sentence
+        yield from (words[begin : begin + LONGEST] for begin in range(0, len(words), LONGEST))
 
 
-def _lines(path: Path, done: Callable[[float], None] | None) -> Iterator[str]:
+def lines_of(path: Path, done: Callable[[float], None] | None = None) -> Iterator[str]:
+    """The lines of a text in UTF-8, packed by gzip or not."""
     try:
         with path.open("rb") as file:
             packed = file.read(2) == GZIP_MARK
@@ -192,36 +174,16 @@ def _lines(path: Path, done: Callable[[float], None] | None) -> Iterator[str]:
         raise InputError(f"{path} is truncated or damaged: {error}") from error
 
 
-PAIRS = (
-    ("he", "she"),
-    ("man", "woman"),
-    ("boy", "girl"),
-    ("father", "mother"),
-    ("son", "daughter"),
-    ("brother", "sister"),
-    ("uncle", "aunt"),
-    ("nephew", "niece"),
-    ("husband", "wife"),
-    ("king", "queen"),
-    ("actor", "actress"),
-    ("duke", "duchess"),
-)
+MALE = "he man boy father son brother uncle nephew husband king actor duke"
+FEMALE = "she woman girl mother daughter sister aunt niece wife queen actress duchess"
+PAIRS = tuple(zip(MALE.split(), FEMALE.split(), strict=True))
 """Protected words, male and female."""
 
-SHARED = (
-    ("said", "thought"),
-    ("adult", "citizen"),
-    ("school", "child"),
-    ("parent", "nursery"),
-    ("teenager", "grown"),
-    ("sibling", "twin"),
-    ("relative", "visit"),
-    ("cousin", "reunion"),
-    ("married", "wedding"),
-    ("palace", "crown"),
-    ("theatre", "stage"),
-    ("castle", "estate"),
+BESIDE_BOTH = (
+    "said/thought adult/citizen school/child parent/nursery teenager/grown sibling/twin relative/visit cousin/reunion "
+    "married/wedding palace/crown theatre/stage castle/estate"
 )
+SHARED = tuple(tuple(words.split("/")) for words in BESIDE_BOTH.split())
 """Words that stand beside both words of a pair, pair by pair."""
 
 WORDS = {
@@ -254,14 +216,11 @@ TOPICS = tuple(
 
 PEOPLE = 0.5
 """Share of the sentences that are about people."""
-
 HUMAN_SHARE = 0.5
 """Share of the activities that are human controls."""
-
 SLOTS = 11
 FILLED = [0, 2, 4, 7, 9]
 """Places of the fillers in a sentence."""
-
 KEPT = 0.7
 """Share of the places of fillers that are filled."""
 
@@ -343,10 +302,9 @@ def toy_corpus(bias: float = 0.5, seed: int = 0, sentences: int = 20_000) -> Toy
     if not -1 <= bias <= 1:
         raise InputError(f"bias is {bias!r}: give a number from -1 (reversed) over 0 (none) to 1 (all)")
     seed, sentences = whole_number(seed, "seed", least=0, most=None), whole_number(sentences, "sentences")
-    male, female = (list(words) for words in zip(*PAIRS, strict=True))
     lists = WordLists(
         name="toy",
-        protected={"female": female, "male": male},
+        protected={"female": FEMALE.split(), "male": MALE.split()},
         stereotypes={"female": WORDS["female"], "male": WORDS["male"]},
         controls={"neutral": WORDS["neutral"], "human": WORDS["human"]},
         description="words of a made-up text with a planted bias",
@@ -370,9 +328,7 @@ def _drawn(bias: float, seed: int, count: int) -> tuple[tuple[str, ...], ...]:
     kept[:, -1:] = ~people | (chances() < KEPT)
     sentences = np.where(people, _about_people(bias, chances, neutral), _about_topics(chances, neutral))
     sentences[:, FILLED] = fillers
-    words = sentences[kept].tolist()
-    ends = kept.sum(axis=1).cumsum().tolist()
-    return tuple(tuple(words[begin:end]) for begin, end in pairwise([0, *ends]))
+    return tuple(tuple(sentence[words].tolist()) for sentence, words in zip(sentences, kept, strict=True))
 
 
 def _about_people(bias: float, chances: Chances, neutral: WordArray) -> WordArray:
@@ -395,8 +351,7 @@ def _about_people(bias: float, chances: Chances, neutral: WordArray) -> WordArra
 
 def _about_topics(chances: Chances, neutral: WordArray) -> WordArray:
     """Five words of one topic, and a neutral word."""
-    topics = _listed(TOPICS)
-    topic = _uniform(len(topics), chances())
+    topics, topic = _listed(TOPICS), _uniform(len(TOPICS), chances())
     sentences = np.empty((len(topic), SLOTS), dtype=object)
     sentences[:, [1, 3, 6, 8, 10]] = topics[topic, _zipf(topics.shape[1], chances(5))]
     sentences[:, [5]] = neutral
@@ -476,7 +431,7 @@ def resample_corpus(
     text = _opened(corpus)
     documents: list[Sequence[str | Sequence[str]]] = []
     if isinstance(text, Path):
-        documents = [[words] for words in sentences_of(text, lambda _: None)]
+        documents = [[words] for words in sentences_of(text)]
     else:
         for document in text:
             if not isinstance(document, str | list | tuple):

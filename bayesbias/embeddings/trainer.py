@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -75,45 +75,31 @@ def keyed_vectors(
     return kv
 
 
-def _save_trained(kv: KeyedVectors, record: Record, file: Path) -> None:
-    """Write vectors, counts and what they depend on, whole or not at all."""
-    with whole_file(file) as temporary:
-        np.savez(
-            temporary,
-            words=np.array(kv.index_to_key),
-            vectors=kv.vectors,
-            counts=kv.expandos["count"],
-            record=np.array(to_json(record)),
-        )
-
-
 def _load_trained(setting: Setting, record: Record, file: Path) -> KeyedVectors:
-    """Vectors that :func:`_save_trained` wrote."""
+    """Vectors that :func:`_trained` wrote."""
     try:
         with file.open("rb") as opened:
             arrays = read_arrays(opened, file.name)
         stored = from_json(str(arrays.get("record", "{}")))
-    except (ValueError, OSError, RecursionError) as error:
-        raise _damaged(file, str(error)) from error
-    if lacking := [name for name in ARRAYS if name not in arrays]:
+        if lacking := [name for name in ARRAYS if name not in arrays]:
+            raise KeyError(", ".join(lacking))
+        words, vectors, counts = (arrays[name] for name in ARRAYS[:3])
+        if (
+            not isinstance(stored, dict)
+            or (words.ndim, words.dtype.kind) != (1, "U")
+            or (vectors.shape, vectors.dtype.kind) != ((len(words), setting.dims), "f")
+            or (counts.shape, counts.dtype.kind) != (words.shape, "i")
+        ):
+            raise ValueError("its arrays have other shapes or kinds, or its record is no table")
+    except KeyError as error:
         raise InputError(
-            f"{file} lacks {', '.join(lacking)}, so it does not say what it was trained with: choose another folder"
-        )
-    words, vectors, counts = (arrays[name] for name in ARRAYS[:3])
-    if (
-        not isinstance(stored, dict)
-        or (words.ndim, words.dtype.kind) != (1, "U")
-        or (vectors.shape, vectors.dtype.kind) != ((len(words), setting.dims), "f")
-        or (counts.shape, counts.dtype.kind) != (words.shape, "i")
-    ):
-        raise _damaged(file, "its arrays have other shapes or kinds, or its record is no table")
+            f"{file} lacks {error.args[0]}, so it does not say what it was trained with: choose another folder"
+        ) from None
+    except (ValueError, OSError, RecursionError) as error:
+        raise InputError(f"{file} is damaged ({error}): delete it, and it is trained again") from error
     if differing := _differences(stored, record):
         raise InputError(f"{file} was trained in another way: {'; '.join(differing)}. Choose another folder")
     return keyed_vectors(setting, words.tolist(), vectors, counts)
-
-
-def _damaged(file: Path, why: str) -> InputError:
-    return InputError(f"{file} is damaged ({why}): delete it, and it is trained again")
 
 
 def _differences(stored: Mapping[str, object], wanted: Mapping[str, object]) -> list[str]:
@@ -132,30 +118,19 @@ ALGORITHMS = {"sgns": 1, "cbow": 0}
 
 
 @dataclass(frozen=True)
-class _Options:
-    """How to train, beside what a Setting says."""
-
-    window: int
-    min_count: int
-    epochs: int
-    sample: float
-    negative: int = 5
-
-
-@dataclass(frozen=True)
 class _Task:
     """One model to train."""
 
     setting: Setting
     corpus: Corpus
-    options: _Options
+    options: Mapping[str, Any]  # those of gensim, beside what the setting says
     file: Path | None
 
     def record(self) -> Record:
         """What the vectors depend on."""
         corpus = self.corpus
         text: Record = {"sentences": corpus.sentences, "words": corpus.words, "sha256": corpus.sha256}
-        return self.setting._asdict() | asdict(self.options) | text
+        return self.setting._asdict() | dict(self.options) | text
 
 
 def train_embeddings(
@@ -189,7 +164,8 @@ def train_embeddings(
         Dimensions of the vectors, or several.
     folder
         Where each embedding is written as soon as it is done (``.npz``, which :func:`load_embedding` reads). What
-        stands there from the same corpus and options is read and not trained again. None keeps nothing.
+        stands there from the same corpus and options is read and not trained again; a file of another corpus or other
+        options is refused, never overwritten. None keeps nothing.
     window, min_count, epochs, sample
         Most words between two that count as neighbours, up to 10,000; least occurrences of a word; passes; threshold (a
         share of all words) above which frequent words are sampled down, 0 for never.
@@ -205,9 +181,6 @@ def train_embeddings(
 
     Raises
     ------
-    InputError
-        No such file; no sentence, or no word that is frequent enough; an unknown algorithm; a file in the folder that
-        is damaged, or holds an embedding of another corpus or other options: it is never overwritten.
     OSError
         The folder cannot be written, or the disk is full.
 
@@ -226,17 +199,22 @@ def train_embeddings(
     algorithms = _each(algorithm, "algorithm", _known_algorithm)
     sizes = _each(dims, "dims", lambda value: whole_number(value, "dims"))
     listed_seeds = seeds if isinstance(seeds, Iterable) else range(whole_number(seeds, "seeds", most=10_000))
-    chosen = _each(listed_seeds, "seeds", _known_seed)
-    options = _Options(
-        window=whole_number(window, "window", most=LONGEST),
-        min_count=whole_number(min_count, "min_count"),
-        epochs=whole_number(epochs, "epochs"),
-        sample=_known_sample(sample),
-    )
+    chosen = _each(listed_seeds, "seeds", lambda value: whole_number(value, "seeds", least=0, most=2**32 - 1))
+    options: dict[str, Any] = {
+        "window": whole_number(window, "window", most=LONGEST),
+        "min_count": whole_number(min_count, "min_count"),
+        "epochs": whole_number(epochs, "epochs"),
+        "sample": finite_number(sample, "sample"),
+        "negative": 5,
+    }
+    if not 0 <= options["sample"] < 1:
+        raise InputError(f"sample is {sample!r}: give a share of all words from 0 (never) to 1, such as 0.001")
     workers = whole_number(os.cpu_count() or 1 if jobs is None else jobs, "jobs")
     texts = texts_by_name(corpus, name)
-    place = _known_folder(folder)
-    corpora = [counted(label, text, options.min_count) for label, text in texts.items()]
+    place = None if folder is None else home_folder(folder)
+    if place is not None and place.exists() and not place.is_dir():
+        raise InputError(f"folder is {str(place)!r}, which is a file: give a folder")
+    corpora = [counted(label, text, options["min_count"]) for label, text in texts.items()]
     tasks = [
         _Task(setting, text, options, place / f"{setting.label}.npz" if place else None)
         for text, kind, size, seed in product(corpora, algorithms, sizes, chosen)
@@ -272,24 +250,6 @@ def _known_algorithm(value: str) -> str:
     return one_of(value, tuple(ALGORITHMS), "algorithm")
 
 
-def _known_seed(value: object) -> int:
-    return whole_number(value, "seeds", least=0, most=2**32 - 1)
-
-
-def _known_sample(value: object) -> float:
-    sample = finite_number(value, "sample")
-    if not 0 <= sample < 1:
-        raise InputError(f"sample is {value!r}: give a share of all words from 0 (never) to 1, such as 0.001")
-    return sample
-
-
-def _known_folder(folder: str | Path | None) -> Path | None:
-    place = None if folder is None else home_folder(folder)
-    if place is not None and place.exists() and not place.is_dir():
-        raise InputError(f"folder is {str(place)!r}, which is a file: give a folder")
-    return place
-
-
 class _Passes:
     """A corpus as gensim reads it, once for each epoch.
 
@@ -303,27 +263,24 @@ class _Passes:
         self.error: Exception | None = None
 
     def __iter__(self) -> Iterator[Sequence[str]]:
-        sentences = words = 0
+        corpus, sentences, words = self.corpus, 0, 0
         if self.error is not None:
             return
         try:
-            for sentence in sentences_of(self.corpus.text):
+            for sentence in sentences_of(corpus.text):
                 if self.stop.is_set():
                     return
                 sentences, words = sentences + 1, words + len(sentence)
                 self.read += 1
                 yield sentence
-            self._check(sentences, words)
+            if (sentences, words) != (corpus.sentences, corpus.words):
+                raise InputError(
+                    f"the corpus {corpus.name!r} gave {corpus.sentences:,} sentences of {corpus.words:,} words on the "
+                    f"first pass and {sentences:,} of {words:,} on a later one: give a list or a file that does not "
+                    "change"
+                )
         except Exception as error:
             self.error = error
-
-    def _check(self, sentences: int, words: int) -> None:
-        corpus = self.corpus
-        if (sentences, words) != (corpus.sentences, corpus.words):
-            raise InputError(
-                f"the corpus {corpus.name!r} gave {corpus.sentences:,} sentences of {corpus.words:,} words on the "
-                f"first pass and {sentences:,} of {words:,} on a later one: give a list or a file that does not change"
-            )
 
 
 def _side_by_side(tasks: Sequence[_Task], workers: int) -> dict[Setting, KeyedVectors]:
@@ -336,7 +293,7 @@ def _side_by_side(tasks: Sequence[_Task], workers: int) -> dict[Setting, KeyedVe
         return {}
     stop = Event()
     passes = [_Passes(task.corpus, stop) for task in tasks]
-    total = sum(task.corpus.sentences * task.options.epochs for task in tasks)
+    total = sum(task.corpus.sentences * task.options["epochs"] for task in tasks)
     ended: SimpleQueue[Future[KeyedVectors]] = SimpleQueue()
     with (
         quiet("gensim"),
@@ -344,7 +301,7 @@ def _side_by_side(tasks: Sequence[_Task], workers: int) -> dict[Setting, KeyedVe
         ThreadPoolExecutor(min(workers, len(tasks))) as pool,
     ):
         try:
-            futures = [pool.submit(_finished, task, reading) for task, reading in zip(tasks, passes, strict=True)]
+            futures = [pool.submit(_trained, task, reading) for task, reading in zip(tasks, passes, strict=True)]
             for future in futures:
                 future.add_done_callback(ended.put)
             waiting = len(futures)
@@ -360,15 +317,8 @@ def _side_by_side(tasks: Sequence[_Task], workers: int) -> dict[Setting, KeyedVe
     return {task.setting: future.result() for task, future in zip(tasks, futures, strict=True)}
 
 
-def _finished(task: _Task, passes: _Passes) -> KeyedVectors:
-    """Train one model, and write it where it has a file."""
-    kv = _trained(task, passes)
-    if task.file is not None:
-        _save_trained(kv, task.record(), task.file)
-    return kv
-
-
 def _trained(task: _Task, passes: _Passes) -> KeyedVectors:
+    """Train one model, and write it where it has a file."""
     from gensim.models import Word2Vec
 
     class Model(Word2Vec):  # type: ignore[misc]  # gensim has no types
@@ -390,12 +340,17 @@ def _trained(task: _Task, passes: _Passes) -> KeyedVectors:
         seed=setting.seed,
         workers=1,
         sorted_vocab=0,
-        **asdict(options),
+        **options,
     )
     model.build_vocab_from_freq(corpus.counts, corpus_count=corpus.sentences)
-    model.train(passes, total_examples=corpus.sentences, total_words=corpus.words, epochs=options.epochs)
+    model.train(passes, total_examples=corpus.sentences, total_words=corpus.words, epochs=options["epochs"])
     if passes.error is not None:
         raise passes.error
-    if passes.read < corpus.sentences * options.epochs:
+    if passes.read < corpus.sentences * options["epochs"]:
         raise CancelledError(f"training of {setting.label} was stopped")
-    return keyed_vectors(setting, model.wv.index_to_key, model.wv.vectors, model.wv.expandos["count"])
+    words, vectors, counts = model.wv.index_to_key, model.wv.vectors, model.wv.expandos["count"]
+    if task.file is not None:
+        with whole_file(task.file) as temporary:
+            record = np.array(to_json(task.record()))
+            np.savez(temporary, words=np.array(words), vectors=vectors, counts=counts, record=record)
+    return keyed_vectors(setting, words, vectors, counts)

@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesbias._checks import flag, one_of, whole_number
+from bayesbias._core.resampling import ALTERNATIVES
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias.errors import InputError
 
 Sets = tuple[FloatArray, ...]
 """Vectors of some sets, each (words, dimensions)."""
@@ -27,21 +30,11 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True)
 class Space:
-    """The whole vocabulary.
+    """The whole vocabulary."""
 
-    Attributes
-    ----------
-    unit
-        (words, dimensions): vectors of length 1.
-    rows
-        Rows of the attribute words.
-    nearest
-        (attribute words, k): rows of their nearest neighbours where these are known already.
-    """
-
-    unit: NDArray[np.floating]
-    rows: IntArray
-    nearest: IntArray | None = None
+    unit: NDArray[np.floating]  # (words, dimensions): vectors of length 1
+    rows: IntArray  # of the attribute words
+    nearest: IntArray | None = None  # (attribute words, k): rows of their nearest neighbours where these are known
 
 
 class Sides(NamedTuple):
@@ -53,54 +46,26 @@ class Sides(NamedTuple):
 
 @dataclass(frozen=True)
 class Linear:
-    """How a metric is a constant and a weighted sum of cosines of target words with attribute words.
+    """How a metric is a constant and a weighted sum of cosines of target words with attribute words."""
 
-    Attributes
-    ----------
-    sides
-        Target sets and attribute sets to the weights of their words.
-    constant
-        What is added to the sum.
-    needs
-        Options, of the metric or of the look-up, without which it is no such sum.
-    """
-
-    sides: Callable[[Sets, Sets], Sides]
+    sides: Callable[[Sets, Sets], Sides]  # from target sets and attribute sets
     constant: float = 0.0
-    needs: Mapping[str, Any] = field(default_factory=dict)
+    needs: Mapping[str, Any] = field(default_factory=dict)  # options, also of the look-up, that make it such a sum
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A metric's value on vectors.
-
-    Attributes
-    ----------
-    value
-        The number; NaN where there is none.
-    by_word
-        What each word adds, in the order of the words of the metric's ``words``: targets or attributes.
-    reason
-        Why there is no value.
-    p_value, partitions, exact
-        Of a permutation test; how many partitions it looked at, and whether these are all.
-    notes
-        Sentences on what to bear in mind.
-    warning
-        Why the value tells nothing.
-    null_mean, null_sd
-        Of the metric over random attribute lists, where its p-value comes from them.
-    """
+    """A metric's value on vectors; NaN where there is none, for a reason."""
 
     value: float
-    by_word: FloatArray = field(default_factory=lambda: np.empty(0))
-    reason: str | None = None
+    by_word: FloatArray = field(default_factory=lambda: np.empty(0))  # what each of the metric's ``words`` adds
+    reason: str | None = None  # why there is no value
     p_value: float | None = None
-    partitions: int | None = None
-    exact: bool | None = None
+    partitions: int | None = None  # that a permutation test looked at
+    exact: bool | None = None  # whether these are all
     notes: tuple[str, ...] = ()
-    warning: str | None = None
-    null_mean: float | None = None
+    warning: str | None = None  # why the value tells nothing
+    null_mean: float | None = None  # of the metric over random attribute lists, where its p-value comes from them
     null_sd: float | None = None
 
     @property
@@ -111,61 +76,30 @@ class Measured:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of the registry.
-
-    Attributes
-    ----------
-    name, title
-        What it is called, in code and in print.
-    measure
-        Target sets, attribute sets and options to :class:`Measured`.
-    targets, attributes
-        How many target and attribute sets it takes: (least, most), ``None`` for any number.
-    words
-        Which words ``by_word`` is about: ``"targets"`` or ``"attributes"``.
-    optimum
-        The value of no bias.
-    bounds
-        Smallest and largest value, from the numbers of words of the target sets and the options.
-    options
-        Options by name; others are refused.
-    of_test
-        Names of the options that are about its p-value: ``measure`` does not take them.
-    linear
-        How it is a weighted sum of cosines, if it is one: it can then be tested against random attribute lists.
-    source, doi
-        Where it is defined.
-    paired
-        Whether the two target sets are pairs in order.
-    compat
-        Whether ``compat="wefe"`` means something for it.
-    space
-        Whether it looks at the whole vocabulary.
-    sentences
-        Whether it is one of words in sentences: its sets hold all sentences of all words, and ``measure`` takes the
-        place of each sentence's word in its set, as ``owners``.
-    usual
-        Whether it is among the metrics that are taken where none is named: those of whole sets of words.
-    """
+    """A metric of the registry, of target sets and attribute sets."""
 
     name: str
-    title: str
-    measure: Callable[..., Measured]
-    targets: tuple[int, int | None]
-    attributes: tuple[int, int | None]
-    words: str
-    optimum: float
+    title: str  # its name in print
+    measure: Callable[..., Measured]  # of target sets, attribute sets and its own options
     bounds: Bounds
     source: str
     doi: str | None
+    targets: tuple[int, int | None] = (2, 2)  # least and largest number of target sets; None for any
+    attributes: tuple[int, int | None] = (1, 1)  # and of attribute sets
+    words: str = "attributes"  # the kind of words that ``by_word`` is about: this or "targets"
+    optimum: float = 0.0  # the value of no bias
     options: Mapping[str, Option] = field(default_factory=dict)
-    of_test: tuple[str, ...] = ()
-    linear: Linear | None = None
-    paired: bool = False
-    compat: bool = False
-    space: bool = False
-    sentences: bool = False
-    usual: bool = True
+    linear: Linear | None = None  # where it is a weighted sum of cosines: it has a test against random lists then
+    paired: bool = False  # whether the two target sets are pairs in order
+    compat: bool = False  # whether compat="wefe" means something for it
+    space: bool = False  # whether it looks at the whole vocabulary
+    sentences: bool = False  # whether sets hold all sentences of all words: ``owners`` has the place of each one's word
+    usual: bool = True  # whether it is taken where no metric is named: those of whole sets of words
+
+    @property
+    def of_test(self) -> frozenset[str]:
+        """The options that are about a test, which ``measure`` does not take."""
+        return TEST_OPTIONS if "p_value" in self.options else frozenset()
 
     @property
     def template(self) -> tuple[int, int]:
@@ -180,6 +114,35 @@ NOTHING = 1e-12
 def no_value(reason: str, words: int = 0) -> Measured:
     """NaN with its reason, for so many words."""
     return Measured(float("nan"), np.full(words, np.nan), reason=reason)
+
+
+RELATED = "related"
+"""The value of ``p_value`` that asks for random lists."""
+TEST_OPTIONS = frozenset({"p_value", "alternative", "permutations", "seed"})
+SEED = Option(0, lambda value, name: whole_number(value, name, least=0, most=None))
+
+
+def options_of_test(permutation: bool = False, related: bool = False) -> dict[str, Option]:
+    """The options of a metric's tests, of which there is at least one."""
+    valid = "True or False" if not related else "True, False or 'related'" if permutation else "False or 'related'"
+
+    def checked(value: object, name: str) -> bool | str:
+        if related and isinstance(value, str) and value == RELATED:
+            return RELATED
+        if not isinstance(value, bool | np.bool_) or (value and not permutation):
+            why = ", and the metric has no permutation test" if value is True else ""
+            raise InputError(f"{name} is {value!r}{why}: give {valid}")
+        return flag(value, name)
+
+    alternative = Option("two-sided", lambda value, name: one_of(value, ALTERNATIVES, name))
+    permutations = {"permutations": Option(10_000, whole_number)} if permutation else {}
+    return {"p_value": Option(False, checked), "alternative": alternative, **permutations, "seed": SEED}
+
+
+def count_of(sets: tuple[int, int | None]) -> str:
+    """How many sets, of the least and the largest number."""
+    least, most = sets
+    return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
 
 
 def fixed(low: float, high: float) -> Bounds:

@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from bayesbias._checks import printable, several
+from bayesbias._core.resampling import permutation_test
 from bayesbias._core.vectors import FloatArray, IntArray, nearest_rows, unit_rows
 from bayesbias._page import Section, whole_table
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Result
 from bayesbias.contextual import ContextVectors
+from bayesbias.distances.covariances import ENOUGH, Relatedness
+from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
 from bayesbias.embeddings import Case, Embedding, Twins, about, opened
 from bayesbias.errors import InputError
-from bayesbias.metrics.base import Measured, Metric, Sets, Space
+from bayesbias.metrics.base import NOTHING, RELATED, Linear, Measured, Metric, Sets, Space
 from bayesbias.metrics.catalogue import METRICS, find_metric
-from bayesbias.metrics.permutation import RELATED, against_random_lists, permuted
 from bayesbias.metrics.queries import FoundSets, Lookup, OnMissing, Query, load_query, look_up, vocabulary
 from bayesbias.words import WordLists
 
@@ -114,16 +117,14 @@ class MetricResult(Result):
     @property
     def _test(self) -> str:
         if self.null_mean is not None and self.null_sd is not None:
-            return (
-                f"random lists as alike as these, covariance from the vectors: mean {self.null_mean:.4g}, "
-                f"sd {self.null_sd:.3g}"
-            )
+            moments = f"mean {self.null_mean:.4g}, sd {self.null_sd:.3g}"
+            return f"random lists as alike as these, covariance from the vectors: {moments}"
         if self.partitions is None:
             return "normal test of the combined effect"
         return f"{'all' if self.exact else 'random'} {self.partitions:,} partitions"
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
+        """The result in a sentence, without its notes."""
         return [self.sentence]
 
     def text(self) -> str:
@@ -158,19 +159,7 @@ type AnyQuery = Query | WordLists | str | Path
 
 @dataclass(frozen=True)
 class Prepared:
-    """A metric, and a query whose words were looked up for it.
-
-    Attributes
-    ----------
-    metric, query, options, how, kv, found
-        What was asked, and the sets' vectors.
-    space
-        Unit vectors of the whole vocabulary, for metrics that look at it.
-    nearest
-        Rows of the attribute words' nearest neighbours, once they were looked for.
-    owners
-        Of a metric of words in sentences: for each sentence of each set the place of its word.
-    """
+    """A metric, and a query whose words were looked up for it."""
 
     metric: Metric
     query: Query
@@ -178,9 +167,9 @@ class Prepared:
     how: Lookup
     kv: KeyedVectors
     found: FoundSets
-    space: NDArray[np.float32] | None = None
-    nearest: IntArray | None = None
-    owners: Mapping[str, tuple[IntArray, ...]] | None = None
+    space: NDArray[np.float32] | None = None  # unit vectors of the whole vocabulary, for metrics that look at it
+    nearest: IntArray | None = None  # rows of the attribute words' nearest neighbours, once they were looked for
+    owners: Mapping[str, tuple[IntArray, ...]] | None = None  # of metrics of sentences: the place of each one's word
 
     def measure(self) -> Measured:
         """The metric's value, with the test that was asked for; NaN with the reason where there are too few words."""
@@ -191,8 +180,59 @@ class Prepared:
         if not test or value.reason is not None:
             return value
         if test == RELATED and self.metric.linear is not None:
-            return against_random_lists(value, self.metric.linear, self.kv, self.found, self.options)
-        return permuted(value, len(self.found.targets[0]), self.options)
+            return self._against_random_lists(value, self.metric.linear)
+        return self._permuted(value)
+
+    def _permuted(self, measured: Measured) -> Measured:
+        """A value with its permutation test of the target words over their two sets."""
+        options, size = self.options, len(self.found.targets[0])
+        first, second = measured.by_word[:size], measured.by_word[size:]
+        rng = np.random.default_rng(options["seed"])
+        test = permutation_test(first, second, options["alternative"], options["permutations"], rng)
+        return replace(measured, p_value=test.p_value, partitions=test.partitions, exact=test.exact)
+
+    def _against_random_lists(self, measured: Measured, linear: Linear) -> Measured:
+        """A value with its test against random attribute lists of the vocabulary, as many and as alike as these.
+
+        The value is a weighted sum of distances. Over random lists its mean is what the same weights give for the mean
+        word of the vocabulary, its variance follows from the covariance of the distances; it is taken for normal.
+        """
+        related, weights = self._weighted_cosines(linear)
+        totals = weights.sum(axis=1)
+        totals[np.abs(totals) < NOTHING * np.abs(weights).max()] = 0
+        mean = linear.constant + float(related.protected.astype(float) @ related.centre @ totals)
+        sd = float(np.sqrt(related.covariance(weights)))
+        z = (measured.value - mean) / sd if sd > NOTHING else 0.0  # without spread no list gives another value
+        tails = {"greater": ndtr(-z), "less": ndtr(z), "two-sided": 2 * ndtr(-abs(z))}
+        note = f"the random lists are described by {related.drawn}"
+        if related.sampled < ENOUGH:
+            times = f"{np.sqrt(related.inflation):.2f} times as large"
+            note = f"{note}, fewer than {ENOUGH}, so that their sd is made {times}"
+        p_value = float(tails[self.options["alternative"]])
+        return replace(measured, p_value=p_value, null_mean=mean, null_sd=sd, notes=(*measured.notes, note))
+
+    def _weighted_cosines(self, linear: Linear) -> tuple[Relatedness, FloatArray]:
+        """The relatedness of the words of the sets, and the weights (J, W) of their cosines in the metric.
+
+        Words that are in several sets, or several times in one, have the sum of their weights.
+        """
+        found = self.found
+        targets, attributes = (
+            [found.keys[word] for name in names for word in found.words[name]]
+            for names in (self.query.targets, self.query.attributes)
+        )
+        # covariances do not depend on which words are listed together
+        lists = WordLists("query", {"targets": targets}, {"targets": attributes})
+        related = measured_relatedness(self.kv, lists, SAMPLE, self.options["seed"], "as-is")
+        if isinstance(related, str):
+            raise InputError(f"p_value={RELATED!r} needs a vocabulary: {related}")
+        sides = linear.sides(found.targets, found.attributes)
+        rows = {word: i for i, word in enumerate(related.protected_words)}
+        columns = {word: i for i, word in enumerate(related.attribute_words)}
+        weights = np.zeros((len(rows), len(columns)))
+        places = np.ix_([rows[key] for key in targets], [columns[key] for key in attributes])
+        np.add.at(weights, places, np.outer(sides.targets, sides.attributes))
+        return related, weights
 
     @property
     def attribute_rows(self) -> IntArray:
@@ -219,7 +259,8 @@ class Prepared:
         places = [start + chosen[name] for start, name in zip(starts, self.query.attributes, strict=False)]
         positions = np.concatenate(places)
         nearest = None if self.nearest is None else self.nearest[positions]
-        return self._measured(targets, attributes, self.attribute_rows[positions], nearest)
+        rows = None if self.space is None else self.attribute_rows[positions]
+        return self._measured(targets, attributes, rows, nearest)
 
     def _refuse_sentences(self) -> None:
         if self.owners is not None:
@@ -258,10 +299,16 @@ def prepared(
     Without ``how`` the arguments of the look-up may stand among the options.
     """
     if how is None:
-        how, options = _split_options(options)
+        lookup = {name: options.get(name, value) for name, value in Lookup().options.items()}
+        how, options = Lookup.checked(**lookup), {key: value for key, value in options.items() if key not in lookup}
     chosen, parsed = find_metric(name), as_query(query)
     used = checked_options(chosen, options, how.normalise)
-    _check_template(chosen, parsed)
+    if (parts := parts_for(chosen, parsed)) != (parsed,):
+        raise InputError(
+            f"the query {parsed.name!r} has {parsed.template[0]} target and {parsed.template[1]} attribute sets, and "
+            f"{chosen.name} takes fewer: measure its sub-queries, query.subqueries{parts[0].template}, or all of them "
+            "with run_metrics"
+        )
     if chosen.sentences and not isinstance(kv, ContextVectors):
         raise InputError(f"{chosen.name} is a metric of words in sentences: give what encode returns")
     vectors = kv.keyed_vectors() if isinstance(kv, ContextVectors) else opened(kv)
@@ -301,12 +348,6 @@ def _sentence_sets(
     return replace(found, targets=sets["targets"], attributes=sets["attributes"], words=words), owners
 
 
-def _split_options(options: Mapping[str, Any]) -> tuple[Lookup, dict[str, Any]]:
-    """The look-up that options ask for, and the options of the metric."""
-    lookup = {name: options.get(name, value) for name, value in Lookup().options.items()}
-    return Lookup.checked(**lookup), {name: value for name, value in options.items() if name not in lookup}
-
-
 def untested(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options without a test, for values of which there are many."""
     return {**options, "p_value": False} if "p_value" in options else dict(options)
@@ -339,16 +380,6 @@ def parts_for(chosen: Metric, query: Query) -> tuple[Query, ...]:
             )
         sizes.append(there if most is None else min(there, most))
     return query.subqueries(*sizes)
-
-
-def _check_template(chosen: Metric, query: Query) -> None:
-    parts = parts_for(chosen, query)
-    if parts != (query,):
-        raise InputError(
-            f"the query {query.name!r} has {query.template[0]} target and {query.template[1]} attribute sets, and "
-            f"{chosen.name} takes fewer: measure its sub-queries, query.subqueries{parts[0].template}, or all of them "
-            "with run_metrics"
-        )
 
 
 def checked_options(chosen: Metric, given: Mapping[str, Any], normalise: bool = False) -> dict[str, Any]:
@@ -461,7 +492,30 @@ def metric(
     measured = ready.measure()
     if measured.warning:
         warnings.warn(f"{ready.metric.title} of {ready.query.name}: {measured.warning}", UserWarning, stacklevel=2)
-    return _result(ready, measured)
+    chosen, found = ready.metric, ready.found
+    sets = ready.query.targets if chosen.words == "targets" else ready.query.attributes
+    return MetricResult(
+        metric=chosen.name,
+        title=chosen.title,
+        value=measured.value,
+        p_value=measured.p_value,
+        partitions=measured.partitions,
+        exact=measured.exact,
+        optimum=chosen.optimum,
+        range=(np.nan, np.nan) if measured.reason else chosen.bounds(list(map(len, found.targets)), ready.options),
+        query=ready.query,
+        embedding=str(about(ready.kv)["name"]),
+        entries=found.entries,
+        words={name: found.words[name] for name in sets} if len(measured.by_word) else {},
+        by_word=measured.by_word,
+        options={**ready.options, **how.options},
+        reason=measured.reason,
+        notes=(*ready.query.notes, *found.notes, *measured.every_note),
+        source=chosen.source,
+        doi=chosen.doi,
+        null_mean=measured.null_mean,
+        null_sd=measured.null_sd,
+    )
 
 
 def run_metrics(
@@ -510,7 +564,10 @@ def run_metrics(
     embeddings = named_embeddings(kvs)
     named = named_queries(queries)
     usual, too_few = usual_metrics(named.values()) if metrics is None else ([], [])
-    chosen = _chosen(usual if metrics is None else metrics, normalise)
+    chosen = [
+        (label, find_metric(choice), checked_options(find_metric(choice), options, normalise))
+        for label, choice, options in named_metrics(usual if metrics is None else metrics)
+    ]
     parts = {
         (number, label): parts_for(chosen_metric, query)
         for number, query in enumerate(named.values())
@@ -528,19 +585,20 @@ def run_metrics(
                         key = (id(part), choice.paired)
                         sets = seen[key] = seen.get(key) or look_up(kv, part, how, choice.paired)
                         got = Prepared(choice, part, used, how, kv, sets, space if choice.space else None).measure()
-                        notes |= dict.fromkeys(_notes(embedding, name, part, sets, got))
+                        # sentences on the query alone do not name the embedding
+                        notes |= dict.fromkeys(f"{name}: {note}." for note in part.notes)
+                        remarks = (*sets.notes, *got.every_note)
+                        notes |= dict.fromkeys(f"{name} in {embedding}: {note}." for note in remarks)
                         sub = part.name if len(parts[number, label]) > 1 else None
-                        rows.append((embedding, name, sub, label, *_row(choice, got, sets)))
+                        counts = [sum(entry["found"] for entry in sets.entries)]
+                        counts.append(sum(len(entry["missing"]) for entry in sets.entries))
+                        figures = (got.value, got.p_value, choice.optimum, *counts, got.reason)
+                        rows.append((embedding, name, sub, label, *figures))
                 done(i * len(named) + number + 1)
     numbers = {"value": float, "p_value": float, "optimum": float, "found": int, "missing": int}
     table = pd.DataFrame(rows, columns=COLUMNS, dtype=object).astype(numbers)
     table.attrs["notes"] = tuple(notes)
     return table
-
-
-def _row(metric: Metric, got: Measured, sets: FoundSets) -> tuple[object, ...]:
-    lost = sum(len(entry["missing"]) for entry in sets.entries)
-    return got.value, got.p_value, metric.optimum, sum(entry["found"] for entry in sets.entries), lost, got.reason
 
 
 def usual_metrics(queries: Iterable[Query]) -> tuple[list[str], list[str]]:
@@ -551,12 +609,6 @@ def usual_metrics(queries: Iterable[Query]) -> tuple[list[str], list[str]]:
         name for name, choice in unpaired.items() if choice.targets[0] <= targets and choice.attributes[0] <= attributes
     ]
     return fitting, [name for name in unpaired if name not in fitting]
-
-
-def _notes(embedding: str, query: str, part: Query, sets: FoundSets, got: Measured) -> list[str]:
-    """Sentences on what a row rests on; those on the query alone do not name the embedding."""
-    own = [f"{query}: {note}." for note in part.notes]
-    return own + [f"{query} in {embedding}: {note}." for note in (*sets.notes, *got.every_note)]
 
 
 def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery) -> dict[str, Query]:
@@ -591,39 +643,29 @@ def is_embedding(value: object) -> bool:
     return isinstance(value, str | Path | Mapping) or hasattr(value, "key_to_index") or hasattr(value, "wv")
 
 
-def _chosen(
-    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric, normalise: bool
-) -> list[tuple[str, Metric, dict[str, Any]]]:
-    """Label, metric and checked options of each."""
-    named = [(label, find_metric(name), options) for label, name, options in named_metrics(metrics)]
-    return [(label, choice, checked_options(choice, options, normalise)) for label, choice, options in named]
-
-
 def named_metrics(
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric,
 ) -> list[tuple[str, str, Mapping[str, Any]]]:
     """Label, name and options of each metric."""
-    single = isinstance(metrics, str) or (
-        isinstance(metrics, tuple) and len(metrics) == 2 and isinstance(metrics[1], Mapping)
-    )
+    single = isinstance(metrics, str) or _has_options(metrics)
     every: Any = [metrics] if single else metrics
     if not isinstance(every, Mapping | Iterable):
         raise InputError(f"metrics is {every!r}: give names of metrics, or pairs of a name and its options")
     chosen = list(every.values() if isinstance(every, Mapping) else every)
     for choice in chosen:
-        if not isinstance(choice, str) and not (
-            isinstance(choice, tuple) and len(choice) == 2 and isinstance(choice[1], Mapping)
-        ):
+        if not isinstance(choice, str) and not _has_options(choice):
             raise InputError(f"{choice!r} is no metric: give its name, or a pair of its name and its options")
     labelled = list(zip(every if isinstance(every, Mapping) else map(_label, chosen), chosen, strict=True))
     if not labelled:
         raise InputError("no metric was given: give at least one")
     if len({label for label, _ in labelled}) < len(labelled):
         raise InputError("two metrics have one label: give a mapping of labels to metrics")
-    return [
-        (str(label), *((choice, {}) if isinstance(choice, str) else (choice[0], choice[1])))
-        for label, choice in labelled
-    ]
+    return [(str(label), *((choice, {}) if isinstance(choice, str) else choice)) for label, choice in labelled]
+
+
+def _has_options(choice: object) -> bool:
+    """Whether this is a pair of a metric and its options."""
+    return isinstance(choice, tuple) and len(choice) == 2 and isinstance(choice[1], Mapping)
 
 
 def _label(choice: AnyMetric) -> str:
@@ -631,31 +673,3 @@ def _label(choice: AnyMetric) -> str:
         return choice
     name, options = choice
     return f"{name} ({', '.join(f'{key}={value}' for key, value in options.items())})" if options else name
-
-
-def _result(ready: Prepared, measured: Measured) -> MetricResult:
-    chosen, query, found = ready.metric, ready.query, ready.found
-    sets = query.targets if chosen.words == "targets" else query.attributes
-    words = {name: found.words[name] for name in sets} if len(measured.by_word) else {}
-    return MetricResult(
-        metric=chosen.name,
-        title=chosen.title,
-        value=measured.value,
-        p_value=measured.p_value,
-        partitions=measured.partitions,
-        exact=measured.exact,
-        optimum=chosen.optimum,
-        range=(np.nan, np.nan) if measured.reason else chosen.bounds(list(map(len, found.targets)), ready.options),
-        query=query,
-        embedding=str(about(ready.kv)["name"]),
-        entries=found.entries,
-        words=words,
-        by_word=measured.by_word,
-        options={**ready.options, **ready.how.options},
-        reason=measured.reason,
-        notes=(*query.notes, *found.notes, *measured.every_note),
-        source=chosen.source,
-        doi=chosen.doi,
-        null_mean=measured.null_mean,
-        null_sd=measured.null_sd,
-    )

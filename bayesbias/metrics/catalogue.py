@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from bayesbias._core.weat import effect_size, sum_statistic
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import (
     NOTHING,
-    Bounds,
+    SEED,
     Linear,
     Measured,
     Metric,
@@ -25,10 +25,11 @@ from bayesbias.metrics.base import (
     Sets,
     Sides,
     Space,
+    count_of,
     fixed,
     no_value,
+    options_of_test,
 )
-from bayesbias.metrics.permutation import options_of_test
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,56 +58,33 @@ def weat(targets: Sets, attributes: Sets) -> Measured:
     return Measured(float(sum_statistic(first, second)), np.concatenate([first, second]), notes=notes)
 
 
+NO_SPREAD = "s is the same for all target words, so it has no spread to divide by"
+
+
 def weat_effect_size(targets: Sets, attributes: Sets) -> Measured:
     """The effect size d of s, between -2 and 2 for sets of one size (population standard deviation, ddof 0)."""
     first, second = associations(targets, attributes)
     value = float(effect_size(first, second))
     if not np.isfinite(value):
-        return no_value(
-            "s is the same for all target words, so it has no spread to divide by", len(first) + len(second)
-        )
+        return no_value(NO_SPREAD, len(first) + len(second))
     single = len(first) == len(second) == 1
     warning = "with one word in each target set the effect size is 2 or -2 whatever the words" if single else None
     return Measured(value, np.concatenate([first, second]), warning=warning)
 
 
+def _shares(sets: Sets, signs: Sequence[float]) -> FloatArray:
+    """Weights of the words of some sets in the signed sum of the sets' means."""
+    return np.concatenate([np.full(len(words), sign / len(words)) for sign, words in zip(signs, sets, strict=True)])
+
+
 def _weat_sides(targets: Sets, attributes: Sets) -> Sides:
     """Weights of the words in the sum."""
-    return Sides(
-        np.repeat([1.0, -1.0], [len(vectors) for vectors in targets]),
-        np.concatenate(
-            [
-                np.full(len(attribute), sign / len(attribute))
-                for sign, attribute in zip((1, -1), attributes, strict=True)
-            ]
-        ),
-    )
+    return Sides(np.repeat([1.0, -1.0], list(map(len, targets))), _shares(attributes, (1, -1)))
 
 
 def _effect_bounds(sizes: list[int], options: Mapping[str, Any]) -> tuple[float, float]:
     most = sum(sizes) / float(np.sqrt(sizes[0] * sizes[1]))
     return -most, most
-
-
-def _weat_metric(
-    name: str, title: str, measure: Callable[..., Measured], bounds: Bounds, linear: Linear | None = None
-) -> Metric:
-    options = options_of_test(permutation=True, related=linear is not None)
-    return Metric(
-        name=name,
-        title=title,
-        measure=measure,
-        targets=(2, 2),
-        attributes=(2, 2),
-        words="targets",
-        optimum=0.0,
-        bounds=bounds,
-        options=options,
-        of_test=tuple(options),
-        linear=linear,
-        source="Caliskan, Bryson and Narayanan (2017)",
-        doi="10.1126/science.aal4230",
-    )
 
 
 DISTANCES = ("norm", "cos")
@@ -120,25 +98,15 @@ def rnd(targets: Sets, attributes: Sets, distance: str = "norm") -> Measured:
     first, second = (vectors.mean(axis=0) for vectors in targets)
     if distance == "cos" and not (first.any() and second.any()):
         return no_value("the mean vector of a target set is 0 and has no direction", len(attributes[0]))
-    by_word = (
-        _nearer_by_norm(attributes[0], first, second)
-        if distance == "norm"
-        else _nearer_by_cosine(attributes[0], first, second)
-    )
+    if distance == "norm":
+        from scipy.spatial.distance import cdist  # loads slowly
+
+        to_first, to_second = cdist(np.stack([first, second]), attributes[0])
+        by_word: FloatArray = to_first - to_second
+    else:
+        sides = unit_rows(np.stack([first, second]))
+        by_word = unit_products(attributes[0], sides[0] - sides[1])
     return Measured(float(by_word.mean()), by_word)
-
-
-def _nearer_by_norm(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    from scipy.spatial.distance import cdist  # loads slowly
-
-    to_first, to_second = cdist(np.stack([first, second]), words)
-    apart: FloatArray = to_first - to_second
-    return apart
-
-
-def _nearer_by_cosine(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    sides = unit_rows(np.stack([first, second]))
-    return unit_products(words, sides[0] - sides[1])
 
 
 def _rnd_sides(targets: Sets, attributes: Sets) -> Sides:
@@ -147,7 +115,7 @@ def _rnd_sides(targets: Sets, attributes: Sets) -> Sides:
         sign * np.linalg.norm(target, axis=1) / np.linalg.norm(target.sum(axis=0))
         for sign, target in zip((1, -1), targets, strict=True)
     ]
-    return Sides(np.concatenate(shares), np.full(len(attributes[0]), 1 / len(attributes[0])))
+    return Sides(np.concatenate(shares), _shares(attributes, (1,)))
 
 
 HELD_OUT = 0.2
@@ -225,11 +193,8 @@ def mac(targets: Sets, attributes: Sets) -> Measured:
 
 def _mac_sides(targets: Sets, attributes: Sets) -> Sides:
     """Weights of the words in the sum: the mean of cosines is subtracted from 1."""
-    words = sum(map(len, targets))
-    return Sides(
-        np.full(words, -1 / words),
-        np.concatenate([np.full(len(attribute), 1 / len(attribute)) for attribute in attributes]) / len(attributes),
-    )
+    words, sets = sum(map(len, targets)), len(attributes)
+    return Sides(np.full(words, -1 / words), _shares(attributes, (1,) * sets) / sets)
 
 
 def ect(targets: Sets, attributes: Sets) -> Measured:
@@ -269,23 +234,16 @@ def ripa(targets: Sets, attributes: Sets) -> Measured:
 def _ripa_sides(targets: Sets, attributes: Sets) -> Sides:
     """Weights of the words in the mean, for vectors of length 1, whose inner products are cosines."""
     share = 1 / (len(targets[0]) * np.linalg.norm(targets[0] - targets[1], axis=1))
-    return Sides(np.concatenate([share, -share]), np.full(len(attributes[0]), 1 / len(attributes[0])))
-
-
-def _principal_direction(first: FloatArray, second: FloatArray) -> FloatArray:
-    """First principal direction of pairs of unit vectors, each pair centred; it points from the second to the first."""
-    apart = unit_rows(first) - unit_rows(second)
-    direction: FloatArray = np.linalg.svd(apart, full_matrices=False)[2][0]
-    return direction if apart.sum(axis=0) @ direction >= 0 else -direction
+    return Sides(np.concatenate([share, -share]), _shares(attributes, (1,)))
 
 
 def direct_bias(targets: Sets, attributes: Sets, exponent: float = 1.0) -> Measured:
     """Mean over attribute words w of |cos(w, g)|^c, with g the principal direction of the pairs and c the exponent."""
-    if np.abs(unit_rows(targets[0]) - unit_rows(targets[1])).max() < NOTHING:
-        return no_value(
-            "the words of each pair have one direction, so that nothing sets them apart", len(attributes[0])
-        )
-    direction = _principal_direction(*targets)
+    apart = unit_rows(targets[0]) - unit_rows(targets[1])
+    if np.abs(apart).max() < NOTHING:
+        reason = "the words of each pair have one direction, so that nothing sets them apart"
+        return no_value(reason, len(attributes[0]))
+    direction: FloatArray = np.linalg.svd(apart, full_matrices=False)[2][0]
     by_word: FloatArray = np.abs(unit_products(attributes[0], direction)) ** exponent
     return Measured(float(by_word.mean()), by_word)
 
@@ -299,8 +257,7 @@ def db_wa(targets: Sets, attributes: Sets) -> Measured:
 
 def _db_wa_sides(targets: Sets, attributes: Sets) -> Sides:
     """Weights of the words in the mean."""
-    pairs, words = len(targets[0]), len(attributes[0])
-    return Sides(np.repeat([1 / pairs, -1 / pairs], pairs), np.full(words, 1 / words))
+    return Sides(_shares(targets, (1, -1)), _shares(attributes, (1,)))
 
 
 def check_neighbours(neighbours: int, words: int) -> None:
@@ -337,18 +294,12 @@ def same(targets: Sets, attributes: Sets) -> Measured:
     order of the groups; the length of the projection does not.
     """
     means = np.stack([mean_unit(vectors) for vectors in targets])
-    basis = _basis(means[1:] - means[0])
+    _, sizes, axes = np.linalg.svd(means[1:] - means[0], full_matrices=False)
+    basis = axes[sizes > NOTHING]  # orthonormal rows that span the differences
     by_word: FloatArray = np.linalg.norm(unit_products(attributes[0], basis), axis=0)
     if not len(basis):
         return no_value("the groups have one mean, so nothing separates them", len(by_word))
     return Measured(float(by_word.mean()), by_word)
-
-
-def _basis(differences: FloatArray) -> FloatArray:
-    """Orthonormal rows that span the differences."""
-    _, sizes, axes = np.linalg.svd(differences, full_matrices=False)
-    spanning: FloatArray = axes[sizes > NOTHING]
-    return spanning
 
 
 def semaxis(targets: Sets, attributes: Sets) -> Measured:
@@ -399,12 +350,8 @@ def ceat(
     rng = np.random.default_rng(seed)
     first, second = (unit_rows(vectors) for vectors in targets)
     sides = [np.concatenate([first, second]) @ unit_rows(vectors).T for vectors in attributes]
-    rows = np.hstack(
-        [
-            _one_of_each(owners["targets"][0], samples, rng),
-            len(first) + _one_of_each(owners["targets"][1], samples, rng),
-        ]
-    )
+    chosen = [_one_of_each(owner, samples, rng) for owner in owners["targets"]]
+    rows = np.hstack([chosen[0], len(first) + chosen[1]])
     columns = [_one_of_each(owner, samples, rng) for owner in owners["attributes"]]
     means = [
         side[rows[:, :, None], column[:, None, :]].mean(axis=2) for side, column in zip(sides, columns, strict=True)
@@ -414,7 +361,7 @@ def ceat(
     n = s.shape[1] - m
     spread = s.std(axis=1)
     if spread.min() <= NOTHING:
-        return no_value("s is the same for all target words, so it has no spread to divide by", s.shape[1])
+        return no_value(NO_SPREAD, s.shape[1])
     sizes = (s[:, :m].mean(axis=1) - s[:, m:].mean(axis=1)) / spread
     variances = (m + n) / (m * n) + sizes**2 / (2 * (m + n))
     weights = 1 / variances
@@ -422,9 +369,8 @@ def ceat(
     between = max(0.0, (apart - (samples - 1)) / (weights.sum() - weights @ weights / weights.sum()))
     weights = 1 / (variances + between)
     value, error = float(weights @ sizes / weights.sum()), float(1 / np.sqrt(weights.sum()))
-    by_word = np.concatenate([first, second]) @ (
-        unit_rows(attributes[0]).mean(axis=0) - unit_rows(attributes[1]).mean(axis=0)
-    )
+    apart_sets = unit_rows(attributes[0]).mean(axis=0) - unit_rows(attributes[1]).mean(axis=0)
+    by_word = np.concatenate([first, second]) @ apart_sets
     note = (
         "the effect sizes that are combined share all their words, so that the p-value is near 0 whatever the words: "
         "the standard error shrinks with the number of samples"
@@ -438,207 +384,164 @@ def _one_of_each(owners: IntArray, samples: int, rng: np.random.Generator) -> In
     return np.column_stack([rng.choice(place, samples) for place in places])
 
 
-RELATED = options_of_test(related=True)
+FOUR_SETS: Any = {"attributes": (2, 2), "words": "targets"}
+"""Of metrics that compare target words by two attribute sets."""
+UNBOUNDED = fixed(-np.inf, np.inf)
+LISTS = options_of_test(related=True)
 """The one test of metrics that are weighted sums of cosines."""
+CALISKAN = "Caliskan, Bryson and Narayanan (2017)", "10.1126/science.aal4230"
 
 METRICS = {
     metric.name: metric
     for metric in (
-        _weat_metric(
-            "weat", "WEAT", weat, lambda sizes, options: (-2.0 * sum(sizes), 2.0 * sum(sizes)), Linear(_weat_sides)
-        ),
-        _weat_metric("weat_effect_size", "WEAT effect size", weat_effect_size, _effect_bounds),
         Metric(
-            name="rnd",
-            title="RND",
-            measure=rnd,
-            targets=(2, 2),
-            attributes=(1, 1),
-            words="attributes",
-            optimum=0.0,
-            bounds=lambda sizes, options: (-2.0, 2.0) if options["distance"] == "cos" else (-np.inf, np.inf),
-            options={"distance": Option("norm", lambda value, name: one_of(value, DISTANCES, name)), **RELATED},
-            of_test=tuple(RELATED),
+            "weat",
+            "WEAT",
+            weat,
+            lambda sizes, options: (-2.0 * sum(sizes), 2.0 * sum(sizes)),
+            *CALISKAN,
+            **FOUR_SETS,
+            options=options_of_test(permutation=True, related=True),
+            linear=Linear(_weat_sides),
+        ),
+        Metric(
+            "weat_effect_size",
+            "WEAT effect size",
+            weat_effect_size,
+            _effect_bounds,
+            *CALISKAN,
+            **FOUR_SETS,
+            options=options_of_test(permutation=True),
+        ),
+        Metric(
+            "rnd",
+            "RND",
+            rnd,
+            lambda sizes, options: (-2.0, 2.0) if options["distance"] == "cos" else (-np.inf, np.inf),
+            "Garg, Schiebinger, Jurafsky and Zou (2018)",
+            "10.1073/pnas.1720347115",
+            options={"distance": Option("norm", lambda value, name: one_of(value, DISTANCES, name)), **LISTS},
             linear=Linear(_rnd_sides, needs={"distance": "cos"}),
-            source="Garg, Schiebinger, Jurafsky and Zou (2018)",
-            doi="10.1073/pnas.1720347115",
         ),
         Metric(
-            name="rnsb",
-            title="RNSB",
-            measure=rnsb,
+            "rnsb",
+            "RNSB",
+            rnsb,
+            lambda sizes, options: (0.0, float(np.log(sum(sizes)))),
+            "Sweeney and Najafian (2019)",
+            "10.18653/v1/P19-1162",
+            **FOUR_SETS,
             targets=(1, None),
-            attributes=(2, 2),
-            words="targets",
-            optimum=0.0,
-            bounds=lambda sizes, options: (0.0, float(np.log(sum(sizes)))),
             options={
                 "holdout": Option(None, lambda value, name: value if value is None else flag(value, name)),
                 "train": Option(None, _checked_train),
-                "seed": Option(0, lambda value, name: whole_number(value, name, least=0, most=None)),
+                "seed": SEED,
             },
-            source="Sweeney and Najafian (2019)",
-            doi="10.18653/v1/P19-1162",
             compat=True,
         ),
         Metric(
-            name="mac",
-            title="MAC",
-            measure=mac,
+            "mac",
+            "MAC",
+            mac,
+            fixed(0.0, 2.0),
+            "Manzini, Lim, Tsvetkov and Black (2019)",
+            "10.18653/v1/N19-1062",
             targets=(1, None),
             attributes=(1, None),
             words="targets",
             optimum=1.0,
-            bounds=fixed(0.0, 2.0),
-            options=RELATED,
-            of_test=tuple(RELATED),
+            options=LISTS,
             linear=Linear(_mac_sides, constant=1.0),
-            source="Manzini, Lim, Tsvetkov and Black (2019)",
-            doi="10.18653/v1/N19-1062",
         ),
         Metric(
-            name="ect",
-            title="ECT",
-            measure=ect,
-            targets=(2, 2),
-            attributes=(1, 1),
-            words="attributes",
-            optimum=1.0,
-            bounds=fixed(-1.0, 1.0),
-            source="Dev and Phillips (2019)",
-            doi="10.48550/arXiv.1901.07656",
+            "ect", "ECT", ect, fixed(-1.0, 1.0), "Dev and Phillips (2019)", "10.48550/arXiv.1901.07656", optimum=1.0
         ),
         Metric(
-            name="ripa",
-            title="RIPA",
-            measure=ripa,
-            targets=(2, 2),
-            attributes=(1, 1),
-            words="attributes",
-            optimum=0.0,
-            bounds=lambda sizes, options: (-np.inf, np.inf),
-            options=RELATED,
-            of_test=tuple(RELATED),
+            "ripa",
+            "RIPA",
+            ripa,
+            UNBOUNDED,
+            "Ethayarajh, Duvenaud and Hirst (2019)",
+            "10.18653/v1/P19-1166",
+            options=LISTS,
             linear=Linear(_ripa_sides, needs={"normalise": True}),
-            source="Ethayarajh, Duvenaud and Hirst (2019)",
-            doi="10.18653/v1/P19-1166",
             paired=True,
         ),
         Metric(
-            name="direct_bias",
-            title="direct bias",
-            measure=direct_bias,
-            targets=(2, 2),
-            attributes=(1, 1),
-            words="attributes",
-            optimum=0.0,
-            bounds=fixed(0.0, 1.0),
+            "direct_bias",
+            "direct bias",
+            direct_bias,
+            fixed(0.0, 1.0),
+            "Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)",
+            "10.48550/arXiv.1607.06520",
             options={"exponent": Option(1.0, lambda value, name: finite_number(value, name, positive=True))},
-            source="Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)",
-            doi="10.48550/arXiv.1607.06520",
             paired=True,
         ),
         Metric(
-            name="db_wa",
-            title="DB/WA",
-            measure=db_wa,
-            targets=(2, 2),
-            attributes=(1, 1),
-            words="attributes",
-            optimum=0.0,
-            bounds=fixed(-2.0, 2.0),
-            options=RELATED,
-            of_test=tuple(RELATED),
+            "db_wa",
+            "DB/WA",
+            db_wa,
+            fixed(-2.0, 2.0),
+            "Bolukbasi et al. (2016) and Caliskan et al. (2017), named by Du, Fang and Nguyen (2021)",
+            "10.18653/v1/2021.emnlp-main.785",
+            options=LISTS,
             linear=Linear(_db_wa_sides),
-            source="Bolukbasi et al. (2016) and Caliskan et al. (2017), named by Du, Fang and Nguyen (2021)",
-            doi="10.18653/v1/2021.emnlp-main.785",
             paired=True,
         ),
         Metric(
-            name="nbm",
-            title="NBM",
-            measure=nbm,
-            targets=(2, 2),
-            attributes=(1, 1),
-            words="attributes",
-            optimum=0.0,
-            bounds=fixed(-1.0, 1.0),
+            "nbm",
+            "NBM",
+            nbm,
+            fixed(-1.0, 1.0),
+            "Gonen and Goldberg (2019)",
+            "10.18653/v1/N19-1061",
             options={"neighbours": Option(100, whole_number)},
-            source="Gonen and Goldberg (2019)",
-            doi="10.18653/v1/N19-1061",
             paired=True,
             space=True,
         ),
         Metric(
-            name="same",
-            title="SAME",
-            measure=same,
+            "same",
+            "SAME",
+            same,
+            fixed(0.0, 1.0),
+            "Schröder, Schulz, Kenneweg, Feldhans, Hinder and Hammer (2021)",
+            "10.48550/arXiv.2111.07864",
             targets=(2, None),
-            attributes=(1, 1),
-            words="attributes",
-            optimum=0.0,
-            bounds=fixed(0.0, 1.0),
-            source="Schröder, Schulz, Kenneweg, Feldhans, Hinder and Hammer (2021)",
-            doi="10.48550/arXiv.2111.07864",
         ),
+        Metric("wefat", "WEFAT", wefat, UNBOUNDED, *CALISKAN, **FOUR_SETS, targets=(1, 1), usual=False),
         Metric(
-            name="wefat",
-            title="WEFAT",
-            usual=False,
-            measure=wefat,
-            targets=(1, 1),
-            attributes=(2, 2),
-            words="targets",
-            optimum=0.0,
-            bounds=lambda sizes, options: (-np.inf, np.inf),
-            source="Caliskan, Bryson and Narayanan (2017)",
-            doi="10.1126/science.aal4230",
-        ),
-        Metric(
-            name="seat",
-            title="SEAT effect size",
-            usual=False,
-            sentences=True,
-            measure=seat,
-            targets=(2, 2),
-            attributes=(2, 2),
-            words="targets",
-            optimum=0.0,
-            bounds=_effect_bounds,
+            "seat",
+            "SEAT effect size",
+            seat,
+            _effect_bounds,
+            "May, Wang, Bordia, Bowman and Rudinger (2019)",
+            "10.18653/v1/N19-1063",
+            **FOUR_SETS,
             options=options_of_test(permutation=True),
-            of_test=tuple(options_of_test(permutation=True)),
-            source="May, Wang, Bordia, Bowman and Rudinger (2019)",
-            doi="10.18653/v1/N19-1063",
-        ),
-        Metric(
-            name="ceat",
-            title="CEAT combined effect size",
-            usual=False,
             sentences=True,
-            measure=ceat,
-            targets=(2, 2),
-            attributes=(2, 2),
-            words="targets",
-            optimum=0.0,
-            bounds=fixed(-2.0, 2.0),
-            options={
-                "samples": Option(1000, lambda value, name: whole_number(value, name, least=2)),
-                "seed": Option(0, lambda value, name: whole_number(value, name, least=0, most=None)),
-            },
-            source="Guo and Caliskan (2021)",
-            doi="10.1145/3461702.3462536",
+            usual=False,
         ),
         Metric(
-            name="semaxis",
-            title="SemAxis",
-            measure=semaxis,
+            "ceat",
+            "CEAT combined effect size",
+            ceat,
+            fixed(-2.0, 2.0),
+            "Guo and Caliskan (2021)",
+            "10.1145/3461702.3462536",
+            **FOUR_SETS,
+            options={"samples": Option(1000, lambda value, name: whole_number(value, name, least=2)), "seed": SEED},
+            sentences=True,
+            usual=False,
+        ),
+        Metric(
+            "semaxis",
+            "SemAxis",
+            semaxis,
+            lambda sizes, options: (-float(len(sizes)), float(len(sizes))),
+            "An, Kwak and Ahn (2018)",
+            "10.18653/v1/P18-1228",
+            **FOUR_SETS,
             targets=(1, 2),
-            attributes=(2, 2),
-            words="targets",
-            optimum=0.0,
-            bounds=lambda sizes, options: (-float(len(sizes)), float(len(sizes))),
-            source="An, Kwak and Ahn (2018)",
-            doi="10.18653/v1/P18-1228",
         ),
     )
 }
@@ -663,13 +566,8 @@ def list_metrics() -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = [
-        (m.name, m.title, _shown(m.targets), _shown(m.attributes), m.optimum, ", ".join(m.options), m.source, m.doi)
-        for m in METRICS.values()
-    ]
+    rows = []
+    for m in METRICS.values():
+        sets = (count_of(m.targets), count_of(m.attributes))
+        rows.append((m.name, m.title, *sets, m.optimum, ", ".join(m.options), m.source, m.doi))
     return pd.DataFrame(rows, columns=["name", "title", "targets", "attributes", "optimum", "options", "source", "doi"])
-
-
-def _shown(sets: tuple[int, int | None]) -> str:
-    least, most = sets
-    return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"

@@ -22,8 +22,8 @@ from bayesbias._core.vectors import unit_rows
 from bayesbias._files import Document, check, home_folder, read_toml
 from bayesbias._paths import shipped
 from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
-from bayesbias.embeddings.common import pairs_once
-from bayesbias.errors import InputError, shortened
+from bayesbias.embeddings.lookup import pairs_once
+from bayesbias.errors import InputError, listed
 from bayesbias.metrics.base import Sets
 from bayesbias.words import WordLists, language_tag, list_words, load_words
 
@@ -265,36 +265,16 @@ OPTIONS = ("on_missing", "max_missing", "case", "normalise", "compat", "twins")
 
 @dataclass(frozen=True)
 class Lookup:
-    """How words are looked up.
+    """How words are looked up."""
 
-    Attributes
-    ----------
-    on_missing
-        ``"drop"`` leaves missing words out and says so, ``"error"`` refuses them.
-    max_missing
-        Largest share of a set's words (of the pairs, for metrics of pairs) that may be missing.
-    case
-        As in :func:`find_words`.
-    normalise
-        Whether vectors are scaled to length 1 first.
-    compat
-        ``"wefe"`` follows WEFE: repeated words count as lost, and pairs whose word is missing shift.
-    twins
-        ``"once"`` counts the words of a set that have one vector as one word, ``"keep"`` as several; in pairs, pairs.
-    without
-        Words that count as missing although the embedding holds them.
-    alike
-        Word to the word that it counts as, for several embeddings at once; None reads it off the vectors.
-    """
-
-    on_missing: OnMissing = "drop"
-    max_missing: float = 0.2
-    case: Case = "as-is"
-    normalise: bool = False
-    compat: str | None = None
-    twins: Twins = "once"
-    without: frozenset[str] = frozenset()
-    alike: Mapping[str, str] | None = None
+    on_missing: OnMissing = "drop"  # "drop" leaves missing words out and says so, "error" refuses them
+    max_missing: float = 0.2  # largest share of a set's words (of the pairs, for metrics of pairs) that may be missing
+    case: Case = "as-is"  # as in find_words
+    normalise: bool = False  # whether vectors are scaled to length 1 first
+    compat: str | None = None  # "wefe": repeated words count as lost, and pairs whose word is missing shift
+    twins: Twins = "once"  # whether words of a set (pairs) that have one vector count "once", or all: "keep"
+    without: frozenset[str] = frozenset()  # words that count as missing although the embedding holds them
+    alike: Mapping[str, str] | None = None  # word to the one it counts as, in several embeddings; None: by the vectors
 
     @classmethod
     def checked(
@@ -322,34 +302,16 @@ class Lookup:
 
 @dataclass(frozen=True)
 class FoundSets:
-    """Vectors of a query's sets.
-
-    Attributes
-    ----------
-    targets, attributes
-        Vectors of each set, (words, dimensions).
-    words
-        Set to the words that were used.
-    keys
-        Word to the key under which the embedding holds it.
-    entries
-        One entry a set: ``set``, ``kind``, ``asked``, ``found``, ``missing`` words.
-    reason
-        Why there can be no value, or None.
-    notes
-        Sentences on what was left out.
-    twin_notes
-        Those of them on words that have one vector.
-    """
+    """Vectors of a query's sets."""
 
     targets: Sets
     attributes: Sets
-    words: Mapping[str, tuple[str, ...]]
-    keys: Mapping[str, str]
-    entries: tuple[Mapping[str, Any], ...]
-    reason: str | None
-    notes: tuple[str, ...]
-    twin_notes: tuple[str, ...] = ()
+    words: Mapping[str, tuple[str, ...]]  # set to the words that were used
+    keys: Mapping[str, str]  # word to the key under which the embedding holds it
+    entries: tuple[Mapping[str, Any], ...]  # one a set: set, kind, asked, found, missing (words)
+    reason: str | None  # why there can be no value
+    notes: tuple[str, ...]  # on what was left out
+    twin_notes: tuple[str, ...] = ()  # those of them on words that have one vector
 
 
 def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundSets:
@@ -358,10 +320,19 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         name: find_words(kv, filterfalse(how.without.__contains__, words), how.case, query.language)
         for name, words in query.distinct.items()
     }
-    entries: tuple[Mapping[str, Any], ...] = tuple(_entry(query, name, sets[name]) for name in sets)
+    entries: tuple[Mapping[str, Any], ...] = tuple(
+        {
+            "set": name,
+            "kind": "target" if name in query.targets else "attribute",
+            "asked": len(query.distinct[name]),
+            "found": len(words.keys),
+            "missing": list(filterfalse(words.keys.__contains__, query.distinct[name])),
+        }
+        for name, words in sets.items()
+    )
     if how.on_missing == "error" and (lost := [word for entry in entries for word in entry["missing"]]):
         raise InputError(
-            f"the embedding lacks {shortened(lost)}, words of the query "
+            f"the embedding lacks {listed(lost)}, words of the query "
             f"{query.name!r}: change the query, or pass on_missing='drop'"
         )
     counted: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
@@ -374,7 +345,14 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         twin_notes += [f"{name}: {twin_sentence(again.items())}: counted once"] if again else []
     if paired and how.compat != "wefe":
         reasons = _too_few(query, query.attributes, sets, how)
-        pairs = _pairs(query)
+        left, right = query.targets.values()
+        if len(left) != len(right):
+            raise InputError(
+                f"metrics of pairs take the words of {' and '.join(map(repr, query.targets))} in order, and they have "
+                f"{len(left)} and {len(right)} words: give as many to each, or leave ripa, direct_bias, db_wa and nbm "
+                "out"
+            )
+        pairs = list(zip(left, right, strict=True))
         first, second = (sets[name].keys for name in query.targets)
         whole = [pair for pair in pairs if pair[0] in first and pair[1] in second]
         if len(pairs) - len(whole) > how.max_missing * len(pairs) or not whole:
@@ -458,17 +436,6 @@ def _lost(
     return notes
 
 
-def _entry(query: Query, name: str, words_found: FoundWords) -> dict[str, Any]:
-    words = query.distinct[name]
-    return {
-        "set": name,
-        "kind": "target" if name in query.targets else "attribute",
-        "asked": len(words),
-        "found": len(words_found.keys),
-        "missing": list(filterfalse(words_found.keys.__contains__, words)),
-    }
-
-
 def _once(keys: Mapping[str, str]) -> tuple[str, ...]:
     """Words without those that the embedding holds under the key of an earlier one."""
     if len(set(keys.values())) == len(keys):
@@ -493,17 +460,6 @@ def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords],
 
 def _limit(how: Lookup) -> str:
     return f" (at most {how.max_missing:.0%} may be)" if how.max_missing < 1 else ""
-
-
-def _pairs(query: Query) -> list[tuple[str, str]]:
-    first, second = query.targets.values()
-    if len(first) != len(second):
-        names = " and ".join(map(repr, query.targets))
-        raise InputError(
-            f"metrics of pairs take the words of {names} in order, and they have {len(first)} and {len(second)} words: "
-            "give as many to each, or leave ripa, direct_bias, db_wa and nbm out"
-        )
-    return list(zip(first, second, strict=True))
 
 
 def vocabulary(kv: KeyedVectors) -> NDArray[np.float32]:

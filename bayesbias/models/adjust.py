@@ -14,9 +14,8 @@ import xarray as xr
 from bayesbias._core.related import MIDDLES, root_of, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import to_json
-from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.covariances import KEY, Relatedness, packed
 from bayesbias.distances.distances import ADJUSTED, Distances
-from bayesbias.distances.storage import KEY, packed
 from bayesbias.distances.vocabularies import WordValues, word_values
 from bayesbias.errors import InputError, listed
 from bayesbias.models.results import ADJUSTMENT, Fit
@@ -261,6 +260,8 @@ def _without_levels(related: Relatedness, curve: Curve, x: FloatArray, own: Floa
     similarity, size = MIDDLES[pairs.bins], design.shape[1]
     rows, columns = np.triu_indices(size)
     first, second = design[pairs.first], design[pairs.second]
+    # B(x)' M B(x') of a symmetric M, by its upper triangle: the coefficient of two different splines comes out twice
+    # as large, and is shared out between the two places of M below
     products = (first[:, rows] * second[:, columns] + first[:, columns] * second[:, rows]) / 2
     weighted = products * share[:, None]
     solution = np.zeros((size, size))
@@ -280,16 +281,15 @@ def _without_levels(related: Relatedness, curve: Curve, x: FloatArray, own: Floa
     np.fill_diagonal(matrix, 1.0)
     values, axes = np.linalg.eigh(matrix)
     dimensions = related.attributes.shape[1]
+    # vectors with these products, in as many dimensions as there were: the nearest ones by the largest eigenvalues
+    # (Eckart and Young 1936, https://doi.org/10.1007/BF02288367)
     most = min(dimensions, len(values))
     vectors = np.zeros((len(values), dimensions))
     vectors[:, :most] = axes[:, ::-1][:, :most] * np.sqrt(np.maximum(values[::-1][:most], 0))
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     changed = np.divide(vectors, lengths, out=vectors, where=lengths > 0).astype(np.float16)
     return replace(
-        related,
-        pairs=replace(pairs, bins=bins, counts=counts),
-        attributes=changed,
-        centre=np.zeros(dimensions),
+        related, pairs=replace(pairs, bins=bins, counts=counts), attributes=changed, centre=np.zeros(dimensions)
     )
 
 

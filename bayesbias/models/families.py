@@ -14,8 +14,9 @@ import xarray as xr
 from scipy import sparse
 from scipy.special import gammaln
 
-from bayesbias._core.marginal import Scales
+from bayesbias._core.marginal import LOG_2PI, Scales
 from bayesbias._core.vectors import FloatArray
+from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
@@ -52,7 +53,6 @@ MomentsOf = Callable[[ModelSpec, Distances], Moments]
 LeaveOut = Callable[[str, int], tuple[list[str], Moments]]
 """From the kind of a word (protected or attribute) and its place to the connections left, and their moments."""
 Truth = dict[str, FloatArray]
-LOG_2PI = float(np.log(2 * np.pi))
 PAIRS_AT_ONCE = 1024
 """Pairs whose draws are looked at together."""
 COMPONENTS = ("protected word", "attribute word", "word x group", "residual")
@@ -66,6 +66,8 @@ class Independent:
     """What attribute words are taken for, as the attributes of a fit name it."""
     given: ClassVar[bool] = False
     """Whether moments of connection means speak about the given protected words, not about similar ones."""
+    reads: ClassVar[tuple[str, ...]] = ()
+    """What the models take from a table besides its rows: keys of its ``attrs``, which a simulated table keeps."""
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
@@ -121,6 +123,10 @@ class Independent:
 
     def words_left_out(self, spec: ModelSpec, data: Distances) -> FloatArray | None:
         """Log density of each attribute word's distances given all others; None where draws must tell it."""
+        return None
+
+    def unpredicted(self, unit: str) -> str | None:
+        """Why the distances of a left-out unit (attribute or protected word, pair) have no density, or None."""
         return None
 
     def cell_errors(self, result: Fit, connections: tuple[str, ...], topic: bool) -> CellErrors:
@@ -281,6 +287,7 @@ class Related(Independent):
 
     attribute_words = "related"
     given = True
+    reads = (KEY,)
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
@@ -321,6 +328,15 @@ class Related(Independent):
     def words_left_out(self, spec: ModelSpec, data: Distances) -> FloatArray | None:
         """Log density of each attribute word's distances given those of all others; NaN for words alone in a list."""
         return words_left_out(related_posterior(spec, data), data)
+
+    def unpredicted(self, unit: str) -> str | None:
+        """Why the distances of a left-out unit have no density, or None."""
+        if unit != "protected":
+            return None
+        return (
+            "it reads the covariance of the distances to the given protected words off their vectors, and has no "
+            "density of single distances to a further word"
+        )
 
     def cell_errors(self, result: Fit, connections: tuple[str, ...], topic: bool) -> CellErrors:
         """Errors are those of attribute lists like these, or with ``topic`` of further words on the same topics."""

@@ -165,8 +165,12 @@ def fit(
     {'associated': 0.93, 'different': 0.94, 'human': 0.94, 'neutral': 0.94}
     """
     if adjust is not None:
-        how = {"model": model, "engine": engine, "draws": draws, "chains": chains, "priors": priors}
-        return _adjusted_fit(table, adjust, frequencies, how | {"seed": used_seed(seed)})
+        used = used_seed(seed)
+        how: Any = {"model": model, "engine": engine, "draws": draws, "chains": chains, "priors": priors, "seed": used}
+        adjusted, adjustment = adjusted_table(table, adjust, frequencies)
+        # the same words before, so that the two differ by the adjustment alone
+        raw = fit(table[~table["attribute_word"].astype(str).isin(adjustment.left_out)], **how)
+        return recorded(with_slope(fit(adjusted, **how), adjustment, used), adjustment, raw)
     if frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
     by_frame, table = table, averaged(table)
@@ -204,19 +208,6 @@ def _fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> t
         f"x connections, attribute words), and draws times these may be {numbers:,} numbers."
     )
     return most, (note,)
-
-
-def _adjusted_fit(
-    table: pd.DataFrame,
-    adjust: str | Mapping[str, Mapping[str, float]],
-    frequencies: Mapping[str, float] | str | Path | KeyedVectors | None,
-    how: dict[str, Any],
-) -> xr.DataTree:
-    """The fit of adjusted distances, with the contrasts of the same words before."""
-    adjusted, adjustment = adjusted_table(table, adjust, frequencies)
-    remaining = table[~table["attribute_word"].astype(str).isin(adjustment.left_out)]
-    raw = fit(remaining, **how)
-    return recorded(with_slope(fit(adjusted, **how), adjustment, how["seed"]), adjustment, raw)
 
 
 def _chosen_model(model: str | Path | ModelSpec, data: Distances) -> tuple[ModelSpec, tuple[str, ...]]:

@@ -105,11 +105,7 @@ def frame_data(table: pd.DataFrame, data: Distances) -> FrameData | None:
     plain = table[["protected_word", "attribute_word", "connection", "distance", *columns]]
     plain.attrs = {}
     keys = pd.MultiIndex.from_arrays(
-        [
-            data.protected_words[data.word],
-            data.attribute_words[data.attribute],
-            data.connections[data.connection],
-        ]
+        [data.protected_words[data.word], data.attribute_words[data.attribute], data.connections[data.connection]]
     )
     axes = []
     for column in columns:
@@ -184,6 +180,7 @@ def _noise(parts: FloatArray, unit: IntArray, lists: IntArray, attribute: IntArr
     words -= words.mean(axis=1, keepdims=True)
     squares = (words**2).sum(axis=1) / (frames - 1)
     large = sizes[owner] > 1
+    # deviations from the mean of n words vary by (n - 1) / n of what the words do
     scaled = squares[large] * (sizes / np.maximum(sizes - 1, 1))[owner[large]]
     return float(scaled.sum())
 
@@ -309,6 +306,7 @@ def _alike(by_frame: FloatArray) -> FloatArray:
     spread = by_frame.std(axis=0)
     if frames < 3 or np.isnan(by_frame).any() or not spread.all():
         return np.eye(count)
+    # a correlation matrix of independent contrasts weighs as much as one frame for each contrast
     share = count / (count + frames)
     shrunken = (1 - share) * np.corrcoef(by_frame, rowvar=False).reshape(count, count) + share * np.eye(count)
     matrix: FloatArray = (shrunken + shrunken.T) / 2
@@ -343,6 +341,7 @@ def _sentence_errors(frames: FrameData, size: int, rng: np.random.Generator) -> 
         return np.zeros((size, len(counts), kinds))
     values, axes = np.linalg.eigh(np.divide(scatter, freedom, out=np.zeros_like(scatter), where=freedom > 0))
     root = axes * np.sqrt(np.maximum(values, 0))
+    # the covariance is estimated with so many degrees of freedom: the errors are multivariate t, not normal
     wide = np.sqrt(least / rng.chisquare(least, size))[:, None, None]
     drawn = rng.standard_normal((size, len(counts), kinds)) @ root.T
     errors: FloatArray = wide * drawn / np.sqrt(np.maximum(counts, 1))[:, None]

@@ -26,12 +26,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models.cells import Cells, by_connection
 from bayesbias.models.marginal import drawn_scales, prior_of_means, reduced, variances_of
-from bayesbias.models.related import (
-    attribute_sets,
-    components_for,
-    factor_posterior,
-    relatedness_for,
-)
+from bayesbias.models.related import attribute_sets, components_for, factor_posterior, relatedness_for
 from bayesbias.models.results import Fit
 from bayesbias.models.spec import ModelSpec, Normal
 
@@ -90,6 +85,7 @@ class NormalFunctionals(Marginals):
     @cached_property
     def nodes(self) -> tuple[FloatArray, FloatArray]:
         """Values (N, classes) of the factors, and their posterior weights (N,)."""
+        # factors of different classes are independent: the nodes of several are all combinations of the nodes of each
         rules = [gauss_rule(np.log(self.grid.factor), self.grid.mass[kind], NODES) for kind in self.classes]
         places = np.indices([len(nodes) for nodes, _ in rules]).reshape(len(rules), -1)
         factors = np.exp([nodes[place] for (nodes, _), place in zip(rules, places, strict=True)]).T
@@ -213,6 +209,7 @@ class ConditionalFunctionals(Marginals):
         # words of one list have the same weights in the means that all share
         distinct, same = np.unique(weight.round(12), axis=0, return_inverse=True)
         spread = np.einsum("bkn,bnr->bkr", slope, self.root)
+        # variance of a sum given the scales: that of the shared means, and that of the cells around them
         shared = np.stack([((combination @ spread) ** 2).sum(axis=1) for combination in distinct], axis=1)
         sds = np.sqrt(variance @ self._squares(member).T + shared[:, same.ravel()])
         return NormalMixture(np.full(len(share), 1 / len(share)), means, sds)
@@ -381,3 +378,16 @@ def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_arra
 def has_further_errors(result: Fit) -> bool:
     """Whether a fit's means hold errors beyond the model's: of sentence frames, or of an estimated slope."""
     return FRAMES in result.tree.children or "slope" in result.posterior
+
+
+def figures(sums: Functionals, prob: float, region: tuple[float, float] | None = None) -> dict[str, FloatArray]:
+    """``mean``, ``sd``, ``low``, ``high``, ``p_closer`` and, with a region, ``p_rope`` (m,) of weighted sums."""
+    tail = (1 - prob) / 2
+    columns = {
+        "mean": sums.mean,
+        "sd": sums.sd,
+        "low": sums.quantile(tail),
+        "high": sums.quantile(1 - tail),
+        "p_closer": sums.below(0.0),
+    }
+    return columns if region is None else columns | {"p_rope": sums.below(region[1]) - sums.below(region[0])}

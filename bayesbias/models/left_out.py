@@ -93,6 +93,8 @@ class RelatedTable:
         apart = data.y[rows] - cells.mean.ravel()[where]
         gone = np.bincount(where, apart, size).reshape(shape)
         squares = np.bincount(where, apart**2, size).reshape(shape)
+        # downdating: without rows that deviate by d from the mean, the mean of the n that stay moves by -sum d / n, and
+        # their squares about it are those that are left less n times the square of that move
         shift = np.divide(gone, n, out=np.zeros(shape), where=n > 0)
         ssd = np.maximum(cells.ssd - squares - gone * shift, 0)
         left = n[self.lists.word, self.lists.connection]

@@ -15,13 +15,7 @@ from scipy.special import gammaln, logsumexp, ndtri
 
 from bayesbias._core.conditionals import Taker, draw_gaussians
 from bayesbias._core.incomplete import IncompleteSums, incomplete_log_likelihood, incomplete_sums
-from bayesbias._core.marginal import (
-    CrossedSums,
-    Scales,
-    crossed_sums,
-    find_patterns,
-    pattern_log_likelihood,
-)
+from bayesbias._core.marginal import CrossedSums, Scales, crossed_sums, find_patterns, pattern_log_likelihood
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import in_notebook, progress
 from bayesbias.distances.distances import Distances
@@ -33,9 +27,14 @@ from bayesbias.models.word_draws import DrawsOfWords
 
 Density = Callable[[FloatArray], FloatArray]
 STAGES = (512, 1024, 2048)
+"""Points of the stages that fit the proposal, before the one that counts."""
 DEGREES = 4.0
+"""Degrees of freedom of the proposal: its tails are heavier than any posterior's here, so that weights are bounded."""
 WIDE_SHARE, WIDER = 0.2, 2.5
+"""Share and width of the wide part, which guards against a proposal that is too narrow (Hesterberg 1995, Weighted
+average importance sampling and defensive mixture distributions, https://doi.org/10.1080/00401706.1995.10484303)."""
 WIDEST = 3.0
+"""Scale of directions with less curvature, in prior sds."""
 SLOPE_STEP, CURVATURE_STEP = 1e-4, 1e-3
 LENGTHS = 2.0 ** np.arange(1, -7, -1)
 """Lengths of a Newton step that are tried at once."""
@@ -44,8 +43,9 @@ LONGEST, FARTHEST, MOST_STEPS = 1.0, 4.5, 40
 CLOSE = 0.1
 """How near to the mode the search ends, in posterior sds."""
 MAX_PARETO_K = 0.7
-LEAST_SHARE = 0.1
-MAX_EXTRA = 3
+"""Tail index above which importance weights cannot be trusted (Vehtari et al. 2024)."""
+LEAST_SHARE, MAX_EXTRA = 0.1, 3
+"""Effective points, as a share of those asked for, below which stages are added, and how many at most."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,9 @@ def _importance_sample(log_density: Density, start: FloatArray, size: int, rng: 
     Vehtari, A. et al. (2024). Pareto smoothed importance sampling. Journal of Machine Learning Research 25(72).
     https://doi.org/10.48550/arXiv.1507.02646
     """
+    # each stage's weighted moments make the next proposal (adaptive importance sampling, Cappé et al. 2008,
+    # https://doi.org/10.1007/s11222-008-9059-x); only the last stage's points are kept, so that no proposal that was
+    # fitted to them weighs them
     proposal = _laplace(log_density, start)
     done = 0
     for count in STAGES:
@@ -121,6 +124,8 @@ def _importance_sample(log_density: Density, start: FloatArray, size: int, rng: 
 
 def resample(drawn: WeightedPoints, size: int, rng: np.random.Generator) -> FloatArray:
     """Points (size, d) of equal weight, by systematic resampling, in random order."""
+    # one uniform number for all: a point of weight w stands size * w times, rounded down or up (Kitagawa 1996,
+    # https://doi.org/10.2307/1390750), which adds less noise than independent choices
     steps = (np.arange(size) + rng.random()) / size
     chosen = np.searchsorted(np.cumsum(drawn.weights), steps)
     points: FloatArray = drawn.points[rng.permutation(np.minimum(chosen, len(drawn.weights) - 1))]
@@ -145,8 +150,10 @@ def _laplace(log_density: Density, start: FloatArray) -> Proposal:
     for _ in range(MOST_STEPS):
         height, gradient, hessian = _curvature(log_density, centre)
         curvature, axes = np.linalg.eigh(-hessian)
+        # with absolute curvatures the step goes uphill where the density is not concave, too
         root = axes / np.sqrt(np.maximum(np.abs(curvature), WIDEST**-2))
         ahead = root.T @ gradient
+        # the slope in units of the curvature is the distance to the mode in posterior sds
         if ahead @ ahead < CLOSE**2 and curvature[0] > 0:
             break
         direction = root @ ahead
@@ -169,6 +176,7 @@ def _curvature(log_density: Density, theta: FloatArray) -> tuple[float, FloatArr
     height, *values = log_density(theta + np.vstack([np.zeros(size), moved, -moved]))
     ahead, back = np.reshape(values, (2, -1))
     bent = ahead + back - 2 * height
+    # along a + b the second difference is that along a, that along b and twice the mixed one
     own, mixed = bent[:size], bent[size:]
     hessian = np.diag(own)
     hessian[first, second] = hessian[second, first] = (mixed - own[first] - own[second]) / 2
@@ -178,7 +186,10 @@ def _curvature(log_density: Density, theta: FloatArray) -> tuple[float, FloatArr
 def _stage(log_density: Density, proposal: Proposal, count: int, rng: np.random.Generator) -> WeightedPoints:
     points = _draw(proposal, count, rng)
     log_ratio = log_density(points) - _log_proposal(proposal, points)
+    # weights are over the density of the whole mixture, whichever part a point came from: none can be more than
+    # 1 / WIDE_SHARE times the weight by the wide part alone
     log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
+    # the evidence is the mean of the raw weights, which is unbiased; smoothed ones are steadier but biased
     log_integral = float(logsumexp(log_ratio) - np.log(count))
     weights, k = smoothed_weights(log_ratio)
     return WeightedPoints(points, weights, k, float(1 / np.sum(weights**2)), log_integral, 1)
@@ -188,6 +199,7 @@ def smoothed_weights(log_ratio: FloatArray) -> tuple[FloatArray, float]:
     """Pareto-smoothed importance weights (N,), which add up to 1, and Pareto k."""
     from arviz_stats.base import array_stats
 
+    # it takes minus the log weights, as leave-one-out has them (the ratio is then 1 / likelihood)
     smoothed, k = array_stats.psislw(-log_ratio)
     return np.exp(smoothed - logsumexp(smoothed)), float(k)
 
@@ -556,6 +568,7 @@ def _refuse_constant(target: CrossedTarget, data: Distances) -> None:
     for column in range(place.start, place.stop):
         theta = np.tile(target.start, (2, 1))
         theta[:, column] = VANISHING
+        # the prior is taken out again: does the likelihood alone still grow from one vanishing sigma to a smaller one?
         far, near = target.log_density(theta) + 0.5 * theta[:, column] ** 2
         if near > far + 0.5:
             own = target.spec.likelihood.sigma == "connection"

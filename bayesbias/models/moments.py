@@ -101,6 +101,7 @@ def moved_points(points: ScalePoints, spec: ModelSpec, data: Distances) -> Scale
     if target.places != points.places:
         return None
     log_density, means, covariances = _conditional_means(target, points.theta)
+    # importance weights from the posterior of the old data to that of the new, times what the points weighed
     weights, k = smoothed_weights(log_density - points.log_density + np.log(points.weights))
     if k > MAX_PARETO_K or 1 / np.sum(weights**2) < LEAST_SHARE * len(weights):
         return None
@@ -116,6 +117,7 @@ def _weighted(target: CrossedTarget, theta: FloatArray, log_weights: FloatArray)
 def _averaged(weights: FloatArray, means: FloatArray, covariances: FloatArray) -> Moments:
     """Moments of a mixture of normals with weights (N,), means (N, K) and covariances (N, K, K)."""
     mean = weights @ means
+    # law of total variance: the mean of the covariances, and the covariance of the means
     apart = means - mean
     return mean, np.tensordot(weights, covariances, 1) + (apart * weights[:, None]).T @ apart
 

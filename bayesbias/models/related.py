@@ -11,10 +11,9 @@ from scipy import sparse
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
-from bayesbias._core.marginal import cell_numbers, scatter_cells
+from bayesbias._core.marginal import LOG_2PI, cell_numbers, scatter_cells
 from bayesbias._core.related import (
     BINS,
-    LOG_2PI,
     CellWeights,
     Components,
     FactorGrid,
@@ -351,11 +350,7 @@ def _list_fields(data: Distances) -> ListFields:
 
 
 def fields_of(
-    data: Distances,
-    parts: Components,
-    lists: CellLists,
-    overlaps: tuple[FloatArray, FloatArray],
-    observed: FloatArray,
+    data: Distances, parts: Components, lists: CellLists, overlaps: tuple[FloatArray, FloatArray], observed: FloatArray
 ) -> ListFields:
     """The fields of lists from their overlaps, and from the observed scatter (A,) within the cells of each class.
 
@@ -407,12 +402,7 @@ def refuse_many_cells(cells: int) -> None:
 
 
 def _scatter_within(
-    data: Distances,
-    parts: Components,
-    lists: CellLists,
-    same: FloatArray,
-    shares: FloatArray,
-    correlations: FloatArray,
+    data: Distances, parts: Components, lists: CellLists, same: FloatArray, shares: FloatArray, correlations: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Degrees of freedom of the scatter within the cells of each attribute class, (A,), and its expectation (A,).
 
@@ -427,6 +417,7 @@ def _scatter_within(
         member = lists.member / lists.member.sum(axis=1, keepdims=True)
         words = member @ relatedness.own_correlations(data.attribute_words.tolist()).T
     by_list = parts.loadings**2 @ (parts.variances * np.maximum(words - own, 0)).T
+    # n words with the mean correlation c, themselves included, scatter by n (1 - c) times their variance
     expected = n * by_list[lists.word, lists.listed]
     total, spread = np.zeros((2, len(data.connection_classes)))
     groups = data.group_index[lists.word]
@@ -467,6 +458,7 @@ def _scatter_variance(parts: Components, words: NDArray[np.intp], same: float, s
     2 sum over q, q' of v_q v_q' (Q'Q)_qq'^2 tr(C_q C_q'), with C_q the correlations of the words less their mean; an
     upper bound, since C_q is centred once.
     """
+    # the sum of squares of normal values with covariance C has the variance 2 tr C^2
     mean = parts.correlations @ shares + same
     apart = parts.correlations - mean[:, None]
     trace = n**2 * ((apart * shares) @ apart.T + same * np.outer(1 - mean, 1 - mean))
@@ -552,6 +544,7 @@ def further_word_sd(data: Distances) -> FloatArray:
     lists = cell_lists(data)
     same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
     n = lists.member.sum(axis=1)
+    # a further word less the mean of n, any two with the correlation c: (1 - c)(1 + 1 / n)
     variance = np.maximum(1 - alike_within(parts, same, shares), 0) * (1 + 1 / n[:, None])
     sd = np.full(data.filled.shape, np.nan)
     weight = parts.loadings[lists.word] ** 2 * parts.variances
@@ -641,6 +634,7 @@ def words_left_out(posterior: RelatedPosterior, data: Distances) -> FloatArray:
         scale = n / (n - 1)
         apart = scale * (data.y[rows] - data.cells.mean[protected, connection])
         own = means[:, listed, word]
+        # covariance of the word less the mean of each of its lists, in each component
         inner = alone[:, word, None, None] - own[:, :, None] - own[:, None, :] + between[:, listed[:, None], listed]
         loadings = parts.loadings[protected] * root * scale[:, None]
         covariance = np.einsum("iq,jq,qij->ij", loadings, loadings, inner)
@@ -648,6 +642,7 @@ def words_left_out(posterior: RelatedPosterior, data: Distances) -> FloatArray:
         points = factor_points(posterior.grid, np.unique(kind).tolist())[:, kind]
         covariances = covariance * (points[:, :, None] * points[:, None, :] if np.ptp(kind) else np.ones((1, 1, 1)))
         values, vectors = np.linalg.eigh(covariances)
+        # more protected words than dimensions make the covariance singular: the smallest eigenvalues are rounding
         values = np.maximum(values, FLOOR * values[:, -1:])
         squares = ((np.swapaxes(vectors, 1, 2) @ apart) ** 2 / values).sum(axis=1)
         log_det = np.log(values).sum(axis=1)
@@ -672,5 +667,6 @@ def log_terms(
     chol = np.linalg.cholesky(covariance + jitter * np.eye(len(sums.y)))
     errors = solve_triangular(chol, ((cells - sums.y) / factors[:, sums.kind]).T, lower=True)
     likelihood = -0.5 * (errors**2).sum(axis=0) - log_factors[:, sums.kind].sum(axis=1)
+    # the scatter within cells, as in factor_grid
     likelihood -= (log_factors + 0.5 * sums.scatter * np.exp(-2 * log_factors)) @ sums.freedom
     return {"sd_factor": posterior.priors.factor.log_density(factors).sum(axis=1)}, likelihood

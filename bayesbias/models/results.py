@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import io
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import check_suffix, from_json, home_folder, to_json, whole_file
+from bayesbias.distances.covariances import KEY, relatedness_group, relatedness_in_fit
 from bayesbias.distances.distances import Distances, class_of_connection
-from bayesbias.distances.storage import (
-    KEY,
-    known_coverage,
-    relatedness_group,
-    relatedness_in_fit,
-)
+from bayesbias.distances.storage import known_coverage
 from bayesbias.errors import InputError
 from bayesbias.models.draws import EFFECTS, Draws, dims_of
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text
-
-if TYPE_CHECKING:
-    pass
-
 
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
 SAMPLERS = {"nuts": ("pymc", "nutpie")}
@@ -37,12 +32,7 @@ ADJUSTMENT = "adjustment"
 
 
 def assemble(
-    spec: ModelSpec,
-    data: Distances,
-    drawn: Draws,
-    engine: str,
-    seed: int,
-    coverage: dict[str, Any] | None,
+    spec: ModelSpec, data: Distances, drawn: Draws, engine: str, seed: int, coverage: dict[str, Any] | None
 ) -> xr.DataTree:
     """The posterior, the data and the facts of the fit as one tree.
 
@@ -117,8 +107,10 @@ class Fit:
 
     @classmethod
     def read(cls, given: object, where: str = "what was given") -> Fit:
-        """A fit, checked; one that was read before stays as it is."""
+        """A fit, checked; one that was read before, or is kept open, stays as it is."""
         tree = given.tree if isinstance(given, Fit) else given
+        if (opened := _OPEN.get()) is not None and opened.tree is tree:
+            return opened
         if not isinstance(tree, xr.DataTree):
             raise InputError(f"{where} is a {type(tree).__name__}: give the DataTree that fit returns")
         if "paired" in tree.children:
@@ -207,6 +199,11 @@ class Fit:
         return "sd_factor" in self.tree["posterior"]
 
     @property
+    def stats(self) -> dict[Any, Any]:
+        """Statistics of what made the draws, by name; empty without any."""
+        return dict(self.tree["sample_stats"].data_vars) if "sample_stats" in self.tree.children else {}
+
+    @property
     def posterior(self) -> xr.Dataset:
         """The group ``posterior``."""
         return self.tree["posterior"].dataset
@@ -239,6 +236,22 @@ class Fit:
         """The priors that the fit made use of: word x group is left out of a table with one group."""
         absent = {"interaction_sd"} - set(self.posterior.data_vars)
         return {name: prior for name, prior in self.spec.priors.items() if name not in absent}
+
+
+_OPEN: ContextVar[Fit | None] = ContextVar("open fit", default=None)
+
+
+@contextmanager
+def kept_open(result: Fit) -> Iterator[None]:
+    """Whoever reads the tree of a fit meanwhile gets this fit, with all that it has worked out already.
+
+    The tree must not change as long as that lasts.
+    """
+    token = _OPEN.set(result)
+    try:
+        yield
+    finally:
+        _OPEN.reset(token)
 
 
 def read_distances(given: object, check: bool = True) -> Distances:
@@ -283,10 +296,24 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
     if "posterior" not in post.children:
         raise InputError("given is a DataTree without draws: give the one that fit returns, or result.posterior")
     # HDF5 cannot recover from a full disk: the file is made in memory and written in one go
-    content = io.BytesIO()
-    post.to_netcdf(content, engine="h5netcdf", encoding=_storage(post))
+    content = _netcdf(post)
     with whole_file(file) as temporary:
-        temporary.write_bytes(content.getvalue())
+        temporary.write_bytes(content)
+
+
+def _netcdf(post: xr.DataTree) -> bytes:
+    """The bytes that ``post.to_netcdf`` writes, which looks for a Dask cluster first: to load Dask takes longer."""
+    from xarray.backends import H5NetCDFStore
+
+    content, storage = io.BytesIO(), _storage(post)
+    root = H5NetCDFStore.open(content, mode="w", lock=False)
+    try:
+        for node in post.subtree:
+            store = root if node is post else root.get_child_store(node.path)
+            node.to_dataset(inherit=node is post).dump_to_store(store, encoding=storage[node.path])
+    finally:
+        root.close()
+    return content.getvalue()
 
 
 def _storage(post: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:

@@ -11,11 +11,6 @@ from bayesbias.distances.distances import Distances
 from bayesbias.models.draws import Draws
 
 
-def _beyond_words(name: str, data: Distances) -> tuple[int, ...]:
-    """The shape of an effect of attribute words beyond these."""
-    return (len(data.group_names),) if name == "interaction_effect" else ()
-
-
 class DrawsOfWords:
     """A taker that keeps the draws of all words.
 
@@ -32,11 +27,11 @@ class DrawsOfWords:
     """
 
     def __init__(self, data: Distances, points: int, effects: tuple[str, ...] = (), shift: float = 0.0) -> None:
-        attributes = len(data.attribute_words)
+        words, groups = len(data.attribute_words), len(data.group_names)
+        shapes = {"attribute_effect": (words,), "interaction_effect": (words, groups)}
         self.shift = shift
         self.values = {"word_mean": np.empty((points, len(data.protected_words), len(data.connections)))}
-        for name in effects:
-            self.values[name] = np.empty((points, attributes, *_beyond_words(name, data)))
+        self.values |= {name: np.empty((points, *shapes[name])) for name in effects}
 
     def cells(self, words: slice, drawn: FloatArray, part: int = 0) -> None:
         """Take draws (words, K, B) of the cells of some protected words."""

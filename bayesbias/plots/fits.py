@@ -1,35 +1,31 @@
-"""Pictures of a fit: means, contrasts, their decomposition, attribute words, predictions and variance."""
+"""Pictures of a fit: means, contrasts, their decomposition and sentence frames, predictions; and of an audit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from bayesbias._checks import interval, one_of, probability
+from bayesbias._checks import by_name_or_none, interval, one_of, probability
 from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import percent, share, signed
+from bayesbias._phrases import MINUS, difference, excludes_zero, percent, share, signed
 from bayesbias.calibration.topics import LISTS, TopicNull
 from bayesbias.checks.convergence import check_predictions, predictive_cells
-from bayesbias.checks.summaries import PROB, beside, contrasted, interval_ends
-from bayesbias.comparison import (
-    GIVEN,
-    POPULATIONS,
-    association,
-    beside_associated,
-    connections_of,
-)
-from bayesbias.comparison.contrast import DIFFERENCE, POOLED, RAW, decomposition_parts, rows_of
+from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
+from bayesbias.comparison import GIVEN, POPULATIONS, association, beside_associated, connections_of
+from bayesbias.comparison.associations import DIFFERENCE, POOLED, RAW, rows_of
+from bayesbias.comparison.frame_contrasts import FrameEffects, frame_effects
+from bayesbias.comparison.parts import decomposition_parts
 from bayesbias.errors import InputError
 from bayesbias.models.results import Fit
 from bayesbias.plots.style import (
+    BAND,
     FAINT,
-    FONT,
     INK,
     INNER_PROB,
     LOOKS,
@@ -42,9 +38,12 @@ from bayesbias.plots.style import (
     label_rows,
     mark_line,
     new_figure,
+    note,
     note_below,
-    note_beside,
+    notes_beside,
     one_panel,
+    part_rows,
+    picture,
     spread_rows,
     style_axes,
     word_labels,
@@ -52,17 +51,12 @@ from bayesbias.plots.style import (
 from bayesbias.plots.tables import MANY
 from bayesbias.words import labelled
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-
 DISTANCE = "cosine distance (smaller is closer)"
-MINUS = "\N{MINUS SIGN}"
 ONE_COLUMN = 20
 """With more protected words than this the words stand in two columns."""
 
 
+@picture()
 def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = GIVEN) -> Figure:
     """Mean distances by connection, above for the whole list, below for each protected word.
 
@@ -94,46 +88,42 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
     word_draws = result.draws("word_mean")
     counts = result.tree["constant_data/n"].to_numpy()
     order = _by_effect(word_draws.mean(axis=0), names)
-    label_of = result.labels
-    looks = connection_looks(names, label_of)
+    looks = connection_looks(names, result.labels)
     columns = 2 if len(words) > ONE_COLUMN else 1
     per_column = -(-len(words) // columns)
     row = 0.15 * max(len(names), 2)
     heights = (0.24 * len(names) + 0.7, row * per_column + 0.55)
-    with mpl.rc_context(FONT):
-        figure = new_figure(5.2 * columns + 1.6, sum(heights) + 0.5)
-        grid = figure.add_gridspec(2, columns, height_ratios=heights)
-        top = figure.add_subplot(grid[0, :])
-        mean = result.draws("connection_mean")
-        if population == GIVEN:
-            mean = np.nanmean(word_draws, axis=1)
+    figure = new_figure(5.2 * columns + 1.6, sum(heights) + 0.5)
+    grid = figure.add_gridspec(2, columns, height_ratios=heights)
+    top = figure.add_subplot(grid[0, :])
+    mean = result.draws("connection_mean")
+    if population == GIVEN:
+        mean = np.nanmean(word_draws, axis=1)
+    for k, name in enumerate(names):
+        draw_intervals(top, np.array([-float(k)]), mean[:, [k]], prob, looks[name])
+    notes_beside(top, -np.arange(len(names)), [f"n = {count:,}" for count in counts.sum(axis=0)], 8)
+    heading = f"Whole list, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
+    label_rows(top, [result.labels.get(name, name) for name in names], DISTANCE, heading, 1.0)
+    shared: Axes | None = top if columns == 1 else None
+    for column, chunk in enumerate(np.array_split(order, columns)):
+        axes = figure.add_subplot(grid[1, column], sharex=shared)
+        shared = shared or axes
         for k, name in enumerate(names):
-            draw_intervals(top, np.array([-float(k)]), mean[:, [k]], prob, looks[name])
-            note_beside(top, -float(k), f"n = {counts[:, k].sum():,}", 8)
-        heading = f"Whole list, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
-        label_rows(top, [label_of.get(name, name) for name in names], DISTANCE, heading, 1.0)
-        shared: Axes | None = top if columns == 1 else None
-        for column, chunk in enumerate(np.array_split(order, columns)):
-            axes = figure.add_subplot(grid[1, column], sharex=shared)
-            shared = shared or axes
-            for k, name in enumerate(names):
-                some = counts[chunk, k] > 0
-                places = spread_rows(len(chunk), len(names), k)[some]
-                draw_intervals(axes, places, word_draws[:, chunk[some], k], prob, looks[name])
-                for height, count in zip(places, counts[chunk[some], k], strict=True):
-                    note_beside(axes, height, str(count), 6)
-            for line in range(1, len(chunk)):
-                axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
-            axes.set_title("n", loc="right", fontsize=7, color=FAINT, x=1.025)
-            label_rows(axes, labels[chunk].tolist(), DISTANCE, "" if column else "By protected word", 1.0)
-        connection_legend(figure, looks.values())
+            some = counts[chunk, k] > 0
+            places = spread_rows(len(chunk), len(names), k)[some]
+            draw_intervals(axes, places, word_draws[:, chunk[some], k], prob, looks[name])
+            notes_beside(axes, places, counts[chunk[some], k].astype(str), 6)
+        part_rows(axes, len(chunk))
+        axes.set_title("n", loc="right", fontsize=7, color=FAINT, x=1.025)
+        label_rows(axes, labels[chunk].tolist(), DISTANCE, "" if column else "By protected word", 1.0)
+    connection_legend(figure, looks.values())
     return figure
 
 
 def _by_effect(mean: FloatArray, names: list[str]) -> np.ndarray:
     """Order of words by associated minus the connection that it is set beside, or by the first connection there is."""
     first = mean[:, names.index("associated") if "associated" in names else 0]
-    others = beside("associated", names, ~np.isnan(mean)) if "associated" in names else []
+    others = contrast_partners("associated", names, ~np.isnan(mean)) if "associated" in names else []
     if others:
         first = first - mean[:, names.index(others[0])]
     return np.argsort(np.where(np.isnan(first), np.inf, first), kind="stable")
@@ -141,11 +131,10 @@ def _by_effect(mean: FloatArray, names: list[str]) -> np.ndarray:
 
 WHOLE = Look("#000000", "D", "whole list")
 WORD = Look("#0072B2", "o", "protected word")
-
-
 ROW_LABELS = {POOLED: "association, partially pooled", RAW: "association", DIFFERENCE: "difference"}
 
 
+@picture()
 def plot_contrasts(
     post: xr.DataTree,
     first: str = "associated",
@@ -187,43 +176,39 @@ def plot_contrasts(
     left_out = names[~posteriors.kept].tolist()
     order = np.argsort(posteriors.words.mean, kind="stable")
     labels, words = names[posteriors.kept][order], posteriors.words.combined(np.eye(len(order))[order])
-    with mpl.rc_context(FONT):
-        figure, axes = one_panel(ax, 7.0, 0.23 * (len(labels) + 2) + 1.0)
-        heights = -np.arange(len(labels), dtype=float) - 1.5
-        draw_posteriors(axes, np.array([0.0]), posteriors.whole, prob, WHOLE)
-        draw_posteriors(axes, heights, words, prob, WORD)
-        if region is not None:
-            axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
-        shares = [*posteriors.whole.below(0.0), *words.below(0.0)]
-        for height, value in zip([0.0, *heights], shares, strict=True):
-            note_beside(axes, height, share(float(value)))
-        one, other = (labelled(name, result.labels) for name in (first, second))
-        title = f"{one} − {other}, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
-        kind = "" if posteriors.kind == DIFFERENCE else f"words: {ROW_LABELS[posteriors.kind]}; "
-        style_axes(axes, f"difference in cosine distance ({kind}left of 0: {one} is closer)", title)
-        axes.annotate(
-            "P(closer)",
-            (1.0, 1.0),
-            xycoords="axes fraction",
-            xytext=(5, 3),
-            textcoords="offset points",
-            fontsize=7.5,
-            color=FAINT,
-        )
-        mark_line(axes, 0.0)
-        axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
-        axes.set_yticks([0.0, *heights], ["whole list", *labels])
-        axes.get_yticklabels()[0].set_fontweight("bold")
-        axes.set_ylim(-len(labels) - 1.1, 0.6)
-        if left_out:
-            note_below(figure, f"without the distances that a row needs: {', '.join(left_out)}", ax=ax)
+    figure, axes = one_panel(ax, 7.0, 0.23 * (len(labels) + 2) + 1.0)
+    heights = -np.arange(len(labels), dtype=float) - 1.5
+    draw_posteriors(axes, np.array([0.0]), posteriors.whole, prob, WHOLE)
+    draw_posteriors(axes, heights, words, prob, WORD)
+    if region is not None:
+        axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
+    shares = [*posteriors.whole.below(0.0), *words.below(0.0)]
+    notes_beside(axes, [0.0, *heights], map(share, shares))
+    one, other = (labelled(name, result.labels) for name in (first, second))
+    title = f"{one}{MINUS}{other}, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
+    kind = "" if posteriors.kind == DIFFERENCE else f"words: {ROW_LABELS[posteriors.kind]}; "
+    style_axes(axes, f"difference in cosine distance ({kind}left of 0: {one} is closer)", title)
+    note(axes, "P(closer)", (1.0, 1.0), (5, 3), xycoords="axes fraction")
+    mark_line(axes, 0.0)
+    axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
+    _label_whole_list(axes, heights, labels)
+    if left_out:
+        note_below(figure, f"without the distances that a row needs: {', '.join(left_out)}", ax=ax)
     return figure
+
+
+def _label_whole_list(axes: Axes, heights: FloatArray, labels: Iterable[str]) -> None:
+    """Labels of rows of words, and of the whole list above them."""
+    axes.set_yticks([0.0, *heights], ["whole list", *labels])
+    axes.get_yticklabels()[0].set_fontweight("bold")
+    axes.set_ylim(heights[-1] - 0.6, 0.6)
 
 
 MOST_FIGURES = 12
 """Lists up to which the cells of a matrix of associations hold their figures."""
 
 
+@picture()
 def plot_association(
     post: xr.DataTree, prob: float = PROB, by: str = "protected_word", ax: Axes | None = None
 ) -> Figure:
@@ -258,32 +243,28 @@ def plot_association(
         groups, group_of = words, {name: name for name in words}
     cells = table.set_index([by, "list"])
     reach = max(float(table["mean"].abs().max()), 1e-12)
-    with mpl.rc_context(FONT):
-        figure, axes = one_panel(ax, 2.6 + 0.85 * len(lists), 0.24 * len(words) + 1.5)
-        values = np.array([[cells.loc[(word, name), "mean"] for name in lists] for word in words], dtype=float)
-        image = axes.imshow(values, cmap="PuOr_r", vmin=-reach, vmax=reach, aspect="auto")
-        for row, word in enumerate(words):
-            for column, name in enumerate(lists):
-                cell = cells.loc[(word, name)]
-                settled = cell["low"] > 0 or cell["high"] < 0
-                if len(lists) <= MOST_FIGURES:
-                    colour = "white" if abs(cell["mean"]) > 0.7 * reach else INK
-                    text = signed(cell["mean"])
-                    axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
-                if settled:
-                    place, size = (column - 0.46, row - 0.42), (0.92, 0.84)
-                    axes.add_patch(Rectangle(place, *size, fill=False, edgecolor="white", linewidth=2.6))
-                    axes.add_patch(Rectangle(place, *size, fill=False, edgecolor=INK, linewidth=1.2))
-        for before, after in pairwise(words):
-            if group_of[before] != group_of[after]:
-                axes.axhline(words.index(after) - 0.5, color=INK, linewidth=0.8)
-        axes.set_xticks(np.arange(len(lists)), lists)
-        axes.set_yticks(np.arange(len(words)), labels)
-        axes.tick_params(length=0)
-        axes.set_title("Association with each stereotype list", loc="left", fontsize=9)
-        bar = figure.colorbar(image, ax=axes, shrink=0.8)
-        bar.set_label("cosine distance (below 0: closer)")
-        note_below(figure, f"Framed: the {percent(prob)} interval excludes 0.", ax=ax)
+    figure, axes = one_panel(ax, 2.6 + 0.85 * len(lists), 0.24 * len(words) + 1.5)
+    values = np.array([[cells.loc[(word, name), "mean"] for name in lists] for word in words], dtype=float)
+    image = axes.imshow(values, cmap="PuOr_r", vmin=-reach, vmax=reach, aspect="auto")
+    for row, word in enumerate(words):
+        for column, name in enumerate(lists):
+            cell = cells.loc[(word, name)]
+            if len(lists) <= MOST_FIGURES:
+                colour = "white" if abs(cell["mean"]) > 0.7 * reach else INK
+                axes.text(column, row, signed(cell["mean"]), ha="center", va="center", fontsize=7, color=colour)
+            if excludes_zero(cell):
+                place, size = (column - 0.46, row - 0.42), (0.92, 0.84)
+                axes.add_patch(Rectangle(place, *size, fill=False, edgecolor="white", linewidth=2.6))
+                axes.add_patch(Rectangle(place, *size, fill=False, edgecolor=INK, linewidth=1.2))
+    for before, after in pairwise(words):
+        if group_of[before] != group_of[after]:
+            axes.axhline(words.index(after) - 0.5, color=INK, linewidth=0.8)
+    axes.set_xticks(np.arange(len(lists)), lists)
+    axes.set_yticks(np.arange(len(words)), labels)
+    axes.tick_params(length=0)
+    axes.set_title("Association with each stereotype list", loc="left", fontsize=9)
+    figure.colorbar(image, ax=axes, shrink=0.8).set_label("cosine distance (below 0: closer)")
+    note_below(figure, f"Framed: the {percent(prob)} interval excludes 0.", ax=ax)
     return figure
 
 
@@ -291,6 +272,7 @@ NULL = "#C9C9C9"
 NULL_HEIGHT = 0.42
 
 
+@picture()
 def plot_overview(
     post: xr.DataTree, topics: TopicNull | None = None, prob: float = PROB, ax: Axes | None = None
 ) -> Figure:
@@ -330,25 +312,25 @@ def plot_overview(
         raise InputError("the fit has no contrast of associated words: there is nothing to draw")
     names, labels = ["associated", *others], result.labels
     looks = connection_looks(names, labels)
-    with mpl.rc_context(FONT):
-        figure, axes = one_panel(ax, 6.2, 0.62 * len(others) + 1.35)
-        for i, other in enumerate(others):
-            whole = rows_of(result, "associated", other).whole
-            if topics is not None and f"associated - {other}" in topics.observed:
-                values = topics.of(f"associated - {other}")
-                counts, edges = np.histogram(values, min(24, max(5, len(values) // 8)))
-                heights = NULL_HEIGHT * counts / counts.max()
-                axes.stairs(heights - i, edges, baseline=-i, fill=True, color=NULL, zorder=1)
-            draw_posteriors(axes, np.array([-float(i)]), whole, prob, looks[other])
-            note_beside(axes, -float(i), share(float(whole.below(0.0)[0])))
-        mark_line(axes, 0.0)
-        label = labelled("associated", labels)
-        axes.set_yticks(-np.arange(len(others)), [f"{label} {MINUS}\n{labelled(other, labels)}" for other in others])
-        axes.set_ylim(-len(others) + 0.55, 0.6)
-        title = f"Difference in mean distance, with 50% and {percent(prob)} intervals"
-        style_axes(axes, f"cosine distance (left of 0: {label} is closer; right: probability of closer)", title)
-        grey = f"Grey: the same difference over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
-        note_below(figure, grey, ax=ax)
+    figure, axes = one_panel(ax, 6.2, 0.62 * len(others) + 1.35)
+    for i, other in enumerate(others):
+        whole = rows_of(result, "associated", other).whole
+        if topics is not None and f"associated - {other}" in topics.observed:
+            values = topics.of(f"associated - {other}")
+            counts, edges = np.histogram(values, min(24, max(5, len(values) // 8)))
+            heights = NULL_HEIGHT * counts / counts.max()
+            axes.stairs(heights - i, edges, baseline=-i, fill=True, color=NULL, zorder=1)
+        draw_posteriors(axes, np.array([-float(i)]), whole, prob, looks[other])
+        notes_beside(axes, [-float(i)], map(share, whole.below(0.0)))
+    mark_line(axes, 0.0)
+    label = labelled("associated", labels)
+    rows = [f"{label}{MINUS.rstrip()}\n{labelled(other, labels)}" for other in others]
+    axes.set_yticks(-np.arange(len(others)), rows)
+    axes.set_ylim(-len(others) + 0.55, 0.6)
+    title = f"Difference in mean distance, with 50% and {percent(prob)} intervals"
+    style_axes(axes, f"cosine distance (left of 0: {label} is closer; right: probability of closer)", title)
+    grey = f"Grey: the same difference over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
+    note_below(figure, grey, ax=ax)
     return figure
 
 
@@ -361,6 +343,7 @@ PANELS = (
 LEAST_HEIGHT = 2.4
 
 
+@picture()
 def plot_decomposition(
     post: xr.DataTree, second: str | None = None, prob: float = PROB, population: str = GIVEN
 ) -> Figure:
@@ -393,41 +376,39 @@ def plot_decomposition(
     order = np.argsort(parts.words.mean[parts.of_word(0)], kind="stable")
     labels = labels[parts.kept][order]
     heights = -np.arange(count, dtype=float) - 1.5
-    total = labelled(parts.word_labels[-1], result.labels).replace(" - ", f" {MINUS} ")
-    with mpl.rc_context(FONT):
-        looks: tuple[Look, ...] = LOOKS_OF_PARTS
-        titles: tuple[tuple[str, str], ...] = (*PANELS, (f"= {total}", "the sum"))
-        of_whole: tuple[int | None, ...] = (0, None, 1, 2)
-        if len(parts.word_labels) == 3:  # a table without associations
-            texts = [labelled(label, result.labels).replace(" - ", f" {MINUS} ") for label in parts.word_labels]
-            looks, of_whole = (looks[0], *looks[2:]), (0, 1, 2)
-            titles = ((texts[0], PANELS[0][1]), (f"+ {texts[1]}", PANELS[2][1]), (f"= {texts[2]}", "the sum"))
-        figure = new_figure(0.6 + 2.7 * len(looks), max(0.23 * (count + 2) + 1.3, LEAST_HEIGHT))
-        panels = figure.subplots(1, len(looks), sharex=True, sharey=True)
-        for place, (axes, look, (title, meaning), row) in enumerate(zip(panels, looks, titles, of_whole, strict=True)):
-            chosen = np.eye(count * len(panels))[parts.of_word(place)][order]
-            draw_posteriors(axes, heights, parts.words.combined(chosen), prob, look)
-            if row is not None:
-                draw_posteriors(axes, np.array([0.0]), parts.whole.combined(np.eye(3)[[row]]), prob, look)
-            style_axes(axes, meaning, title)
-            mark_line(axes, 0.0)
-            axes.locator_params(axis="x", nbins=5)
-            axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
-        panels[0].set_yticks([0.0, *heights], ["whole list", *labels])
-        panels[0].get_yticklabels()[0].set_fontweight("bold")
-        panels[0].set_ylim(heights[-1] - 0.6, 0.6)
-        note_below(
-            figure,
-            f"Differences in cosine distance (left of 0: closer), with 50% and {percent(prob)} intervals; the whole "
-            f"list for {POPULATIONS[population]}.",
-            f"Without distances to all lists: {left_out}." if left_out else "",
-        )
+    total = difference(labelled(parts.word_labels[-1], result.labels))
+    looks: tuple[Look, ...] = LOOKS_OF_PARTS
+    titles: tuple[tuple[str, str], ...] = (*PANELS, (f"= {total}", "the sum"))
+    of_whole: tuple[int | None, ...] = (0, None, 1, 2)
+    if len(parts.word_labels) == 3:  # a table without associations
+        texts = [difference(labelled(label, result.labels)) for label in parts.word_labels]
+        looks, of_whole = (looks[0], *looks[2:]), (0, 1, 2)
+        titles = ((texts[0], PANELS[0][1]), (f"+ {texts[1]}", PANELS[2][1]), (f"= {texts[2]}", "the sum"))
+    figure = new_figure(0.6 + 2.7 * len(looks), max(0.23 * (count + 2) + 1.3, LEAST_HEIGHT))
+    panels = figure.subplots(1, len(looks), sharex=True, sharey=True)
+    for place, (axes, look, (title, meaning), row) in enumerate(zip(panels, looks, titles, of_whole, strict=True)):
+        chosen = np.eye(count * len(panels))[parts.of_word(place)][order]
+        draw_posteriors(axes, heights, parts.words.combined(chosen), prob, look)
+        if row is not None:
+            draw_posteriors(axes, np.array([0.0]), parts.whole.combined(np.eye(3)[[row]]), prob, look)
+        style_axes(axes, meaning, title)
+        mark_line(axes, 0.0)
+        axes.locator_params(axis="x", nbins=5)
+        axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
+    _label_whole_list(panels[0], heights, labels)
+    note_below(
+        figure,
+        f"Differences in cosine distance (left of 0: closer), with 50% and {percent(prob)} intervals; the whole "
+        f"list for {POPULATIONS[population]}.",
+        f"Without distances to all lists: {left_out}." if left_out else "",
+    )
     return figure
 
 
 DENSITY_DRAWS = 4000
 
 
+@picture()
 def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = None) -> Figure:
     """Observed distances against their predictions, and the densities of both.
 
@@ -457,24 +438,23 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
     looks = connection_looks(names, labels)
     draws = predictive_cells(result, seed)
     shares = check_predictions(post, (INNER_PROB, prob), seed).iloc[0]
-    with mpl.rc_context(FONT):
-        figure = new_figure(8.0, 7.2)
-        grid = figure.add_gridspec(2, len(names), height_ratios=(2.6, 1))
-        top = figure.add_subplot(grid[0, :])
-        _cells(top, result, draws, looks.values(), prob)
-        top.set_title(
-            f"Observed and predicted: {100 * shares[f'inside_{100 * INNER_PROB:g}']:.0f}% of {shares['n']:,} "
-            f"distances lie in their 50% interval, {100 * shares[f'inside_{100 * prob:g}']:.0f}% in their "
-            f"{percent(prob)} interval",
-            loc="left",
-            fontsize=9.5,
-        )
-        first: Axes | None = None
-        for k, (name, look) in enumerate(looks.items()):
-            axes = figure.add_subplot(grid[1, k], sharex=first)
-            first = first or axes
-            _densities(axes, result, draws, k, labels.get(name, name), look)
-        connection_legend(figure, looks.values())
+    figure = new_figure(8.0, 7.2)
+    grid = figure.add_gridspec(2, len(names), height_ratios=(2.6, 1))
+    top = figure.add_subplot(grid[0, :])
+    _cells(top, result, draws, looks.values(), prob)
+    top.set_title(
+        f"Observed and predicted: {100 * shares[f'inside_{100 * INNER_PROB:g}']:.0f}% of {shares['n']:,} "
+        f"distances lie in their 50% interval, {100 * shares[f'inside_{100 * prob:g}']:.0f}% in their "
+        f"{percent(prob)} interval",
+        loc="left",
+        fontsize=9.5,
+    )
+    first: Axes | None = None
+    for k, (name, look) in enumerate(looks.items()):
+        axes = figure.add_subplot(grid[1, k], sharex=first)
+        first = first or axes
+        _densities(axes, result, draws, k, labels.get(name, name), look)
+    connection_legend(figure, looks.values())
     return figure
 
 
@@ -523,3 +503,66 @@ def _densities(axes: Axes, result: Fit, draws: FloatArray, k: int, name: str, lo
     axes.title.set_fontsize(8.5)
     axes.set_yticks([])
     axes.set_ylim(bottom=0)
+
+
+SINGLE = Look("#0072B2", "o", "in this frame")
+
+
+@picture()
+def plot_templates(
+    post: xr.DataTree | FrameEffects,
+    first: str = "associated",
+    second: str | None = None,
+    prob: float = PROB,
+    ax: Axes | None = None,
+) -> Figure:
+    """The contrast in each sentence frame, and as a band the contrast for frames like these.
+
+    Parameters
+    ----------
+    post
+        A fit of a table of words in sentences, or a result of :func:`frame_effects`.
+    first, second
+        Connections, as in :func:`contrasts`; of effects that are given, theirs.
+    prob
+        Mass of the band.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> def encoder(texts):  # in place of a sentence encoder
+    ...     letters = "abcdefghijklmnopqrstuvwxyz"
+    ...     return [[text.count(letter) + 0.1 for letter in letters] for text in texts]
+    >>> vectors = bb.encode(encoder, "weat7", ["{}.", "This is {}."])
+    >>> post = bb.fit(bb.distance_table(vectors, "weat7"), seed=0)
+    >>> bb.plots.plot_templates(post).savefig("templates.png")
+    """
+    prob = probability(prob, "prob")
+    if isinstance(post, FrameEffects):
+        one_of(first, dict.fromkeys(("associated", post.contrast[0])), "first")
+        by_name_or_none(second, post.contrast[1:], "second")
+    effects = post if isinstance(post, FrameEffects) else frame_effects(post, first, second)
+    table = effects.by_frame
+    if table.empty:
+        raise InputError("the sentences come from a corpus and are no frames: there is nothing to draw")
+    low, high = interval_ends(effects.whole[:, None], prob)
+    table = table.iloc[np.lexsort((table["contrast"], table["side"]))]
+    heights = -np.arange(len(table), dtype=float)
+    figure, axes = one_panel(ax, 6.4, 0.28 * len(table) + 1.3)
+    axes.axvspan(low[0], high[0], color=BAND, lw=0, zorder=0)
+    axes.axvline(effects.whole.mean(), color="#0072B2", lw=0.8, zorder=1)
+    axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
+    values, se = table["contrast"].to_numpy(), table["se"].to_numpy()
+    axes.hlines(heights, values - se, values + se, color=SINGLE.colour, linewidth=1.2)
+    axes.scatter(values, heights, s=20, marker=SINGLE.marker, color=SINGLE.colour)
+    sides = ["" if side == "both" else str(side) for side in table["side"]]
+    contrast = MINUS.join(effects.contrast)
+    label_rows(axes, word_labels(table["frame"], sides).tolist(), f"{contrast}, cosine distance", "Frames", 0.0)
+    note_below(
+        figure,
+        "Bars: one standard error of what single attribute words add to differences between frames. Band: "
+        f"{percent(prob)} interval for frames like these.",
+        ax=ax,
+    )
+    return figure

@@ -1,46 +1,52 @@
-"""Pictures of metrics: rankings, silhouettes, plans."""
+"""Pictures of metrics: rankings, silhouettes and plans; of calibration, and of what chance gives."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import Any
 
-import matplotlib as mpl
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from bayesbias._checks import flag
 from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import MINUS, percent
+from bayesbias._phrases import MINUS, difference, percent, signed
+from bayesbias.calibration.false_positives import Ranks
+from bayesbias.calibration.null_models import as_far
+from bayesbias.calibration.simulation import NullWeat
+from bayesbias.calibration.topics import LISTS, TopicNull
 from bayesbias.comparison.power import Plan
 from bayesbias.comparison.ranking import Ranking
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
+    COLOURS,
     FAINT,
-    FONT,
     INK,
+    MARKERS,
     Look,
-    check_kind,
+    label_rows,
     mark_line,
     new_figure,
+    note,
     note_below,
+    one_panel,
+    picture,
     style_axes,
     word_labels,
 )
 from bayesbias.silhouettes import Silhouette, silhouette_accuracy
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#4D4D4D")
+STACKED = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#4D4D4D")
 HATCHES = ("", "//", "..", "xx", "++")
 ACROSS = 3
 """Panels of rank probabilities in a row."""
 
 
+@picture(Ranking, "rank")
 def plot_ranking(ranking: Ranking) -> Figure:
     """Ranks added up over metrics, and for each metric how probable each rank of each embedding is.
 
@@ -63,7 +69,6 @@ def plot_ranking(ranking: Ranking) -> Figure:
     >>> ranking = bb.rank({"before": kv, "after": debiased}, ["weat6", "weat7"], "weat", draws=20)
     >>> bb.plots.plot_ranking(ranking).savefig("ranking.png")
     """
-    check_kind(ranking, Ranking, "plot_ranking", "rank")
     ranks, metrics = ranking.ranks, list(map(str, ranking.scores))
     added = ranks[metrics].sum(axis=1, min_count=len(metrics))
     order = list(added.sort_values(kind="stable", na_position="last").index)
@@ -71,25 +76,25 @@ def plot_ranking(ranking: Ranking) -> Figure:
     columns = max(1, min(ACROSS, len(shown)))
     rows = -(-len(shown) // columns)
     each = 0.34 * len(order) + 0.75
-    widest = max(map(len, word_labels(order, [""] * len(order))))
-    with mpl.rc_context(FONT):
-        figure = new_figure(max(6.4, columns * (1.3 + 0.42 * len(order)) + 0.09 * widest), each * (rows + 1) + 0.6)
-        grid = figure.add_gridspec(rows + 1, columns)
-        _added(figure.add_subplot(grid[0, :]), ranks.loc[order], metrics)
-        for i, metric in enumerate(shown):
-            axes = figure.add_subplot(grid[1 + i // columns, i % columns])
-            table = ranking.rank_distribution.query("metric == @metric").pivot_table(
-                index="embedding", columns="rank", values="probability"
-            )
-            _probable(axes, table.reindex(order).to_numpy(), ranks.loc[order, metric].to_numpy(dtype=float), metric)
-            axes.set_yticks(np.arange(len(order)), word_labels(order, [""] * len(order)) if i % columns == 0 else [])
-        figure.legend(loc="outside upper center", ncols=4, frameon=False)
-        if shown:
-            note_below(
-                figure,
-                "below: probability of each rank (1 = least biased) over words drawn with replacement; frame: the rank "
-                "with the words as they are",
-            )
+    labels = word_labels(order)
+    widest = max(map(len, labels))
+    figure = new_figure(max(6.4, columns * (1.3 + 0.42 * len(order)) + 0.09 * widest), each * (rows + 1) + 0.6)
+    grid = figure.add_gridspec(rows + 1, columns)
+    _added(figure.add_subplot(grid[0, :]), ranks.loc[order], metrics)
+    for i, metric in enumerate(shown):
+        axes = figure.add_subplot(grid[1 + i // columns, i % columns])
+        table = ranking.rank_distribution.query("metric == @metric").pivot_table(
+            index="embedding", columns="rank", values="probability"
+        )
+        _probable(axes, table.reindex(order).to_numpy(), ranks.loc[order, metric].to_numpy(dtype=float), metric)
+        axes.set_yticks(np.arange(len(order)), labels if i % columns == 0 else [])
+    figure.legend(loc="outside upper center", ncols=4, frameon=False)
+    if shown:
+        note_below(
+            figure,
+            "below: probability of each rank (1 = least biased) over words drawn with replacement; frame: the rank "
+            "with the words as they are",
+        )
     return figure
 
 
@@ -103,7 +108,7 @@ def _added(axes: Axes, ranks: pd.DataFrame, metrics: list[str]) -> None:
             length,
             left=start,
             height=0.62,
-            color="white" if outside else COLOURS[i % len(COLOURS)],
+            color="white" if outside else STACKED[i % len(STACKED)],
             hatch=HATCHES[i % len(HATCHES)],
             edgecolor=FAINT if outside else "white",
             linewidth=0.6,
@@ -111,7 +116,7 @@ def _added(axes: Axes, ranks: pd.DataFrame, metrics: list[str]) -> None:
         )
         start += length
     lacks = np.where(ranks[metrics].isna().any(axis=1), "\n(lacks a rank)", "")
-    axes.set_yticks(np.arange(len(ranks)), word_labels(ranks.index, [""] * len(ranks)) + lacks.astype(object))
+    axes.set_yticks(np.arange(len(ranks)), word_labels(ranks.index) + lacks.astype(object))
     axes.invert_yaxis()
     style_axes(axes, "ranks, added up", "Ranks (shorter: less biased)")
 
@@ -126,9 +131,7 @@ def _probable(axes: Axes, shares: np.ndarray, ranks: np.ndarray, metric: str) ->
         tied = int((ranks == rank).sum())  # those that tie share as many ranks
         if tied:
             corner = (rank - (tied - 1) / 2 - 1.5, row - 0.5)
-            axes.add_patch(
-                mpl.patches.Rectangle(corner, tied, 1, fill=False, edgecolor="#D55E00", linewidth=1.6, clip_on=False)
-            )
+            axes.add_patch(Rectangle(corner, tied, 1, fill=False, edgecolor="#D55E00", linewidth=1.6, clip_on=False))
     axes.set_xticks(np.arange(shares.shape[1]), [str(i + 1) for i in range(shares.shape[1])])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -147,6 +150,7 @@ ZOOMED = 0.1
 Panel = Mapping[str, Silhouette] | Silhouette
 
 
+@picture()
 def plot_silhouette(panels: Panel | Sequence[Panel], runs: bool = False, zoom: bool | None = None) -> Figure:
     """Values of a metric over the number of words used: the area between the extremes, and the mean.
 
@@ -180,13 +184,12 @@ def plot_silhouette(panels: Panel | Sequence[Panel], runs: bool = False, zoom: b
     named = [_named(panel) for panel in every]
     columns = min(COLUMNS, len(named))
     rows = -(-len(named) // columns)
-    with mpl.rc_context(FONT):
-        figure = new_figure(5.0 * columns + 0.4, 3.0 * rows + 0.3)
-        grid = figure.subplots(rows, columns, squeeze=False)
-        for axes, panel in zip(grid.ravel(), named, strict=False):
-            _draw(axes, panel, flag(runs, "runs"), zoom)
-        for axes in grid.ravel()[len(named) :]:
-            axes.set_visible(False)
+    figure = new_figure(5.0 * columns + 0.4, 3.0 * rows + 0.3)
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for axes, panel in zip(grid.ravel(), named, strict=False):
+        _draw(axes, panel, flag(runs, "runs"), zoom)
+    for axes in grid.ravel()[len(named) :]:
+        axes.set_visible(False)
     return figure
 
 
@@ -217,38 +220,29 @@ def _draw(axes: Axes, panel: Mapping[str, Silhouette], runs: bool, zoom: bool | 
             axes.plot(curve.sizes, curve.values.T, color=colour, linewidth=0.4, alpha=0.35)  # noqa: PD011
         for end in _ends(curve):
             axes.plot(curve.sizes, end, color=colour, linewidth=0.8, linestyle=(0, (5, 2)))
-        axes.plot(curve.sizes, curve.mean, color=colour, linewidth=1.8, label=f"{name} ({_scores(curve)})")
-    first = next(iter(panel.values()))
-    (low, high), zoomed = _limits(list(panel.values()), zoom)
+        covered = curve.coverage[:-1]
+        coverage = f", coverage {covered.mean():.2f}" if len(covered) and not np.isnan(covered).any() else ""
+        label = f"{name} (robustness {curve.robustness:.2f}{coverage})"
+        axes.plot(curve.sizes, curve.mean, color=colour, linewidth=1.8, label=label)
+    both = list(panel.values())
+    first, (low, high), zoomed = both[0], *_limits(both, zoom)
     room = 0.03 * (high - low)
     axes.set_ylim(low - room, high + room)
     axes.axhline(first.optimum, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlabel(f"{first.vary.removesuffix('s')} words used")
-    axes.set_ylabel(fill(_ranged(first) if zoomed else first.metric, NARROW))
+    least, most = (f"{bound:.3g}".replace("-", "\N{MINUS SIGN}") for bound in first.bounds)
+    axes.set_ylabel(fill(f"{first.metric} (range {least} to {most})" if zoomed else first.metric, NARROW))
     title = f"{first.metric}, growing {first.vary}"
-    both = list(panel.values())
     if len(both) == 2 and np.array_equal(both[0].sizes, both[1].sizes):
         title += f": accuracy {silhouette_accuracy(both[0], both[1]):.2f}"
     axes.set_title(fill(title, WIDE), loc="left", fontweight="bold")
     axes.legend(frameon=False, fontsize=8)
 
 
-def _ranged(silhouette: Silhouette) -> str:
-    """The metric and its range."""
-    low, high = (f"{bound:.3g}".replace("-", "\N{MINUS SIGN}") for bound in silhouette.bounds)
-    return f"{silhouette.metric} (range {low} to {high})"
-
-
 def _ends(silhouette: Silhouette) -> list[FloatArray]:
     """Means over the runs of the lower and of the upper ends of the intervals, (sizes,) each."""
     return [end.mean(axis=0) for end in (silhouette.low, silhouette.high) if end is not None]
-
-
-def _scores(silhouette: Silhouette) -> str:
-    covered = silhouette.coverage[:-1]
-    coverage = f", coverage {covered.mean():.2f}" if len(covered) and not np.isnan(covered).any() else ""
-    return f"robustness {silhouette.robustness:.2f}{coverage}"
 
 
 def _limits(panel: Sequence[Silhouette], zoom: bool | None) -> tuple[tuple[float, float], bool]:
@@ -268,6 +262,7 @@ LOOKS_OF_WAYS = (("#D55E00", "o"), ("#E69F00", "^"), ("#0072B2", "s"), ("#4D4D4D
 TICKS = (0.5, 1, 2, 4, 8, 16, 32)
 
 
+@picture(Plan, "plan")
 def plot_plan(plan: Plan) -> Figure:
     """Width of the contrast's interval and probability of seeing it against the length of the lists.
 
@@ -283,45 +278,217 @@ def plot_plan(plan: Plan) -> Figure:
     --------
     >>> bb.plots.plot_plan(bb.plan("gender", effect=0.05)).savefig("plan.png")
     """
-    check_kind(plan, Plan, "plot_plan", "plan")
     now = plan.present
-    with mpl.rc_context(FONT):
-        figure = new_figure(8.2, 3.5)
-        left, right = figure.subplots(1, 2, sharex=True)
-        for (name, rows), (colour, marker) in zip(
-            plan.curve.groupby("varied", sort=False), LOOKS_OF_WAYS, strict=False
-        ):
-            for axes, column in ((left, "width"), (right, "power")):
-                axes.plot(rows["factor"], rows[column], color=colour, marker=marker, ms=4, lw=1.2, label=str(name))
-        for axes, value in ((left, now.width), (right, now.power)):
-            mark_line(axes, 1.0)
-            axes.scatter([1.0], [value], s=70, facecolor="none", edgecolor=INK, zorder=4)
-            axes.set_xscale("log", base=2)
-            axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
-            axes.minorticks_off()
-        left.axhline(2 * abs(plan.effect), color=FAINT, linewidth=0.8, linestyle=":")
-        left.annotate(
-            "twice the effect",
-            (1.0, 2 * abs(plan.effect)),
-            xycoords=("axes fraction", "data"),
-            xytext=(-2, 3),
-            textcoords="offset points",
-            ha="right",
-            fontsize=7.5,
-            color=FAINT,
-        )
-        right.axhline(plan.power, color=FAINT, linewidth=0.8, linestyle=":")
-        title = f"{plan.first}{MINUS}{plan.second}"
-        style_axes(
-            left, "length of the lists (1 = as they are)", f"Width of the {percent(plan.prob)} interval, {title}"
-        )
-        style_axes(right, "length of the lists (1 = as they are)", f"Probability of seeing {plan.effect:g}")
-        left.set_ylim(bottom=0)
-        right.set_ylim(0, 1.02)
-        figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
-        note_below(
-            figure,
-            f"now: {now.stereotype_words} stereotype, {now.control_words} control, {now.protected_words} protected "
-            f"words; scales: {plan.scales_from}",
-        )
+    figure = new_figure(8.2, 3.5)
+    left, right = figure.subplots(1, 2, sharex=True)
+    for (name, rows), (colour, marker) in zip(plan.curve.groupby("varied", sort=False), LOOKS_OF_WAYS, strict=False):
+        for axes, column in ((left, "width"), (right, "power")):
+            axes.plot(rows["factor"], rows[column], color=colour, marker=marker, ms=4, lw=1.2, label=str(name))
+    for axes, value in ((left, now.width), (right, now.power)):
+        mark_line(axes, 1.0)
+        axes.scatter([1.0], [value], s=70, facecolor="none", edgecolor=INK, zorder=4)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
+        axes.minorticks_off()
+    left.axhline(2 * abs(plan.effect), color=FAINT, linewidth=0.8, linestyle=":")
+    above: Any = ("axes fraction", "data")
+    note(left, "twice the effect", (1.0, 2 * abs(plan.effect)), (-2, 3), xycoords=above, ha="right")
+    right.axhline(plan.power, color=FAINT, linewidth=0.8, linestyle=":")
+    title = f"{plan.first}{MINUS}{plan.second}"
+    style_axes(left, "length of the lists (1 = as they are)", f"Width of the {percent(plan.prob)} interval, {title}")
+    style_axes(right, "length of the lists (1 = as they are)", f"Probability of seeing {plan.effect:g}")
+    left.set_ylim(bottom=0)
+    right.set_ylim(0, 1.02)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
+    note_below(
+        figure,
+        f"now: {now.stereotype_words} stereotype, {now.control_words} control, {now.protected_words} protected "
+        f"words; scales: {plan.scales_from}",
+    )
+    return figure
+
+
+BAND = 0.99
+RATES = ["method", "contrast", "rate", "se", "nominal"]
+
+
+@picture()
+def plot_calibration(result: pd.DataFrame | Ranks) -> Figure:
+    """False-positive rates against the nominal rate, or ranks of the truth against uniform ones.
+
+    Parameters
+    ----------
+    result
+        A table of :func:`false_positive_rate`, :func:`null_false_positive_rate` or :func:`coverage_study`, with several
+        rows of a method as several points; or a result of :func:`sbc`.
+
+    Examples
+    --------
+    >>> shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
+    >>> ranks = bb.calibration.sbc("published", shape, replicates=5, draws=19)
+    >>> bb.plots.plot_calibration(ranks).savefig("ranks.png")
+    """
+    if isinstance(result, Ranks):
+        return _ranks(result)
+    if isinstance(result, pd.DataFrame):
+        table = result.rename(columns={"coverage": "rate"})
+        if set(RATES) <= set(table.columns) and len(table):
+            return _rates(table, "coverage" if "coverage" in result else "false-positive rate")
+    raise InputError(
+        "plot_calibration takes a table of false_positive_rate, null_false_positive_rate or coverage_study, "
+        "or a result of sbc"
+    )
+
+
+def _rates(table: pd.DataFrame, label: str) -> Figure:
+    methods, contrasts = (list(dict.fromkeys(table[name])) for name in ("method", "contrast"))
+    nominal = float(table["nominal"].iloc[0])
+    figure = new_figure(3.0 * len(contrasts) + 1.0, 0.32 * len(methods) + 1.4)
+    axes_row = figure.subplots(1, len(contrasts), squeeze=False, sharex=True, sharey=True)[0]
+    for axes, contrast in zip(axes_row, contrasts, strict=True):
+        for i, method in enumerate(methods):
+            rows = table[(table["contrast"] == contrast) & (table["method"] == method)]
+            heights = -i + np.linspace(-0.22, 0.22, len(rows)) * (len(rows) > 1)
+            colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+            ends = [(2 * rows["se"]).clip(upper=most) for most in (rows["rate"], 1 - rows["rate"])]
+            axes.errorbar(rows["rate"], heights, xerr=ends, fmt="none", ecolor=colour, elinewidth=0.8)
+            axes.scatter(rows["rate"], heights, s=24, color=colour, marker=marker, edgecolor="white", lw=0.5, zorder=3)
+        label_rows(axes, methods, label, contrast, nominal)
+    axes_row[0].set_xlim(left=-0.01)
+    note_below(figure, f"dashed: nominal, {nominal:.2f}; bars: two standard errors")
+    return figure
+
+
+def _ranks(result: Ranks) -> Figure:
+    """Empirical distribution of the ranks minus the uniform one, with the band of chance."""
+    names = list(result.ranks)
+    columns = min(3, len(names))
+    rows = -(-len(names) // columns)
+    grid = np.linspace(0, 1, 200)
+    replicates = len(next(iter(result.ranks.values())))
+    from scipy.stats import kstwo  # loads slowly
+
+    band = kstwo.ppf(BAND, replicates)
+    figure = new_figure(2.7 * columns + 0.6, 1.6 * rows + 0.7)
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    for axes, name in zip(panels, names, strict=False):
+        axes.fill_between([0, 1], -band, band, color="#E3E3E3", linewidth=0)
+        for column in result.ranks[name].T:
+            share = np.searchsorted(np.sort((column + 0.5) / (result.draws + 1)), grid, side="right") / replicates
+            axes.plot(grid, share - grid, color="#0072B2", linewidth=0.7, alpha=0.7)
+        style_axes(axes, "", f"{name} ({result.ranks[name].shape[1]})")
+        axes.axhline(0, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
+    for axes in panels[len(names) :]:
+        axes.set_visible(False)
+    figure.supxlabel(
+        f"rank of the truth (model {result.model}, engine {result.engine}, {replicates} tables); grey: where "
+        f"{percent(BAND)} of right engines' lines stay",
+        fontsize=7.5,
+        color=FAINT,
+    )
+    figure.supylabel("share below − uniform", fontsize=8)
+    return figure
+
+
+BARS, MARK = "#56B4E9", "#D55E00"
+BINS = 60
+TITLES = ("Sum statistic s", "Effect size")
+
+
+@picture(NullWeat, "simulate_null_weat")
+def plot_null_weat(result: NullWeat) -> Figure:
+    """WEAT of samples of noise, and of one sample whose words are dealt out anew, with the sample marked.
+
+    Figures 10 and 8 of Dobrzeniecka and Urbaniak (2024).
+
+    Parameters
+    ----------
+    result
+        A result of :func:`simulate_null_weat`.
+
+    Returns
+    -------
+    Figure
+        Histograms of s and of the effect size, above over samples, below over partitions; the grey band holds ``prob``
+        of them.
+
+    Examples
+    --------
+    >>> found = bb.calibration.simulate_null_weat(words=4, draws=200)
+    >>> bb.plots.plot_null_weat(found).savefig("null.png")
+    """
+    observed = (result.observed_s, result.observed_effect_size)
+    far = [f"{share:.1%} of samples\nas far from 0" for share in result.summary()["as_extreme"]]
+    rows = (
+        ("samples of noise", (result.s, result.effect_size), far),
+        ("partitions", (result.partition_s, result.partition_effect_size), [f"p = {result.test.p_value:.3g}"] * 2),
+    )
+    figure = new_figure(8.2, 5.8)
+    for (kind, values, captions), axes_row in zip(rows, figure.subplots(2, 2), strict=True):
+        for axes, drawn, mark, words, title in zip(axes_row, values, observed, captions, TITLES, strict=True):
+            low, high = np.quantile(drawn, [(1 - result.prob) / 2, (1 + result.prob) / 2])
+            axes.axvspan(low, high, color="#EDEDED", zorder=0)
+            axes.hist(drawn, bins=BINS, color=BARS, zorder=2)
+            _observed(axes, mark, words, bool(mark > np.median(drawn)))
+            axes.set_yticks([])
+            most = max(np.abs(drawn).max(), abs(mark)) * 1.35
+            axes.set_xlim(-most, most)
+            style_axes(axes, "", f"{title} of {kind}: {mark:.2f}")
+    note_below(
+        figure,
+        f"{len(result.s):,} samples of noise with sd {result.sd:g}, {result.words} + {result.words} words, "
+        f"{result.attributes} + {result.attributes} attributes; {'all' if result.test.exact else 'random'} "
+        f"{len(result.partition_s):,} partitions of one sample",
+    )
+    return figure
+
+
+def _observed(axes: Axes, mark: float, words: str, right: bool) -> None:
+    """A line at an observed value, with words right or left of it."""
+    axes.axvline(mark, color=MARK, linewidth=1.8, zorder=4)
+    side: dict[str, Any] = {"ha": "left" if right else "right", "va": "top", "fontsize": 8, "color": MARK}
+    note(axes, words, (mark, 0.97), (6 if right else -6, 0), xycoords=("data", "axes fraction"), **side)
+
+
+TOPIC_BINS, FEW_BINS, FEW = 40, 20, 200
+"""Bins of a histogram, those of one of few replicates, and what is few."""
+AS_FAR = "#E69F00"
+HEADROOM = 1.12
+"""Height of the panel over that of the highest bar, for the label of the observed value."""
+
+
+@picture(TopicNull, "topic_null")
+def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | None = None) -> Figure:
+    """Histogram of a statistic for random lists, with the observed value as a line.
+
+    Replicates at least as far from no bias (dashed) as the observed value are orange.
+
+    Parameters
+    ----------
+    null
+        A result of :func:`topic_null`.
+    statistic
+        One of its statistics; by default the first.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> null = bb.topic_null("google-news-slice", "weat7", replicates=50)
+    >>> bb.plots.plot_topic_null(null).savefig("topics.png")
+    """
+    name = next(iter(null.observed)) if statistic is None else statistic
+    values, observed, centre = null.of(name), null.observed[name], null.centre[name]
+    far = as_far(values, observed, centre)
+    edges = np.histogram_bin_edges(values, TOPIC_BINS if len(values) > FEW else FEW_BINS).tolist()
+    figure, axes = one_panel(ax, 6.4, 3.2)
+    axes.hist([values[~far], values[far]], edges, stacked=True, color=[BARS, AS_FAR], zorder=2)
+    axes.axvline(centre, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
+    _observed(axes, observed, f"observed {signed(observed)}", bool(observed <= np.median(values)))
+    share = f"{far.sum():,} of {len(values):,} ({far.mean():.1%}) are at least as far from {centre:g}"
+    what = "difference of mean cosine distances" if " - " in name else f"{name} of {null.words}"
+    style_axes(axes, what, f"{difference(name)}: {share}")
+    axes.set_yticks([])
+    axes.set_ylim(top=HEADROOM * axes.get_ylim()[1])
+    note_below(figure, f"{len(values):,} {LISTS[null.kind]}, in place of those of {null.words}; {null.embedding}.")
     return figure

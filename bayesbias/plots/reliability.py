@@ -4,34 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from bayesbias._checks import flag, probability
 from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import percent, share
+from bayesbias._phrases import percent, share, signed
 from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
     FAINT,
-    FONT,
     INK,
     INNER_PROB,
     LINES,
     Look,
-    check_kind,
     draw_intervals,
     draw_row,
+    handles_of,
     label_rows,
     looks_of,
     new_figure,
+    note,
     note_below,
-    note_beside,
+    notes_beside,
     one_panel,
+    part_rows,
+    picture,
     place_legend,
     spread_rows,
     style_axes,
@@ -41,13 +43,6 @@ from bayesbias.reliability import ReliabilityRegression, VarianceComponents
 from bayesbias.reliability.components import FIXED, GOOD, INTERCEPT, RESIDUAL, TOTAL
 from bayesbias.stability import SettingComponents
 from bayesbias.stability.setting_components import SETTINGS
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 BANDS = {
     "poor": (None, "#E6E6E6"),
@@ -64,11 +59,11 @@ FEW = 300
 """Values up to which each is a point."""
 LEAST = -0.5
 """Values below stand at the left edge."""
-MINUS = "\N{MINUS SIGN}"
 
 type Tables = pd.DataFrame | Mapping[str, pd.DataFrame]
 
 
+@picture()
 def plot_reliability(table: Tables, labels: bool | None = None) -> Figure:
     """How reliable words, base pairs or queries are: the distribution by measure, or each by its name.
 
@@ -107,27 +102,22 @@ def plot_reliability(table: Tables, labels: bool | None = None) -> Figure:
         )
     looks = looks_of(name for panel in panels.values() for name in panel["measure"])
     inside = [panel["measure"].nunique() for panel in panels.values()]
-    if named:
-        heights = [0.12 * max(series, 2) * count + 0.95 for series, count in zip(inside, counts, strict=True)]
-    else:
-        heights = [0.46 * series + 0.95 for series in inside]
+    rows = [max(series, 2) * count if named else series for series, count in zip(inside, counts, strict=True)]
+    heights = [(0.12 if named else 0.46) * size + 0.95 for size in rows]
     everything = pd.concat(panels.values())
-    with mpl.rc_context(FONT):
-        figure = new_figure(7.4, sum(heights) + 0.4)
-        column = figure.subplots(len(panels), 1, squeeze=False, sharex=True, height_ratios=heights)[:, 0]
-        for axes, (title, panel) in zip(column, panels.items(), strict=True):
-            (_rows if named else _boxes)(axes, panel, {name: looks[name] for name in panel["measure"].unique()})
-            style_axes(axes, "", title)
-            _bands(axes)
-        column[-1].set_xlabel("coefficient of reliability (1: no error)")
-        column[0].set_xlim(_left(everything, named), 1.02)
-        if named and len(looks) > 1:
-            handles: list[Any] = [
-                Line2D([], [], color=look.colour, marker=look.marker, label=name) for name, look in looks.items()
-            ]
-            figure.legend(handles=handles, loc="outside upper center", ncols=4, frameon=False)
-        cut = ", cut at the left edge" if (everything["low"] < LEAST).any() else ""
-        note_below(figure, f"Bars: confidence intervals{cut}." if named else "", *_counted(everything))
+    figure = new_figure(7.4, sum(heights) + 0.4)
+    column = figure.subplots(len(panels), 1, squeeze=False, sharex=True, height_ratios=heights)[:, 0]
+    for axes, (title, panel) in zip(column, panels.items(), strict=True):
+        (_rows if named else _boxes)(axes, panel, {name: looks[name] for name in panel["measure"].unique()})
+        style_axes(axes, "", title)
+        _bands(axes)
+    column[-1].set_xlabel("coefficient of reliability (1: no error)")
+    least = float(everything[["value", "low"] if named else ["value"]].min().min())
+    column[0].set_xlim(max(LEAST, min(0.0, least)) - 0.03, 1.02)
+    if named and len(looks) > 1:
+        figure.legend(handles=handles_of(looks.values()), loc="outside upper center", ncols=4, frameon=False)
+    cut = ", cut at the left edge" if (everything["low"] < LEAST).any() else ""
+    note_below(figure, f"Bars: confidence intervals{cut}." if named else "", *_counted(everything))
     return figure
 
 
@@ -153,27 +143,13 @@ def _panels(table: Tables) -> dict[str, pd.DataFrame]:
     return {str(name): part if "measure" in part else part.assign(measure=EVERY) for name, part in tables.items()}
 
 
-def _left(table: pd.DataFrame, named: bool) -> float:
-    """The left edge: 0, or less where values or intervals need it."""
-    least = table[["value", "low"] if named else ["value"]].min().min()
-    return float(max(LEAST, min(0.0, least))) - 0.03
-
-
 def _bands(axes: Axes) -> None:
     edges = [-1e9, *(begin for begin, _ in BANDS.values() if begin is not None), 1.0]
     top = axes.get_ylim()[1]
     for (name, (begin, shade)), low, high in zip(BANDS.items(), edges[:-1], edges[1:], strict=True):
         axes.axvspan(low, high, color=shade, linewidth=0, zorder=0)
-        axes.annotate(
-            name,
-            (0.0, top) if begin is None else (begin, top),
-            xycoords=("axes fraction", "data") if begin is None else "data",
-            xytext=(3, -3),
-            textcoords="offset points",
-            va="top",
-            fontsize=7.5,
-            color=FAINT,
-        )
+        place = (0.0, top) if begin is None else (begin, top)
+        note(axes, name, place, (3, -3), xycoords=("axes fraction", "data") if begin is None else "data", va="top")
     axes.grid(visible=False)
 
 
@@ -183,26 +159,21 @@ def _boxes(axes: Axes, panel: pd.DataFrame, looks: Mapping[str, Look]) -> None:
         rows = panel.loc[panel["measure"] == name, "value"].dropna().to_numpy(dtype=float)
         values = np.maximum(rows, LEAST)
         if not len(values):
-            note_beside(axes, -i, "no value")
+            notes_beside(axes, [-i], ["no value"])
             continue
-        flier = {
-            "marker": look.marker,
-            "markersize": 2,
-            "alpha": 0.4,
-            "markerfacecolor": look.colour,
-            "rasterized": True,
-        }
+        thin = {"color": INK, "linewidth": 0.9}
+        flier = {"marker": look.marker, "markersize": 2, "markerfacecolor": look.colour, "markeredgewidth": 0}
         axes.boxplot(
             [values],
             positions=[-i],
             orientation="horizontal",
             widths=0.5,
             showfliers=len(values) > FEW,
-            flierprops=flier | {"markeredgewidth": 0},
+            flierprops=flier | {"alpha": 0.4, "rasterized": True},
             medianprops={"color": INK, "linewidth": 1.6},
-            boxprops={"color": INK, "linewidth": 0.9},
-            whiskerprops={"color": INK, "linewidth": 0.9},
-            capprops={"color": INK, "linewidth": 0.9},
+            boxprops=thin,
+            whiskerprops=thin,
+            capprops=thin,
             manage_ticks=False,
             zorder=3,
         )
@@ -211,8 +182,8 @@ def _boxes(axes: Axes, panel: pd.DataFrame, looks: Mapping[str, Look]) -> None:
             axes.scatter(
                 values, jitter - i, s=13, marker=look.marker, color=look.colour, alpha=0.6, linewidths=0, zorder=2
             )
-        note_beside(axes, -i, f"median {np.median(rows):.2f}, n = {len(rows):,}".replace("-", MINUS))
-    axes.set_yticks(-np.arange(len(looks)), word_labels(looks, [""] * len(looks)))
+        notes_beside(axes, [-i], [f"median {signed(np.median(rows), digits=2)}, n = {len(rows):,}"])
+    axes.set_yticks(-np.arange(len(looks)), word_labels(looks))
     axes.set_ylim(-len(looks) + 0.45, 0.85)
 
 
@@ -223,12 +194,10 @@ def _rows(axes: Axes, panel: pd.DataFrame, looks: Mapping[str, Look]) -> None:
         rows = panel[panel["measure"] == name].set_index("label").reindex(order)
         heights, value = spread_rows(len(order), len(looks), i), rows["value"].to_numpy(dtype=float)
         draw_row(axes, heights, np.maximum(value, LEAST), (rows["low"], rows["high"]), look, size=18)
-    for line in range(1, len(order)) if len(looks) > 1 else ():
-        axes.axhline(0.5 - line, color="#CCCCCC", linewidth=0.5, zorder=1)
-    without = panel.groupby("label", sort=False)["value"].count().reindex(order) == 0
-    for height in np.flatnonzero(without):
-        note_beside(axes, -float(height), "no value")
-    axes.set_yticks(-np.arange(len(order)), word_labels(order, [""] * len(order)))
+    part_rows(axes, len(order) if len(looks) > 1 else 0, "#CCCCCC", 0.5, 1)
+    without = np.flatnonzero(panel.groupby("label", sort=False)["value"].count().reindex(order) == 0)
+    notes_beside(axes, -without, ["no value"] * len(without))
+    axes.set_yticks(-np.arange(len(order)), word_labels(order))
     axes.set_ylim(-len(order) + 0.4, 0.6 + 0.24 / (0.12 * max(len(looks), 2)))
 
 
@@ -240,8 +209,8 @@ def _counted(table: pd.DataFrame) -> list[str]:
         why = "; ".join(dict.fromkeys(table.loc[np.isnan(value), "reason"].dropna()))
         notes.append(f"{missing:,} of {len(value):,} values are missing{': ' if why else ''}{why}.")
     if low := int((value < LEAST).sum()):
-        least = f"{low:,}, the smallest is {np.nanmin(value):.2f}"
-        notes.append(f"Values below {LEAST:g} stand at the left edge: {least}.".replace("-", MINUS))
+        least = f"{low:,}, the smallest is {signed(np.nanmin(value), digits=2)}"
+        notes.append(f"Values below {signed(LEAST, digits=1)} stand at the left edge: {least}.")
     return notes
 
 
@@ -253,6 +222,7 @@ LEAST_SHARE = 0.02
 """The smallest ratio on the axis."""
 
 
+@picture((VarianceComponents, SettingComponents), "variance_components or setting_components")
 def plot_components(result: VarianceComponents | SettingComponents, prob: float = PROB) -> Figure:
     """Shares of the variance by component, the largest on top.
 
@@ -276,38 +246,30 @@ def plot_components(result: VarianceComponents | SettingComponents, prob: float 
     >>> found = bb.reliability.variance_components(scores, draws=400, seed=0)
     >>> bb.plots.plot_components(found).savefig("components.png")
     """
-    kinds = (VarianceComponents, SettingComponents)
-    check_kind(result, kinds, "plot_components", "variance_components or setting_components")
     prob = probability(prob, "prob")
     table = result.table(prob).sort_values("share", ascending=False, kind="stable")
-    claims = result.claims(prob) if isinstance(result, SettingComponents) and _compares(result.sizes) else None
+    compares = isinstance(result, SettingComponents) and "corpus" in result.sizes and {*SETTINGS} & result.sizes.keys()
+    claims = result.claims(prob) if isinstance(result, SettingComponents) and compares else None
     sizes = [0.25 * len(table) + 0.8] + ([] if claims is None else [0.36 * len(claims) + 0.8])
-    with mpl.rc_context(FONT):
-        figure = new_figure(7.4, sum(sizes) + 0.5)
-        figure.set_layout_engine("constrained", h_pad=0.1)
-        panels = figure.subplots(len(sizes), 1, squeeze=False, height_ratios=sizes)[:, 0]
-        _shares(panels[0], table, result.table(INNER_PROB).loc[table.index])
-        what = "between the observed levels" if isinstance(result, SettingComponents) else "of single scores"
-        axes_label = f"share of the variance {what} (50% and {percent(prob)})"
-        names = [name.replace("_", " ") for name in table["component"]]
-        label_rows(panels[0], names, axes_label, "Components of the variance", 0.0)
-        if claims is not None:
-            _statements(panels[1], claims, prob)
-        note_below(figure, *result.notes)
+    figure = new_figure(7.4, sum(sizes) + 0.5)
+    figure.set_layout_engine("constrained", h_pad=0.1)
+    panels = figure.subplots(len(sizes), 1, squeeze=False, height_ratios=sizes)[:, 0]
+    _shares(panels[0], table, result.table(INNER_PROB).loc[table.index])
+    what = "between the observed levels" if isinstance(result, SettingComponents) else "of single scores"
+    axes_label = f"share of the variance {what} (50% and {percent(prob)})"
+    names = [name.replace("_", " ") for name in table["component"]]
+    label_rows(panels[0], names, axes_label, "Components of the variance", 0.0)
+    if claims is not None:
+        _statements(panels[1], claims, prob)
+    note_below(figure, *result.notes)
     return figure
-
-
-def _compares(sizes: Mapping[str, int]) -> bool:
-    """Whether corpora and settings vary."""
-    return "corpus" in sizes and bool(set(SETTINGS) & sizes.keys())
 
 
 def _shares(axes: Axes, table: pd.DataFrame, inner: pd.DataFrame) -> None:
     heights = -np.arange(len(table), dtype=float)
     draw_row(axes, heights, table["share"], (table["share_low"], table["share_high"]), PART)
     axes.hlines(heights, inner["share_low"], inner["share_high"], color=PART.colour, linewidth=3.0, zorder=2)
-    for height, value in zip(heights, table["share"], strict=True):
-        note_beside(axes, height, "< 1%" if value < 0.01 else f"{value:.0%}")
+    notes_beside(axes, heights, ["< 1%" if value < 0.01 else f"{value:.0%}" for value in table["share"]])
     axes.set_xlim(-0.01, min(1.01, 1.05 * float(table["share_high"].max())))
     axes.xaxis.set_major_formatter(lambda value, _: f"{percent(value)}")
 
@@ -315,8 +277,7 @@ def _shares(axes: Axes, table: pd.DataFrame, inner: pd.DataFrame) -> None:
 def _statements(axes: Axes, claims: pd.DataFrame, prob: float) -> None:
     heights = -np.arange(len(claims), dtype=float)
     draw_row(axes, heights, claims["ratio"], (claims["low"], claims["high"]), CLAIM)
-    for height, value in zip(heights, claims["probability"], strict=True):
-        note_beside(axes, height, share(value))
+    notes_beside(axes, heights, map(share, claims["probability"]))
     axes.set_xscale("log")
     least, most = max(LEAST_SHARE, 0.8 * float(claims["low"].min())), 1.25 * max(1.0, float(claims["high"].max()))
     ticks = [tick for tick in RATIOS if least <= tick <= most]
@@ -332,6 +293,7 @@ NAMES = {"base_pairs": "base pairs", "targets": "target words"}
 TOLD = {"target": "target words", "base_pair": "base pairs"}
 
 
+@picture(VarianceComponents, "variance_components")
 def plot_decision(
     components: VarianceComponents,
     base_pairs: int | Iterable[int] = (1, 2, 5, 10, 20, 50),
@@ -364,52 +326,34 @@ def plot_decision(
     >>> found = bb.reliability.variance_components(scores, draws=400, seed=0)
     >>> bb.plots.plot_decision(found, seeds=(1, 2)).savefig("decision.png")
     """
-    check_kind(components, VarianceComponents, "plot_decision", "variance_components")
     table = components.decision(base_pairs, seeds, of, absolute, threshold, prob)
     across = str(table.columns[0])
     table = table.drop_duplicates([across, "seeds"]).sort_values(["seeds", across])
     numbers = table["seeds"].unique().tolist()
-    with mpl.rc_context(FONT):
-        figure, axes = one_panel(ax, 8.2, 3.8)
-        for i, (number, look) in enumerate(zip(numbers, looks_of(map(str, numbers)).values(), strict=True)):
-            rows = table[table["seeds"] == number]
-            few = components.needed(number, of, absolute, threshold, prob)
-            axes.fill_between(rows[across], rows["low"], rows["high"], color=look.colour, alpha=0.13, linewidth=0)
-            for end in ("low", "high"):
-                axes.plot(rows[across], rows[end], color=look.colour, linewidth=0.5, linestyle=LINES[i % len(LINES)])
-            axes.plot(
-                rows[across],
-                rows["mean"],
-                color=look.colour,
-                marker=look.marker,
-                ms=5,
-                lw=1.6,
-                linestyle=LINES[i % len(LINES)],
-                label=f"{number} {'seed' if number == 1 else 'seeds'}: {_enough(few)}",
-            )
-        axes.axhline(threshold, color=FAINT, linewidth=0.9, linestyle=":")
-        ticks = table[across].unique()
-        axes.set_xscale("log")
-        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        axes.minorticks_off()
-        axes.set_ylim(-0.01, 1.02)
-        axes.set_yticks(np.linspace(0, 1, 5))
-        kind = "absolute" if absolute else "relative"
-        style_axes(axes, f"{NAMES[across]} that a score is the mean of", f"Reliability of {TOLD[of]}")
-        axes.set_ylabel(f"reliability ({kind} error)")
-        handles, labels = axes.get_legend_handles_labels()
-        place_legend(
-            figure,
-            axes,
-            ax,
-            "right center",
-            handles=handles[::-1],
-            labels=labels[::-1],
-            title=f"{NAMES[across]} needed\nfor {threshold:g}",
-            alignment="left",
-        )
-        never = "∞: no number is enough." if any("∞" in label for label in labels) else ""
-        note_below(figure, f"Bands and brackets: {percent(prob)} intervals.", never, *components.notes, ax=ax)
+    figure, axes = one_panel(ax, 8.2, 3.8)
+    for i, (number, look) in enumerate(zip(numbers, looks_of(map(str, numbers)).values(), strict=True)):
+        rows = table[table["seeds"] == number]
+        few = components.needed(number, of, absolute, threshold, prob)
+        axes.fill_between(rows[across], rows["low"], rows["high"], color=look.colour, alpha=0.13, linewidth=0)
+        for end in ("low", "high"):
+            axes.plot(rows[across], rows[end], color=look.colour, linewidth=0.5, linestyle=LINES[i % len(LINES)])
+        label = f"{number} {'seed' if number == 1 else 'seeds'}: {_enough(few)}"
+        style: Any = {"color": look.colour, "marker": look.marker, "linestyle": LINES[i % len(LINES)]}
+        axes.plot(rows[across], rows["mean"], ms=5, lw=1.6, label=label, **style)
+    axes.axhline(threshold, color=FAINT, linewidth=0.9, linestyle=":")
+    ticks = table[across].unique()
+    axes.set_xscale("log")
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_ylim(-0.01, 1.02)
+    axes.set_yticks(np.linspace(0, 1, 5))
+    style_axes(axes, f"{NAMES[across]} that a score is the mean of", f"Reliability of {TOLD[of]}")
+    axes.set_ylabel(f"reliability ({'absolute' if absolute else 'relative'} error)")
+    handles, labels = axes.get_legend_handles_labels()
+    legend = {"handles": handles[::-1], "labels": labels[::-1], "alignment": "left"}
+    place_legend(figure, axes, ax, "right center", title=f"{NAMES[across]} needed\nfor {threshold:g}", **legend)
+    never = "∞: no number is enough." if any("∞" in label for label in labels) else ""
+    note_below(figure, f"Bands and brackets: {percent(prob)} intervals.", never, *components.notes, ax=ax)
     return figure
 
 
@@ -424,6 +368,7 @@ LEVEL = "    "
 """Before the name of a level."""
 
 
+@picture(ReliabilityRegression, "reliability_regression")
 def plot_factors(regression: ReliabilityRegression) -> Figure:
     """Coefficients and the share of the variance of each part.
 
@@ -447,9 +392,13 @@ def plot_factors(regression: ReliabilityRegression) -> Figure:
     >>> found = bb.reliability.reliability_regression(table, features=["frequency"], draws=400)
     >>> bb.plots.plot_factors(found).savefig("factors.png")
     """
-    check_kind(regression, ReliabilityRegression, "plot_factors", "reliability_regression")
     posterior = regression.posterior["posterior"].to_dataset()
-    coefficients, spreads, shares = (_draws(posterior, name) for name in ("coefficient", "group_sd", "r2"))
+    coefficients, spreads, shares = (
+        dict(zip(posterior[dim].to_numpy().tolist(), flat_draws(posterior[name].to_numpy()).T, strict=True))
+        if name in posterior
+        else {}
+        for name, dim in (("coefficient", "term"), ("group_sd", "group"), ("r2", "part"))
+    )
     spreads[RESIDUAL] = flat_draws(posterior["residual_sd"].to_numpy())
     wholes = [FIXED, *regression.levels, RESIDUAL, TOTAL]
     features = [str(term) for term in regression.table()["term"] if term not in (INTERCEPT, *wholes)]
@@ -457,32 +406,24 @@ def plot_factors(regression: ReliabilityRegression) -> Figure:
     change = f"change of {regression.outcome} (numbers: for a standard deviation more)"
     spread = f"standard deviation of {regression.outcome}"
     intervals = f"with 50% and {percent(prob)} intervals"
-    with mpl.rc_context(FONT):
-        figure = new_figure(9.2, sum(sizes) + 0.5)
-        figure.set_layout_engine("constrained", h_pad=0.1)
-        (above, own), (below, whole) = figure.subplots(2, 2, height_ratios=sizes, width_ratios=(1.25, 1))
-        own.sharex(whole)
-        _column(above, features, coefficients, prob, TERM)
-        label_rows(above, [_feature(regression, term) for term in features], change, "Coefficients", 0.0)
-        _column(own, features, shares, prob, EXPLAINED, with_means=True)
-        label_rows(own, [""] * len(features), "", "Own share of the variance", 0.0)
-        _column(below, wholes, spreads, prob, SPREAD)
-        label_rows(below, [_whole(regression, name) for name in wholes], spread, "Standard deviations", 0.0)
-        _column(whole, wholes, shares, prob, EXPLAINED, with_means=True)
-        label_rows(whole, [""] * len(wholes), f"share of the variance, {intervals}", "Share of the variance", 0.0)
-        whole.set_xlim(-0.01, 1.01)
-        whole.xaxis.set_major_formatter(lambda value, _: f"{percent(value)}")
-        note_below(figure, *regression.notes)
+    figure = new_figure(9.2, sum(sizes) + 0.5)
+    figure.set_layout_engine("constrained", h_pad=0.1)
+    (above, own), (below, whole) = figure.subplots(2, 2, height_ratios=sizes, width_ratios=(1.25, 1))
+    own.sharex(whole)
+    _column(above, features, coefficients, prob, TERM)
+    label_rows(above, [_feature(regression, term) for term in features], change, "Coefficients", 0.0)
+    _column(own, features, shares, prob, EXPLAINED, with_means=True)
+    label_rows(own, [""] * len(features), "", "Own share of the variance", 0.0)
+    _column(below, wholes, spreads, prob, SPREAD)
+    names = {name: f"{name.replace('_', ' ')} ({count} levels)" for name, count in regression.levels.items()}
+    names |= {FIXED: "all features", RESIDUAL: RESIDUAL, TOTAL: "all but the residual"}
+    label_rows(below, [names[name] for name in wholes], spread, "Standard deviations", 0.0)
+    _column(whole, wholes, shares, prob, EXPLAINED, with_means=True)
+    label_rows(whole, [""] * len(wholes), f"share of the variance, {intervals}", "Share of the variance", 0.0)
+    whole.set_xlim(-0.01, 1.01)
+    whole.xaxis.set_major_formatter(lambda value, _: f"{percent(value)}")
+    note_below(figure, *regression.notes)
     return figure
-
-
-def _draws(posterior: xr.Dataset, name: str) -> dict[str, FloatArray]:
-    """Label to draws (D,) of a quantity of one dimension beside chain and draw."""
-    if name not in posterior:
-        return {}
-    drawn = flat_draws(posterior[name].to_numpy())
-    labels = posterior[name].coords[posterior[name].dims[-1]].to_numpy()
-    return {str(label): drawn[:, i] for i, label in enumerate(labels)}
 
 
 def _column(
@@ -492,8 +433,8 @@ def _column(
     rows = [i for i, name in enumerate(names) if name in draws]
     drawn = np.stack([draws[names[row]] for row in rows], axis=1)
     draw_intervals(axes, -np.array(rows, dtype=float), drawn, prob, look)
-    for place, mean in zip(rows, drawn.mean(axis=0), strict=True) if with_means else ():
-        note_beside(axes, -place, f"{mean:.1%}")
+    if with_means:
+        notes_beside(axes, -np.array(rows), [f"{mean:.1%}" for mean in drawn.mean(axis=0)])
 
 
 def _feature(regression: ReliabilityRegression, term: str) -> str:
@@ -504,9 +445,3 @@ def _feature(regression: ReliabilityRegression, term: str) -> str:
         if term.startswith(f"{name}[") and term.endswith("]"):
             return LEVEL + term[len(name) + 1 : -1]
     return term.replace("_", " ")
-
-
-def _whole(regression: ReliabilityRegression, name: str) -> str:
-    if name in regression.levels:
-        return f"{name.replace('_', ' ')} ({regression.levels[name]} levels)"
-    return {FIXED: "all features", TOTAL: "all but the residual"}.get(name, name)

@@ -5,48 +5,52 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import matplotlib as mpl
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from bayesbias._checks import flag, several
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import percent, share, signed
-from bayesbias.embeddings import Setting
 from bayesbias.errors import InputError, shown
 from bayesbias.plots.style import (
     FAINT,
-    FONT,
     INK,
     LINES,
     Look,
-    check_kind,
+    handles_of,
     looks_of,
     new_figure,
+    note,
     note_below,
-    note_beside,
+    notes_beside,
+    picture,
     style_axes,
     word_labels,
 )
 from bayesbias.stability import DirectBiasStudy
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-
 CELL, SMALLEST, WIDEST = 0.55, 0.17, 7.6
 """Largest and smallest side of a cell, and the side of all that they may fill, in inches."""
-ROOM = 0.27
-"""Side of a cell from which its number fits."""
+ROOM, AMPLE = 0.27, 0.35
+"""Sides of a cell, in inches, from which its number fits, and fits in the larger print."""
 INNER, OUTER = 0.058, 0.076
-"""Width of a letter of the small and of the bold labels."""
+"""Width of a letter of the small and of the bold labels, in inches."""
+MARGIN, BAR, HEAD = 0.5, 0.9, 0.4
+"""Inches for the margin, for the colour bar at the right, and for the title above."""
+NARROWEST, ONE_LINE = 5.2, 0.3
+"""Least width of the picture, and height of bold labels that lie level, in inches."""
+GAP = 8
+"""Points between the small and the bold labels."""
 POINTS = 72
+"""Points in an inch."""
 
 
+@picture(DirectBiasStudy, "direct_bias_study")
 def plot_rank_agreement(study: DirectBiasStudy) -> Figure:
     """Kendall's tau-b of the words' bias between every two settings, grouped by corpus and algorithm.
 
@@ -64,42 +68,31 @@ def plot_rank_agreement(study: DirectBiasStudy) -> Figure:
     >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
     >>> bb.plots.plot_rank_agreement(study).savefig("agreement.png")
     """
-    check_kind(study, DirectBiasStudy, "plot_rank_agreement", "direct_bias_study")
     tau, settings = study.rank_agreement().to_numpy(), study.settings
     side = min(CELL, max(SMALLEST, WIDEST / len(settings)))
-    inner = _inner(settings)
+    several_seeds = len({setting.seed for setting in settings}) > 1
+    inner = [f"{setting.dims}, seed {setting.seed}" if several_seeds else str(setting.dims) for setting in settings]
     names = [f"{setting.corpus} {setting.algorithm}" for setting in settings]
     groups = {str(name): len(list(members)) for name, members in groupby(names)}
-    labels = dict(zip(groups, word_labels(groups, [""] * len(groups)), strict=True))
+    labels = dict(zip(groups, word_labels(groups), strict=True))
     inward, outward = INNER * max(map(len, inner)), OUTER * max(map(len, labels.values()))
     level = all(OUTER * len(labels[name]) < side * size for name, size in groups.items())
-    with mpl.rc_context(FONT):
-        edge = side * len(settings) + inward + 0.5
-        figure = new_figure(max(5.2, edge + outward + 0.9), edge + (0.3 if level else outward) + 0.4)
-        axes = figure.add_subplot()
-        cells = axes.imshow(tau, cmap="cividis", vmin=min(0.0, float(np.nanmin(tau))), vmax=1.0)
-        if side >= ROOM:
-            _numbers(axes, tau, cells, 8.0 if side > 0.35 else 6.0)
-        _labels(axes, inner, groups, labels, POINTS * inward + 8, level)
-        figure.colorbar(cells, ax=axes, shrink=0.6, label="Kendall's tau-b", pad=0.02).outline.set_visible(False)
-        figure.suptitle(f"Agreement of the ranks of {study.bias.shape[1]} words", x=0.02, ha="left", fontweight="bold")
-        sides = "dimensions and seed" if any("seed" in label for label in inner) else "dimensions"
-        note_below(figure, f"Along the sides: {sides}.", *study.notes)
+    edge = side * len(settings) + inward + MARGIN
+    figure = new_figure(max(NARROWEST, edge + outward + BAR), edge + (ONE_LINE if level else outward) + HEAD)
+    axes = figure.add_subplot()
+    cells = axes.imshow(tau, cmap="cividis", vmin=min(0.0, float(np.nanmin(tau))), vmax=1.0)
+    if side >= ROOM:
+        low, high = cells.get_clim()
+        for (row, column), value in np.ndenumerate(tau):
+            text = "–" if np.isnan(value) else signed(value, digits=2).replace("0.", ".", 1)
+            colour = INK if value > (low + high) / 2 else "white"
+            axes.text(column, row, text, ha="center", va="center", fontsize=8.0 if side > AMPLE else 6.0, color=colour)
+    _labels(axes, inner, groups, labels, POINTS * inward + GAP, level)
+    figure.colorbar(cells, ax=axes, shrink=0.6, label="Kendall's tau-b", pad=0.02).outline.set_visible(False)
+    figure.suptitle(f"Agreement of the ranks of {study.bias.shape[1]} words", x=0.02, ha="left", fontweight="bold")
+    sides = "dimensions and seed" if several_seeds else "dimensions"
+    note_below(figure, f"Along the sides: {sides}.", *study.notes)
     return figure
-
-
-def _inner(settings: Sequence[Setting]) -> list[str]:
-    """Dimensions, with the seed where there are several."""
-    several = len({setting.seed for setting in settings}) > 1
-    return [f"{setting.dims}, seed {setting.seed}" if several else str(setting.dims) for setting in settings]
-
-
-def _numbers(axes: Axes, tau: FloatArray, cells: mpl.image.AxesImage, size: float) -> None:
-    low, high = cells.get_clim()
-    for (row, column), value in np.ndenumerate(tau):
-        text = "–" if np.isnan(value) else signed(value, digits=2).replace("0.", ".", 1)
-        light = (value - low) / (high - low) > 0.5
-        axes.text(column, row, text, ha="center", va="center", fontsize=size, color=INK if light else "white")
 
 
 def _labels(
@@ -114,25 +107,11 @@ def _labels(
     begin = 0
     for name, size in groups.items():
         middle = begin + (size - 1) / 2
-        look: dict[str, Any] = {
-            "textcoords": "offset points",
-            "fontsize": 8.5,
-            "fontweight": "bold",
-            "annotation_clip": False,
-        }
-        axes.annotate(
-            labels[name], (0, middle), (-apart, 0), xycoords=("axes fraction", "data"), ha="right", va="center", **look
-        )
-        axes.annotate(
-            labels[name],
-            (middle, 0),
-            (0, -apart),
-            xycoords=("data", "axes fraction"),
-            ha="center",
-            va="top",
-            rotation=0 if level else 90,
-            **look,
-        )
+        look: dict[str, Any] = {"fontsize": 8.5, "fontweight": "bold", "annotation_clip": False, "color": None}
+        left, below = ("axes fraction", "data"), ("data", "axes fraction")
+        turn = 0 if level else 90
+        note(axes, labels[name], (0, middle), (-apart, 0), xycoords=left, ha="right", va="center", **look)
+        note(axes, labels[name], (middle, 0), (0, -apart), xycoords=below, ha="center", va="top", rotation=turn, **look)
         begin += size
         if begin < len(inner):
             axes.axhline(begin - 0.5, color="white", linewidth=2.2)
@@ -147,6 +126,7 @@ PANELS = {
 """Column to the axis and title of its panel."""
 
 
+@picture(DirectBiasStudy, "direct_bias_study")
 def plot_bias_decay(study: DirectBiasStudy) -> Figure:
     """Direct bias over dimensions, what random pairs of words have, and the one over the other.
 
@@ -166,36 +146,43 @@ def plot_bias_decay(study: DirectBiasStudy) -> Figure:
     >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
     >>> bb.plots.plot_bias_decay(study).savefig("decay.png")
     """
-    check_kind(study, DirectBiasStudy, "plot_bias_decay", "direct_bias_study")
     table = study.table()
     lists = table["word_list"].unique().tolist()
     looks = looks_of(table["corpus"])
     lines: dict[str, Any] = {str(name): LINES[i % len(LINES)] for i, name in enumerate(table["algorithm"].unique())}
-    with mpl.rc_context(FONT):
-        figure = new_figure(10.5, 3.1 * len(lists) + 0.5)
-        grid = figure.subplots(len(lists), len(PANELS), squeeze=False, sharex=True, sharey="col")
-        for row, name in zip(grid, lists, strict=True):
-            rows = table[table["word_list"] == name]
-            for axes, (column, (label, title)) in zip(row, PANELS.items(), strict=True):
-                _lines(axes, rows, column, looks, lines)
-                heading = f"{name}\n{title}" if len(lists) > 1 and axes is row[0] else title
-                style_axes(axes, "", heading)
-                axes.set_ylabel(label)
-            _isotropic(row[1], rows["dims"].to_numpy())
-            row[2].axhline(1.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-        for axes, column in zip(grid[0], PANELS, strict=True):
-            axes.set_ylim(0, 1.08 * float(table[column].max()))
-        _dimensions(grid, table["dims"].unique())
-        handles: list[Any] = [
-            Line2D([], [], color=look.colour, marker=look.marker, label=name) for name, look in looks.items()
-        ] + [Line2D([], [], color=INK, linestyle=style, label=name) for name, style in lines.items()]
-        figure.legend(handles=handles, loc="outside upper center", ncols=6, frameon=False)
-        seeds = "Dashes: seeds." if len(table["seed"].unique()) > 1 else ""
-        note_below(figure, seeds, *study.notes)
+    figure = new_figure(10.5, 3.1 * len(lists) + 0.5)
+    grid = figure.subplots(len(lists), len(PANELS), squeeze=False, sharex=True, sharey="col")
+    for row, name in zip(grid, lists, strict=True):
+        rows = table[table["word_list"] == name]
+        for axes, (column, (label, title)) in zip(row, PANELS.items(), strict=True):
+            _lines(axes, rows, column, looks, lines)
+            heading = f"{name}\n{title}" if len(lists) > 1 and axes is row[0] else title
+            style_axes(axes, "", heading)
+            axes.set_ylabel(label)
+        fine = np.geomspace(rows["dims"].min(), rows["dims"].max(), 50)
+        row[1].plot(fine, np.sqrt(2 / (np.pi * fine)), color=FAINT, linewidth=1.2, linestyle=":")
+        end = (fine[-1], np.sqrt(2 / (np.pi * fine[-1])))
+        note(row[1], "√(2 / (π dims))", end, (0, -4), ha="right", va="top")
+        row[2].axhline(1.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    for axes, column in zip(grid[0], PANELS, strict=True):
+        axes.set_ylim(0, 1.08 * float(table[column].max()))
+    dims = table["dims"].unique()
+    for axes in grid.ravel():  # by doublings
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(dims, [f"{size:g}" for size in dims])
+        axes.set_xlim(float(dims.min()) * 0.87, float(dims.max()) * 1.15)
+        axes.minorticks_off()
+    for axes in grid[-1]:
+        axes.set_xlabel("dimensions")
+    of_lines = [Line2D([], [], color=INK, linestyle=style, label=name) for name, style in lines.items()]
+    figure.legend(handles=handles_of(looks.values()) + of_lines, loc="outside upper center", ncols=6, frameon=False)
+    seeds = "Dashes: seeds." if len(table["seed"].unique()) > 1 else ""
+    note_below(figure, seeds, *study.notes)
     return figure
 
 
 def _lines(axes: Axes, rows: pd.DataFrame, column: str, looks: Mapping[str, Look], lines: Mapping[str, Any]) -> None:
+    """A line through the means over seeds of each corpus and algorithm, and dashes at the seeds."""
     for (corpus, algorithm), own in rows.groupby(["corpus", "algorithm"], sort=False):
         look = looks[str(corpus)]
         means = own.groupby("dims")[column].mean()
@@ -206,43 +193,24 @@ def _lines(axes: Axes, rows: pd.DataFrame, column: str, looks: Mapping[str, Look
             axes.scatter(own["dims"], own[column], s=14, marker="_", color=look.colour, linewidths=1.1, zorder=3)
 
 
-def _isotropic(axes: Axes, dims: np.ndarray) -> None:
-    fine = np.geomspace(dims.min(), dims.max(), 50)
-    axes.plot(fine, np.sqrt(2 / (np.pi * fine)), color=FAINT, linewidth=1.2, linestyle=":")
-    axes.annotate(
-        "√(2 / (π dims))",
-        (fine[-1], np.sqrt(2 / (np.pi * fine[-1]))),
-        xytext=(0, -4),
-        textcoords="offset points",
-        ha="right",
-        va="top",
-        fontsize=7.5,
-        color=FAINT,
-    )
-
-
-def _dimensions(grid: np.ndarray, dims: np.ndarray) -> None:
-    """The axis of dimensions, by doublings."""
-    low, high = float(dims.min()), float(dims.max())
-    for axes in grid.ravel():
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(dims, [f"{size:g}" for size in dims])
-        axes.set_xlim(low * 0.87, high * 1.15)
-        axes.minorticks_off()
-    for axes in grid[-1]:
-        axes.set_xlabel("dimensions")
-
-
 LABELS = {"direct_bias": "direct bias", "standardised": "direct bias / yardstick"}
 ACROSS = 4
 """Panels in a row."""
+PANEL, LETTER, AXIS = 2.5, 0.07, 0.9
+"""Width of a panel, of a letter of the corpora's names, and of the axis beside these, in inches."""
+LEAST_WIDTH, MOST_WIDTH = 5.4, 12.8
+"""Of the picture, in inches."""
+CORPUS, HEADING, FOOT = 0.5, 0.8, 0.6
+"""Height of a corpus in a panel, of the panel's title and axis, and of the notes below all panels, in inches."""
 HEIGHT, BELOW, BOOTSTRAP_ROOM = 0.62, 0.07, 0.3
-"""Of a density, from one interval to the next, and of all intervals of a corpus, in rows."""
+"""Height of a density, from one interval to the next, and of all intervals of a corpus; a corpus has the height 1."""
 BOOTSTRAP_POINTS = 200
+"""Places at which a density is drawn."""
 
 type Panel = tuple[str, str, int]
 
 
+@picture(DirectBiasStudy, "direct_bias_study")
 def plot_bias_bootstrap(
     study: DirectBiasStudy,
     algorithm: str | Iterable[str] | None = None,
@@ -273,7 +241,6 @@ def plot_bias_bootstrap(
     >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
     >>> bb.plots.plot_bias_bootstrap(study).savefig("bootstrap.png")
     """
-    check_kind(study, DirectBiasStudy, "plot_bias_bootstrap", "direct_bias_study")
     column = "standardised" if flag(standardised, "standardised") else "direct_bias"
     table = _chosen(study.table(), {"word_list": word_list, "algorithm": algorithm, "dims": dims})
     draws = study.draws / (study.table()["yardstick"].to_numpy()[:, None] if standardised else 1.0)
@@ -282,24 +249,28 @@ def plot_bias_bootstrap(
     looks = {str(name): known[str(name)] for name in means.index}
     more = study.corpus_differences(standardised) if len(study.table()["corpus"].unique()) > 1 else None
     panels, columns = _panels(table)
-    rows, labels = len(panels) // columns, word_labels(looks, [""] * len(looks))
-    with mpl.rc_context(FONT):
-        figure = new_figure(
-            min(12.8, max(5.4, 2.5 * columns + 0.9 + 0.07 * max(map(len, labels)))),
-            rows * (0.5 * len(looks) + 0.8) + 0.6,
-        )
-        grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
-        for axes, panel, below in zip(grid.ravel(), panels, [*panels[columns:], *[None] * columns], strict=True):
-            own = _of(table, panel)
-            axes.set_visible(panel is not None)
-            _densities(axes, own, draws, looks, study.prob, column)
-            if more is not None:
-                _said(axes, _of(more, panel), list(looks))
-            style_axes(axes, "" if below else LABELS[column], _title(panel, table))
-            axes.tick_params(labelbottom=not below)
-        grid[0, 0].set_yticks(-np.arange(len(looks)), labels)
-        grid[0, 0].set_ylim(-len(looks) + 0.6, 0.75)
-        note_below(figure, *_keys(study, more is not None), *study.notes)
+    rows, labels = len(panels) // columns, word_labels(looks)
+    figure = new_figure(
+        min(MOST_WIDTH, max(LEAST_WIDTH, PANEL * columns + AXIS + LETTER * max(map(len, labels)))),
+        rows * (CORPUS * len(looks) + HEADING) + FOOT,
+    )
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    for axes, panel, below in zip(grid.ravel(), panels, [*panels[columns:], *[None] * columns], strict=True):
+        own = _of(table, panel)
+        axes.set_visible(panel is not None)
+        _densities(axes, own, draws, looks, study.prob, column)
+        if more is not None:
+            _note_differences(axes, _of(more, panel), list(looks))
+        word_list_name, algorithm_name, number = panel or ("", "", 0)
+        title = f"{algorithm_name} {number}" + f", {word_list_name}" * (len(table["word_list"].unique()) > 1)
+        style_axes(axes, "" if below else LABELS[column], title if panel else "")
+        axes.tick_params(labelbottom=not below)
+    grid[0, 0].set_yticks(-np.arange(len(looks)), labels)
+    grid[0, 0].set_ylim(-len(looks) + 0.6, 0.75)
+    seeds = ", a line for each seed" * (len(study.table()["seed"].unique()) > 1)
+    drawn = f"Densities: pairs and words drawn with replacement{seeds}; bars: {percent(study.prob)} intervals; points:"
+    right = "At the right, how probable it is that a corpus is more biased than the one below it." * (more is not None)
+    note_below(figure, f"{drawn} all words and pairs.", right, *study.notes)
     return figure
 
 
@@ -333,22 +304,6 @@ def _of(table: pd.DataFrame, panel: Panel | None) -> pd.DataFrame:
     return table[(table["word_list"] == word_list) & (table["algorithm"] == algorithm) & (table["dims"] == dims)]
 
 
-def _keys(study: DirectBiasStudy, several_corpora: bool) -> list[str]:
-    """What is drawn, in sentences."""
-    seeds = ", a line for each seed" * (len(study.table()["seed"].unique()) > 1)
-    drawn = f"Densities: pairs and words drawn with replacement{seeds}; bars: {percent(study.prob)} intervals; points:"
-    keys = [f"{drawn} all words and pairs."]
-    right = "At the right, how probable it is that a corpus is more biased than the one below it."
-    return [*keys, right] if several_corpora else keys
-
-
-def _title(panel: Panel | None, table: pd.DataFrame) -> str:
-    if panel is None:
-        return ""
-    word_list, algorithm, dims = panel
-    return f"{algorithm} {dims}" + f", {word_list}" * (len(table["word_list"].unique()) > 1)
-
-
 def _densities(
     axes: Axes, own: pd.DataFrame, draws: FloatArray, looks: Mapping[str, Look], prob: float, column: str
 ) -> None:
@@ -373,11 +328,11 @@ def _densities(
         axes.axhline(-height, color="#CCCCCC", linewidth=0.6, zorder=0)
 
 
-def _said(axes: Axes, more: pd.DataFrame, corpora: list[str]) -> None:
+def _note_differences(axes: Axes, more: pd.DataFrame, corpora: list[str]) -> None:
     """Between two corpora how probable it is that the upper one is more biased."""
     for i, (upper, lower) in enumerate(pairwise(corpora)):
         rows = more[more[["first", "second"]].isin([upper, lower]).all(axis=1)]
         shares = np.where(rows["first"] == upper, rows["p_more"], 1 - rows["p_more"])
         if len(shares):
             texts = dict.fromkeys(share(float(end)) for end in (shares.min(), shares.max()))
-            note_beside(axes, -i - 0.5, " to\n".join(texts))
+            notes_beside(axes, [-i - 0.5], [" to\n".join(texts)])

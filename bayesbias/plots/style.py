@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from inspect import signature
+from itertools import zip_longest
 from textwrap import fill
 from typing import Any, NamedTuple
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
@@ -86,9 +90,47 @@ class Picture(Figure):
         return buffer.getvalue()
 
 
+def write_png(figure: Figure, target: Any, dpi: float) -> None:
+    """Write a figure as PNG to a path or file: what ``savefig`` writes, which draws twice where a layout is sought."""
+    before = figure.dpi
+    figure.dpi = dpi
+    FigureCanvasAgg(figure).print_png(target)  # type: ignore[no-untyped-call]
+    figure.dpi = before
+
+
+def write_svg(figure: Figure, target: Any) -> None:
+    """The same as SVG, without data on who made it and when."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    before = figure.dpi
+    FigureCanvasSVG(figure).print_svg(  # type: ignore[no-untyped-call]
+        target, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    )
+    figure.dpi = before
+    FigureCanvasAgg(figure)
+
+
 MARKERS = "osD^vP*X"
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D", "#000000")
 """Of series that are told apart."""
+
+
+def picture[**P](
+    kinds: type | tuple[type, ...] = object, makers: str = ""
+) -> Callable[[Callable[P, Figure]], Callable[P, Figure]]:
+    """Draw with the font of all pictures, and refuse a first argument that ``makers`` do not return."""
+
+    def styled(plot: Callable[P, Figure]) -> Callable[P, Figure]:
+        @wraps(plot)
+        def draw(*args: P.args, **kwargs: P.kwargs) -> Figure:
+            result, *_ = signature(plot).bind(*args, **kwargs).arguments.values()
+            check_kind(result, kinds, plot.__name__, makers)
+            with mpl.rc_context(FONT):
+                return plot(*args, **kwargs)
+
+        return draw
+
+    return styled
 
 
 def new_figure(width: float, height: float) -> Picture:
@@ -139,30 +181,40 @@ def draw_row(
     axes.scatter(values, heights, s=size, marker=look.marker, color=look.colour, edgecolor="white", lw=0.6, zorder=3)
 
 
-def label_rows(axes: Axes, labels: Sequence[str], xlabel: str, title: str, mark: float) -> None:
+def label_rows(axes: Axes, labels: Sequence[str], xlabel: str = "", title: str = "", mark: float | None = None) -> None:
     """Finish a panel of labelled rows, the first on top, with a dashed line at ``mark``."""
     style_axes(axes, xlabel, title)
-    mark_line(axes, mark)
+    if mark is not None:
+        mark_line(axes, mark)
     axes.set_yticks(-np.arange(len(labels)), labels)
     axes.set_ylim(-len(labels) + 0.4, 0.6)
 
 
-def word_labels(words: Iterable[str], groups: Iterable[str]) -> NDArray[np.object_]:
+def part_rows(axes: Axes, rows: int, colour: str = "#EEEEEE", width: float = 0.6, zorder: float = 0) -> None:
+    """Faint lines between rows of several bars."""
+    for line in range(1, rows):
+        axes.axhline(0.5 - line, color=colour, linewidth=width, zorder=zorder)
+
+
+def word_labels(words: Iterable[str], groups: Iterable[str] = ()) -> NDArray[np.object_]:
     """Words with their groups where there are several, long ones cut in the middle."""
     words, groups = list(words), list(groups)
     several = len(set(groups)) > 1
-    names = [f"{word} ({group})" if several and group else str(word) for word, group in zip(words, groups, strict=True)]
+    pairs = zip_longest(words, groups, fillvalue="")
+    names = [f"{word} ({group})" if several and group else str(word) for word, group in pairs]
     cut = [name if len(name) <= LONGEST else f"{name[: LONGEST // 2]}…{name[-LONGEST // 2 + 1 :]}" for name in names]
     return np.array(cut, dtype=object)
 
 
-def draw_posteriors(axes: Axes, heights: FloatArray, functionals: Functionals, prob: float, look: Look) -> None:
-    """Mean, 50% bar and ``prob`` bar of each quantity, one row at each of ``heights``."""
+def draw_posteriors(
+    axes: Axes, heights: FloatArray, functionals: Functionals, prob: float, look: Look, rows: Any = slice(None)
+) -> None:
+    """Mean, 50% bar and ``prob`` bar of each quantity, or of some, one row at each of ``heights``."""
     inner, outer = (
-        (functionals.quantile((1 - mass) / 2), functionals.quantile((1 + mass) / 2)) for mass in (INNER_PROB, prob)
+        [functionals.quantile(tail)[rows] for tail in ((1 - mass) / 2, (1 + mass) / 2)] for mass in (INNER_PROB, prob)
     )
     axes.hlines(heights, *inner, color=look.colour, linewidth=3.0, zorder=2)
-    draw_row(axes, heights, functionals.mean, outer, look, size=22)
+    draw_row(axes, heights, functionals.mean[rows], (outer[0], outer[1]), look, size=22)
 
 
 def draw_intervals(axes: Axes, heights: FloatArray, draws: FloatArray, prob: float, look: Look) -> None:
@@ -170,13 +222,16 @@ def draw_intervals(axes: Axes, heights: FloatArray, draws: FloatArray, prob: flo
     draw_posteriors(axes, heights, DrawnFunctionals(draws), prob, look)
 
 
+def handles_of(looks: Iterable[Look], **how: Any) -> list[Any]:
+    """Lines of a legend, one for each look."""
+    return [Line2D([], [], color=look.colour, marker=look.marker, label=look.label, **how) for look in looks]
+
+
 def connection_legend(figure: Figure, looks: Iterable[Look], axes: Axes | None = None) -> None:
     """One legend above the panels, or above axes that were given, with the marker and colour of each connection."""
-    handles: list[Any] = [
-        Line2D([], [], color=look.colour, marker=look.marker, linewidth=2, label=look.label) for look in looks
-    ]
-    columns = len(handles) if figure.get_figwidth() > 7.9 else 2
+    handles = handles_of(looks, linewidth=2)
     if axes is None:
+        columns = len(handles) if figure.get_figwidth() > 7.9 else 2
         figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False)
     else:
         axes.legend(handles=handles, loc="best", frameon=False)
@@ -190,6 +245,8 @@ def spread_rows(rows: int, inside: int, place: int) -> FloatArray:
 
 LINES = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (5, 1.5, 1, 1.5)))
 """Styles of lines, in the order in which they are taken."""
+BAND = "#DCE9F3"
+"""Colour of intervals behind rows and points."""
 LETTERS = 17
 """Letters of a note on an inch."""
 
@@ -215,18 +272,16 @@ def note_below(figure: Figure, *sentences: str, ax: Axes | None = None) -> None:
         figure.supxlabel(text, x=0.02, ha="left", fontsize=7.5, color=FAINT)
 
 
-def note_beside(axes: Axes, height: float, text: str, size: float = 7.5) -> None:
-    """Small letters right of a panel, at the height of a row."""
-    axes.annotate(
-        text,
-        (1.0, height),
-        xycoords=("axes fraction", "data"),
-        xytext=(5, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=size,
-        color=FAINT,
-    )
+def note(axes: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **how: Any) -> None:
+    """Small letters, so many points across and up from a place."""
+    look: dict[str, Any] = {"fontsize": 7.5, "color": FAINT} | how
+    axes.annotate(text, place, offset, textcoords="offset points", **look)
+
+
+def notes_beside(axes: Axes, heights: Iterable[float], texts: Iterable[str], size: float = 7.5) -> None:
+    """Small letters right of a panel, at the heights of its rows."""
+    for height, text in zip(heights, texts, strict=True):
+        note(axes, text, (1.0, height), (5, 0), xycoords=("axes fraction", "data"), va="center", fontsize=size)
 
 
 def check_kind(result: object, kinds: type | tuple[type, ...], plot: str, makers: str) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import NullLocator, PercentFormatter
 from scipy.cluster.hierarchy import leaves_list, linkage
@@ -26,7 +27,6 @@ from bayesbias.errors import InputError, many, shown
 from bayesbias.plots.style import (
     COLOURS,
     FAINT,
-    FONT,
     INK,
     LETTERS,
     Look,
@@ -35,24 +35,20 @@ from bayesbias.plots.style import (
     connection_looks,
     mark_line,
     new_figure,
+    note,
     note_below,
     one_panel,
+    picture,
     style_axes,
     word_labels,
 )
 from bayesbias.words import STEREOTYPES, controls_of, in_order
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-
 MANY = 500
 """A row with more points than this is drawn as an image in vector files."""
 
 
+@picture()
 def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: Axes | None = None) -> Figure:
     """Raw distances by connection, every pair a point.
 
@@ -78,16 +74,14 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: A
     """
     Distances.read(table, check=False)
     if protected_word is None:
-        with mpl.rc_context(FONT):
-            return _all_words(table, ax)
+        return _all_words(table, ax)
     if not isinstance(protected_word, str):
         raise InputError(f"protected_word is {shown(protected_word)}: give one of the table's protected words")
     rows = table[[str(word) == protected_word for word in table["protected_word"]]]
     if rows.empty:
         known = ", ".join(map(str, table["protected_word"].drop_duplicates().head(20)))
         raise InputError(f"the table holds no protected word {protected_word!r}; it holds {known}")
-    with mpl.rc_context(FONT):
-        return _one_word(rows, protected_word, ax)
+    return _one_word(rows, protected_word, ax)
 
 
 def _all_words(table: pd.DataFrame, ax: Axes | None) -> Figure:
@@ -107,7 +101,7 @@ def _one_word(rows: pd.DataFrame, word: str, ax: Axes | None) -> Figure:
     names, label_of = in_order(rows["connection"]), labels_of(rows)
     controls, looks = controls_of(names), connection_looks(names, label_of)
     figure, axes = one_panel(ax, 7.5, 0.2 * len(stereotypes) + 0.7 * len(controls) + 1.5)
-    labels = word_labels(stereotypes["attribute_word"], [""] * len(stereotypes)).tolist()
+    labels = word_labels(stereotypes["attribute_word"]).tolist()
     ticks = [-float(i) for i in range(len(stereotypes))]
     distances, connections = stereotypes["distance"].to_numpy(dtype=float), stereotypes["connection"].to_numpy()
     for name in dict.fromkeys(connections.tolist()):
@@ -124,7 +118,7 @@ def _one_word(rows: pd.DataFrame, word: str, ax: Axes | None) -> Figure:
         height -= 3.2
     axes.set_yticks(ticks, labels)
     axes.set_ylim(height + 1.2, 1.0)
-    _finish(axes, f"Raw distances of {word_labels([word], [''])[0]}")
+    _finish(axes, f"Raw distances of {word_labels([word])[0]}")
     connection_legend(figure, looks.values(), ax)
     return figure
 
@@ -173,17 +167,24 @@ COLOUR_MAP = "RdBu_r"
 POINTS = 72
 
 
-class Panel(NamedTuple):
-    """Similarities of words in the order of their lists, with the labels of words and lists (empty: none)."""
+class Scale(NamedTuple):
+    """What the values of a panel are, the end of their scale, and the usual side of the panel in inches."""
 
     title: str
-    scale: str
-    values: FloatArray
+    values: str
     most: float
-    words: Sequence[str]
+    side: float
+
+
+class Panel(NamedTuple):
+    """Similarities of words in the order of their lists."""
+
+    scale: Scale
+    values: FloatArray
+    words: Sequence[str]  # their labels; none where there are too many
     lists: Sequence[str]
-    sizes: Sequence[int]
-    cell: float
+    sizes: Sequence[int]  # of the lists
+    cell: float  # side in inches
 
     @property
     def side(self) -> float:
@@ -196,6 +197,7 @@ class Panel(NamedTuple):
         return min(7.5, 0.95 * POINTS * self.cell)
 
 
+@picture()
 def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
     """The similarity of attribute words and of protected words, list by list.
 
@@ -216,51 +218,45 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure
     >>> bb.plots.plot_relatedness(table).savefig("relatedness.png")
     """
     relatedness = _held_relatedness(holder, "plot_relatedness")
-    with mpl.rc_context(FONT):
-        return _drawn(
-            [_attributes(relatedness), _protected(relatedness)],
-            f"{relatedness.sentence} Similarity 0 is that of two random words.",
-        )
-
-
-def _attributes(relatedness: Relatedness) -> Panel:
     units = relatedness.units.astype(float)
     similarity = units @ units.T
-    lists = [(f"{name} ({kind})", words) for name, kind, words in relatedness.lists if kind != "protected"]
     apart = np.abs(similarity[np.triu_indices(len(similarity), 1)])
     most = max(LEAST, ceil(10 * float(np.quantile(apart, 0.99))) / 10) if len(apart) else 1.0
-    title, scale = "Similarity of attribute words", "similarity (centred cosine)"
-    return _panel(relatedness, (title, scale, most, SIDE), similarity, relatedness.attribute_words, lists)
-
-
-def _protected(relatedness: Relatedness) -> Panel:
-    lists = [(name, words) for name, kind, words in relatedness.lists if kind == "protected"]
-    title = "Protected words: correlation of their bias beyond what their group shares"
-    return _panel(
-        relatedness, (title, "correlation", 1.0, SMALL_SIDE), relatedness.families(), relatedness.protected_words, lists
-    )
+    attributes = Scale("Similarity of attribute words", "similarity (centred cosine)", most, SIDE)
+    beyond = "Protected words: correlation of their bias beyond what their group shares"
+    protected = Scale(beyond, "correlation", 1.0, SMALL_SIDE)
+    panels = [
+        _panel(relatedness, attributes, similarity, relatedness.attribute_words, False),
+        _panel(relatedness, protected, relatedness.families(), relatedness.protected_words, True),
+    ]
+    return _drawn(panels, f"{relatedness.sentence} Similarity 0 is that of two random words.")
 
 
 def _panel(
-    relatedness: Relatedness,
-    about: tuple[str, str, float, float],
-    similarity: FloatArray,
-    known: Sequence[str],
-    lists: Sequence[tuple[str, tuple[str, ...]]],
+    relatedness: Relatedness, scale: Scale, similarity: FloatArray, known: Sequence[str], protected: bool
 ) -> Panel:
-    """Words put in order, and everything labelled; ``about`` is title, scale, its end, and the usual side."""
-    title, scale, most, usual = about
+    """Words put in order, and every list labelled: its words, and how many unrelated ones they are worth."""
+    lists = [
+        (name if protected else f"{name} ({kind})", words)
+        for name, kind, words in relatedness.lists
+        if (kind == "protected") == protected
+    ]
     place = {word: i for i, word in enumerate(known)}
     rows = np.concatenate([clustered(similarity, np.array([place[word] for word in words])) for _, words in lists])
-    words = word_labels([known[row] for row in rows], [""] * len(rows)).tolist() if len(rows) <= LABELLED else []
-    cell = min(max(usual / len(rows), SMALLEST if words else 0.0), LARGEST)
-    names = (
-        _list_labels(relatedness, lists, protected=known is relatedness.protected_words)
-        if len(lists) <= MOST_LISTS
-        else []
-    )
-    cell = max(cell, _height(names) * len(names) / len(rows))
-    return Panel(title, scale, similarity[np.ix_(rows, rows)], most, words, names, [len(w) for _, w in lists], cell)
+    words = word_labels([known[row] for row in rows]).tolist() if len(rows) <= LABELLED else []
+    cell = min(max(scale.side / len(rows), SMALLEST if words else 0.0), LARGEST)
+    labels: list[str] = []
+    if len(lists) <= MOST_LISTS:
+        table = relatedness.effective_words()
+        effective = table.loc[(table["kind"] == "protected") == protected, "effective"]
+        names = word_labels([name for name, _ in lists])
+        between = "\n" if len(lists) <= IN_TWO_LINES else ", "
+        labels = [
+            f"{name}{between}{len(words)} words, worth {worth:.1f}" if len(words) > 1 else f"{name}{between}1 word"
+            for name, (_, words), worth in zip(names, lists, effective, strict=True)
+        ]
+    cell = max(cell, _height(labels) * len(labels) / len(rows))
+    return Panel(scale, similarity[np.ix_(rows, rows)], words, labels, [len(words) for _, words in lists], cell)
 
 
 def clustered(similarity: FloatArray, rows: IntArray) -> IntArray:
@@ -270,33 +266,20 @@ def clustered(similarity: FloatArray, rows: IntArray) -> IntArray:
     apart = np.clip(1 - similarity[np.ix_(rows, rows)], 0, None)
     np.fill_diagonal(apart, 0)
     tree = linkage(squareform(apart, checks=False), "average", optimal_ordering=len(rows) <= OPTIMAL)
-    ordered: IntArray = rows[leaves_list(tree)]
-    return ordered
-
-
-def _list_labels(relatedness: Relatedness, lists: Sequence[tuple[str, tuple[str, ...]]], protected: bool) -> list[str]:
-    """Name of each list, number of its words, and of unrelated words that they are worth."""
-    table = relatedness.effective_words()
-    effective = table.loc[(table["kind"] == "protected") == protected, "effective"]
-    names = word_labels([name for name, _ in lists], [""] * len(lists))
-    between = "\n" if len(lists) <= IN_TWO_LINES else ", "
-    return [
-        f"{name}{between}{len(words)} words, worth {worth:.1f}" if len(words) > 1 else f"{name}{between}1 word"
-        for name, (_, words), worth in zip(names, lists, effective, strict=True)
-    ]
+    return rows[leaves_list(tree)]
 
 
 def _height(labels: Sequence[str]) -> float:
     return TALL if len(labels) <= IN_TWO_LINES else LOW
 
 
-def _drawn(panels: Sequence[Panel], note: str) -> Picture:
+def _drawn(panels: Sequence[Panel], text: str) -> Picture:
     """Panels one below the other, laid out in inches."""
     left = GAP + max(_widest(panel.words, panel.font) for panel in panels)
     right = max(panel.side + LEADER + 2 * GAP + _widest(panel.lists, 8.0) for panel in panels)
-    titles = max(_widest([panel.title], 10.0, "bold") for panel in panels)
+    titles = max(_widest([panel.scale.title], 10.0, "bold") for panel in panels)
     width = max(5.5, 2 * MARGIN + left + max(right, titles))
-    foot = 0.14 * ceil(1 + len(note) / (LETTERS * width))
+    foot = 0.14 * ceil(1 + len(text) / (LETTERS * width))
     height = sum(HEAD + panel.side + SCALE for panel in panels) + APART * len(panels) + foot + 2 * MARGIN
     figure = new_figure(width, height)
     figure.set_layout_engine("none")
@@ -304,14 +287,21 @@ def _drawn(panels: Sequence[Panel], note: str) -> Picture:
     for panel in panels:
         bottom = top - HEAD - panel.side
         axes = figure.add_axes(
-            ((MARGIN + left) / width, bottom / height, panel.side / width, panel.side / height), gid=panel.scale
+            ((MARGIN + left) / width, bottom / height, panel.side / width, panel.side / height), gid=panel.scale.values
         )
         _heat_map(axes, panel)
         _lists(axes, panel)
         bar = figure.add_axes(((MARGIN + left) / width, (bottom - 0.2) / height, 1.5 / width, 0.1 / height))
-        _scale(figure, bar, axes, panel)
+        most = panel.scale.most
+        within = "both" if (np.abs(panel.values) > most + 1e-6).any() else "neither"
+        colours = figure.colorbar(axes.images[0], cax=bar, orientation="horizontal", extend=within)
+        colours.outline.set_visible(False)
+        bar.set_xticks([-most, 0, most], [f"\N{MINUS SIGN}{most:g}", "0", f"{most:g}"])
+        bar.tick_params(labelsize=7.5, length=2)
+        look: Any = {"xycoords": "axes fraction", "va": "center", "fontsize": 8, "color": None}
+        note(bar, panel.scale.values, (1, 0.5), (14, 0), **look)
         top = bottom - SCALE - APART
-    note_below(figure, note)
+    note_below(figure, text)
     return figure
 
 
@@ -325,29 +315,16 @@ def _widest(labels: Sequence[str], size: float, weight: str = "normal") -> float
 
 def _heat_map(axes: Axes, panel: Panel) -> None:
     """The similarities: data are inches from the upper left corner."""
-    side = panel.side
-    axes.imshow(
-        panel.values,
-        cmap=COLOUR_MAP,
-        vmin=-panel.most,
-        vmax=panel.most,
-        extent=(0, side, side, 0),
-        interpolation="nearest",
-    )
+    side, most = panel.side, panel.scale.most
+    axes.imshow(panel.values, COLOUR_MAP, vmin=-most, vmax=most, extent=(0, side, side, 0), interpolation="nearest")
     axes.spines[:].set_color(FAINT)
-    axes.set_title(panel.title, loc="left", fontweight="bold")
+    axes.set_title(panel.scale.title, loc="left", fontweight="bold")
     axes.set_xticks([])
     axes.set_yticks(panel.cell * (np.arange(len(panel.words)) + 0.5), panel.words)
     axes.tick_params(length=0, pad=POINTS * GAP / 2, labelsize=panel.font)
+    width = 0.7 if len(panel.sizes) <= IN_TWO_LINES else 0.3
     for end in panel.cell * np.cumsum(panel.sizes)[:-1]:
-        axes.plot(
-            [0, side],
-            [end, end],
-            [end, end],
-            [0, side],
-            color=INK,
-            linewidth=0.7 if len(panel.sizes) <= IN_TWO_LINES else 0.3,
-        )
+        axes.plot([0, side], [end, end], [end, end], [0, side], color=INK, linewidth=width)
     axes.set(xlim=(0, side), ylim=(side, 0))
 
 
@@ -376,17 +353,6 @@ def spread(middles: FloatArray, height: float, side: float) -> FloatArray:
     return np.clip(fitted, height / 2, max(height / 2, side - height / 2 - steps[-1])) + steps
 
 
-def _scale(figure: Picture, bar: Axes, axes: Axes, panel: Panel) -> None:
-    """The colours and their numbers below a map."""
-    within = "both" if (np.abs(panel.values) > panel.most + 1e-6).any() else "neither"
-    scale = figure.colorbar(axes.images[0], cax=bar, orientation="horizontal", extend=within)
-    scale.outline.set_visible(False)
-    bar.set_xticks([-panel.most, 0, panel.most], [f"\N{MINUS SIGN}{panel.most:g}", "0", f"{panel.most:g}"])
-    bar.tick_params(labelsize=7.5, length=2)
-    look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    bar.annotate(panel.scale, (1, 0.5), (14, 0), va="center", fontsize=8, **look)
-
-
 MOST = 5
 """Components that are drawn."""
 FEWEST_SHARE = 0.005
@@ -403,6 +369,7 @@ KINDS = {"stereotype": "#D55E00", "control": "#009E73"}
 BEYOND = "Grey: no two sampled words are that alike, and the curves are extended."
 
 
+@picture()
 def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
     """The correlation of two words' distances by the similarity of the words, as read off the vectors.
 
@@ -421,19 +388,23 @@ def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
     >>> bb.plots.plot_variogram(table).savefig("variogram.png")
     """
     relatedness = _held_relatedness(holder, "plot_variogram")
-    within = {kind: _similarities_within(relatedness, kind) for kind in KINDS}
-    within = {kind: values for kind, values in within.items() if len(values)}
+    within = {kind: values for kind in KINDS if len(values := _similarities_within(relatedness, kind))}
     met: FloatArray = MIDDLES[relatedness.pairs.counts > 0].astype(float)
     least = min([met[0], *(values.min() for values in within.values())])
-    with mpl.rc_context(FONT):
-        figure = new_figure(7.0, 6.4)
-        curves, sampled, lists = figure.subplots(3, 1, sharex=True, height_ratios=(3.4, 1, 1.1))
-        _curves(curves, relatedness, met)
-        _counts(sampled, relatedness.pairs.counts)
-        _spread(lists, relatedness.pairs.counts, within)
-        lists.set_xlim(max(-1.0, least - 0.03), 1.01)
-        lists.set_xlabel("similarity of two words (cosine of their vectors less the vocabulary's mean)")
-        note_below(figure, relatedness.sentence, BEYOND, *_sentences(relatedness, within))
+    figure = new_figure(7.0, 6.4)
+    curves, sampled, lists = figure.subplots(3, 1, sharex=True, height_ratios=(3.4, 1, 1.1))
+    _curves(curves, relatedness, met)
+    counts = relatedness.pairs.counts
+    sampled.bar(MIDDLES, counts, STEP, color=BARS, linewidth=0)
+    sampled.set_yscale("log")
+    sampled.set_ylim(0.7, 3 * max(int(counts.max()), 10))
+    sampled.yaxis.set_minor_locator(NullLocator())
+    style_axes(sampled)
+    sampled.set_ylabel("sampled\npairs")
+    _spread(lists, counts, within)
+    lists.set_xlim(max(-1.0, least - 0.03), 1.01)
+    lists.set_xlabel("similarity of two words (cosine of their vectors less the vocabulary's mean)")
+    note_below(figure, relatedness.sentence, BEYOND, *_sentences(relatedness, within))
     return figure
 
 
@@ -482,15 +453,6 @@ def _curves(axes: Axes, relatedness: Relatedness, met: FloatArray) -> None:
     axes.legend(loc="lower right", framealpha=0.9, edgecolor="none", fontsize=8)
 
 
-def _counts(axes: Axes, counts: IntArray) -> None:
-    axes.bar(MIDDLES, counts, STEP, color=BARS, linewidth=0)
-    axes.set_yscale("log")
-    axes.set_ylim(0.7, 3 * max(int(counts.max()), 10))
-    axes.yaxis.set_minor_locator(NullLocator())
-    style_axes(axes, "")
-    axes.set_ylabel("sampled\npairs")
-
-
 def _spread(axes: Axes, counts: IntArray, within: Mapping[str, FloatArray]) -> None:
     """Shares of pairs by similarity, in broad bins; few pairs as ticks."""
     edges = np.linspace(-1, 1, len(counts) // BROAD + 1)
@@ -514,15 +476,8 @@ def _spread(axes: Axes, counts: IntArray, within: Mapping[str, FloatArray]) -> N
     axes.set_ylabel("share of\nthe pairs")
     axes.set_ylim(0, 1.3 * highest)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(-0.01, 1.0),
-        ncols=3,
-        frameon=False,
-        fontsize=8,
-        borderpad=0,
-        columnspacing=1.5,
-    )
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (-0.01, 1.0), "borderpad": 0, "columnspacing": 1.5}
+    axes.legend(ncols=3, frameon=False, fontsize=8, **place)
 
 
 def _sentences(relatedness: Relatedness, within: Mapping[str, FloatArray]) -> Iterator[str]:

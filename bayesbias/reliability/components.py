@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -19,7 +19,6 @@ from bayesbias.errors import InputError
 from bayesbias.reliability.consistency import DIMS, check_scores, standardised
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
 
@@ -126,25 +125,12 @@ def unsettled(
 
 @dataclass(frozen=True)
 class Design:
-    """How scores are made and used.
+    """How scores are made and used."""
 
-    Attributes
-    ----------
-    objects
-        The facet whose levels are told apart.
-    over
-        Facets that should make no difference, with the number of their levels that a score is the mean of; it may be
-        infinite.
-    averaged
-        Further facets that a score is the mean of, with their numbers: those effects only count as less.
-    absolute
-        Whether levels of ``over`` that shift all objects alike count as error too.
-    """
-
-    objects: str
-    over: Mapping[str, float]
-    averaged: Mapping[str, float] = field(default_factory=dict)
-    absolute: bool = False
+    objects: str  # the facet whose levels are told apart
+    over: Mapping[str, float]  # facets that should make no difference, and of how many levels a score is the mean
+    averaged: Mapping[str, float] = field(default_factory=dict)  # further ones, whose effects only count as less
+    absolute: bool = False  # whether levels of ``over`` that shift all objects alike count as error too
 
 
 def coefficient(variances: FloatArray, components: Components, design: Design) -> FloatArray:
@@ -155,8 +141,7 @@ def coefficient(variances: FloatArray, components: Components, design: Design) -
     Brennan, R. L. (2001). Generalizability theory. Springer. https://doi.org/10.1007/978-1-4757-3456-0
     """
     signal, error = parts(variances, components, design)
-    share: FloatArray = signal / (signal + error)
-    return share
+    return signal / (signal + error)
 
 
 def parts(variances: FloatArray, components: Components, design: Design) -> tuple[FloatArray, FloatArray]:
@@ -175,17 +160,12 @@ def parts(variances: FloatArray, components: Components, design: Design) -> tupl
 
 def needed(variances: FloatArray, components: Components, design: Design, facet: str, threshold: float) -> FloatArray:
     """Smallest number (D,) of levels of a facet with which the coefficient reaches a threshold; inf where none does."""
-    signal, always = parts(variances, components, _with(design, facet, np.inf))
-    errors = parts(variances, components, _with(design, facet, 1))[1] - always
+    signal, always = parts(variances, components, replace(design, over={**design.over, facet: np.inf}))
+    errors = parts(variances, components, replace(design, over={**design.over, facet: 1}))[1] - always
     allowed = signal * (1 / threshold - 1) - always
     with np.errstate(divide="ignore"):
         number: FloatArray = np.where(allowed > 0, np.maximum(1, np.ceil(errors / allowed)), np.inf)
     return number
-
-
-def _with(design: Design, facet: str, number: float) -> Design:
-    over = {**design.over, facet: number}
-    return Design(design.objects, over, design.averaged, design.absolute)
 
 
 SEEDS = (1, 2, 5, 10)
@@ -224,8 +204,7 @@ class VarianceComponents(Result):
     @property
     def variances(self) -> FloatArray:
         """Draws (D, components) of the variances."""
-        drawn: FloatArray = flat_draws(self.posterior["posterior/component_sd"].to_numpy()) ** 2
-        return drawn
+        return flat_draws(self.posterior["posterior/component_sd"].to_numpy()) ** 2
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """Each component's standard deviation and its share of the variance of a single score, with intervals.
@@ -244,8 +223,6 @@ class VarianceComponents(Result):
             is at least 0.75. Test-retest and inter-rater coefficients are those of one target word or base pair out of
             the population; alpha is that of all words, or pairs, together.
         """
-        import pandas as pd
-
         prob = probability(prob, "prob")
         rows = []
         for name, of, form, design in self._designs():
@@ -284,8 +261,6 @@ class VarianceComponents(Result):
             ``base_pairs`` (``targets`` where pairs are told apart), ``seeds``, ``mean``, ``low``, ``high`` and
             ``p_reliable``, the probability that the threshold is reached.
         """
-        import pandas as pd
-
         facet = self._other(of)
         seeds = (SEEDS if "seed" in self.sizes else 1) if seeds is None else seeds
         threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
@@ -347,11 +322,11 @@ class VarianceComponents(Result):
         """Name, what it is of, form and design of the study's coefficients that the scores allow."""
         sizes = self.sizes
         seeds = {"seed": sizes["seed"]} if "seed" in sizes else {}
-        designs = []
-        for of, rows in (("target", "base_pair"), ("base_pair", "target")):
+        either, designs = (("target", "base_pair"), ("base_pair", "target")), []
+        for of, rows in either:
             if rows in sizes and "seed" in sizes:
                 designs.append(("test-retest", of, "ICC(2,1)", Design(rows, {"seed": 1}, absolute=True)))
-        for of, rows in (("target", "base_pair"), ("base_pair", "target")):
+        for of, rows in either:
             if rows in sizes and "measure" in sizes:
                 designs.append(("inter-rater", of, "ICC(3,1)", Design(rows, {"measure": 1}, seeds)))
         for of, items, cases in (("query", "target", "base_pair"), ("base_pair", "base_pair", "target")):
@@ -365,7 +340,17 @@ class VarianceComponents(Result):
         largest = self.table().sort_values("share", ascending=False).head(3)
         shares = zip(largest["component"], largest["share"], strict=True)
         shown = ", ".join(f"{name} {share:.0%}" for name, share in shares)
-        return [f"Variance components of {facets}. Largest shares: {shown}."]
+        parts = [f"Variance components of {facets}. Largest shares: {shown}."]
+        if not {"target", "base_pair"} <= self.sizes.keys():
+            return parts
+        enough = self.needed()
+        low, median, high = (f"{enough[name]:g}" for name in ("low", "median", "high"))
+        where = "With one seed" if "seed" in self.sizes else "In this one embedding"
+        which = "no number of" if enough["p_never"] > 0.5 else f"the mean over {median}"
+        by = "one of these measures" if "measure" in self.sizes else "this measure"
+        ends = "" if enough["p_never"] > 0.5 else f" ({low} to {high})"
+        tells = f"base pairs{ends} tells words apart with reliability {GOOD:g}, by {by}"
+        return [*parts, f"{where} {which} {tells}."]
 
 
 def variance_components(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from bayesbias._checks import by_name_or_none, flag, one_of, printable, probability, several, whole_number
-from bayesbias._core.components import FEWEST, FORMS, Estimate, bootstrap_icc, icc
+from bayesbias._core.icc import FEWEST, FORMS, Estimate, bootstrap_icc, icc
 from bayesbias._core.vectors import FloatArray, IntArray, in_blocks, nearest_rows, unit_rows, unit_single
 from bayesbias._progress import progress
+from bayesbias._results import Result, drawing
 from bayesbias.checks.summaries import PROB
 from bayesbias.embeddings import (
     TWINS,
@@ -22,7 +25,7 @@ from bayesbias.embeddings import (
     find_words,
     opened,
 )
-from bayesbias.embeddings.common import alike_in_all, in_all, pairs_once, words_once
+from bayesbias.embeddings.lookup import alike_in_all, in_all, pairs_once, words_once
 from bayesbias.embeddings.trainer import Setting
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.base import NOTHING
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from gensim.models import KeyedVectors
+    from matplotlib.figure import Figure
 
 
 MEASURES = ("db_wa", "ripa", "nbm")
@@ -97,8 +101,7 @@ def bias_scores(
     """
     import xarray as xr
 
-    chosen = [one_of(measure, MEASURES, "measures") for measure in several(measures)]
-    chosen = list(dict.fromkeys(chosen))
+    chosen = list(dict.fromkeys(one_of(measure, MEASURES, "measures") for measure in several(measures)))
     if not chosen:
         raise InputError(f"no measure was given: valid are {', '.join(MEASURES)}")
     by_name_or_none(compat, ["published"], "compat")
@@ -106,7 +109,11 @@ def bias_scores(
     neighbours = whole_number(neighbours, "neighbours")
     words, base_pairs = words_given(targets, "targets"), pairs_given(pairs, "pairs")
     named = seeds_of(kvs)
-    _refuse_twice(named)
+    for (label, first), (other, second) in combinations(named.items(), 2):
+        if first is second or np.array_equal(first.vectors, second.vectors):
+            raise InputError(
+                f"{called(label)} and {called(other)} hold the same vectors, which would seem reliable: give each once"
+            )
     shared_words, notes = in_all(words, named.values(), "target words")
     shared_pairs, lacking = in_all(base_pairs, named.values(), "base pairs")
     notes += lacking
@@ -123,10 +130,11 @@ def bias_scores(
         for i, kv in enumerate(named.values()):
             scores[..., i] = _scores(kv, shared_words, shared_pairs, chosen, neighbours, compat)
             done(i + 1)
+    labels = ["/".join(pair) for pair in shared_pairs]
     return xr.DataArray(
         scores,
         dims=("measure", "target", "base_pair", "seed"),
-        coords={"measure": chosen, "target": shared_words, "base_pair": _labels(shared_pairs), "seed": list(named)},
+        coords={"measure": chosen, "target": shared_words, "base_pair": labels, "seed": list(named)},
         name="bias_score",
         attrs={"notes": tuple(notes), "neighbours": neighbours},
     )
@@ -144,14 +152,6 @@ def _once(
     return once, kept, notes + [f"Base {note}." for note in repeats]
 
 
-def _refuse_twice(named: Mapping[Hashable, KeyedVectors]) -> None:
-    for (label, first), (other, second) in combinations(named.items(), 2):
-        if first is second or np.array_equal(first.vectors, second.vectors):
-            raise InputError(
-                f"{called(label)} and {called(other)} hold the same vectors, which would seem reliable: give each once"
-            )
-
-
 def _scores(
     kv: KeyedVectors,
     words: list[str],
@@ -161,15 +161,20 @@ def _scores(
     compat: str | None,
 ) -> FloatArray:
     """Scores (measures, words, pairs) in one embedding."""
-    looked = find_words(kv, dict.fromkeys([*words, *(word for pair in pairs for word in pair)]))
-    if zero := [word for word in (*words, *(word for pair in pairs for word in pair)) if word not in looked.keys]:
+    every = [*words, *chain(*pairs)]
+    looked = find_words(kv, dict.fromkeys(every))
+    if zero := [word for word in every if word not in looked.keys]:
         raise InputError(f"the vectors of {listed(zero)} are zeros, which have no direction: leave these words out")
     first, second = (looked.of([pair[side] for pair in pairs]) for side in (0, 1))
     vectors = looked.of(words)
     scores = []
     for measure in measures:
         if measure == "ripa":
-            scores.append(_ripa(unit_rows(vectors) if compat == "published" else vectors, first, second, pairs))
+            apart = first - second
+            if not (some := np.abs(apart).max(axis=1) > NOTHING).all():
+                bad = "/".join(pairs[int(np.flatnonzero(~some)[0])])
+                raise InputError(f"the words of the pair {bad} have one vector, so that nothing relates them")
+            scores.append((unit_rows(vectors) if compat == "published" else vectors) @ unit_rows(apart).T)
             continue
         apart = unit_rows(first) - unit_rows(second)
         if measure == "db_wa":
@@ -178,15 +183,6 @@ def _scores(
             rows = np.array([kv.key_to_index[word] for word in words], dtype=np.intp)
             scores.append(_neighbour_scores(unit_single(kv.vectors), rows, apart, neighbours))
     return np.stack(scores)
-
-
-def _ripa(vectors: FloatArray, first: FloatArray, second: FloatArray, pairs: list[tuple[str, str]]) -> FloatArray:
-    apart = first - second
-    if not (some := np.abs(apart).max(axis=1) > NOTHING).all():
-        bad = pairs[int(np.flatnonzero(~some)[0])]
-        raise InputError(f"the words of the pair {'/'.join(bad)} have one vector, so that nothing relates them")
-    scores: FloatArray = vectors @ unit_rows(apart).T
-    return scores
 
 
 def _neighbour_scores(unit: np.ndarray, rows: IntArray, apart: FloatArray, neighbours: int) -> FloatArray:
@@ -202,10 +198,6 @@ def _neighbour_scores(unit: np.ndarray, rows: IntArray, apart: FloatArray, neigh
 
     in_blocks(count, len(rows), BLOCK)
     return scores
-
-
-def _labels(pairs: list[tuple[str, str]]) -> list[str]:
-    return ["/".join(pair) for pair in pairs]
 
 
 type Seeds = Mapping[Any, Embedding] | Sequence[Embedding] | Embedding
@@ -228,21 +220,16 @@ def seeds_of(kvs: Seeds) -> dict[Hashable, KeyedVectors]:
         raise InputError("no embedding was given: give one, or several that were trained with other seeds")
     for label in labelled:
         printable(str(label), "the name of an embedding")
-    _check_alike(labelled)
+    sizes = {label: int(kv.vector_size) for label, kv in labelled.items()}
+    if len(set(sizes.values())) > 1:  # they differ in more than their seed
+        dimensions = ", ".join(f"{size} in {called(label)}" for label, size in sizes.items())
+        raise InputError(f"the embeddings have different numbers of dimensions ({dimensions}): take them one by one")
     return labelled
 
 
 def called(label: Hashable) -> str:
     """An embedding in a sentence: its name, or such as ``embedding 1`` after its seed or place."""
     return label if isinstance(label, str) else f"embedding {label}"
-
-
-def _check_alike(labelled: Mapping[Hashable, KeyedVectors]) -> None:
-    """Refuse embeddings of other dimensions, which do not differ in their seed only."""
-    sizes = {label: int(kv.vector_size) for label, kv in labelled.items()}
-    if len(set(sizes.values())) > 1:
-        dimensions = ", ".join(f"{size} in {called(label)}" for label, size in sizes.items())
-        raise InputError(f"the embeddings have different numbers of dimensions ({dimensions}): take them one by one")
 
 
 def _seed_labels(keys: list[Hashable]) -> list[Hashable]:
@@ -304,10 +291,8 @@ def retest_reliability(
     prob
         Coverage of the confidence intervals.
     interval
-        ``"f"`` takes the rows' scores for normal: with heavy tails (Student's t, 4 degrees of freedom) its intervals
-        of 89% hold the truth in 64 to 88% of simulated tables, the fewer the more rows (10 to 150), and in 86 to 92%
-        with normal ones. ``"bootstrap"`` draws rows with replacement (1,000 samples, percentile-t), needs ten rows, and
-        holds it in 81 to 88% and 85 to 91%. ``attrs["notes"]`` says so.
+        ``"f"`` takes the rows' scores for normal; ``"bootstrap"`` draws rows with replacement (1,000 samples,
+        percentile-t) and needs ten. ``attrs["notes"]`` says how often intervals of either kind hold the truth.
     seed
         Seed of the bootstrap.
 
@@ -330,24 +315,13 @@ def retest_reliability(
     >>> found.columns.tolist()[:2]
     ['measure', 'label']
     """
-    import pandas as pd
-
-    check_scores(scores)
-    one_of(of, ("target", "base_pair"), "of")
-    one_of(form, FORMS, "form")
     prob = probability(prob, "prob")
-    rows = "base_pair" if of == "target" else "target"
-    _enough(scores, "seed", "the reliability over seeds")
-    _enough(scores, rows, f"the reliability of a {of.replace('_', ' ')}")
+    rows = _rows_of(scores, of, form, "seed", "the reliability over seeds", "reliability of")
     values = _values(scores, "measure", of, rows, "seed")
-    estimates = _estimate(values, form, prob, interval, seed, rows.replace("_", " "))
-    parts = [
-        _table(scores[of].to_numpy(), *(end[i] for end in estimates)).assign(measure=measure)
-        for i, measure in enumerate(scores["measure"].to_numpy())
-    ]
-    table = pd.concat(parts, ignore_index=True)[["measure", "label", "value", "low", "high", "reason"]]
-    table.attrs["notes"] = NOTES[interval]
-    return table
+    measures, labels = scores["measure"].to_numpy(), scores[of].to_numpy()
+    estimate = _estimate(values, form, prob, interval, seed, rows)
+    measure = np.repeat(measures, len(labels))
+    return _table(estimate, NOTES[interval], measure=measure, label=np.tile(labels, len(measures)))
 
 
 def inter_rater_consistency(
@@ -394,25 +368,16 @@ def inter_rater_consistency(
     >>> found.columns.tolist()[:2]
     ['label', 'value']
     """
-    check_scores(scores)
-    one_of(of, ("target", "base_pair"), "of")
-    one_of(form, FORMS, "form")
     prob = probability(prob, "prob")
-    rows = "base_pair" if of == "target" else "target"
-    _enough(scores, "measure", "the agreement of measures")
-    _enough(scores, rows, f"the agreement on a {of.replace('_', ' ')}")
+    rows = _rows_of(scores, of, form, "measure", "the agreement of measures", "agreement on")
     values = _values(scores, "measure", "target", "base_pair", "seed").mean(axis=3)
     if flag(standardise, "standardise"):
-        constant = [
-            name for name, value in zip(scores["measure"].to_numpy(), values, strict=True) if np.ptp(value) == 0
-        ]
-        if constant and len(constant) < len(values):
+        constant = scores["measure"].to_numpy()[np.ptp(values, axis=(1, 2)) == 0]
+        if 0 < len(constant) < len(values):
             raise InputError(f"the scores of {constant[0]} do not vary and cannot be standardised: leave it out")
         values = standardised(values)
     ordered = values.transpose((1, 2, 0) if of == "target" else (2, 1, 0))
-    table = _table(scores[of].to_numpy(), *_estimate(ordered, form, prob, interval, seed, rows.replace("_", " ")))
-    table.attrs["notes"] = NOTES[interval]
-    return table
+    return _table(_estimate(ordered, form, prob, interval, seed, rows), NOTES[interval], label=scores[of].to_numpy())
 
 
 def internal_consistency(
@@ -470,18 +435,27 @@ def internal_consistency(
     if queries is not None and not isinstance(queries, Mapping):
         raise InputError(f"queries is {queries!r}: give a mapping of names to words, or None for all words")
     parts, notes = [], []
-    cases = "base pair" if of == "query" else "target"
+    cases = "base_pair" if of == "query" else "target"
+    measure = scores["measure"].to_numpy()
     for name, words in ({EVERY: known} if queries is None else queries).items():
-        scored, lost = _split(name, words, known)
+        unique = words_given(words, f"the query {name!r}")
+        scored, lost = ([word for word in unique if (word in known) is there] for there in (True, False))
+        if len(scored) < 2:
+            raise InputError(
+                f"{len(scored)} of the {len(unique)} words of the query {name!r} have scores, and internal consistency "
+                "needs at least two: add its words to the targets of bias_scores"
+            )
         notes += [f"{len(lost)} words of {name} have no scores: {listed(lost)}."] if lost else []
         part = values[:, [known.index(word) for word in scored]]
         items = part.transpose(0, 2, 1) if of == "query" else part
-        estimates = _estimate(_scaled(items) if standardise else items, ALPHA, prob, interval, seed, cases)
-        table = _table(np.repeat(name, len(items)), *estimates)
-        parts.append(table.assign(measure=scores["measure"].to_numpy()))
+        if standardise:
+            spread = items.std(axis=-2, ddof=1, keepdims=True)
+            items = np.divide(items, spread, out=np.zeros_like(items), where=spread > 0)
+        estimate = _estimate(items, ALPHA, prob, interval, seed, cases)
+        parts.append(_table(estimate, (), measure=measure, label=np.repeat(name, len(items))))
     if not parts:
         raise InputError("queries is empty: give names of queries and their words, or None for all words")
-    table = pd.concat(parts, ignore_index=True)[["measure", "label", "value", "low", "high", "reason"]]
+    table = pd.concat(parts, ignore_index=True)
     table.attrs["notes"] = (*notes, *NOTES[interval])
     return table
 
@@ -501,8 +475,7 @@ def standardised(values: FloatArray) -> FloatArray:
     rest = tuple(range(1, values.ndim))
     apart = values - np.nanmean(values, axis=rest, keepdims=True)
     spread = np.nanstd(apart, axis=rest, keepdims=True)
-    scaled: FloatArray = np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
-    return scaled
+    return np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
 
 
 def _estimate(values: FloatArray, form: str, prob: float, interval: Interval, seed: int, rows: str) -> Estimate:
@@ -512,15 +485,10 @@ def _estimate(values: FloatArray, form: str, prob: float, interval: Interval, se
         return icc(values, form, prob)
     if (count := values.shape[-2]) < FEWEST:
         raise InputError(
-            f"there are {count} {rows}s, and a bootstrap over them needs at least {FEWEST}: score more, or take "
-            "interval='f'"
+            f"there are {count} {rows.replace('_', ' ')}s, and a bootstrap over them needs at least {FEWEST}: score "
+            "more, or take interval='f'"
         )
     return bootstrap_icc(values, form, prob, SAMPLES, np.random.default_rng(seed))
-
-
-def _scaled(items: FloatArray) -> FloatArray:
-    spread = items.std(axis=-2, ddof=1, keepdims=True)
-    return np.divide(items, spread, out=np.zeros_like(items), where=spread > 0)
 
 
 def _values(scores: xr.DataArray, *dims: str) -> FloatArray:
@@ -533,29 +501,91 @@ def _enough(scores: xr.DataArray, dim: str, what: str) -> None:
         raise InputError(f"there is one {name} only, and {what} needs at least two: score more")
 
 
-def _split(name: str, words: Iterable[str], known: list[str]) -> tuple[list[str], list[str]]:
-    """A query's words with and without scores."""
-    unique = words_given(words, f"the query {name!r}")
-    scored = [word for word in unique if word in known]
-    if len(scored) < 2:
-        raise InputError(
-            f"{len(scored)} of the {len(unique)} words of the query {name!r} have scores, and internal consistency "
-            "needs at least two: add its words to the targets of bias_scores"
-        )
-    return scored, [word for word in unique if word not in known]
+def _rows_of(scores: xr.DataArray, of: str, form: str, columns: str, across: str, what: str) -> str:
+    """The facet in the rows of each table of a target word or base pair; refuses what has too few rows or columns."""
+    check_scores(scores)
+    one_of(of, ("target", "base_pair"), "of")
+    one_of(form, FORMS, "form")
+    rows = "base_pair" if of == "target" else "target"
+    _enough(scores, columns, across)
+    _enough(scores, rows, f"the {what} a {of.replace('_', ' ')}")
+    return rows
 
 
-def _reason(value: float, low: float) -> str | None:
-    """Why a coefficient or its interval says nothing, or None."""
-    if np.isnan(value):
-        return CONSTANT
-    if np.isinf(value):
-        return "the mean scores do not vary, so that errors are all there is"
-    return "its interval is not known: the approximation needs errors, and rows that differ" if np.isnan(low) else None
-
-
-def _table(labels: np.ndarray, value: FloatArray, low: FloatArray, high: FloatArray) -> pd.DataFrame:
+def _table(estimate: Estimate, notes: tuple[str, ...], **labels: np.ndarray) -> pd.DataFrame:
+    """Coefficients with their intervals, and why one of these is missing."""
     import pandas as pd
 
-    reason = [_reason(*row) for row in zip(value.tolist(), low.tolist(), strict=True)]
-    return pd.DataFrame({"label": labels, "value": value, "low": low, "high": high, "reason": reason})
+    value, low, high = (end.ravel() for end in estimate)
+    no_errors = "the mean scores do not vary, so that errors are all there is"
+    no_interval = "its interval is not known: the approximation needs errors, and rows that differ"
+    why = np.select([np.isnan(value), np.isinf(value), np.isnan(low)], [CONSTANT, no_errors, no_interval], "")
+    table = pd.DataFrame(labels | {"value": value, "low": low, "high": high})
+    table["reason"] = [reason or None for reason in why.tolist()]
+    table.attrs["notes"] = notes
+    return table
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Coefficients(Result):
+    """Every kind of reliability that scores allow: what :func:`coefficients_of` returns.
+
+    Attributes
+    ----------
+    tables
+        Kind of reliability to what its function returns.
+    notes
+        Kinds that the scores do not allow, and what the intervals are worth.
+    """
+
+    picture: ClassVar[str] = "plot_reliability"
+
+    tables: Mapping[str, pd.DataFrame]
+    notes: tuple[str, ...] = ()
+
+    def table(self) -> pd.DataFrame:
+        """One row a coefficient: ``kind``, ``measure``, ``label``, ``value``, ``low``, ``high`` and ``reason``."""
+        import pandas as pd
+
+        columns = ["kind", "measure", "label", "value", "low", "high", "reason"]
+        rows = [table.assign(kind=kind) for kind, table in self.tables.items()]
+        return pd.concat(rows, ignore_index=True).reindex(columns=columns)
+
+    def brief(self) -> pd.DataFrame:
+        """Number, median, smallest and largest value of each kind and measure, and how many have no value."""
+        rows = self.table()
+        values = rows.fillna({"measure": EVERY}).groupby(["kind", "measure"], sort=False)["value"]
+        table = values.agg(number="size", valued="count", median="median", smallest="min", largest="max").reset_index()
+        table.insert(3, "without value", table["number"] - table.pop("valued"))
+        return table
+
+    def findings(self) -> list[str]:
+        """The medians in a sentence."""
+        medians = self.table().groupby("kind", sort=False)["value"].median()
+        return [f"Median reliability: {', '.join(f'{kind} {value:.2f}' for kind, value in medians.items())}."]
+
+    def figure(self, **options: Any) -> Figure:
+        """A panel for each kind."""
+        return drawing(self.picture, self.tables, **options)
+
+
+def coefficients_of(scores: xr.DataArray, queries: Mapping[str, Iterable[str]] | None = None) -> Coefficients:
+    """Every kind of reliability that scores allow, of queries too where these are named."""
+    kinds: dict[str, Callable[[], pd.DataFrame]] = {
+        "test-retest of words": partial(retest_reliability, scores, of="target"),
+        "test-retest of pairs": partial(retest_reliability, scores, of="base_pair"),
+        "inter-rater of words": partial(inter_rater_consistency, scores, of="target"),
+        "inter-rater of words, standardised": partial(inter_rater_consistency, scores, of="target", standardise=True),
+        "inter-rater of pairs": partial(inter_rater_consistency, scores, of="base_pair"),
+        "internal, queries": partial(internal_consistency, scores, of="query", queries=queries or None),
+        "internal, pairs": partial(internal_consistency, scores, of="base_pair"),
+    }
+    tables, notes = {}, []
+    for kind, coefficient in kinds.items():
+        try:
+            tables[kind] = coefficient()
+        except InputError as error:
+            notes.append(f"no {kind}: {error}")
+    if not tables:
+        raise InputError(f"the scores allow no coefficient of reliability: {'; '.join(notes)}")
+    return Coefficients(tables, (*notes, *NOTES["f"]))

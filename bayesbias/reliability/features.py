@@ -52,20 +52,11 @@ class WordNet:
 
     A word is looked up in lower case with underscores for blanks, as it stands and by its base forms: those of the
     lists of exceptions where they hold the word, else those that one of the rules of detachment gives.
-
-    Attributes
-    ----------
-    synsets
-        Part of speech and lemma to the places of its synsets.
-    tagged
-        Part of speech and lemma to how often its senses were tagged in text.
-    exceptions
-        Part of speech and irregular form to its base forms.
     """
 
-    synsets: Mapping[Entry, frozenset[str]]
-    tagged: Mapping[Entry, int]
-    exceptions: Mapping[Entry, tuple[str, ...]]
+    synsets: Mapping[Entry, frozenset[str]]  # part of speech and lemma to the places of its synsets
+    tagged: Mapping[Entry, int]  # and to how often its senses were tagged in text
+    exceptions: Mapping[Entry, tuple[str, ...]]  # part of speech and irregular form to its base forms
 
     def senses(self, word: str) -> int:
         """Number of synsets over all parts of speech; 0 of a word that WordNet lacks.
@@ -100,18 +91,9 @@ class WordNet:
 
 
 def _read_wordnet(folder: str | Path) -> WordNet:
-    """Read the index files of WordNet.
+    """The files of the folder ``dict`` of WordNet 3: the indices, lists of exceptions and ``cntlist.rev``.
 
-    Parameters
-    ----------
-    folder
-        Where ``index.noun``, ``index.verb``, ``index.adj``, ``index.adv``, the lists of exceptions (``noun.exc`` and
-        so on) and ``cntlist.rev`` or ``index.sense`` are: the folder ``dict`` of WordNet 3.
-
-    References
-    ----------
-    Miller, G. A. (1995). WordNet: a lexical database for English. Communications of the ACM 38(11).
-    https://doi.org/10.1145/219717.219748
+    Miller, G. A. (1995). WordNet: a lexical database for English. https://doi.org/10.1145/219717.219748
     """
     place = home_folder(folder)
     counts = next((name for name in COUNTS if (place / name).is_file()), COUNTS[0])
@@ -213,7 +195,10 @@ def word_features(
     import pandas as pd
 
     wanted, named = words_given(words, "words"), seeds_of(kvs)
-    _check_embeddings(named)
+    for label, kv in named.items():
+        if len(kv.index_to_key) < 2:
+            raise InputError(f"{called(label)} holds a single word, which has no neighbour: give more words")
+        zero_words(kv, kv.index_to_key)  # refuses numbers that are not finite
     senses = None if wordnet is None else _read_wordnet(wordnet)
     known = {label: find_words(kv, wanted) for label, kv in named.items()}
     shared = [word for word in wanted if all(word in entry.keys for entry in known.values())]
@@ -221,7 +206,10 @@ def word_features(
     if not shared:
         raise InputError(f"the embeddings share none of the {len(wanted)} words: choose other words")
     frequency, remarks = _log_frequencies(named, shared, counts)
-    columns: dict[str, Any] = {"word": shared, "log_frequency": frequency, "log_frequency_squared": _z(frequency) ** 2}
+    known_frequency = frequency[~np.isnan(frequency)]
+    spread = known_frequency.std(ddof=1) if len(known_frequency) > 1 else 0.0
+    z = (frequency - known_frequency.mean()) / spread if spread > 0 else np.full(len(frequency), np.nan)
+    columns: dict[str, Any] = {"word": shared, "log_frequency": frequency, "log_frequency_squared": z**2}
     notes += remarks
     if senses is not None:
         number = np.array([senses.senses(word) for word in shared], dtype=np.float64)
@@ -232,7 +220,8 @@ def word_features(
     with progress("measuring words", len(named)) as done:
         near = []
         for i, kv in enumerate(named.values()):
-            near.append(_nearest(kv, shared))
+            rows, unit = np.array([kv.key_to_index[word] for word in shared], dtype=np.intp), unit_single(kv.vectors)
+            near.append(np.vecdot(unit[rows].astype(np.float64), unit[nearest_rows(unit, rows, 1)[:, 0]]))
             done(i + 1)
         columns["nn_similarity"] = np.mean(near, axis=0)
         columns["l2_norm"] = np.mean([np.sqrt(np.vecdot(rows, rows)) for rows in vectors], axis=0)
@@ -240,14 +229,6 @@ def word_features(
     table = pd.DataFrame(columns)
     table.attrs["notes"] = tuple(notes + remarks)
     return table
-
-
-def _check_embeddings(named: Mapping[Hashable, KeyedVectors]) -> None:
-    """Refuse vectors that are not finite, and a vocabulary of a single word."""
-    for label, kv in named.items():
-        if len(kv.index_to_key) < 2:
-            raise InputError(f"{called(label)} holds a single word, which has no neighbour: give more words")
-        zero_words(kv, kv.index_to_key)  # refuses numbers that are not finite
 
 
 def _lost(wanted: Sequence[str], known: Mapping[Hashable, FoundWords]) -> list[str]:
@@ -270,7 +251,7 @@ def _log_frequencies(
     if counts is not None:
         known = _checked_counts(counts, words)
         return known, _left("Without a count", words, np.isnan(known))
-    own = []
+    own: list[FloatArray] = []
     made_up: list[str] = []
     bare: list[str] = []
     for label, kv in named.items():
@@ -312,23 +293,6 @@ def _left(what: str, words: Sequence[str], which: NDArray[np.bool_]) -> list[str
     """A sentence on some of the words."""
     some = [word for word, mark in zip(words, which, strict=True) if mark]
     return [f"{what} ({len(some)} of {len(words)} words): {listed(some)}."] if some else []
-
-
-def _z(values: FloatArray) -> FloatArray:
-    """Standardised over the values there are (ddof 1); NaN where they do not vary."""
-    some = values[~np.isnan(values)]
-    spread = some.std(ddof=1) if len(some) > 1 else 0.0
-    standard: FloatArray = (values - some.mean()) / spread if spread > 0 else np.full(len(values), np.nan)
-    return standard
-
-
-def _nearest(kv: KeyedVectors, words: Sequence[str]) -> FloatArray:
-    """Cosine of each word to the nearest other word of the vocabulary."""
-    rows = np.array([kv.key_to_index[word] for word in words], dtype=np.intp)
-    unit = unit_single(kv.vectors)
-    nearest = nearest_rows(unit, rows, 1)[:, 0]
-    cosines: FloatArray = np.vecdot(unit[rows].astype(np.float64), unit[nearest])
-    return cosines
 
 
 def _stability(

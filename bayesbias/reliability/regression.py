@@ -117,12 +117,12 @@ class ReliabilityRegression(Result):
 
 
 class _Design(NamedTuple):
-    """Fixed effects: columns (rows, terms), the intercept first, and the part that each belongs to."""
+    """Fixed effects."""
 
-    columns: FloatArray
+    columns: FloatArray  # (rows, terms), the intercept first
     terms: tuple[str, ...]
-    parts: tuple[str, ...]
-    references: dict[str, str]
+    parts: tuple[str, ...]  # of the terms: their features
+    references: dict[str, str]  # feature of text to the level that the others are compared with
 
 
 def reliability_regression(
@@ -190,8 +190,12 @@ def reliability_regression(
     rows, left = _complete(table, [outcome, *map(_source, chosen), *group_names])
     y = _numbers(rows[outcome], outcome)
     design = _design(rows, chosen, {} if references is None else references)
-    groupings = {name: _grouping(rows[name], name) for name in group_names}
+    groupings = {name: _levels(rows[name], name) for name in group_names}
     names = {name: labels for name, (_, labels) in groupings.items()}
+    if like_residuals := [name for name, labels in names.items() if len(labels) == len(rows)]:
+        raise InputError(
+            f"{like_residuals[0]} differs in every row, like the residuals: name the other groupings in groups="
+        )
     centre, spread = float(y.mean()), float(y.std(ddof=1))
     sums = mixed_sums(design.columns, (y - centre) / spread, [codes for codes, _ in groupings.values()])
     rng = np.random.default_rng(used)
@@ -206,13 +210,12 @@ def reliability_regression(
     tree.attrs = {"outcome": outcome, "seed": used, "versions": to_json(versions_of("nuts"))}
     judged = [values["coefficient"], values["group_sd"], values["residual_sd"][:, :, None]]
     faults = draw_faults(np.concatenate(judged, axis=2), stats)
-    notes = [
-        *faults,
-        *absent,
-        *left,
-        *_repeats(rows, group_names),
-        *unsettled(values, shares, names, group_scale * spread),
-    ]
+    notes = [*faults, *absent, *left]
+    if "word" in rows and "word" not in group_names and rows["word"].duplicated().any():
+        notes.append(
+            "Rows of one word count as independent of each other; 'word' among the groups lets them be correlated."
+        )
+    notes += unsettled(values, shares, names, group_scale * spread)
     return ReliabilityRegression(
         outcome=outcome,
         rows=table_of_terms(design.terms, design.parts, values, shares, list(names), prob),
@@ -292,14 +295,6 @@ def _levels(column: pd.Series, name: str) -> tuple[IntArray, list[str]]:
     return codes, labels.tolist()
 
 
-def _grouping(column: pd.Series, name: str) -> tuple[IntArray, list[str]]:
-    """The levels of a grouping, fewer than rows."""
-    codes, labels = _levels(column, name)
-    if len(labels) == len(column):
-        raise InputError(f"{name} differs in every row, like the residuals: name the other groupings in groups=")
-    return codes, labels
-
-
 def _design(rows: pd.DataFrame, features: Sequence[str], references: Mapping[str, str]) -> _Design:
     """Standardised numbers, and indicators of the levels of text."""
     columns, terms, parts = [np.ones(len(rows))], [INTERCEPT], [INTERCEPT]
@@ -345,7 +340,7 @@ def _check_columns(design: _Design) -> None:
 
 
 def _model(sums: MixedSums, groups: int, group_scale: float) -> pymc.Model:
-    """The sds in PyMC, in sds of the outcome, with the density that :mod:`bayesbias._core.mixed` states."""
+    """The sds in PyMC, in sds of the outcome: the density has all effects of :class:`MixedSums` integrated out."""
     import pymc as pm
     import pytensor.tensor as pt
 
@@ -407,10 +402,3 @@ def _tree(
             ),
         }
     )
-
-
-def _repeats(rows: pd.DataFrame, groups: Sequence[str]) -> list[str]:
-    """A sentence where rows of one word count as independent."""
-    if "word" not in rows or "word" in groups or not rows["word"].duplicated().any():
-        return []
-    return ["Rows of one word count as independent of each other; 'word' among the groups lets them be correlated."]

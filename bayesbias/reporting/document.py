@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from bayesbias._files import whole_file
 from bayesbias._page import Block, Code, Items, Page, Picture, Table
+from bayesbias.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +47,7 @@ def data_address(picture: Picture) -> str:
 def write_png(picture: Picture, folder: Path) -> None:
     """A picture as a file, whole or not at all; its layout is not sought again afterwards."""
     with whole_file(folder / f"{picture.name}.png") as temporary:
-        picture.figure.savefig(temporary, dpi=DPI, format="png")
+        style.write_png(picture.figure, temporary, DPI)
     if not picture.photo:
         picture.figure.set_layout_engine("none")
 
@@ -128,7 +129,7 @@ def _inline_svg(figure: Figure, name: str, title: str) -> str:
     """
     buffer = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        style.write_svg(figure, buffer)
     ET.register_namespace("", SVG)
     ET.register_namespace("xlink", XLINK)
     root = ET.fromstring(buffer.getvalue())

@@ -31,13 +31,13 @@ from bayesbias.comparison import (
     prior_sensitivity,
     size_sentence,
 )
-from bayesbias.comparison.contrast import DIFFERENCE, POOLED
+from bayesbias.comparison.associations import DIFFERENCE, POOLED
 from bayesbias.distances.storage import Coverage
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
 from bayesbias.errors import listed, many
 from bayesbias.models import list_models
 from bayesbias.models.fits import fit
-from bayesbias.models.results import Fit
+from bayesbias.models.results import Fit, kept_open
 from bayesbias.models.spec import load_model
 from bayesbias.plots.fits import (
     plot_association,
@@ -74,15 +74,16 @@ def _side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
     result = Fit.read(post)
     names = COUNTERPARTS.get(result.model, ("published",))
     table, seed = result.data.to_frame(), result.seed
-    others = [fit(table, name, seed=seed) for name in names]
+    fits = [*(Fit.read(fit(table, name, seed=seed)) for name in names), result]
     rows = []
     labels = result.labels
     for second in beside_associated(result):
-        for each in (*others, post):
-            row = contrasts(each, "associated", second, prob).iloc[0]
+        for each in fits:
+            with kept_open(each):
+                row = contrasts(each.tree, "associated", second, prob).iloc[0]
             width = row["high"] - row["low"]
             label = f"associated{MINUS}{labelled(second, labels)}"
-            rows.append((label, each.attrs["model"], row["mean"], row["low"], row["high"], width))
+            rows.append((label, each.model, row["mean"], row["low"], row["high"], width))
     return pd.DataFrame(rows, columns=["contrast", "model", "mean", "low", "high", "width"])
 
 

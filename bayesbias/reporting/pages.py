@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from bayesbias._results import Result, title_of
 from bayesbias.calibration.topics import TopicNull
 from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.errors import InputError
-from bayesbias.models.results import Fit
+from bayesbias.models.results import Fit, kept_open
 from bayesbias.references import cite
 from bayesbias.reporting.document import to_html, to_markdown, write_png
 from bayesbias.reporting.fit_report import FitReport
@@ -106,12 +107,14 @@ def report(
             article = "an" if name[0] in "aeiou" else "a"
             raise InputError(f"prob is given, and {article} {name} has the intervals that it was made with")
         options["prob"] = probability(prob, "prob")
-    sections = (*result.sections(**options), Section("How to cite", _works(result), shut=True))
-    page = replace(result.front(**options), sections=filled(sections))
-    if folder is not None:
-        for picture in page.pictures():
-            write_png(picture, folder)
-    write_text(file, WRITERS[chosen](page))
+    with kept_open(result.result) if isinstance(result, FitReport) else nullcontext():
+        sections = (*result.sections(**options), Section("How to cite", _works(result), shut=True))
+        page = replace(result.front(**options), sections=filled(sections))
+        if folder is not None:
+            for picture in page.pictures():
+                write_png(picture, folder)
+        text = WRITERS[chosen](page)
+    write_text(file, text)
     return file
 
 

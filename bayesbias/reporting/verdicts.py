@@ -20,7 +20,8 @@ from bayesbias.comparison import (
     decomposition,
     decomposition_sentence,
 )
-from bayesbias.comparison.contrast import DIFFERENCE, POOLED, RAW, SIGN_RATE
+from bayesbias.comparison.associations import DIFFERENCE, POOLED, RAW
+from bayesbias.comparison.contrast import SIGN_RATE
 from bayesbias.errors import InputError, listed, many
 from bayesbias.models.fits import UNRELATED
 from bayesbias.models.results import Fit

@@ -20,7 +20,7 @@ from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrasted, flat_draws
-from bayesbias.comparison.changes import stacked_scatter
+from bayesbias.comparison.related_changes import stacked_scatter
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.cell_errors import CellErrors

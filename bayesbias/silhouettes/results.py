@@ -4,50 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import expit, ndtri, xlogy
+from scipy.special import ndtri
 
 from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
-from bayesbias._core.logistic import fit_in_rows
-from bayesbias._core.resampling import ratio, spearman
-from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
-from bayesbias._core.weat import effect_size
+from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Cited, Result
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError
-from bayesbias.metrics.catalogue import associations
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 SIZES = ("trimmed", "saturate", "proportional")
-
-
-@dataclass(frozen=True)
-class Growth:
-    """Lists that grow together.
-
-    Attributes
-    ----------
-    places
-        For each list (runs, words): places of its words in the order of each run.
-    lengths
-        (sizes, lists): how many words of each list are used.
-    """
-
-    places: tuple[IntArray, ...]
-    lengths: IntArray
-
-    @property
-    def totals(self) -> IntArray:
-        """Words used over all lists, (sizes,)."""
-        total: IntArray = self.lengths.sum(axis=1)
-        return total
 
 
 def lengths_of(sizes: Sequence[int], step: int, mode: str) -> IntArray:
@@ -69,8 +39,7 @@ def lengths_of(sizes: Sequence[int], step: int, mode: str) -> IntArray:
     if mode == "proportional":
         count = max(1, round(sum(sizes) / step))
         shares = np.arange(1, count + 1) / count
-        shared: IntArray = np.maximum(1, np.rint(np.outer(shares, sizes))).astype(np.intp)
-        return shared
+        return np.maximum(1, np.rint(np.outer(shares, sizes))).astype(np.intp)
     grown = np.arange(1, -(-max(sizes) // each) + 1) * each
     lengths: IntArray = np.minimum(grown[:, None], np.array(sizes)).astype(np.intp)
     return lengths
@@ -82,7 +51,7 @@ def shuffled(sizes: Sequence[int], runs: int, seed: int, shared: bool, together:
     ``shared`` takes the run's number as seed of every list; ``together`` gives all lists one order.
     """
     if shared:  # sklearn.utils.shuffle(list, random_state=run)
-        return tuple(np.stack([_legacy(size, run) for run in range(runs)]) for size in sizes)
+        return tuple(np.stack([np.random.RandomState(run).permutation(size) for run in range(runs)]) for size in sizes)
     if together:
         return shuffled(sizes[:1], runs, seed, shared) * len(sizes)
     generators = np.random.default_rng(seed).spawn(len(sizes))
@@ -90,158 +59,6 @@ def shuffled(sizes: Sequence[int], runs: int, seed: int, shared: bool, together:
         np.stack([generator.permutation(size) for _ in range(runs)])
         for size, generator in zip(sizes, generators, strict=True)
     )
-
-
-def _legacy(size: int, seed: int) -> NDArray[np.intp]:
-    places = np.arange(size)
-    np.random.RandomState(seed).shuffle(places)
-    return places
-
-
-Sets = tuple[FloatArray, ...]
-Curve = Callable[[Sets, Sets, Growth], FloatArray]
-
-
-@dataclass(frozen=True)
-class Curves:
-    """How a metric of the study is followed.
-
-    Attributes
-    ----------
-    targets, attributes
-        Target sets, attribute sets and growth of either to values (runs, sizes).
-    bounds
-        Number of target sets to the smallest and the largest value; ``published`` are the authors' where they differ.
-    optimum
-        The value of no bias.
-    sets
-        How many target sets, (least, most), and attribute sets it takes.
-    """
-
-    targets: Curve
-    attributes: Curve
-    bounds: Callable[[int], tuple[float, float]]
-    optimum: float
-    sets: tuple[tuple[int, int | None], int]
-    published: tuple[float, float] | None = None
-
-
-def _prefix_means(values: FloatArray, lengths: np.ndarray) -> FloatArray:
-    """Means of the first so many values along the last axis (..., words) -> (..., sizes)."""
-    mean: FloatArray = np.cumsum(values, axis=-1)[..., lengths - 1] / lengths
-    return mean
-
-
-def _weat_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
-    """Effect sizes while target sets grow: means and spreads from prefix sums of s."""
-    s = associations(targets, attributes)
-    centre = np.concatenate(s).mean()  # sums of squares about a near value lose nothing to rounding
-    means, squares = [], []
-    for values, places, lengths in zip(s, growth.places, growth.lengths.T, strict=True):
-        ordered = values[places] - centre
-        means.append(_prefix_means(ordered, lengths))
-        squares.append(np.cumsum(ordered**2, axis=1)[:, lengths - 1])
-    n = growth.lengths.T
-    both = (n[0] * means[0] + n[1] * means[1]) / growth.totals
-    spread = np.sqrt(np.maximum((squares[0] + squares[1]) / growth.totals - both**2, 0))
-    return ratio(means[0] - means[1], spread)
-
-
-def _weat_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
-    """Effect sizes while attribute sets grow: s of every target word from prefix sums of cosines."""
-    units = [unit_rows(vectors) for vectors in targets]
-    cosines = [np.vstack(units) @ unit_rows(vectors).T for vectors in attributes]
-    first = len(units[0])
-    values = []
-    for run in range(len(growth.places[0])):
-        both = [
-            _prefix_means(each[:, places[run]], lengths)
-            for each, places, lengths in zip(cosines, growth.places, growth.lengths.T, strict=True)
-        ]
-        s = both[0] - both[1]
-        values.append(effect_size(s[:first].T, s[first:].T))
-    return np.stack(values)
-
-
-def _ect_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
-    """Spearman correlations while target sets grow: ranks of the attribute words for each pair of prefix means."""
-    # the order of cosines with a mean is that of inner products with its sum
-    products = [vectors @ unit_rows(attributes[0]).T for vectors in targets]
-    values = []
-    for run in range(len(growth.places[0])):
-        sides = [
-            np.cumsum(each[places[run]], axis=0)[lengths - 1]
-            for each, places, lengths in zip(products, growth.places, growth.lengths.T, strict=True)
-        ]
-        values.append(spearman(sides[0], sides[1]))
-    return np.stack(values)
-
-
-def _ect_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
-    """Spearman correlations while the attribute set grows: ranks within prefixes from one table of comparisons."""
-    unit = unit_rows(attributes[0])
-    cosines = [unit @ vectors.mean(axis=0) for vectors in targets]
-    lengths = growth.lengths[:, 0]
-    return np.stack([_prefix_spearman(cosines[0][order], cosines[1][order], lengths) for order in growth.places[0]])
-
-
-def _prefix_spearman(left: FloatArray, right: FloatArray, lengths: np.ndarray) -> FloatArray:
-    ranks = []
-    for values in (left, right):
-        below = (values[:, None] > values).astype(np.float32)
-        below += 0.5 * (values[:, None] == values)
-        ranks.append(np.cumsum(below, axis=1)[:, lengths - 1].T)  # (sizes, words): ranks less one half
-    inside = np.arange(len(left)) < lengths[:, None]
-    n = lengths[:, None]
-    a, b = (np.where(inside, rank - n / 2, 0.0) for rank in ranks)
-    scale = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
-    return ratio((a * b).sum(axis=1), scale)
-
-
-def _rnsb_targets(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
-    """Divergences while target sets grow: one classifier, asked about the prefix means of the groups."""
-    x = np.vstack(attributes)
-    alpha, b = fit_in_rows(x @ x.T, np.arange(len(x)) < len(attributes[0]))
-    w = x.T @ alpha
-    margins = [
-        _prefix_means((vectors @ w)[places], lengths) + b
-        for vectors, places, lengths in zip(targets, growth.places, growth.lengths.T, strict=True)
-    ]
-    return _divergence(np.stack(margins, axis=-1))
-
-
-def _divergence(margins: FloatArray) -> FloatArray:
-    """From the uniform, of the groups' probabilities of the second attribute set, along the last axis."""
-    negative = expit(-margins)
-    shares = negative / negative.sum(axis=-1, keepdims=True)
-    value: FloatArray = xlogy(shares, shares * shares.shape[-1]).sum(axis=-1)
-    return value
-
-
-def _rnsb_attributes(targets: Sets, attributes: Sets, growth: Growth) -> FloatArray:
-    """Divergences while attribute sets grow: each classifier starts from that of the size before."""
-    x = np.vstack(attributes)
-    gram = x @ x.T
-    products = np.stack([vectors.mean(axis=0) for vectors in targets]) @ x.T
-    first = len(attributes[0])
-    values = np.empty((len(growth.places[0]), len(growth.lengths)))
-    for run, (left, right) in enumerate(zip(*growth.places, strict=True)):
-        alpha, b = np.zeros(len(x)), 0.0
-        for i, (m, n) in enumerate(growth.lengths):
-            rows = np.concatenate([left[:m], first + right[:n]])
-            part, b = fit_in_rows(gram[np.ix_(rows, rows)], rows < first, (alpha[rows], b))
-            alpha[rows] = part
-            values[run, i] = _divergence(products[:, rows] @ part + b)
-    return values
-
-
-CURVES = {
-    "weat_effect_size": Curves(_weat_targets, _weat_attributes, lambda groups: (-2.0, 2.0), 0.0, ((2, 2), 2)),
-    "ect": Curves(_ect_targets, _ect_attributes, lambda groups: (-1.0, 1.0), 1.0, ((2, 2), 1)),
-    "rnsb": Curves(
-        _rnsb_targets, _rnsb_attributes, lambda groups: (0.0, float(np.log(groups))), 0.0, ((2, None), 2), (0.0, 1.0)
-    ),
-}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -317,8 +134,6 @@ class Silhouette(Result):
 
     def frame(self) -> pd.DataFrame:
         """One row a value: ``run``, ``words``, ``value``, and for a metric with intervals ``low`` and ``high``."""
-        import pandas as pd
-
         runs, sizes = self.values.shape
         table = pd.DataFrame({"run": np.repeat(np.arange(runs), sizes), "words": np.tile(self.sizes, runs)})
         ends = {"value": self.values, "low": self.low, "high": self.high}
@@ -345,9 +160,6 @@ class Silhouette(Result):
             low=None if self.high is None else self.optimum - self.high,
             high=None if self.low is None else self.optimum - self.low,
         )
-
-    def _from_no_bias(self) -> FloatArray:
-        return np.abs(self.values - self.optimum)
 
     def _area(self, curve: NDArray[np.floating]) -> float:
         return float(np.trapezoid(curve, self.sizes)) if len(self.sizes) > 1 else float("nan")
@@ -423,7 +235,7 @@ def silhouette_separation(biased: Silhouette, unbiased: Silhouette) -> float:
     True
     """
     _check_comparable(biased, unbiased)
-    far, near = biased._from_no_bias().T, unbiased._from_no_bias().T
+    far, near = (np.abs(curves.values - curves.optimum).T for curves in (biased, unbiased))  # noqa: PD011
     apart = far[:, :, None] - near[:, None, :]
     share = np.where(np.isnan(apart), np.nan, (np.sign(apart) + 1) / 2).mean(axis=(1, 2))
     if len(share) == 1:
@@ -436,13 +248,8 @@ def _check_comparable(biased: Silhouette, unbiased: Silhouette) -> None:
     for result in (biased, unbiased):
         if not isinstance(result, Silhouette):
             raise InputError(f"given is {type(result).__name__}: give what silhouette returns")
-    same = (biased.metric, biased.vary, biased.bounds, biased.zero) == (
-        unbiased.metric,
-        unbiased.vary,
-        unbiased.bounds,
-        unbiased.zero,
-    )
-    if not same or not np.array_equal(biased.sizes, unbiased.sizes):
+    kinds = [(curves.metric, curves.vary, curves.bounds, curves.zero) for curves in (biased, unbiased)]
+    if kinds[0] != kinds[1] or not np.array_equal(biased.sizes, unbiased.sizes):
         raise InputError(
             f"these are silhouettes of {biased.metric} growing {biased.vary} to {biased.sizes[-1]} words and of "
             f"{unbiased.metric} growing {unbiased.vary} to {unbiased.sizes[-1]}: give the same metric and lists"
@@ -518,23 +325,18 @@ def silhouette_uncertainty(
     halves = [rng.permutation(runs)[: runs // 2] for _ in range(resamples)]
     drawn = halves if method == "half" else [rng.integers(runs, size=runs) for _ in range(resamples)]
     half_width = float(ndtri((1 + prob) / 2))
+    scores: dict[str, Callable[[IntArray], float]] = {"robustness": lambda runs: biased.of_runs(runs).robustness}
+    if unbiased is not None:
+        scores = {
+            "robustness of the biased": scores["robustness"],
+            "robustness of the unbiased": lambda runs: unbiased.of_runs(runs).robustness,
+            "accuracy": lambda runs: silhouette_accuracy(biased.of_runs(runs), unbiased.of_runs(runs)),
+            "separation": lambda runs: silhouette_separation(biased.of_runs(runs), unbiased.of_runs(runs)),
+        }
     rows = []
-    for name, score in _scores(biased, unbiased).items():
+    for name, score in scores.items():
         value, spread = score(np.arange(runs)), float(np.std([score(chosen) for chosen in drawn], ddof=1))
         fewer = float(np.mean([score(chosen) for chosen in halves]))
         tried = COVERED[name.split()[0]] if (prob, method) == (PROB, "half") else float("nan")
         rows.append((name, value, spread, value - half_width * spread, value + half_width * spread, fewer, tried))
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _scores(biased: Silhouette, unbiased: Silhouette | None) -> dict[str, Callable[[IntArray], float]]:
-    """Name of a score to its value on some of the runs."""
-    if unbiased is None:
-        return {"robustness": lambda chosen: biased.of_runs(chosen).robustness}
-    other = unbiased
-    return {
-        "robustness of the biased": lambda chosen: biased.of_runs(chosen).robustness,
-        "robustness of the unbiased": lambda chosen: other.of_runs(chosen).robustness,
-        "accuracy": lambda chosen: silhouette_accuracy(biased.of_runs(chosen), other.of_runs(chosen)),
-        "separation": lambda chosen: silhouette_separation(biased.of_runs(chosen), other.of_runs(chosen)),
-    }

@@ -10,31 +10,30 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, xlogy
 
 from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
-from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._core.logistic import fit_in_rows
+from bayesbias._core.vectors import IntArray
 from bayesbias._progress import progress
 from bayesbias.checks.summaries import PROB, contrasted, interval_ends
-from bayesbias.comparison.sensitivity import word_lists_of
+from bayesbias.comparison.metric_uncertainty import word_lists_of
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened
-from bayesbias.embeddings.common import alike_in_some, in_all, words_once
+from bayesbias.embeddings.lookup import alike_in_some, in_all, words_once
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.metrics import Query
-from bayesbias.metrics.batch import AnyQuery, as_query, checked_options, named_metrics, prepared, untested
+from bayesbias.metrics.base import count_of
+from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, checked_options, named_metrics, prepared, untested
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.metrics.queries import FoundSets, Lookup, every_word, look_up
 from bayesbias.models import load_model
 from bayesbias.models.families import family_of
-from bayesbias.models.fits import Engine, choose_engine
+from bayesbias.models.fits import choose_engine
 from bayesbias.models.spec import ModelSpec
-from bayesbias.silhouettes import studies
 from bayesbias.silhouettes.results import (
-    CURVES,
     SIZES,
-    Growth,
-    Sets,
     Silhouette,
     lengths_of,
     shuffled,
@@ -51,119 +50,104 @@ type Varied = Literal["targets", "attributes"]
 VARIED: tuple[Literal["targets"], Literal["attributes"]] = ("targets", "attributes")
 
 
-class Followed(NamedTuple):
-    """Values (runs, sizes), the ends of their intervals where there are any, and sentences on them."""
-
-    values: FloatArray
-    low: FloatArray | None = None
-    high: FloatArray | None = None
-    notes: tuple[str, ...] = ()
+IN_THE_STUDY = {"weat_effect_size": ((-2.0, 2.0), 0.0), "ect": ((-1.0, 1.0), 0.0)}
+"""Smallest and largest value whatever the sizes of the sets, and the value from which accuracy counts, also for ECT."""
 
 
-class Lengths(NamedTuple):
-    """How many words of every target and every attribute set are there at most."""
+class Value(NamedTuple):
+    """A metric's value on some words, the ends of its interval where it has one, and whether that took NUTS."""
 
-    targets: tuple[int, ...]
-    attributes: tuple[int, ...]
+    value: float
+    low: float = np.nan
+    high: float = np.nan
+    by_nuts: bool = False
+
+
+type Chosen = Mapping[str, IntArray]
+"""Set to the places of the words that are used."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A metric on the words of a query.
-
-    Attributes
-    ----------
-    metric
-        What it is called.
-    targets, attributes
-        Set to the words that the embedding holds.
-    bounds, zero, optimum
-        Smallest and largest value, the value at which the study's accuracy begins, and that of no bias.
-    follow
-        Which lists grow, how long the lists are at most, and how they grow, to values.
-    published
-        The authors' bounds, where these differ.
-    paired
-        Whether the words of the target sets are pairs in order.
-    notes
-        Sentences on words that were left out.
-    """
+    """A metric on the words of a query."""
 
     metric: str
-    targets: Mapping[str, tuple[str, ...]]
+    targets: Mapping[str, tuple[str, ...]]  # set to the words that the embedding holds
     attributes: Mapping[str, tuple[str, ...]]
-    bounds: tuple[float, float]
-    zero: float
-    optimum: float
-    follow: Callable[[Varied, Lengths, Growth], Followed]
-    published: tuple[float, float] | None = None
-    paired: bool = False
-    notes: tuple[str, ...] = ()
+    bounds: tuple[float, float]  # smallest and largest value
+    measure: Callable[[Chosen], Value]
+    zero: float = 0.0  # the value at which the study's accuracy begins
+    optimum: float = 0.0  # the value of no bias
+    published: tuple[float, float] | None = None  # the authors' bounds, where these differ
+    paired: bool = False  # whether the words of the target sets are pairs in order
+    intervals: bool = False  # whether values have intervals
+    notes: tuple[str, ...] = ()  # on words that were left out
 
 
-def _study_subject(name: str, kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
-    """A metric of the study, all sizes of a run in one pass."""
-    curves = CURVES[name]
-    (least, most), attributes = curves.sets
-    shape = (len(query.targets), len(query.attributes))
-    if not least <= shape[0] <= (most or shape[0]) or shape[1] != attributes:
-        raise InputError(
-            f"{name} takes {least}{'' if most else ' or more'} target and {attributes} attribute sets; the query "
-            f"{query.name!r} has {shape[0]} and {shape[1]}: take one of query.subqueries({least}, {attributes})"
-        )
-    sets, notes = _found_sets(kv, query, how, paired=False)
+def _study_rnsb(kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
+    """The study's RNSB: the divergence from the uniform of the probabilities of the groups' mean vectors."""
+    _check_shape("rnsb", query, ((2, None), (2, 2)))
+    sets = look_up(kv, query, how, paired=False)
+    x, first = np.vstack(sets.attributes), len(sets.attributes[0])
+    gram, products = x @ x.T, dict(zip(query.targets, (vectors @ x.T for vectors in sets.targets), strict=True))
+    fitted, alpha, b = np.empty(0, dtype=np.intp), np.zeros(len(x)), 0.0
 
-    def follow(vary: Varied, lengths: Lengths, growth: Growth) -> Followed:
-        curve = curves.targets if vary == "targets" else curves.attributes
-        return Followed(curve(_cut(sets.targets, lengths[0]), _cut(sets.attributes, lengths[1]), growth))
+    def measure(chosen: Chosen) -> Value:
+        nonlocal fitted, alpha, b
+        left, right = (chosen[name] for name in query.attributes)
+        rows = np.concatenate([left, first + right])
+        if not np.array_equal(rows, fitted):
+            if len(rows) <= len(fitted):  # a classifier of more words starts from that of fewer
+                alpha, b = np.zeros(len(x)), 0.0
+            alpha[rows], b = fit_in_rows(gram[np.ix_(rows, rows)], rows < first, (alpha[rows], b))
+            fitted = rows
+        margins = np.array([products[name][np.ix_(chosen[name], rows)].mean(axis=0) for name in query.targets])
+        negative = expit(-(margins @ alpha[rows] + b))
+        shares = negative / negative.sum()
+        return Value(float(xlogy(shares, shares * len(shares)).sum()))
 
     return Subject(
-        metric=name,
+        metric="rnsb",
         **words_of(query, sets),
-        bounds=curves.bounds(shape[0]),
-        zero=0.0,  # ECT's too, whose value of no bias is 1: the study's accuracy counts from 0
-        optimum=curves.optimum,
-        follow=follow,
-        published=curves.published,
-        notes=notes,
+        bounds=(0.0, float(np.log(len(query.targets)))),
+        measure=measure,
+        published=(0.0, 1.0),
+        notes=_checked(sets),
     )
+
+
+def _check_shape(name: str, query: Query, sets: Sequence[tuple[int, int | None]]) -> None:
+    """Refuse a query of other numbers of sets than a metric takes."""
+    if not all(least <= count <= (most or count) for (least, most), count in zip(sets, query.template, strict=True)):
+        targets, attributes = map(count_of, sets)
+        raise InputError(
+            f"{name} takes {targets} target and {attributes} attribute sets; the query {query.name!r} has "
+            f"{query.template[0]} and {query.template[1]}: take one of query.subqueries({sets[0][0]}, {sets[1][0]})"
+        )
 
 
 def _registered_subject(name: str, options: Mapping[str, Any], kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
     """A metric of the registry, measured anew at every size."""
     metric = find_metric(name)
+    _check_shape(name, query, (metric.targets, metric.attributes))
     used = untested(checked_options(metric, options))
     ready = prepared(name, kv, query, used, how).with_neighbours()
     notes = _checked(ready.found)
-    bounds = metric.bounds([len(vectors) for vectors in ready.found.targets], used)
+    usual = metric.bounds([len(vectors) for vectors in ready.found.targets], used), metric.optimum
+    bounds, zero = IN_THE_STUDY.get(name, usual)
     if not np.isfinite(bounds).all():
         raise InputError(
             f"{name} has no smallest and largest value, which the scores of a silhouette need: those of "
             f"{', '.join(_with_range())} are known, that of rnd with ('rnd', {{'distance': 'cos'}})"
         )
 
-    def follow(vary: Varied, lengths: Lengths, growth: Growth) -> Followed:
-        every = {
-            name: np.arange(length)
-            for sets, most in ((query.targets, lengths.targets), (query.attributes, lengths.attributes))
-            for name, length in zip(sets, most, strict=True)
-        }
-        varied = list(getattr(query, vary))
-        values = np.empty((len(growth.places[0]), len(growth.lengths)))
-        for run in range(len(values)):
-            for i, row in enumerate(growth.lengths):
-                parts = zip(varied, growth.places, row, strict=True)
-                cut = {name: places[run, :length] for name, places, length in parts}
-                values[run, i] = ready.resampled(every | cut).value
-        return Followed(values)
-
     return Subject(
         metric=name,
         **words_of(query, ready.found),
         bounds=bounds,
-        zero=metric.optimum,
+        measure=lambda chosen: Value(ready.resampled(chosen).value),
+        zero=zero,
         optimum=metric.optimum,
-        follow=follow,
         paired=metric.paired,
         notes=notes,
     )
@@ -181,13 +165,8 @@ def _with_range() -> list[str]:
     ]
 
 
-def _found_sets(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> tuple[FoundSets, tuple[str, ...]]:
-    """The sets with the words that the embedding holds, and sentences on the others."""
-    looked = look_up(kv, query, how, paired)
-    return looked, _checked(looked)
-
-
 def _checked(sets: FoundSets) -> tuple[str, ...]:
+    """Sentences on the words that the embedding lacks; refuses sets without a word."""
     notes = []
     for entry in sets.entries:
         if not entry["found"]:
@@ -208,57 +187,10 @@ def words_of(query: Query, sets: FoundSets) -> dict[str, Any]:
     }
 
 
-def _cut(sets: Sets, lengths: tuple[int, ...]) -> Sets:
-    return tuple(vectors[:length] for vectors, length in zip(sets, lengths, strict=True))
-
-
 NAME = "crossed"
 OPTIONS = {"model": NAME, "first": "associated", "second": None, "prob": PROB, "draws": 1000, "seed": 0}
 LARGEST = 2.0
 """Of a difference of two mean cosine distances."""
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Where the words of a table's rows stand: list and place in it, each (rows,), and the number of lists."""
-
-    lists: IntArray
-    places: IntArray
-    count: int
-
-    def first(self, lengths: Sequence[int] | IntArray, orders: Sequence[IntArray] | None = None) -> np.ndarray:
-        """Which rows hold one of the first words of each list, in its own order or in another."""
-        longest = int(self.places.max()) + 1
-        rank = np.tile(np.arange(longest), (self.count, 1))
-        for i, order in enumerate(orders or ()):
-            rank[i] = longest
-            rank[i, order] = np.arange(len(order))
-        inside: np.ndarray = rank[self.lists, self.places] < np.asarray(lengths)[self.lists]
-        return inside
-
-
-@dataclass(frozen=True)
-class _Fit:
-    """What every fit has in common: model, engine, places of the two connections' names, interval, draws and seed."""
-
-    spec: ModelSpec
-    engine: Engine
-    contrast: tuple[str, str]
-    prob: float
-    draws: int
-    seed: int
-
-    def estimate(self, data: Distances) -> tuple[float, float, float]:
-        """Posterior mean of the contrast and its interval; NaN where a connection has no distance."""
-        names = data.connections.tolist()
-        if not set(self.contrast) <= set(names):
-            return np.nan, np.nan, np.nan
-        drawn = self.engine.sample(self.spec, data, 1, self.draws, np.random.default_rng(self.seed))
-        means = drawn.posterior["connection_mean"][0]
-        first, second = (means[:, names.index(name)] for name in self.contrast)
-        apart = first - second
-        low, high = interval_ends(apart, self.prob)
-        return float(apart.mean()), float(low), float(high)
 
 
 def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
@@ -271,9 +203,9 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
     if unknown := [name for name in options if name not in OPTIONS]:
         raise InputError(f"{NAME} has no option {unknown[0]!r}: it takes {', '.join(OPTIONS)}")
     used: dict[str, Any] = OPTIONS | dict(options)
-    sets, notes = _found_sets(kv, query, how, paired=False)
-    words = {kind: {name: sets.words[name] for name in getattr(query, kind)} for kind in VARIED}
-    lists = word_lists_of(Query(words["targets"], words["attributes"], name=query.name, language=query.language))
+    sets = look_up(kv, query, how, paired=False)
+    notes, words = _checked(sets), words_of(query, sets)
+    lists = word_lists_of(Query(**words, name=query.name, language=query.language))
     if isinstance(lists, str):
         raise InputError(f"{lists} Sets named {' and '.join(CONTROLS)} are controls.")
     table = distance_table(kv, lists, case=how.case, relatedness=False, twins=how.twins)
@@ -284,65 +216,54 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
         raise InputError(f"the model {spec.name!r} needs NUTS, which is too slow for thousands of fits: choose another")
     spec, data = family_of(spec).prepared(spec, data)
     contrast = contrasted(used["first"], used["second"], data.connections.tolist())
-    fit = _Fit(
-        spec,
-        engine,
-        contrast,
-        probability(used["prob"], "prob"),
-        whole_number(used["draws"], "draws", least=100),
-        whole_number(used["seed"], "seed", least=0, most=None),
-    )
-    rows = {
-        "targets": _crossed_rows(data.protected_words[data.word], data.groups[data.word], lists.protected),
-        "attributes": _crossed_rows(
-            data.attribute_words[data.attribute], data.attribute_class, {**lists.stereotypes, **lists.controls}
-        ),
+    prob, draws = probability(used["prob"], "prob"), whole_number(used["draws"], "draws", least=100)
+    seed = whole_number(used["seed"], "seed", least=0, most=None)
+    own = (name for name in query.attributes if name not in CONTROLS)
+    stereotypes = dict(zip(own, lists.stereotypes.items(), strict=True))
+    attributes = data.attribute_words[data.attribute]
+    attribute_rows = {
+        name: _places(attributes, data.attribute_class, *stereotypes.get(name, (name, listed)))
+        for name, listed in words["attributes"].items()
     }
+    protected, groups = data.protected_words[data.word], data.groups[data.word]
+    target_rows = {name: _places(protected, groups, name, listed) for name, listed in lists.protected.items()}
 
-    def follow(vary: Varied, lengths: Lengths, growth: Growth) -> Followed:
-        fixed = "attributes" if vary == "targets" else "targets"
-        return _followed(fit, data, rows[vary], rows[fixed].first(getattr(lengths, fixed)), growth)
+    def measure(chosen: Chosen) -> Value:
+        """NaN where a connection has no distance."""
+        of_targets, of_attributes = (
+            np.any([np.isin(places, chosen[name]) for name, places in rows.items()], axis=0)
+            for rows in (target_rows, attribute_rows)
+        )
+        part = data.part(of_targets & of_attributes)
+        names = part.connections.tolist()
+        if not set(contrast) <= set(names):
+            return Value(np.nan, np.nan, np.nan)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            drawn = engine.sample(spec, part, 1, draws, np.random.default_rng(seed))
+        means = drawn.posterior["connection_mean"][0]
+        first, second = (means[:, names.index(name)] for name in contrast)
+        low, high = interval_ends(first - second, prob)
+        return Value(float((first - second).mean()), float(low), float(high), bool(caught))
 
     return Subject(
         metric=" - ".join(contrast) + ("" if spec.name == NAME else f" ({spec.name})"),
-        **words_of(query, sets),
+        **words,
         bounds=(-LARGEST, LARGEST),
-        zero=0.0,
-        optimum=0.0,
-        follow=follow,
+        measure=measure,
+        intervals=True,
         notes=(*notes, *data.notes),
     )
 
 
-def _followed(fit: _Fit, data: Distances, varied: _Rows, kept: np.ndarray, growth: Growth) -> Followed:
-    """The estimates (runs, sizes) of a contrast while lists grow; ``kept`` are the rows of the other lists."""
-    runs, sizes = len(growth.places[0]), len(growth.lengths)
-    values: FloatArray = np.empty((runs, sizes, 3))
-    with warnings.catch_warnings(record=True) as caught, progress("fitting the model", runs * sizes) as done:
-        warnings.simplefilter("always")
-        for run in range(runs):
-            orders = [places[run] for places in growth.places]
-            for i, lengths in enumerate(growth.lengths):
-                rows = kept & varied.first(lengths, orders)
-                values[run, i] = fit.estimate(data.part(rows))
-                done(run * sizes + i + 1)
-    notes = (f"{len(caught):,} of {runs * sizes:,} fits needed NUTS.",) if caught else ()
-    return Followed(values[:, :, 0], values[:, :, 1], values[:, :, 2], notes)
-
-
-def _crossed_rows(words: np.ndarray, labels: np.ndarray, lists: Mapping[str, Sequence[str]]) -> _Rows:
-    """Where the words of rows stand in their lists."""
-    place = {
-        (name, word): (index, i) for index, (name, listed) in enumerate(lists.items()) for i, word in enumerate(listed)
-    }
-    indices = np.array([place[key] for key in zip(labels.tolist(), words.tolist(), strict=True)], dtype=np.intp)
-    return _Rows(indices[:, 0], indices[:, 1], len(lists))
+def _places(words: np.ndarray, labels: np.ndarray, name: str, listed: Sequence[str]) -> IntArray:
+    """Where the word of each row of a table stands in a list; -1 for rows of other lists."""
+    place = {(name, word): i for i, word in enumerate(listed)}
+    return np.array([place.get(key, -1) for key in zip(labels.tolist(), words.tolist(), strict=True)], dtype=np.intp)
 
 
 STEPS = {"targets": 2, "attributes": 6}
 """Words over all lists by which they grow, as in the published study."""
-
-type AnyMetric = str | tuple[str, Mapping[str, Any]]
 
 
 def silhouette(
@@ -367,10 +288,10 @@ def silhouette(
     query
         Target and attribute sets, or what :func:`metric` takes.
     metric
-        ``"weat_effect_size"`` (or ``"weat"``, as the study calls it), ``"ect"`` or ``"rnsb"``: all sizes of a run in
-        one pass. RNSB is that of the study: the divergence from the uniform of the probabilities of the groups' mean
-        vectors, in [0, ln groups]. Or another metric of :func:`list_metrics` whose smallest and largest value are
-        known, as a name or a pair of a name and its options.
+        ``"weat_effect_size"`` (or ``"weat"``, as the study calls it), ``"ect"`` or ``"rnsb"``; RNSB is that of the
+        study: the divergence from the uniform of the probabilities of the groups' mean vectors, in [0, ln groups]. Or
+        another metric of :func:`list_metrics` whose smallest and largest value are known, as a name or a pair of a name
+        and its options.
 
         Or ``"crossed"``: the posterior mean of a contrast with its intervals, fitted anew at every size. Target sets
         are groups and attribute sets their stereotypes, in order; sets named ``human`` and ``neutral`` are controls.
@@ -441,54 +362,56 @@ def _silhouette_in(
     how = Lookup(max_missing=1.0, case=case, twins="keep" if compat == "published" else twins)
     vectors = opened(kv)
     subject = _subject(metric, vectors, as_query(query), how)
-    lengths = _lengths(subject, sizes)
-    lists = getattr(subject, vary)
-    grown = {name: words[:most] for (name, words), most in zip(lists.items(), getattr(lengths, vary), strict=True)}
-    together = subject.paired and vary == "targets"
-    growth = Growth(order(grown, together), lengths_of([len(words) for words in grown.values()], step, sizes))
-    followed = subject.follow(vary, lengths, growth)
-    notes = [*subject.notes, *followed.notes]
-    values = followed.values  # noqa: PD011
-    if missing := int(np.isnan(values).sum()):
-        notes.append(f"{missing:,} of {values.size:,} values are missing: there the metric does not vary.")
+    kinds = {kind: {name: len(words) for name, words in getattr(subject, kind).items()} for kind in VARIED}
+    if sizes == "trimmed":
+        kinds = {kind: dict.fromkeys(most, min(most.values())) for kind, most in kinds.items()}
+    every = {name: np.arange(length) for most in kinds.values() for name, length in most.items()}
+    grown = {name: getattr(subject, vary)[name][:length] for name, length in kinds[vary].items()}
+    orders = order(grown, subject.paired and vary == "targets")
+    lengths = lengths_of(list(kinds[vary].values()), step, sizes)
+    runs = len(orders[0])
+    values = np.empty((runs, len(lengths), len(Value._fields)))
+    with progress("measuring", runs * len(lengths)) as done:
+        for run, i in np.ndindex(runs, len(lengths)):
+            parts = zip(grown, orders, lengths[i], strict=True)
+            values[run, i] = subject.measure(every | {name: places[run, :length] for name, places, length in parts})
+            done(run * len(lengths) + i + 1)
+    value, low, high, by_nuts = np.moveaxis(values, 2, 0)
+    notes = list(subject.notes)
+    if by_nuts.any():
+        notes.append(f"{int(by_nuts.sum()):,} of {by_nuts.size:,} fits needed NUTS.")
+    if missing := int(np.isnan(value).sum()):
+        notes.append(f"{missing:,} of {value.size:,} values are missing: there the metric does not vary.")
     return Silhouette(
         metric=subject.metric,
         vary=vary,
-        sizes=growth.totals,
-        values=followed.values,
+        sizes=lengths.sum(axis=1),
+        values=value,
         bounds=subject.published if compat == "published" and subject.published else subject.bounds,
         zero=subject.zero,
         embedding=str(about(vectors)["name"]),
         notes=tuple(notes),
         optimum=subject.optimum,
-        low=followed.low,
-        high=followed.high,
+        low=low if subject.intervals else None,
+        high=high if subject.intervals else None,
     )
 
 
 def _subject(metric: AnyMetric, kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
     name, options = metric if isinstance(metric, tuple) and len(metric) == 2 else (metric, {})
     name = "weat_effect_size" if isinstance(name, str) and name == "weat" else name
-    valid = [*CURVES, *(other for other in _with_range() if other not in CURVES), studies.NAME]
+    valid = [*STUDIED, *(other for other in _with_range() if other not in STUDIED), NAME]
     if not isinstance(name, str) or not isinstance(options, Mapping):
         raise InputError(
             f"metric is {shown(metric)}: give a name ({', '.join(valid)}), or a pair of a name and its options"
         )
-    if name == studies.NAME:
-        return studies.contrast_subject(options, kv, query, how)
-    if name in CURVES and not options:
-        return _study_subject(name, kv, query, how)
-    if name in CURVES:
+    if name == NAME:
+        return contrast_subject(options, kv, query, how)
+    if name in STUDIED and options:
         raise InputError(f"{name} takes no options here, given are {', '.join(options)}: give its name alone")
+    if name == "rnsb":
+        return _study_rnsb(kv, query, how)
     return _registered_subject(name, options, kv, query, how)
-
-
-def _lengths(subject: Subject, sizes: str) -> Lengths:
-    """How many words of each list are used at most."""
-    every = [tuple(len(words) for words in sets.values()) for sets in (subject.targets, subject.attributes)]
-    if sizes == "trimmed":
-        every = [(min(lengths),) * len(lengths) for lengths in every]
-    return Lengths(*every)
 
 
 STUDIED = ("ect", "rnsb", "weat_effect_size")
@@ -583,7 +506,8 @@ def follow_study(
             shared, left = _in_all(sets, models, once)
             notes += [f"{label}: {note}" for note in left]
             for metric, name, options in chosen:
-                fitting = _joined(shared) if _takes_one(name) else shared
+                takes_one = name in METRICS and METRICS[name].attributes[1] == 1
+                fitting = _joined(shared) if takes_one else shared
                 for vary in varied:
                     silhouettes: dict[str, Silhouette] = {}
                     for model, kv in models.items():
@@ -598,32 +522,29 @@ def follow_study(
 
 def scores_of(parts: Sequence[StudyPart], compat: Literal["published"] | None = None) -> pd.DataFrame:
     """The scores of a study's silhouettes, a row for each and model."""
-    rows = [(part.query, part.vary, part.metric, *row) for part in parts for row in _rows(part.silhouettes, compat)]
+    rows = []
+    for part in parts:
+        pair = list(part.silhouettes.values())
+        both = len(pair) == 2
+        accuracy = silhouette_accuracy(pair[0], pair[1], compat) if both else np.nan
+        separation = silhouette_separation(pair[0], pair[1]) if both else np.nan
+        for model, curves in part.silhouettes.items():
+            # the last size holds its own value
+            covered = float(np.mean(curves.coverage[:-1])) if len(curves.sizes) > 1 else np.nan
+            figures = (int(curves.sizes[-1]), curves.robustness, accuracy, separation, covered)
+            rows.append((part.query, part.vary, part.metric, model, *figures))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _rows(silhouettes: Mapping[str, Silhouette], compat: Literal["published"] | None) -> list[tuple[object, ...]]:
-    """Model, words and scores of silhouettes of one metric."""
-    pair = list(silhouettes.values())
-    both = len(pair) == 2
-    accuracy = silhouette_accuracy(pair[0], pair[1], compat) if both else np.nan
-    separation = silhouette_separation(pair[0], pair[1]) if both else np.nan
-    return [
-        (model, int(result.sizes[-1]), result.robustness, accuracy, separation, _covered(result))
-        for model, result in silhouettes.items()
-    ]
-
-
-def _covered(silhouette: Silhouette) -> float:
-    """Mean coverage over all sizes but the last, which holds its own value."""
-    return float(np.mean(silhouette.coverage[:-1])) if len(silhouette.sizes) > 1 else float("nan")
-
-
-def _takes_one(name: str) -> bool:
-    """Whether a metric takes one attribute set only."""
-    if name in CURVES:
-        return CURVES[name].sets[1] == 1
-    return name in METRICS and METRICS[name].attributes[1] == 1
+def values_of(parts: Sequence[StudyPart]) -> pd.DataFrame:
+    """One row a value: query, metric, kind of list, embedding, run, words, value and its interval."""
+    tables = []
+    for part in parts:
+        for name, result in part.silhouettes.items():
+            labels = {"query": part.query, "metric": part.metric, "vary": part.vary, "embedding": name}
+            rows = result.frame()
+            tables.append(pd.DataFrame(labels, index=rows.index).join(rows))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _in_all(query: Query, models: Mapping[str, KeyedVectors], once: bool) -> tuple[Query, list[str]]:

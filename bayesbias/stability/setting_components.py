@@ -17,11 +17,10 @@ from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB, describe, flat_draws
 from bayesbias.checks.variance_components import Components, Layout, component_table, draw_components
 from bayesbias.embeddings import Embedding, Setting, opened
-from bayesbias.embeddings.common import in_all
+from bayesbias.embeddings.lookup import in_all
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
     from gensim.models import KeyedVectors
 
@@ -40,34 +39,20 @@ def by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
         )
     embeddings = {}
     for key, source in kvs.items():
-        setting, kv = _setting(key), opened(source)
+        if not isinstance(key, tuple) or len(key) != len(FACETS):
+            raise InputError(
+                f"{key!r} is no setting: give (corpus, algorithm, dims, seed), such as ('wiki', 'sgns', 100, 0)"
+            )
+        corpus, algorithm, dims, seed = key
+        names = printable(str(corpus), "corpus"), printable(str(algorithm), "algorithm")
+        setting = Setting(*names, whole_number(dims, "dims"), whole_number(seed, "seed", least=0, most=None))
+        kv = opened(source)
         if kv.vector_size != setting.dims:
             raise InputError(f"{setting.label} says {setting.dims} dimensions, and its vectors have {kv.vector_size}")
         if setting in embeddings:
             raise InputError(f"{setting.label} is given twice: give each setting once")
         embeddings[setting] = kv
     return dict(sorted(embeddings.items(), key=lambda item: (item[0].corpus, item[0].algorithm, item[0][2:])))
-
-
-def _setting(key: object) -> Setting:
-    if not isinstance(key, tuple) or len(key) != len(FACETS):
-        raise InputError(
-            f"{key!r} is no setting: give (corpus, algorithm, dims, seed), such as ('wiki', 'sgns', 100, 0)"
-        )
-    corpus, algorithm, dims, seed = key
-    return Setting(
-        printable(str(corpus), "corpus"),
-        printable(str(algorithm), "algorithm"),
-        whole_number(dims, "dims"),
-        whole_number(seed, "seed", least=0, most=None),
-    )
-
-
-def frame_of(settings: list[Setting]) -> pd.DataFrame:
-    """One row a setting: ``corpus``, ``algorithm``, ``dims``, ``seed``."""
-    import pandas as pd
-
-    return pd.DataFrame(settings, columns=list(FACETS))
 
 
 def yardsticks(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random.Generator) -> tuple[FloatArray, int]:
@@ -175,18 +160,18 @@ def _statements(varied: list[str]) -> dict[str, Callable[[set[str]], bool]]:
     statements: dict[str, Callable[[set[str]], bool]] = {}
     others = [name for name in varied if name != "seed"]
     if others:
-        statements["settings outweigh corpora"] = lambda facets: _kinds(facets) == (False, True, False)
+        statements["settings outweigh corpora"] = lambda facets: _is_of_settings(facets) and "corpus" not in facets
         changed = "settings change how corpora compare by more than corpora differ"
-        statements[changed] = lambda facets: _kinds(facets) == (True, True, False)
+        statements[changed] = lambda facets: _is_of_settings(facets) and "corpus" in facets
     if "seed" in varied:
-        statements["seeds outweigh corpora"] = lambda facets: _kinds(facets)[2]
+        statements["seeds outweigh corpora"] = lambda facets: "seed" in facets
     single = others if len(others) > 1 else []
     return statements | {f"{name} alone outweighs corpora": partial(_is_alone, name) for name in single}
 
 
-def _kinds(facets: set[str]) -> tuple[bool, bool, bool]:
-    """Whether a component is of corpora, of algorithms or dimensions, of seeds."""
-    return "corpus" in facets, bool(facets & {"algorithm", "dims"}), "seed" in facets
+def _is_of_settings(facets: set[str]) -> bool:
+    """Whether a component is of algorithms or dimensions and of no seeds."""
+    return bool(facets & {"algorithm", "dims"}) and "seed" not in facets
 
 
 def _is_alone(name: str, facets: set[str]) -> bool:
@@ -237,18 +222,14 @@ def setting_components(
     if not spread > 1e-12 * max(float(np.nanmax(np.abs(y))), 1e-300):
         raise InputError(f"{value} does not vary, so that it has no components")
     scaled = (y - np.nanmean(y)) / spread
-    layout = Layout(tuple(facets), nested=_nested(facets))
+    # seeds stand within what else an embedding was trained with: seed 0 of two corpora have nothing in common
+    within = [name for name in facets if name in ("corpus", "algorithm", "dims")]
+    layout = Layout(tuple(facets), nested=("seed", *within) if "seed" in facets and within else ())
     tree, faults = draw_components(scaled, layout, engine, draws, chains, seed)
     for name in ("component_sd", "finite_population_sd"):
         tree["posterior"][name] = tree["posterior"][name] * spread
     sizes = dict(zip(facets, y.shape, strict=True))
     return SettingComponents(tree, layout.components, sizes, (*notes, *faults))
-
-
-def _nested(facets: list[str]) -> tuple[str, ...]:
-    """Seeds stand within what else an embedding was trained with: seed 0 of two corpora have nothing in common."""
-    within = [name for name in facets if name in ("corpus", "algorithm", "dims")]
-    return ("seed", *within) if "seed" in facets and within else ()
 
 
 def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatArray, list[str]]:

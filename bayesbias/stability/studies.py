@@ -19,24 +19,17 @@ from bayesbias._results import Result
 from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison import SIMILAR, contrasts
-from bayesbias.comparison.sensitivity import word_lists_of
+from bayesbias.comparison.metric_uncertainty import word_lists_of
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Case, Embedding, Setting
-from bayesbias.embeddings.common import in_all
+from bayesbias.embeddings.lookup import in_all
 from bayesbias.errors import InputError
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.base import NOTHING
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics, parts_for
 from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models import fit
-from bayesbias.stability.setting_components import (
-    FACETS,
-    RANDOM_PAIRS,
-    by_setting,
-    frame_of,
-    setting_components,
-    yardsticks,
-)
+from bayesbias.stability.setting_components import FACETS, RANDOM_PAIRS, by_setting, setting_components, yardsticks
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
@@ -156,40 +149,25 @@ def metric_stability(
     notes: dict[str, None] = {}
     with progress("measuring", len(named)) as done:
         for i, (setting, kv) in enumerate(named.items()):
-            measured, remarks = _metrics(kv, parsed, chosen, case)
+            table = run_metrics(kv, parsed, chosen, max_missing=1.0, case=case)
+            notes |= dict.fromkeys(table.attrs["notes"])
+            names = {label: name for label, name, _ in named_metrics(chosen or list(table["metric"].unique()))}
+            table = table.assign(value=table["value"] - table["optimum"], low=np.nan, high=np.nan)
+            cosines = [names[label] in COSINES for label in table["metric"]]
+            measured = table[["metric", "subquery", "value", "low", "high", "reason"]].to_numpy(dtype=object).tolist()
             if lists is not None:
                 post = fit(distance_table(kv, lists, case=case, relatedness=False), "crossed", draws=draws, seed=seed)
                 row = contrasts(post, prob=prob, population=SIMILAR).iloc[0]
-                measured.append((CONTRAST, None, True, row["mean"], row["low"], row["high"], None))
-                remarks += [f"{setting.label}: {fault}." for fault in diagnose(post).faults]
-            notes |= dict.fromkeys(remarks)
-            rows += _forms(setting, measured, float(unit[i]))
+                measured.append([CONTRAST, None, row["mean"], row["low"], row["high"], None])
+                cosines.append(True)
+                notes |= dict.fromkeys(f"{setting.label}: {fault}." for fault in diagnose(post).faults)
+            for in_cosines, (metric, part, *figures, reason) in zip(cosines, measured, strict=True):
+                rows.append((*setting, metric, part, RAW, *figures, reason))
+                if in_cosines:
+                    scaled = (figure / float(unit[i]) for figure in figures)
+                    rows.append((*setting, metric, part, STANDARDISED, *scaled, reason))
             done(i + 1)
     return MetricStability(pd.DataFrame(rows, columns=COLUMNS), tuple(notes))
-
-
-Row = tuple[str, Any, bool, float, float, float, Any]
-"""Metric, sub-query, whether it is in cosines, value less that of no bias, ends of its interval, why it is missing."""
-
-
-def _metrics(kv: KeyedVectors, query: AnyQuery, metrics: Any, case: Case) -> tuple[list[Row], list[str]]:
-    table = run_metrics(kv, query, metrics, max_missing=1.0, case=case)
-    used = list(table["metric"].unique()) if metrics is None else metrics
-    names = {label: name for label, name, _ in named_metrics(used)}
-    rows: list[Row] = []
-    values = (table["value"] - table["optimum"]).tolist()
-    for label, part, value, reason in zip(table["metric"], table["subquery"], values, table["reason"], strict=True):
-        rows.append((label, part, names[label] in COSINES, value, np.nan, np.nan, reason))
-    return rows, list(table.attrs["notes"])
-
-
-def _forms(setting: Setting, measured: list[Row], unit: float) -> list[tuple[object, ...]]:
-    rows: list[tuple[object, ...]] = []
-    for metric, part, cosines, value, low, high, reason in measured:
-        rows.append((*setting, metric, part, RAW, value, low, high, reason))
-        if cosines:
-            rows.append((*setting, metric, part, STANDARDISED, value / unit, low / unit, high / unit, reason))
-    return rows
 
 
 def _all(query: Any) -> list[str]:
@@ -310,7 +288,7 @@ class DirectBiasStudy(Result):
         if len(corpora) < FEWEST:
             raise InputError(f"there is one corpus only, {corpora[0]!r}: two are needed to say which is more biased")
         unit = self.rows["yardstick"].to_numpy() if standardised else np.ones(len(self.rows))
-        value = self.rows["direct_bias"].to_numpy() / unit
+        value, draws = self.rows["direct_bias"].to_numpy() / unit, self.draws / unit[:, None]
         shared = ["algorithm", "dims", "word_list"]
         places: dict[tuple[object, ...], list[int]] = {}
         for i, row in enumerate(self.rows[["corpus", *shared]].to_numpy().tolist()):
@@ -319,10 +297,15 @@ class DirectBiasStudy(Result):
         for first, second in combinations(corpora, 2):
             for key in dict.fromkeys(tuple(rest) for _, *rest in places):
                 if (first, *key) in places and (second, *key) in places:
-                    sides = places[first, *key], places[second, *key]
-                    left, right = ((self.draws[side] / unit[side, None]).mean(axis=0) for side in sides)
-                    apart = left - right + _training_noise([value[side] for side in sides], len(left))
-                    rows.append((first, second, *key, *_summary(value, sides, apart, self.prob)))
+                    left, right = places[first, *key], places[second, *key]
+                    seeds = min(len(left), len(right))
+                    apart = draws[left].mean(axis=0) - draws[right].mean(axis=0)
+                    if seeds >= FEWEST:
+                        apart = apart + _training_noise([value[left], value[right]], len(apart))
+                    ends = np.quantile(apart, [(1 - self.prob) / 2, (1 + self.prob) / 2])
+                    larger = (apart > 0).mean() + (apart == 0).mean() / 2
+                    figures = map(float, (value[left].mean() - value[right].mean(), *ends, larger))
+                    rows.append((first, second, *key, seeds, *figures))
         columns = ["first", "second", *shared, "seeds", "difference", "low", "high", "p_more"]
         return pd.DataFrame(rows, columns=columns)
 
@@ -395,19 +378,27 @@ def direct_bias_study(
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     named = by_setting(kvs)
     yardstick, _ = yardsticks(named, whole_number(random_pairs, "random_pairs"), rng)
-    lists, kept_pairs, notes = _common(_lists(words), pairs_given(pairs, "pairs"), list(named.values()))
+    source: Any = words
+    if not isinstance(source, Mapping):
+        source = {Path(source).stem if isinstance(source, str | Path) else "words": source}
+    named_lists = {str(name): words_given(listed_words, "words") for name, listed_words in source.items()}
+    if not named_lists:
+        raise InputError("there is no list of words: give at least one")
+    lists, kept_pairs, notes = _common(named_lists, pairs_given(pairs, "pairs"), list(named.values()))
     every = list(dict.fromkeys(word for listed_words in lists.values() for word in listed_words))
     pair_counts = rng.multinomial(len(kept_pairs), np.full(len(kept_pairs), 1 / len(kept_pairs)), size=draws)
-    weights = [_word_weights(every, listed_words, draws, rng) for listed_words in lists.values()]
+    places = [[every.index(word) for word in listed_words] for listed_words in lists.values()]
+    # how often each word of a list is drawn, as a share
+    shares = [rng.multinomial(size, np.full(size, 1 / size), size=draws) / size for size in map(len, places)]
     bias, rows, drawn = [], [], []
     with progress("measuring direct bias", len(named)) as done:
         for i, (setting, kv) in enumerate(named.items()):
             products, gram = _products(kv, every, kept_pairs, setting)
             bias.append(_along(products, gram, np.ones((1, len(kept_pairs))))[0])
             moved = np.abs(_along(products, gram, pair_counts))
-            for name, weight in zip(lists, weights, strict=True):
-                value = np.abs(bias[-1])[[every.index(word) for word in lists[name]]].mean()
-                sample = 2 * value - np.vecdot(moved, weight)
+            for name, places_of_list, share in zip(lists, places, shares, strict=True):
+                value = np.abs(bias[-1])[places_of_list].mean()
+                sample = 2 * value - np.vecdot(moved[:, places_of_list], share)
                 low, high = np.maximum(np.quantile(sample, [(1 - prob) / 2, (1 + prob) / 2]), 0)
                 isotropic = np.sqrt(2 / (np.pi * setting.dims))
                 rows.append((*setting, name, value, low, high, yardstick[i], value / yardstick[i], isotropic))
@@ -422,7 +413,7 @@ def direct_bias_study(
         )
     if len({setting.corpus for setting in named}) > 1 and len({setting.seed for setting in named}) == 1:
         notes.append("There is one seed: corpus differences are confounded with training noise.")
-    index = pd.MultiIndex.from_frame(frame_of(list(named)))
+    index = pd.MultiIndex.from_tuples(named, names=list(FACETS))
     return DirectBiasStudy(
         rows=table,
         bias=pd.DataFrame(np.stack(bias), index=index, columns=pd.Index(every, name="word")),
@@ -434,25 +425,13 @@ def direct_bias_study(
 
 
 def _training_noise(values: list[FloatArray], draws: int) -> FloatArray:
-    """What other seeds would add to a difference of means over seeds, as draws; nothing where a side has one seed."""
-    if min(map(len, values)) < FEWEST:
-        return np.zeros(draws)
+    """What other seeds would add to a difference of means over seeds, as draws."""
     parts = np.array([value.var(ddof=1) / len(value) for value in values])
     if parts.sum() == 0:
         return np.zeros(draws)
     freedom = parts.sum() ** 2 / np.sum(parts**2 / np.array([len(value) - 1 for value in values]))
     noise: FloatArray = np.sqrt(parts.sum()) * np.random.default_rng(0).standard_t(freedom, draws)
     return noise
-
-
-def _summary(
-    value: FloatArray, sides: tuple[list[int], list[int]], apart: FloatArray, prob: float
-) -> tuple[int, float, float, float, float]:
-    """Seeds, difference, ends of its interval, and how probable it is that the first is larger."""
-    low, high = np.quantile(apart, [(1 - prob) / 2, (1 + prob) / 2])
-    difference = float(value[sides[0]].mean() - value[sides[1]].mean())
-    larger = float((apart > 0).mean() + (apart == 0).mean() / 2)
-    return min(map(len, sides)), difference, float(low), float(high), larger
 
 
 def _products(
@@ -478,27 +457,7 @@ def _along(products: FloatArray, gram: FloatArray, counts: NDArray[np.number]) -
     values, vectors = np.linalg.eigh(gram * root[:, :, None] * root[:, None, :])
     weights = root * vectors[:, :, -1]
     weights *= np.where(np.vecdot(counts @ gram, weights) >= 0, 1.0, -1.0)[:, None]
-    along: FloatArray = weights @ products.T / np.sqrt(values[:, -1:])
-    return along
-
-
-def _word_weights(every: list[str], chosen: Sequence[str], draws: int, rng: np.random.Generator) -> FloatArray:
-    """Share (draws, all words) of each word in samples of a list's words with replacement."""
-    weight = np.zeros((draws, len(every)))
-    places = [every.index(word) for word in chosen]
-    weight[:, places] = rng.multinomial(len(chosen), np.full(len(chosen), 1 / len(chosen)), size=draws) / len(chosen)
-    return weight
-
-
-def _lists(words: Mapping[str, Iterable[str]] | Iterable[str] | str | Path) -> dict[str, list[str]]:
-    source: Any = words
-    if not isinstance(source, Mapping):
-        name = Path(source).stem if isinstance(source, str | Path) else "words"
-        source = {name: source}
-    lists = {str(name): words_given(listed_words, "words") for name, listed_words in source.items()}
-    if not lists:
-        raise InputError("there is no list of words: give at least one")
-    return lists
+    return weights @ products.T / np.sqrt(values[:, -1:])
 
 
 def _common(

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.comparison.changes import _stacked_relatedness
+from bayesbias.comparison.related_changes import _stacked_relatedness
 from bayesbias.comparison.sides import Sides, Stacked, fixed_values, known_changes, row_sums, stack
 from bayesbias.distances.distances import Distances
 from bayesbias.models.cells import cells_of

@@ -25,8 +25,8 @@ from common import HERE, SHARED
 from inside import (  # noqa: F401  (some for the scripts beside this one)
     Distances,
     Wanted,
+    associations,
     cell_weights,
-    contrast,
     draw_alike,
     functionals,
     interval_of,

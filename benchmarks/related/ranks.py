@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from nulls import PROB, RESULTS, contrast
+from nulls import PROB, RESULTS, associations
 from rows import associations_of
 from scipy.stats import kstest, norm
 
@@ -48,9 +48,9 @@ def pooled_ranks(replicates):
         for factor in draw_factors(raw.grid, replicates, rng)[:, raw.classes[0]]:
             tau = given.scale * abs(rng.standard_cauchy())
             errors, own = rng.standard_normal((2, raw.roots[0].shape[1]))
-            truth = tau / pooled.spread * pooled.apart_root @ own
+            truth = tau / pooled.spread * pooled.deviation_root @ own
             moved = replace(raw, mean=truth + factor * raw.roots[0] @ errors)
-            rows = contrast._pooled_associations(moved, weights, given.groups, given.scale)
+            rows = associations._pooled_associations(moved, weights, given.groups, given.scale)
             below.append(np.append(rows.below(truth), moved.combined(weights[None]).below(weights @ truth)))
         places = np.array(below)
         for at, word in enumerate([*read_distances(table).protected_words, "whole list"]):

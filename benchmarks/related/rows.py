@@ -20,8 +20,8 @@ from nulls import (
     Parts,
     Vocabulary,
     arguments,
+    associations,
     cell_weights,
-    contrast,
     functionals,
     parsed,
     replicate_data,
@@ -128,11 +128,11 @@ class Associations:
 
     def moved(self, theta):
         """The raw associations after a planted bias (J,) is added."""
-        return contrast.NormalFunctionals(self.raw.mean + theta, self.raw.roots, self.raw.classes, self.raw.grid)
+        return associations.NormalFunctionals(self.raw.mean + theta, self.raw.roots, self.raw.classes, self.raw.grid)
 
     def pooled(self, theta=0.0, scale=1.0):
         """Pooled rows after a planted bias is added, with a multiple of the prior's scale."""
-        return contrast._pooled_associations(self.moved(theta), self.weights, self.groups, scale * self.scale)
+        return associations._pooled_associations(self.moved(theta), self.weights, self.groups, scale * self.scale)
 
     def planted(self, fields):
         """Associations (J,) of a bias that moves the distance of word j to list l by ``fields`` (J, G)."""
@@ -148,7 +148,7 @@ def associations_of(data):
     weights = cell_weights.whole_weights(data, cells.associated)
     combine, parts = cell_weights.association_weights(cells, words, weights)
     raw = functionals.related_functionals(SPEC, data, cells, parts).combined(combine)
-    scale = contrast.POOL_SD * contrast.distance_sd(data)
+    scale = associations.POOL_SD * associations.distance_sd(data)
     matrix = (combine @ parts).tocsr()
     return Associations(
         raw, weights[words], data.group_index[words], scale, matrix, cells.own[words] - cells.connections, cells

@@ -146,6 +146,7 @@ def test_a_notebook_shows_the_first_rows_of_a_long_table():
     assert "further" not in Long(20)._repr_html_()
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize("name", sorted(set(classes()) - {"ReliabilityRegression"}))
 def test_a_result_has_a_picture_a_page_and_sources(results, name, tmp_path):
     result = results[name]
@@ -159,6 +160,7 @@ def test_a_result_has_a_picture_a_page_and_sources(results, name, tmp_path):
     page = bb.report(result, tmp_path / "page.md").read_text(encoding="utf-8")
     assert [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")][: len(titles)] == titles
     assert result.findings()[0].split()[0] in page
+    assert bb.report(result, tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert ("## How to cite" in page) == bool(result.sources())
 
 

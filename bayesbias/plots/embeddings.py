@@ -1,0 +1,493 @@
+"""Pictures of several embeddings: what changed between them, pools, trends, and relations to outside values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from bayesbias._checks import flag, one_of, probability, whole_number
+from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._phrases import MINUS, difference, percent, signed
+from bayesbias.checks.summaries import PROB, interval_ends
+from bayesbias.comparison import Comparison, SideEffects, similarity_shift
+from bayesbias.comparison.associations import RAW
+from bayesbias.comparison.change_report import route
+from bayesbias.comparison.effects import KINDS
+from bayesbias.comparison.sides import Sides
+from bayesbias.errors import InputError, shown
+from bayesbias.plots.style import (
+    BAND,
+    COLOURS,
+    FAINT,
+    INK,
+    Look,
+    connection_looks,
+    draw_intervals,
+    draw_posteriors,
+    draw_row,
+    handles_of,
+    label_rows,
+    new_figure,
+    note,
+    note_below,
+    one_panel,
+    part_rows,
+    picture,
+    place_legend,
+    spread_rows,
+    style_axes,
+    word_labels,
+)
+from bayesbias.second_stage import Criterion, Pool, Trend
+from bayesbias.words import OWN, WHOLE, labelled
+
+LONGEST = 22
+ROW = 0.22
+"""Inches of a row."""
+NEARNESS = "mean cosine distance (smaller is closer)"
+STILL = 1e-9
+"""Differences of posterior means from observed values that are rounding."""
+
+
+@picture(Comparison, "compare")
+def plot_change(
+    result: Comparison, prob: float = PROB, before: str | None = None, after: str | None = None, words: bool = True
+) -> Figure:
+    """What changed between two embeddings: mean distances of the whole list, and below the association of each word.
+
+    Left, a line leads from the value before (hollow) to that after (filled). Above these are mean distances, and the
+    dashed line at 1 is where unrelated words lie. Below they are the headline contrast of the whole list and each
+    protected word's association (or difference of mean distances, where there are no associations), and the dashed line
+    at 0 is where a word has none. Right stand the changes: posterior means, 50% (thick) and ``prob`` (thin)
+    equal-tailed intervals. Where the posterior mean is not what the pairs show, a faint cross is the observed change.
+    Words are sorted by group, and in a group by the size of the change, the largest first.
+
+    Parameters
+    ----------
+    result
+        What :func:`compare` returns.
+    prob
+        Posterior mass of the thin bars.
+    before, after
+        Two of the embeddings, where there are more than two.
+    words
+        Whether each protected word has a row, or the whole list alone is drawn.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> before, after = (bb.distance_table(one, "weat7", relatedness=False) for one in (kv, debiased))
+    >>> result = bb.compare(before=before, after=after, seed=0)
+    >>> bb.plot_change(result).savefig("change.png")
+    """
+    prob = probability(prob, "prob")
+    number = result.place(before, after)
+    names = list(result.connections)
+    looks = connection_looks(names, result.labels)
+    by_word = _by_word(result, number, flag(words, "words"), looks)
+    one, other = (f"{name[: LONGEST - 1]}…" if len(name) > LONGEST else name for name in result.pair(number))
+    between = route(one, other)
+    heights = [0.24 * len(names) + 0.55, ROW * max(len(by_word.labels), 2) * (1 + 0.5 * len(by_word.sides)) + 0.55]
+    figure = new_figure(9.6, sum(heights) + 0.7)
+    grid = figure.add_gridspec(2, 2, height_ratios=heights, width_ratios=(1.15, 1))
+    above, change, below, moved = (figure.add_subplot(grid[i // 2, i % 2]) for i in range(4))
+    for k, name in enumerate(names):
+        sides = result.sides(name, None, number)
+        _row(above, change, np.array([-float(k)]), sides, np.zeros(1, dtype=np.intp), looks[name], prob)
+    ticks = [result.labels.get(name, name) for name in names]
+    title = f"Change, with 50% and {percent(prob)} intervals"
+    label_rows(above, ticks, NEARNESS, f"Whole list, {between}", 1.0)
+    label_rows(change, [""] * len(ticks), "change of distance", title, 0.0)
+    for k, (look, sides) in enumerate(by_word.sides):
+        rows = by_word.rows(sides)
+        height = spread_rows(len(by_word.labels), len(by_word.sides), k)
+        _row(below, moved, height[rows >= 0], sides, rows[rows >= 0], look, prob)
+    label_rows(below, by_word.labels.tolist(), by_word.what, by_word.title, by_word.mark)
+    label_rows(moved, [""] * len(by_word.labels), f"change of the {by_word.unit}", "", 0.0)
+    for axes in (below, moved):
+        part_rows(axes, len(by_word.labels))
+    ends = [
+        Line2D([], [], color=INK, marker="o", markersize=5, linewidth=0, markerfacecolor="white", label=one),
+        Line2D([], [], color=INK, marker="o", markersize=5, linewidth=0, label=other),
+    ]
+    figure.legend(handles=ends, loc="outside upper center", ncols=2, frameon=False)
+    return figure
+
+
+@dataclass(frozen=True)
+class _ByWord:
+    """The lower panels: quantities with their looks, and what the rows and the axes are called."""
+
+    sides: list[tuple[Look, Sides]]  # of each quantity
+    places: IntArray  # of each row among all protected words, -1 for the whole list
+    labels: NDArray[np.object_]  # of the rows
+    title: str
+    what: str  # on the axis
+    unit: str  # what changes
+    mark: float  # where the dashed line is
+
+    def rows(self, sides: Sides) -> IntArray:
+        """Which of a quantity's values belongs to each row; -1 where it has none."""
+        number = np.full(len(sides.kept) + 1, -1)
+        number[:-1][sides.kept] = 1 + np.arange(int(sides.kept.sum()))
+        number[-1] = 0
+        return number[self.places]
+
+
+def _by_word(result: Comparison, number: int, words: bool, looks: Mapping[str, Look]) -> _ByWord:
+    """Associations where there are any, else the headline contrast, else mean distances."""
+    data = result.data
+    title = "Whole list and protected words" if words else ""
+    if result.headline is None:
+        sides = [(looks[name], result.sides(name, None, number)) for name in result.connections]
+        what, unit, mark = NEARNESS, "distance", 1.0
+    else:
+        contrast = result.sides(*result.headline, number)
+        name = difference(labelled(" - ".join(result.headline), result.labels))
+        sides = [(looks[OWN], contrast)]
+        unit = "association" if contrast.kind == RAW else name
+        what, mark = f"{unit} (negative: closer to own stereotypes)", 0.0
+    change = np.full(len(data.protected_words), np.inf)
+    change[sides[0][1].kept] = -np.abs(sides[0][1].change.mean[1:])
+    order = np.lexsort((change, data.group_index)) if words else np.empty(0, dtype=np.intp)
+    labels = np.concatenate([np.array([WHOLE], dtype=object), word_labels(data.protected_words, data.groups)[order]])
+    return _ByWord(sides, np.r_[-1, order], labels, title, what, unit, mark)
+
+
+def _row(left: Axes, right: Axes, heights: FloatArray, sides: Sides, rows: IntArray, look: Look, prob: float) -> None:
+    """Values before and after some quantities, and beside them their changes, one row at each of ``heights``."""
+    start, end = sides.before.mean[rows], sides.after.mean[rows]
+    left.hlines(heights, start, end, color=look.colour, linewidth=1.2, zorder=2)
+    left.scatter(start, heights, s=24, marker=look.marker, facecolor="white", edgecolor=look.colour, lw=1.0, zorder=3)
+    left.scatter(end, heights, s=24, marker=look.marker, color=look.colour, edgecolor="white", lw=0.4, zorder=4)
+    seen = (sides.observed_after - sides.observed_before)[rows]
+    apart = np.abs(seen - sides.change.mean[rows]) > STILL
+    right.scatter(seen[apart], heights[apart], s=18, marker="x", color=look.colour, alpha=0.6, linewidths=0.8)
+    draw_posteriors(right, heights, sides.change, prob, look, rows)
+
+
+BINS, FEW_BINS, FEW = 40, 20, 200
+"""Bins of a histogram, those of one of few pairs, and what is few."""
+
+
+@picture(Comparison, "compare")
+def plot_similarity_shift(
+    result: Comparison, mac: float | None = None, before: str | None = None, after: str | None = None
+) -> Figure:
+    """Histograms of cosine similarities before (outline) and after (filled), one panel a connection.
+
+    The dashed lines lie at plus and minus 1 - MAC before; the shares of pairs between them stand in each panel.
+
+    Parameters
+    ----------
+    result, mac, before, after
+        As in :func:`similarity_shift`.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> before, after = (bb.distance_table(one, "weat7", relatedness=False) for one in (kv, debiased))
+    >>> result = bb.compare(before=before, after=after, seed=0)
+    >>> bb.plots.plot_similarity_shift(result).savefig("shift.png")
+    """
+    shares = similarity_shift(result, mac, before, after)
+    pairs = result.paired_distances(before, after)
+    names = result.pair(result.place(before, after))
+    limit, looks = shares.attrs["limit"], connection_looks(shares["connection"], result.labels)
+    low, high = 1 - pairs[["before", "after"]].to_numpy().max(), 1 - pairs[["before", "after"]].to_numpy().min()
+    ends = min(low, -1.1 * limit), max(high, 1.1 * limit)
+    figure = new_figure(7.5, 1.45 * len(shares) + 0.9)
+    panels = figure.subplots(len(shares), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, row in zip(panels, shares.to_dict("records"), strict=True):
+        own, look = pairs[pairs["connection"] == row["connection"]], looks[row["connection"]]
+        edges = np.linspace(*ends, (BINS if len(own) > FEW else FEW_BINS) + 1)
+        axes.hist(1 - own["after"], edges, density=True, color=look.colour, alpha=0.45)
+        axes.hist(1 - own["before"], edges, density=True, histtype="step", color=INK, linewidth=1.2)
+        for line in (-limit, limit):
+            axes.axvline(line, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+        style_axes(axes, "", f"{look.label}, n = {row['n']:,}")
+        axes.set_yticks([])
+        shown = f"between the lines\n{names[0]} {100 * row['before']:.0f}%\n{names[1]} {100 * row['after']:.0f}%"
+        note(axes, shown, (0.995, 0.95), (0, 0), xycoords="axes fraction", ha="right", va="top", fontsize=8)
+    panels[-1].set_xlabel(
+        f"cosine similarity (0 is where unrelated words lie; lines at \N{PLUS-MINUS SIGN}(1 \N{MINUS SIGN} MAC) = "
+        f"\N{PLUS-MINUS SIGN}{limit:.3f})"
+    )
+    handles = [
+        Line2D([], [], color=INK, linewidth=1.2, label=names[0]),
+        Line2D([], [], color=FAINT, alpha=0.6, linewidth=7, label=names[1]),
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
+    return figure
+
+
+BEFORE, AFTER = Look("#767676", "o", "before"), Look("#0072B2", "D", "after")
+TESTS = {"cluster": "k-means", "classify": "logistic regression"}
+SIZES = (Look("#D55E00", "o", ""), Look("#0072B2", "s", ""), Look("#009E73", "^", ""), Look("#4D4D4D", "D", ""))
+
+
+@picture(SideEffects, "side_effects")
+def plot_side_effects(result: SideEffects) -> Figure:
+    """Neighbours kept, changes of control distances, agreement with similarities, and whether the old bias is found.
+
+    Points are estimates, bars their intervals; a cross marks what chance gives, a grey bar what random groups give.
+    Panels without figures are left out.
+
+    Parameters
+    ----------
+    result
+        What :func:`side_effects` returns.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> before, after = (bb.distance_table(one, "gender", relatedness=False) for one in (kv, debiased))
+    >>> effects = bb.side_effects(before, after, kv, debiased)
+    >>> bb.plots.plot_side_effects(effects).savefig("effects.png")
+    """
+    drawn = [
+        (_neighbours, len(result.neighbours["kind"].unique()), True),
+        (_controls, len(result.controls), len(result.controls) > 0),
+        (_recovery, len(result.recovery), len(result.recovery) > 0),
+        (_similarity, 2, len(result.similarity) > 0),
+    ]
+    panels = [(draw, rows) for draw, rows, there in drawn if there]
+    heights = [0.42 * rows + 0.75 for _, rows in panels]
+    figure = new_figure(7.5, sum(heights) + 0.3)
+    grid = figure.add_gridspec(len(panels), 1, height_ratios=heights)
+    for i, (draw, _) in enumerate(panels):
+        draw(figure.add_subplot(grid[i]), result)
+    return figure
+
+
+def _legend(axes: Axes, looks: list[Look]) -> None:
+    handles = handles_of(looks, linewidth=1.6)
+    axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
+
+
+def _neighbours(axes: Axes, result: SideEffects) -> None:
+    table = result.neighbours
+    kinds, ks = table["kind"].unique().tolist(), table["k"].unique().tolist()
+    looks = [SIZES[i % len(SIZES)]._replace(label=f"k = {k}") for i, k in enumerate(ks)]
+    for row in table.to_dict("records"):
+        place = ks.index(row["k"])
+        height = -kinds.index(row["kind"]) + 0.2 - 0.4 * (place + 0.5) / len(ks)
+        draw_row(axes, height, row["kept"], (row["low"], row["high"]), looks[place], 1.6)
+    counts = table.drop_duplicates("kind").set_index("kind")["words"]
+    labels = [f"{KINDS[kind]}\nn = {counts[kind]}" for kind in kinds]
+    label_rows(axes, labels, "share of nearest neighbours kept", "Neighbours")
+    axes.set_xlim(min(0.5, table["low"].min() - 0.03), 1.01)
+    _legend(axes, looks)
+
+
+def _controls(axes: Axes, result: SideEffects) -> None:
+    labels = result.controls.attrs.get("labels", {})
+    looks = connection_looks(result.controls["connection"], labels)
+    for i, row in enumerate(result.controls.to_dict("records")):
+        draw_row(axes, -i, row["mean"], (row["low"], row["high"]), looks[row["connection"]], 1.6)
+    names = [labels.get(name, f"{name} words") for name in looks]
+    label_rows(axes, names, "change of mean cosine distance", "Control words", 0)
+
+
+def _recovery(axes: Axes, result: SideEffects) -> None:
+    for i, row in enumerate(result.recovery.to_dict("records")):
+        for shift, look, side in ((0.12, BEFORE, "before"), (-0.12, AFTER, "after")):
+            draw_row(axes, -i + shift, row[side], (row[f"{side}_low"], row[f"{side}_high"]), look, 1.6)
+        axes.scatter(row["chance"], -i, s=40, marker="x", color=INK, zorder=3)
+        axes.hlines(-i - 0.34, row["reference_low"], row["reference_high"], color="#BBBBBB", linewidth=5, zorder=1)
+    words = result.recovery["words"].iloc[0]
+    what = f"share of {words:,} words whose old side is found (cross: by chance; grey: of random groups)"
+    label_rows(axes, [TESTS[test] for test in result.recovery["test"]], what, "Is the old bias still there?")
+    axes.set_xlim(min(0.4, result.recovery["chance"].min() - 0.05), 1.01)
+    _legend(axes, [BEFORE, AFTER])
+
+
+def _similarity(axes: Axes, result: SideEffects) -> None:
+    rows = {row["side"]: row for row in result.similarity.to_dict("records")}
+    for i, (side, look) in enumerate((("before", BEFORE), ("after", AFTER))):
+        row = rows[side]
+        draw_row(axes, -i, row["spearman"], (row["low"], row["high"]), look, 1.6)
+    change = rows["change"]
+    what = f"Spearman's correlation, {change['found']} of {change['asked']} pairs"
+    label_rows(axes, ["before", "after"], what, "Agreement with similarities")
+    text = f"change {change['spearman']:+.3f}"
+    axes.annotate(text, (1.01, 0.5), xycoords="axes fraction", fontsize=8, color=FAINT)
+
+
+SINGLE, POOLED = Look(FAINT, "D", "estimate"), Look("#0072B2", "o", "partially pooled")
+LABELLED = 5
+"""Points furthest from the line that are named."""
+POINTS = 100
+
+
+@picture(Pool, "pool")
+def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
+    """Each embedding's own estimate in grey and the partially pooled one in blue, with the mean of all as a band.
+
+    Parameters
+    ----------
+    pool
+        A result of :func:`pool`.
+    prob
+        Mass of the thin bars.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> tables = {"1990": bb.distance_table(kv, "weat7"), "2000": bb.distance_table(debiased, "weat7")}
+    >>> bb.plots.plot_pool(bb.pool(tables)).savefig("pool.png")
+    """
+    table = pool.table(prob).reset_index(drop=True)
+    order = table.sort_values("mean", kind="stable").index.to_numpy()
+    draws = pool.draws("theta")[:, order]
+    heights = -np.arange(len(order), dtype=float)
+    low, high = interval_ends(pool.draws("mean")[:, None], prob)
+    figure, axes = one_panel(ax, 6.4, 0.3 * len(order) + 1.3)
+    axes.axvspan(low[0], high[0], color=BAND, lw=0, zorder=0)
+    raw = table.loc[order]
+    axes.hlines(heights + 0.16, raw["estimate_low"], raw["estimate_high"], color=SINGLE.colour, linewidth=0.9)
+    axes.scatter(raw["estimate"], heights + 0.16, s=14, marker=SINGLE.marker, color=SINGLE.colour, label=SINGLE.label)
+    draw_intervals(axes, heights - 0.12, draws, prob, POOLED)
+    axes.scatter([], [], s=22, marker=POOLED.marker, color=POOLED.colour, label=POOLED.label)
+    label_rows(axes, word_labels(raw["name"]).tolist(), _measured(pool), "Embeddings", 0.0)
+    place_legend(figure, axes, ax, "upper right", ncols=2)
+    note_below(figure, f"Bars: {percent(prob)} intervals; band: the mean over embeddings like these.", ax=ax)
+    return figure
+
+
+def _measured(result: Pool | Trend | Criterion) -> str:
+    """What an axis of contrasts shows."""
+    unit = "sds of distances" if isinstance(result, Pool) and result.standardised else "cosine distance"
+    return f"{result.contrast[0]}{MINUS}{result.contrast[1]} ({unit})"
+
+
+@picture((Pool, Criterion), "pool or criterion")
+def plot_relation(
+    result: Pool | Criterion,
+    variable: str | None = None,
+    prob: float = PROB,
+    label: int = LABELLED,
+    ax: Axes | None = None,
+) -> Figure:
+    """Contrasts against outside values, with error bars on either side and the line of what lies behind both.
+
+    Parameters
+    ----------
+    result
+        A result of :func:`pool` with outside variables, or of :func:`criterion`.
+    variable
+        The outside variable of a pool; None where there is one.
+    prob
+        Mass of the bars and of the band around the line.
+    label
+        How many points furthest from the line are named.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> values = {word: float(len(word)) for word in table["protected_word"].unique()}
+    >>> bb.plots.plot_relation(bb.criterion(post, values)).savefig("relation.png")
+    """
+    reach = float(ndtri((1 + probability(prob, "prob")) / 2))
+    label = whole_number(label, "label", least=0)
+    if isinstance(result, Criterion):
+        if variable is not None:
+            raise InputError(f"variable is {shown(variable)}, and a criterion has one: leave variable out")
+        words = result.words
+        names, x, x_se, y, y_se = (words[name].to_numpy() for name in ("word", "value", "value_se", "estimate", "se"))
+        lines = np.column_stack([result.draws("intercept"), result.draws("slope")])
+        what, rho = "outside value", result.table(prob).iloc[0]
+        correlation = (rho["mean"], rho["low"], rho["high"])
+    else:
+        variable = _variable(result, variable)
+        table = result.table(prob)
+        x, x_se = result.outside[variable].to_numpy(), result.outside[f"{variable}_se"].to_numpy()
+        known = np.isfinite(x)
+        names, y, y_se = (table[name].to_numpy()[known] for name in ("name", "estimate", "se"))
+        x, x_se, lines, what = x[known], x_se[known], result.lines[variable], variable
+        row = result.relation.set_index("variable").loc[variable]
+        correlation = (row["correlation"], row["correlation_low"], row["correlation_high"])
+    grid = np.linspace(x.min(), x.max(), POINTS)
+    band = lines[:, :1] + lines[:, 1:] * grid
+    low, high = interval_ends(band, prob)
+    residual = np.abs(y - np.interp(x, grid, band.mean(axis=0)))
+    figure, axes = one_panel(ax, 6.0, 4.2)
+    axes.fill_between(grid, low, high, color=BAND, lw=0, zorder=0)
+    axes.plot(grid, band.mean(axis=0), color=POOLED.colour, linewidth=1.4, zorder=1)
+    axes.errorbar(
+        x, y, yerr=reach * y_se, xerr=reach * x_se if x_se.any() else None, fmt="none", ecolor=FAINT, elinewidth=0.7
+    )
+    axes.scatter(x, y, s=18, color=INK, zorder=3)
+    for row in np.argsort(residual)[::-1][:label]:
+        note(axes, str(names[row]), (x[row], y[row]), (4, 3), color=INK)
+    mean, least, most = (signed(value, digits=2) for value in correlation)
+    style_axes(axes, str(what), f"Correlation {mean} ({percent(prob)} interval {least} to {most})")
+    axes.set_ylabel(_measured(result))
+    note_below(figure, "The correlation is that of what lies behind both, errors taken out.", ax=ax)
+    return figure
+
+
+def _variable(pool: Pool, variable: str | None) -> str:
+    valid = pool.relation["variable"].tolist() if len(pool.relation) else []
+    if not valid:
+        raise InputError("this pool has no outside variable: give pool(..., on=DataFrame)")
+    return one_of(valid[0] if variable is None and len(valid) == 1 else str(variable), valid, "variable")
+
+
+@picture(Trend, "trend")
+def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figure:
+    """Estimates with their intervals over time, and the trend as two bands: its level, and its shape.
+
+    Parameters
+    ----------
+    trend
+        A result of :func:`trend`.
+    prob
+        Mass of the bars and of the band.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> tables = {"1990": bb.distance_table(kv, "weat7"), "2000": bb.distance_table(debiased, "weat7")}
+    >>> tables["2010"] = tables["1990"]
+    >>> bb.plots.plot_trend(bb.trend(tables, {name: float(name) for name in tables})).savefig("trend.png")
+    """
+    table = trend.table(prob)
+    time, level = table["time"].to_numpy(dtype=float), trend.draws("level")
+    shape = level - level.mean(axis=1, keepdims=True) + level.mean()
+    figure, axes = one_panel(ax, 6.4, 3.4)
+    axes.fill_between(time, table["low"], table["high"], color=BAND, lw=0, zorder=0)
+    axes.fill_between(time, *interval_ends(shape, prob), color="#9FC4E0", lw=0, zorder=0.5)
+    axes.plot(time, table["mean"], color=POOLED.colour, linewidth=1.4, zorder=2)
+    axes.vlines(time, table["estimate_low"], table["estimate_high"], color=FAINT, linewidth=0.9, zorder=1)
+    axes.scatter(time, table["estimate"], s=20, color=COLOURS[0], edgecolor="white", lw=0.6, zorder=3)
+    axes.axhline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    style_axes(axes, "time", f"Trend, {trend.kind}")
+    axes.grid(axis="y", color="#E3E3E3", linewidth=0.6)
+    axes.set_ylabel(_measured(trend))
+    note_below(
+        figure,
+        f"Bars: {percent(prob)} intervals of single levels, whose errors are shared. Light: the trend; dark: its "
+        "shape, with the mean level taken as known, since changes are known better than levels.",
+        ax=ax,
+    )
+    return figure
