@@ -243,8 +243,12 @@ def confirmed(space, replicates, rng):
             called += len(words)
             agree += int((np.sign(others) == np.sign(words["mean"])).sum())
         every += called, agree
-        share = called / replicates / len(space.axis.words)
-        yield {"axis": name, "pairs": len(found.pairs), "called": share, "confirmed": agree / max(called, 1)}
+        yield {
+            "axis": name,
+            "pairs": len(found.pairs),
+            "called": called / replicates / len(space.axis.words),
+            "confirmed": agree / called if called else np.nan,
+        }
     yield {"axis": "all", "called": np.nan, "confirmed": every[1] / every[0]}
 
 

@@ -62,7 +62,7 @@ def glove(vectors, file=FOLDER / "glove-50d-slice.npz"):
     kv = bb.load_embedding(vectors)
     listed = bundled_words() | axis_words()
     rows = [row for row, word in enumerate(kv.index_to_key) if row < FREQUENT or word in listed]
-    with whole_file(file) as temporary, open(temporary, "wb") as target:
+    with whole_file(file) as temporary, temporary.open("wb") as target:
         words = np.array([kv.index_to_key[row] for row in rows])
         np.savez_compressed(target, words=words, vectors=kv.vectors[rows].astype(np.float16))
     return file
