@@ -166,8 +166,8 @@ def mean_offset(field: Field, strata: Strata) -> MeanOffset:
         kernel = np.where(same, 1.0, curve[bins])
         opposition[q] = strata.weights @ kernel @ strata.weights
         for stratum, member in zip(within, strata.members, strict=True):
-            own, stratum[q] = _scatter(member, kernel)
-            single[q] += own
+            variance, stratum[q] = _scatter(member, kernel)
+            single[q] += variance
     counts = [len(own) for own in offsets]
     for stratum, own, count in zip(within, offsets, counts, strict=True):
         if count > 1:
