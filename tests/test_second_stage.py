@@ -592,15 +592,14 @@ class TestPolesOfACriterion:
         assert (high < 0).all()
 
     def test_values_of_other_words_are_unrelated(self, ratings):
-        values, se = ratings
+        values, _ = ratings
         axis = bb.axis("glove-50d-slice", "gender_pairs", ["nurse"])
         rng, calls = np.random.default_rng(0), 0
-        for seed in range(100):
+        for seed in range(60):
             order = rng.permutation(len(values))
-            shuffled = pd.Series(values.to_numpy()[order], values.index)
-            row = bb.criterion(axis, shuffled, pd.Series(se.to_numpy()[order], se.index), seed=seed).table().iloc[0]
+            row = bb.criterion(axis, pd.Series(values.to_numpy()[order], values.index), seed=seed).table().iloc[0]
             calls += row["low"] > 0 or row["high"] < 0
-        assert calls / 100 < 0.11 + 3 * np.sqrt(0.11 * 0.89 / 100)
+        assert calls / 60 < 0.11 + 3 * np.sqrt(0.11 * 0.89 / 60)
 
 
 def test_a_line_that_does_not_fit_is_said(slice_vectors, hard_debiased):
