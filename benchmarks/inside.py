@@ -1,5 +1,8 @@
 """What the benchmarks take from the inside of the package: when something moves there, it is changed here."""
 
+import bayesbias.axes.angles
+import bayesbias.axes.places
+import bayesbias.axes.poles
 from bayesbias import _core, comparison, distances, models, reliability  # noqa: F401  (loads _core.icc)
 from bayesbias.calibration import false_positives
 from bayesbias.checks import summaries
@@ -22,3 +25,6 @@ related_core = _core.related
 functionals, cell_weights, associations = models.functionals, models.cells, comparison.associations
 draw_alike, Wanted = _core.random_lists.draw_alike, _core.random_lists.Wanted
 unit_rows = _core.vectors.unit_rows
+offsets, axes = _core.offsets, bayesbias.axes
+find_poles, poles_of = axes.poles.find_poles, axes.poles.poles_of
+vocabulary_of, sample_beside = axes.places.vocabulary_of, axes.places.sample_beside

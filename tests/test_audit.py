@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 import bayesbias as bb
 import bayesbias._core.shrinkage
@@ -71,45 +71,115 @@ class TestShrinkage:
         assert np.allclose(_core.shrinkage.s_values(rates), [0.12, 0.01, 0.03, 0.215])
 
 
+PAIRS = list(zip(*GROUPS.values(), strict=True))
+
+
 @pytest.fixture(scope="module")
 def slice_audit():
+    return bb.audit("google-news-slice", PAIRS)
+
+
+@pytest.fixture(scope="module")
+def grouped():
     return bb.audit("google-news-slice", GROUPS)
 
 
 class TestAudit:
-    def test_contrasts_are_differences_of_mean_distances(self, slice_audit):
+    def test_contrasts_are_differences_of_mean_distances(self, slice_audit, grouped):
         kv = bb.load_embedding("google-news-slice")
-        row = slice_audit.words.iloc[100]
-        by_hand = [np.mean([1 - kv.similarity(row["word"], other) for other in words]) for words in GROUPS.values()]
-        assert row["contrast"] == pytest.approx(by_hand[0] - by_hand[1], abs=1e-5)
-        assert row["db_wa"] == pytest.approx(-row["contrast"])
         ripa = bb.metric(
-            "ripa", kv, bb.Query(GROUPS, {"a": [row["word"], "nurse"]}), normalise=False
+            "ripa", kv, bb.Query(GROUPS, {"a": [slice_audit.words["word"][100], "nurse"]}), normalise=False
         ).per_word.set_index("word")["value"]
-        assert abs(row["ripa"]) == pytest.approx(abs(ripa[row["word"]]), rel=1e-3)
-        assert not set(slice_audit.words["word"]) & {word for words in GROUPS.values() for word in words}
+        for found in (slice_audit, grouped):
+            row = found.words.iloc[100]
+            by_hand = [np.mean([1 - kv.similarity(row["word"], other) for other in words]) for words in GROUPS.values()]
+            assert row["contrast"] == pytest.approx(by_hand[0] - by_hand[1], abs=1e-6)
+            assert row["db_wa"] == pytest.approx(-row["contrast"])
+            assert abs(row["ripa"]) == pytest.approx(abs(ripa[row["word"]]), rel=1e-3)
+            assert not set(found.words["word"]) & {word for words in GROUPS.values() for word in words}
+        assert (slice_audit.groups, grouped.groups) == (
+            {"he": tuple(GROUPS["men"]), "she": tuple(GROUPS["women"])},
+            {name: tuple(words) for name, words in GROUPS.items()},
+        )
+        assert (slice_audit.paired, grouped.paired) == (True, False)
+
+    def test_places_are_contrasts_less_their_mean(self, slice_audit):
+        words = slice_audit.words
+        mean, sd = slice_audit.distribution["he"]
+        assert mean == pytest.approx(words["contrast"].mean(), abs=1e-9)
+        assert sd == pytest.approx(words["contrast"].std(ddof=0))
+        assert words["place"].mean() == pytest.approx(0, abs=1e-9)
+        assert np.allclose(words["place"] + mean, words["contrast"])
+
+    def test_they_are_those_of_the_axis(self, slice_audit):
+        """Errors and what lies behind, by the axis and the posterior of its mean offset."""
+        kv = bb.load_embedding("google-news-slice")
+        axis = bb.axis(kv, PAIRS, slice_audit.words["word"].tolist(), centre="words")
+        table = axis.table(order=False)
+        assert np.allclose(table["mean"], slice_audit.words["place"], atol=1e-7)
+        assert np.allclose(table["pairs_sd"], slice_audit.words["se"], rtol=1e-4)
+        assert slice_audit.ropes["he"] == pytest.approx(axis.spread / 2, rel=1e-6)
+        behind = _core.offsets.signal(axis.offset)
+        rows = [0, 100, 2000]
+        words = axis.coordinates[rows]
+        # the mixture over nodes, by loops
+        for row, y in zip(rows, words, strict=True):
+            rope, sums = slice_audit.ropes["he"], np.zeros(4)
+            for sd, mass in zip(behind.sds, behind.mass, strict=True):
+                gain = sd**2 / (sd**2 + axis.offset.pairs)
+                mean, error = y @ (gain * axis.offset.mean), np.sqrt(y**2 @ (gain * axis.offset.pairs))
+                tail = t(axis.offset.freedom)
+                sums += mass * np.array([mean, error**2 + mean**2, tail.cdf(mean / error), 0])
+                sums[3] += mass * tail.cdf((abs(mean) - rope) / error)
+            found = slice_audit.words.iloc[row]
+            assert found["mean"] == pytest.approx(sums[0], abs=1e-6)
+            assert found["sd"] == pytest.approx(np.sqrt(sums[1] - sums[0] ** 2), rel=1e-4)
+            assert found["lfsr"] == pytest.approx(min(sums[2], 1 - sums[2]), abs=1e-5)
+            assert found["p_beyond_rope"] == pytest.approx(sums[3], abs=1e-5)
+            reach = norm.ppf(0.945) * found["sd"]
+            assert (found["low"], found["high"]) == pytest.approx((found["mean"] - reach, found["mean"] + reach))
+
+    def test_calls_are_those_whose_running_mean_is_at_most_the_level(self, slice_audit):
+        words = slice_audit.words
+        wrong = np.sort(1 - words["p_beyond_rope"].to_numpy())
+        running = np.cumsum(wrong) / np.arange(1, len(wrong) + 1)
+        assert words["called"].sum() == (running <= 0.05).sum() > 100
+        assert (1 - words.loc[words["called"], "p_beyond_rope"]).mean() <= 0.05
+        wider = bb.audit("google-news-slice", PAIRS, rope=0.06)
+        assert wider.ropes == {"he": 0.06}
+        assert 0 < wider.words["called"].sum() < words["called"].sum()
+        none = bb.audit("google-news-slice", PAIRS, rope=0)
+        assert none.words["called"].sum() > words["called"].sum()
+        assert np.allclose(none.words["p_beyond_rope"], 1 - none.words["lfsr"])
 
     def test_words_of_women_lean_to_women(self, slice_audit):
         found = slice_audit.words.set_index("word")
-        assert found.loc["actress", "leans_to"] == "women"
+        assert found.loc[["actress", "captain"], "leans_to"].tolist() == ["she", "he"]
         assert found.loc["actress", "called"]
         assert slice_audit.table()["called"].all()
         assert len(slice_audit.table(called=False)) == len(slice_audit.words)
-        assert found.loc["actress", "mean"] < found.loc["actress", "contrast"]
+        assert 0 < found.loc["actress", "mean"] < found.loc["actress", "place"]
         assert (found["rank_low"] <= found["rank"]).all()
         assert (found["rank"] <= found["rank_high"]).all()
-        assert 0.5 < slice_audit.equivalent_words["men"] / 10 < 1.5
+        assert sorted(found["rank"]) == list(range(1, len(found) + 1))
+        assert 0 < slice_audit.sizes["he"] < slice_audit.distribution["he"][1] * 1.2
 
-    def test_false_signs_over_halves_of_the_protected_words(self):
-        # the sign of words called with half of the protected words, by the contrast of the others
-        kv = bb.load_embedding("google-news-slice")
-        first = {"men": ["man", "his", "boy", "son"], "women": ["woman", "her", "girl", "daughter"]}
-        second = {"men": ["he", "male", "father", "uncle"], "women": ["she", "female", "mother", "aunt"]}
-        found, other = (bb.audit(kv, one, level=0.1).words.set_index("word") for one in (first, second))
+    def test_groups_say_less_than_pairs(self, slice_audit, grouped):
+        assert np.allclose(grouped.words["contrast"], slice_audit.words["contrast"], atol=1e-9)
+        assert (grouped.words["se"] > slice_audit.words["se"]).all()
+        assert grouped.words["called"].sum() < slice_audit.words["called"].sum()
+        assert sum("no pairs" in note or "not pairs" in note for note in grouped.notes) == 1
+        assert not any("pairs: a call says less" in note for note in slice_audit.notes)
+
+    def test_signs_are_confirmed_by_other_pairs(self):
+        kv = bb.load_embedding("glove-50d-slice")
+        pairs = list(bb.load_list("gender_pairs").pairs)
+        found = bb.audit(kv, pairs[::2]).words
         called = found[found["called"]]
-        contrast = other["contrast"].reindex(called.index)
-        assert contrast.notna().sum() > 20
-        assert (np.sign(called["mean"]) != np.sign(contrast))[contrast.notna()].mean() < 0.1
+        others = bb.axis(kv, pairs[1::2], called["word"].tolist()).table(order=False)
+        assert len(called) > 2000
+        assert set(called["leans_to"]) == {"boy", "girl"}
+        assert (np.sign(others["mean"].to_numpy()) == np.sign(called["mean"].to_numpy())).mean() > 0.95
 
     def test_three_groups_have_a_contrast_each(self):
         found = bb.audit("google-news-slice", "religion")
@@ -123,19 +193,38 @@ class TestAudit:
         assert row["contrast"] == pytest.approx(means["jew"] - (means["christian"] + means["muslim"]) / 2, abs=1e-5)
         assert "not jew" in found.table()["leans_to"].tolist()
 
-    def test_no_word_is_called_where_groups_are_noise(self):
-        rng = np.random.default_rng(0)
+    @pytest.mark.parametrize("seed", [0, 1, 2])
+    def test_no_word_is_called_where_groups_are_noise(self, seed):
+        # a common mean, so that all words are nearer to one group than to the other
+        rng = np.random.default_rng(seed)
         kv = KeyedVectors(50, count=0)
         words = [f"w{at}" for at in range(3000)]
-        kv.add_vectors(words, rng.standard_normal((3000, 50)).astype(np.float32))
-        found = bb.audit(kv, {"a": words[:6], "b": words[6:12]})
-        assert found.words["called"].mean() < 0.005
+        vectors = rng.standard_normal((3000, 50)) + rng.standard_normal(50)
+        kv.add_vectors(words, vectors.astype(np.float32))
+        found = bb.audit(kv, {"a": words[:7], "b": words[7:14]})
+        assert found.words["called"].sum() == 0
+        assert abs(found.distribution["a"][0]) > 0.001
         assert "not ordered by frequency" in found.text()
+        assert bb.audit(kv, list(zip(words[:7], words[7:14], strict=True))).words["called"].sum() == 0
 
-    def test_normal_and_mixture(self, slice_audit):
-        other = bb.audit("google-news-slice", GROUPS, shape="normal")
-        assert np.array_equal(other.words["contrast"], slice_audit.words["contrast"])
-        assert not np.allclose(other.words["mean"], slice_audit.words["mean"])
+    def test_the_most_frequent_words_alone(self):
+        found = bb.audit("glove-50d-slice", PAIRS, most_frequent=1000)
+        kv = bb.load_embedding("glove-50d-slice")
+        own = {word for pair in PAIRS for word in pair}
+        assert found.words["word"].tolist() == [word for word in kv.index_to_key[:1000] if word not in own]
+        assert found.words["frequency_rank"].max() == 1000
+        assert found.words["band"].unique().tolist() == ["1 to 1,000"]
+        with pytest.raises(InputError, match="does not seem to be ordered by frequency"):
+            bb.audit("google-news-slice", PAIRS, most_frequent=1000)
+        with pytest.raises(InputError, match="most_frequent"):
+            bb.audit("glove-50d-slice", PAIRS, most_frequent=10)
+
+    def test_an_axis_and_its_name_are_the_same(self):
+        named = bb.audit("google-news-slice", "gender_pairs")
+        axis = bb.audit("google-news-slice", bb.axis("google-news-slice", "gender_pairs", ["nurse"]))
+        pd.testing.assert_frame_equal(axis.words, named.words)
+        assert named.lists["word_list"] == "gender_pairs"
+        assert any(one.what == "word list gender_pairs" for one in named.sources())
 
     def test_it_is_written_and_shown(self, slice_audit, tmp_path):
         slice_audit.write(tmp_path / "a.parquet")
@@ -147,7 +236,7 @@ class TestAudit:
         assert re.search(r"<th class=\"text\" scope=\"row\">actress</th>", page)
         figure = bb.plots.plot_audit(slice_audit, labels=5)
         assert sum(bool(text.get_text()) for text in figure.axes[0].texts) == 5
-        with pytest.raises(InputError, match="valid are men"):
+        with pytest.raises(InputError, match="valid are he"):
             bb.plots.plot_audit(slice_audit, "children")
         with pytest.raises(InputError, match=r"\.parquet"):
             slice_audit.write(tmp_path / "a.csv")
@@ -156,14 +245,15 @@ class TestAudit:
         ("groups", "options", "message"),
         [
             ({"a": ["he", "man"]}, {}, "an audit needs two"),
-            ({"a": ["he", "man"], "b": ["she"]}, {}, "1 words are found"),
-            ({"a": ["he", "man"], "b": ["she", "he"]}, {}, "'he' is in two groups"),
+            ({"a": ["he"], "b": ["she"]}, {}, "two pairs or more, or two words a group"),
+            ([("he", "she")], {}, "two pairs or more, or two words a group"),
+            ({"a": ["he", "man"], "b": ["she", "he"]}, {}, "he stands at both poles"),
+            ({"a": ["he", "man"], "b": ["she"], "c": ["boy", "he"]}, {}, "he stands at both poles"),
             ({"a": "he", "b": ["she", "her"]}, {}, "give a list of words"),
+            ({"a": ["he"], "b": ["she"], "c": 5}, {}, "groups gives 5 for 'c': give a list of words"),
             ([1, 2], {}, "groups is"),
             (GROUPS, {"level": 2}, "level"),
             (GROUPS, {"rope": -1}, "rope"),
-            (GROUPS, {"shape": "cauchy"}, "shape"),
-            (GROUPS, {"sample": 3}, "sample"),
         ],
     )
     def test_wrong_input_is_named(self, groups, options, message):
@@ -185,7 +275,7 @@ def test_the_command_writes_what_the_function_gives(here):
         "a.png",
     )
     assert (code, errors) == (0, "")
-    assert "lean to one group" in " ".join(out.split())
+    assert "lean to one end" in " ".join(out.split())
     found = bb.audit("google-news-slice", "gender")
     pd.testing.assert_series_equal(pd.read_parquet("a.parquet")["mean"], found.words["mean"])
     code, _, errors = here("audit", "google-news-slice", "--groups", "gender", "-o", "a.csv")
@@ -223,7 +313,7 @@ class TestThreeGroups:
         assert "Away from jew: " in religions.text()
 
     def test_every_contrast_is_described(self, religions):
-        assert list(religions.distribution) == list(religions.equivalent_words) == list(religions.groups)
+        assert list(religions.distribution) == list(religions.sizes) == list(religions.ropes) == list(religions.groups)
         for group in religions.groups:
             assert f"contrasts of {group} and the others" in religions.text()
 
@@ -233,7 +323,7 @@ class TestThreeGroups:
         called = religions.table()
         for word in called.loc[called["mean"].abs().nlargest(5).index, "word"]:
             assert f"| {word} " in page.replace("\\", "")
-        assert "the 5 largest contrasts of" in page
+        assert "the 5 largest places of" in page
         assert (tmp_path / "audit.png").is_file()
 
     def test_its_sources_are_cited(self, religions, hard_debiased):

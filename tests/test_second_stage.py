@@ -1,6 +1,7 @@
 """Estimates with a known covariance: the second stage, pools of embeddings, trends and criteria."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -506,6 +507,106 @@ class TestCriterion:
         post = bb.fit(table, "crossed", seed=0)
         with pytest.raises(InputError, match=message):
             bb.criterion(post, given[values] if isinstance(values, str) else values, se, ("associated", "human"))
+
+
+@pytest.fixture(scope="module")
+def ratings(shared):
+    """Mean ratings of 59 terms for gender (100: a man's), and their standard errors."""
+    survey = pd.read_csv(shared / "axes" / "kozlowski_survey.csv")
+    survey.index = survey["term"].str.lower()
+    return survey["gender_mean"], survey["gender_se"]
+
+
+class TestPolesOfACriterion:
+    """Two poles that are the same for all words: two lists of a fit, or an axis."""
+
+    def test_two_groups_have_their_two_lists_by_default(self, slice_vectors):
+        table = bb.distance_table(slice_vectors, "gender")
+        post = bb.fit(table, seed=0)
+        lists = bb.load_words("gender").stereotypes
+        (first, own), (second, other) = lists.items()
+        rng = np.random.default_rng(0)
+        words = table["protected_word"].unique().tolist()
+        values = {word: rng.standard_normal() for word in words}
+        found = bb.criterion(post, values)
+        assert found.contrast == (first, second)
+        assert set(found.words["group"]) == {"man", "woman"}
+        means = table.pivot_table(index="protected_word", columns="attribute_word", values="distance")
+        held = [[word for word in one if word in means.columns] for one in (own, other)]
+        plain = means[held[0]].mean(axis=1) - means[held[1]].mean(axis=1)
+        assert np.allclose(found.words["estimate"], plain[found.words["word"]], atol=1e-6)
+        turned = bb.criterion(post, values, contrast=(second, first))
+        assert np.allclose(turned.words["estimate"], -found.words["estimate"])
+        assert turned.table()["mean"][0] == pytest.approx(-found.table()["mean"][0], abs=0.03)
+
+    @pytest.mark.parametrize("model", ["related", "crossed"])
+    def test_own_less_other_is_refused_for_several_groups(self, slice_vectors, model):
+        table = bb.distance_table(slice_vectors, "gender")
+        post = bb.fit(table, model, seed=0)
+        values = dict(zip(table["protected_word"].unique(), range(100), strict=False))
+        with pytest.raises(InputError, match="has another pole for each group, and its sign turns with it"):
+            bb.criterion(post, values, contrast=("associated", "different"))
+
+    def test_three_lists_are_to_be_named(self, religion_fit):
+        values = {word: row for row, word in enumerate(["rabbi", "priest", "imam", "bible", "torah"])}
+        with pytest.raises(InputError, match="name two of them as contrast"):
+            bb.criterion(religion_fit, values)
+
+    def test_an_axis_and_its_words_with_a_value(self, ratings):
+        values, se = ratings
+        axis = bb.axis("glove-50d-slice", "gender_pairs", ["nurse"])
+        found = bb.criterion(axis, values, se)
+        assert found.contrast == ("boy", "girl")
+        held = [word for word in values.index if word in axis.kv]
+        assert found.words["word"].tolist() == held
+        assert set(found.missing["not in the embedding"]) == set(values.index) - set(held)
+        placed = axis.with_words(held)
+        assert np.allclose(found.words["estimate"], placed.places)
+        assert np.allclose(found.words["se"], placed.table(order=False)["pairs_sd"])
+        assert np.allclose(found.covariance, placed.covariance("pairs"))
+        assert found.plain == pytest.approx(np.corrcoef(placed.places, values[held])[0, 1])
+        row = found.table().iloc[0]
+        assert -0.9 < row["low"] < row["mean"] < row["high"] < -0.5
+        assert row["mean"] < found.plain < -0.6  # errors attenuate the plain one
+        assert bb.criterion(axis, values, se).table().equals(found.table())
+        with pytest.raises(InputError, match="an axis is one contrast by itself"):
+            bb.criterion(axis, values, contrast=("boy", "girl"))
+
+    def test_units_of_the_values_do_not_matter(self, ratings):
+        values, se = ratings
+        axis = bb.axis("glove-50d-slice", "gender_pairs", ["nurse"])
+        found, other = bb.criterion(axis, values, se), bb.criterion(axis, -10 * values + 3, 10 * se)
+        assert other.table()["mean"][0] == pytest.approx(-found.table()["mean"][0], abs=0.01)
+        assert other.table()["mean"][1] == pytest.approx(-found.table()["mean"][1] / 10, rel=0.02)
+
+    def test_a_planted_relation_of_twice_as_many_words_as_dimensions(self):
+        """Where the residual could not be in the places, and the slope was forced to 0 before."""
+        axis = bb.axis("glove-50d-slice", "affluence")
+        rng, rows = np.random.default_rng(0), []
+        for seed in range(40):
+            words = rng.choice(axis.words, 100, replace=False)
+            placed = axis.with_words(words.tolist())
+            true = (placed.places - placed.places.mean()) / placed.places.std()
+            values = -0.8 * true + 0.6 * rng.standard_normal(100)
+            noise = np.sqrt(axis.offset.pairs) * rng.standard_normal(50)
+            seen = replace(axis, offset=replace(axis.offset, mean=axis.offset.mean + noise))
+            row = bb.criterion(seen, dict(zip(words, values, strict=True)), seed=seed).table().iloc[0]
+            rows.append(row[["mean", "low", "high"]].to_numpy(dtype=float))
+        mean, low, high = np.array(rows).T
+        # what related words may share is above 0 a priori, which draws the mean towards 0
+        assert mean.mean() == pytest.approx(-0.77, abs=0.05)
+        assert ((low < -0.8) & (high > -0.8)).mean() > 0.89 - 3 * np.sqrt(0.89 * 0.11 / 40)
+        assert (high < 0).all()
+
+    def test_values_of_other_words_are_unrelated(self, ratings):
+        values, _ = ratings
+        axis = bb.axis("glove-50d-slice", "gender_pairs", ["nurse"])
+        rng, calls = np.random.default_rng(0), 0
+        for seed in range(60):
+            order = rng.permutation(len(values))
+            row = bb.criterion(axis, pd.Series(values.to_numpy()[order], values.index), seed=seed).table().iloc[0]
+            calls += row["low"] > 0 or row["high"] < 0
+        assert calls / 60 < 0.11 + 3 * np.sqrt(0.11 * 0.89 / 60)
 
 
 def test_a_line_that_does_not_fit_is_said(slice_vectors, hard_debiased):

@@ -28,6 +28,8 @@ NEGLIGIBLE = 1e-3
 """Posterior mass of a node below which it is left out."""
 ROUNDING = 1e-8
 """Components with less than this share of the largest variance are rounding."""
+SHARED = 1e-9
+"""Difference of offsets below which they are one."""
 SAME = 1 - 1e-6
 """Similarity from which on two words are one."""
 
@@ -164,12 +166,8 @@ def mean_offset(field: Field, strata: Strata) -> MeanOffset:
         kernel = np.where(same, 1.0, curve[bins])
         opposition[q] = strata.weights @ kernel @ strata.weights
         for stratum, member in zip(within, strata.members, strict=True):
-            between = member @ kernel @ member.T
-            count = len(member)
-            own = np.trace(between) / count
-            single[q] += own
-            rest = (between.sum() - count * own) / max(count * (count - 1), 1)
-            stratum[q] = max(own - rest, LEAST * own)
+            variance, stratum[q] = _scatter(member, kernel)
+            single[q] += variance
     counts = [len(own) for own in offsets]
     for stratum, own, count in zip(within, offsets, counts, strict=True):
         if count > 1:
@@ -184,29 +182,40 @@ def mean_offset(field: Field, strata: Strata) -> MeanOffset:
     return MeanOffset(offsets, mean, single, opposition, pairs, float(np.sqrt(square)), freedom)
 
 
+def _scatter(member: FloatArray, kernel: FloatArray) -> tuple[float, float]:
+    """Mean variance of the offsets of a stratum, and their variance around each other."""
+    between, count = member @ kernel @ member.T, len(member)
+    own = float(np.trace(between)) / count
+    rest = (float(between.sum()) - count * own) / max(count * (count - 1), 1)
+    return own, max(own - rest, LEAST * own)
+
+
 def covariances(field: Field, first: Strata, second: Strata, factors: float) -> tuple[FloatArray, FloatArray]:
     """Covariances (Q,) of the mean offsets of two axes over oppositions, and over further pairs of either.
 
     ``factors`` is the product of the two factors on standard deviations. Further pairs are drawn for each axis by
-    itself, but a pair that both hold is in both.
+    itself, but a pair that both hold, in the same or the opposite direction, is in both.
     """
     units = unit_rows(np.vstack([first.vectors, second.vectors]) - field.centre)
     size = len(first.vectors)
-    similarity = units[:size] @ units[size:].T
+    similarity = units @ units.T
     bins, same = similarity_bins(similarity), similarity > SAME
     opposition, pairs = (np.zeros(len(field.variances)) for _ in range(2))
     one, other = (np.vstack([member @ part.vectors for member in part.members]) for part in (first, second))
-    shared = np.argwhere((np.abs(one[:, None] - other) < 1e-9).all(axis=2))
-    shares = [np.concatenate([np.full(len(m), 1 / len(m)) for m in part.members]) for part in (first, second)]
-    rows = [np.vstack(part.members) for part in (first, second)]
+    # 1 for a pair in both axes, -1 where its direction is the opposite, times its shares in the two means
+    shared = sum(sign * (np.abs(one[:, None] - sign * other) < SHARED).all(axis=2).astype(float) for sign in (1, -1))
+    counts = [[len(member) for member in part.members] for part in (first, second)]
+    shared = shared / np.outer(*[np.repeat(own, own) for own in counts])
     for q, curve in enumerate(field.correlations):
         kernel = np.where(same, 1.0, curve[bins])
-        opposition[q] = first.weights @ kernel @ second.weights
-        if len(shared):
-            between = rows[0] @ kernel @ rows[1].T
-            own = between[tuple(shared.T)]
-            rest = (between.sum() - own.sum()) / max(between.size - len(own), 1)
-            pairs[q] = ((own - rest) * shares[0][shared[:, 0]] * shares[1][shared[:, 1]]).sum()
+        opposition[q] = first.weights @ kernel[:size, size:] @ second.weights
+        if shared.any():
+            inner = kernel[:size, :size], kernel[size:, size:]
+            sds = [
+                np.repeat([np.sqrt(_scatter(member, block)[1]) for member in part.members], own)
+                for part, block, own in zip((first, second), inner, counts, strict=True)
+            ]
+            pairs[q] = sds[0] @ shared @ sds[1]
     return factors * opposition, factors * pairs
 
 

@@ -16,6 +16,9 @@ LEAST, MOST = 1e-3, 4.0
 SLOPES = np.sinh(np.linspace(-3.0, 3.0, 121)) / np.sinh(3.0) * 2.0
 """Slopes, in standard deviations of the values for one of the places; denser near 0."""
 
+MIXTURES = np.array([0.0, 0.02, 0.1, 0.3, 0.6, 0.9, 1.0])
+"""Shares of the identity in the covariance of what related words share and of the errors of places."""
+
 
 @dataclass(frozen=True)
 class OutsideRelation:
@@ -59,9 +62,10 @@ def outside_relation(
 
     so that ``values ~ N(design a + b Y m, Y (h I + b^2 C) Y' + g I + diag(variances))``. The term Y u is what values
     owe to the meanings of words at large: any other axis may explain them as well as this one. It is the relationship
-    matrix of mixed models in genetics. C is replaced by the multiple of the identity with the same mean over words, so
-    that one decomposition serves all nodes. The correlation has a uniform prior, and so has the share of h in the
-    residual variance; the standard deviation of latent values has a half-Cauchy one, and a a flat one.
+    matrix of mixed models in genetics. The matrix h I + b^2 C is a multiple of a mixture of I and C; a decomposition
+    for each of a few mixtures serves all nodes, and the log-likelihood is linear between these. The correlation has a
+    uniform prior, and so has the share of h in the residual variance; the standard deviation of latent values has a
+    half-Cauchy one, and a a flat one.
 
     Parameters
     ----------
@@ -84,27 +88,20 @@ def outside_relation(
     scale = float(np.sqrt((((values - hat @ values) ** 2).sum()) / (len(values) - design.shape[1])))
     share = float((coordinates**2).sum(axis=1).mean())  # mean variance of Y u for h = 1
     places = coordinates @ behind.mean
-    errors = float((coordinates**2 @ behind.variances).mean()) / share  # C as a multiple of the identity
+    errors = float((coordinates**2 @ behind.variances).mean()) / share  # mean of C over words
     place_variance = float((places**2).mean()) + errors * share
     y, x = values / scale, words @ behind.mean / np.sqrt(place_variance)
     noise = variances / scale**2
     relative = errors * share / place_variance  # of the variance of places, what is error
     iid = np.geomspace(LEAST, MOST, NODES)
     total = np.concatenate([[0.0], iid])  # of the shared part, with what the errors of places add
-    log = np.empty((len(iid), len(total), len(SLOPES)))
-    for i, g in enumerate(iid):
-        diagonal = g + noise
-        root = (words / np.sqrt(share)) / np.sqrt(diagonal)[:, None]
-        sides = np.column_stack([y, x, design]) / np.sqrt(diagonal)[:, None]
-        eigenvalues, rotated, rest = _rotated(root, sides)
-        for j, k in enumerate(total):
-            weights = 1 / (1 + k * eigenvalues)
-            products = rest + np.einsum("ra,rb,r->ab", rotated, rotated, weights)
-            determinant = np.log(diagonal).sum() - np.log(weights).sum()
-            free = products[2:, 2:]
-            left = products[:2, :2] - products[:2, 2:] @ np.linalg.solve(free, products[2:, :2])
-            squares = left[0, 0] - 2 * SLOPES * left[0, 1] + SLOPES**2 * left[1, 1]
-            log[i, j] = -0.5 * (determinant + np.linalg.slogdet(free)[1] + squares)
+    # h I + b^2 C is a multiple of a mixture of I and C / errors
+    shapes = np.array([mix + (1 - mix) * behind.variances / errors for mix in MIXTURES])
+    logs = np.array(
+        [_log_likelihoods(words * np.sqrt(shape / share), y, x, design, iid, total, noise) for shape in shapes]
+    )
+    mix = np.clip(1 - relative * SLOPES**2 / np.maximum(total[:, None], LEAST * LEAST), 0, 1)
+    log = _between(logs, np.broadcast_to(mix, logs.shape[1:]))
     shared = total[None, :, None] - relative * SLOPES**2  # h times its mean variance; below 0 it is impossible
     residual = np.maximum(shared, 0) + iid[:, None, None]
     variance = SLOPES**2 + residual
@@ -125,6 +122,48 @@ def outside_relation(
         shared=np.maximum(shared[0, second, third], 0) / rest_variance,
         fitted=words @ behind.mean,
     )
+
+
+def _log_likelihoods(
+    root: FloatArray,
+    y: FloatArray,
+    x: FloatArray,
+    design: FloatArray,
+    iid: FloatArray,
+    total: FloatArray,
+    noise: FloatArray,
+) -> FloatArray:
+    """Restricted log-likelihoods (G, K, S) of values with the covariance K root root' + G I + diag(noise)."""
+    log = np.empty((len(iid), len(total), len(SLOPES)))
+    sides = np.column_stack([y, x, design])
+    even = bool(np.ptp(noise) == 0)
+    if even:
+        eigenvalues, rotated, rest = _rotated(root, sides)
+    for i, g in enumerate(iid):
+        diagonal = g + noise
+        if even:
+            scale = diagonal[0]
+            values, turned, outside = eigenvalues / scale, rotated / np.sqrt(scale), rest / scale
+        else:
+            by = np.sqrt(diagonal)[:, None]
+            values, turned, outside = _rotated(root / by, sides / by)
+        weights = 1 / (1 + total[:, None] * values)  # (K, r)
+        products = outside + np.einsum("ra,rb,kr->kab", turned, turned, weights, optimize=True)
+        determinants = np.log(diagonal).sum() - np.log(weights).sum(axis=1)
+        free = products[:, 2:, 2:]
+        left = products[:, :2, :2] - products[:, :2, 2:] @ np.linalg.solve(free, products[:, 2:, :2])
+        squares = left[:, 0, 0, None] - 2 * SLOPES * left[:, 0, 1, None] + SLOPES**2 * left[:, 1, 1, None]
+        log[i] = -0.5 * ((determinants + np.linalg.slogdet(free)[1])[:, None] + squares)
+    return log
+
+
+def _between(logs: FloatArray, mix: FloatArray) -> FloatArray:
+    """Values (...) at mixtures (...) of functions (M, ...) that are known at :data:`MIXTURES`, linear between these."""
+    above = np.clip(np.searchsorted(MIXTURES, mix), 1, len(MIXTURES) - 1)
+    share = (mix - MIXTURES[above - 1]) / (MIXTURES[above] - MIXTURES[above - 1])
+    low, high = (np.take_along_axis(logs, rows[None], axis=0)[0] for rows in (above - 1, above))
+    result: FloatArray = low + share * (high - low)
+    return result
 
 
 def _rotated(root: FloatArray, sides: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

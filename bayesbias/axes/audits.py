@@ -361,7 +361,8 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
     else:
         named = dict(found.lists)
     relation = _relation(kv, found.pairs or (tuple(zip(*named.values(), strict=True)) if _even(named) else ()))
-    return _Contrasts(named, (found.strata,), found.keys, (relation,), bool(found.pairs), found.notes, about_lists)
+    notes = tuple(note for note in found.notes if note != LISTS)
+    return _Contrasts(named, (found.strata,), found.keys, (relation,), bool(found.pairs), notes, about_lists)
 
 
 def _even(groups: Mapping[str, tuple[str, ...]]) -> bool:
@@ -403,10 +404,11 @@ def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, st
 
 
 def _others(groups: Mapping[Any, Any], name: Any) -> list[str]:
-    rest = [words for other, words in groups.items() if other != name]
-    if any(isinstance(words, str) or not isinstance(words, Iterable) for words in rest):
-        raise InputError(f"groups gives {shown(next(w for w in rest if isinstance(w, str)))}: give a list of words")
-    return [word for words in rest for word in words]
+    rest = {other: words for other, words in groups.items() if other != name}
+    for other, words in rest.items():
+        if isinstance(words, str) or not isinstance(words, Iterable):
+            raise InputError(f"groups gives {shown(words)} for {other!r}: give a list of words")
+    return [word for words in rest.values() for word in words]
 
 
 def _relation(kv: KeyedVectors, pairs: Sequence[tuple[str, ...]]) -> FloatArray | None:

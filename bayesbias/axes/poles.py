@@ -208,10 +208,11 @@ def _found_pairs(
     poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...], notes: list[str]
 ) -> FoundPoles:
     kept, rows, doubled, flat = [], [], [], []
+    first = (vectors @ vectors.T > 1 - ALIKE**2 / 2).argmax(axis=1)  # of words with one vector, the first
     for low, high in poles.pairs:
         if low not in row_of or high not in row_of:
             continue
-        places = (row_of[low], row_of[high])
+        places = (first[row_of[low]], first[row_of[high]])
         if np.linalg.norm(vectors[places[1]] - vectors[places[0]]) < ALIKE:
             flat.append(f"{low} and {high}")
         elif places in rows:
@@ -255,7 +256,5 @@ def _found_lists(
     strata = Strata(vectors, tuple(members))
     if np.linalg.norm(strata.weights @ vectors) < ALIKE:
         raise InputError(f"the poles of the axis {poles.name} have one vector: there is nothing between them")
-    notes.append(
-        "The poles are two lists, not pairs: what their words have in common beside the opposition does not cancel."
-    )
+    notes.append(LISTS)
     return FoundPoles(poles, (), tuple(kept), strata, keys, tuple(notes))

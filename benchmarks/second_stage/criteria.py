@@ -7,6 +7,7 @@ https://doi.org/10.1073/pnas.1720347115).
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -38,10 +39,22 @@ def shares(folder, kv):
     return {name: {word: value for word, value in each.items() if word in kv} for name, each in found.items()}
 
 
-def fit_of(kv, words, model):
+def fit_of(kv, words):
     """A fit of occupations with women's and men's words."""
     lists = bb.WordLists("occupations", {"occupations": sorted(words)}, {"occupations": WOMEN}, {"men": MEN})
-    return bb.fit(bb.distance_table(kv, lists), model, seed=0)
+    return bb.fit(bb.distance_table(kv, lists), seed=0)
+
+
+POLES = ("lists", "axis")
+"""The two lists of a fit, and the axis of the same words in pairs."""
+
+
+def relation(kv, words, poles):
+    """A function of values of the words to their relation with women's less men's words."""
+    if poles == "axis":
+        axis = bb.axis(kv, list(zip(WOMEN, MEN, strict=True)), sorted(words))
+        return partial(bb.criterion, axis)
+    return partial(bb.criterion, fit_of(kv, words), contrast=("associated", "men"))
 
 
 def main(folder):
@@ -49,26 +62,26 @@ def main(folder):
     kv = bb.load_embedding("google-news-slice")
     held, rows = shares(folder, kv), []
     for name, values in held.items():
-        for model in ("related", "crossed"):
-            found = bb.criterion(fit_of(kv, values, model), values, contrast=("associated", "men"))
+        for poles in POLES:
+            found = relation(kv, values, poles)(values)
             row = found.table().set_index("quantity").loc["correlation"]
-            rows.append((name, model, len(found.words), found.plain, row["mean"], row["low"], row["high"]))
-    columns = ["source", "model", "words", "plain", "correlation", "low", "high"]
+            rows.append((name, poles, len(found.words), found.plain, row["mean"], row["low"], row["high"]))
+    columns = ["source", "poles", "words", "plain", "correlation", "low", "high"]
     table = pd.DataFrame(rows, columns=columns)
     print(table.round(3).to_string())
     rng, values, rates = np.random.default_rng(0), held["BLS 2015"], []
     words = np.array(sorted(values))
-    for model in ("related", "crossed"):
-        post = fit_of(kv, values, model)
+    for poles in POLES:
+        related = relation(kv, values, poles)
         for size in (15, 31, len(words)):
             calls = 0
             for _ in range(REPLICATES):
                 own = rng.permutation(words)[:size]
                 shuffled = dict(zip(own, rng.permutation([values[word] for word in own]), strict=True))
-                row = bb.criterion(post, shuffled, contrast=("associated", "men"), draws=2000).table().iloc[0]
+                row = related(shuffled, draws=2000).table().iloc[0]
                 calls += row["low"] > 0 or row["high"] < 0
-            rates.append((model, size, REPLICATES, calls / REPLICATES))
-    null = pd.DataFrame(rates, columns=["model", "words", "replicates", "false_positive_rate"])
+            rates.append((poles, size, REPLICATES, calls / REPLICATES))
+    null = pd.DataFrame(rates, columns=["poles", "words", "replicates", "false_positive_rate"])
     print(null.round(3).to_string())
     RESULTS.mkdir(parents=True, exist_ok=True)
     table.to_csv(RESULTS / "criteria.csv", index=False)

@@ -1,0 +1,546 @@
+"""Axes: places of words between pairs of opposites, their errors, angles and quadrants."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+from scipy.integrate import quad
+from scipy.stats import chi2, norm, t
+
+import bayesbias as bb
+from bayesbias._core.offsets import LEAST, MEDIAN, SPREAD, Strata, covariances, mean_offset, signal
+from bayesbias._core.related import MIDDLES, STEP
+from bayesbias.axes import angles
+from bayesbias.axes.poles import find_poles, poles_of
+from bayesbias.errors import InputError
+
+PAIRS = [("he", "she"), ("man", "woman"), ("boy", "girl")]
+MONEY = [("poor", "rich"), ("cheap", "expensive"), ("poverty", "wealth")]
+WORDS = ["nurse", "captain", "actress", "banker", "poet"]
+REACH = norm.ppf(0.945)
+
+
+@pytest.fixture(scope="module")
+def glove():
+    return bb.load_embedding("glove-50d-slice")
+
+
+@pytest.fixture(scope="module")
+def gender(glove):
+    return bb.axis(glove, "gender_pairs")
+
+
+@pytest.fixture(scope="module")
+def affluence(glove):
+    return bb.axis(glove, "affluence")
+
+
+def distance(kv, word, other):
+    first, second = (kv.get_vector(one).astype(float) for one in (word, other))
+    return 1 - first @ second / np.linalg.norm(first) / np.linalg.norm(second)
+
+
+def difference(kv, word, negative, positive):
+    """Mean distance to the negative words less that to the positive ones."""
+    return np.mean([distance(kv, word, one) for one in negative]) - np.mean(
+        [distance(kv, word, one) for one in positive]
+    )
+
+
+def kernels(field, vectors):
+    """Correlations (Q, R, R) of words by loops over pairs of words."""
+    apart = [vector - field.centre for vector in vectors]
+    apart = [vector / np.linalg.norm(vector) for vector in apart]
+    found = np.ones((len(field.variances), len(apart), len(apart)))
+    for i, one in enumerate(apart):
+        for j, other in enumerate(apart):
+            if i != j:
+                nearest = min(int((one @ other + 1) / STEP), len(MIDDLES) - 1)
+                found[:, i, j] = field.correlations[:, nearest]
+    return found
+
+
+def scatters(kernel):
+    """Expected variance of pairs (a, b), rows in the order a, b, a, b, ..., around each other: by loops."""
+    count = len(kernel) // 2
+    own = np.mean([2 - 2 * kernel[2 * k, 2 * k + 1] for k in range(count)])
+    rest = [
+        kernel[2 * k, 2 * m] + kernel[2 * k + 1, 2 * m + 1] - kernel[2 * k, 2 * m + 1] - kernel[2 * k + 1, 2 * m]
+        for k in range(count)
+        for m in range(count)
+        if k != m
+    ]
+    return max(own - np.mean(rest), LEAST * own)
+
+
+class TestPlaces:
+    def test_they_are_differences_of_mean_distances(self, glove):
+        negative, positive = zip(*PAIRS, strict=True)
+        by_hand = np.array([difference(glove, word, negative, positive) for word in WORDS])
+        plain = bb.axis(glove, PAIRS, WORDS, centre=None)
+        assert np.allclose(plain.places, by_hand, atol=1e-6)
+        assert plain.zero == 0
+        among = bb.axis(glove, PAIRS, WORDS, centre="words")
+        assert np.allclose(among.places, by_hand - by_hand.mean(), atol=1e-6)
+        assert among.zero == pytest.approx(by_hand.mean(), abs=1e-6)
+        over = bb.axis(glove, PAIRS, WORDS)
+        assert np.allclose(over.places + over.zero, by_hand, atol=1e-6)
+        assert bb.axis(glove, PAIRS).places.mean() == pytest.approx(0, abs=1e-7)
+
+    def test_cosines_are_those_with_the_mean_offset(self, glove):
+        found = bb.axis(glove, PAIRS, WORDS, centre=None).table(scale="cosine", order=False)
+        unit = {word: glove.get_vector(word, norm=True).astype(float) for word in [*WORDS, *sum(PAIRS, ())]}
+        offset = np.mean([unit[b] - unit[a] for a, b in PAIRS], axis=0)
+        assert np.allclose(found["mean"], [unit[word] @ offset / np.linalg.norm(offset) for word in WORDS], atol=1e-6)
+
+    def test_errors_of_two_pairs_by_hand(self, glove):
+        found = bb.axis(glove, PAIRS[:2], WORDS, centre=None)
+        field = found.field
+        rows = [word for pair in PAIRS[:2] for word in pair]
+        vectors = np.array([glove.get_vector(word, norm=True).astype(float) for word in rows])
+        kernel = kernels(field, vectors)
+        scatter = np.array([scatters(one) for one in kernel])
+        offsets = np.array([(vectors[2 * k + 1] - vectors[2 * k]) @ field.basis for k in range(2)])
+        observed = (((offsets - offsets.mean(axis=0)) ** 2).sum(axis=0)).sum()
+        expected = scatter * field.variances
+        # the posterior mean of the squared factor, by quadrature
+        freedom = expected.sum() ** 2 / (expected**2).sum()
+        ratio = observed / expected.sum()
+
+        def density(log):
+            square = np.exp(2 * log)
+            return norm.pdf(log, np.log(MEDIAN), SPREAD) * chi2.pdf(ratio * freedom / square, freedom) / square
+
+        mass = quad(density, -2, 2, limit=200, points=[0])[0]
+        square = quad(lambda log: np.exp(2 * log) * density(log), -2, 2, limit=200, points=[0])[0] / mass
+        assert found.offset.factor**2 == pytest.approx(square, rel=0.01)
+        square = found.offset.factor**2
+        assert np.allclose(found.offset.pairs, square * scatter / 2)
+        weights = np.array([-0.5, 0.5, -0.5, 0.5])
+        opposition = [max(weights @ one @ weights, own / 2) for one, own in zip(kernel, scatter, strict=True)]
+        assert np.allclose(found.offset.opposition, square * np.array(opposition))
+        components = np.array([glove.get_vector(word, norm=True) for word in WORDS]) @ field.basis
+        table = found.table(order=False)
+        assert np.allclose(
+            table["pairs_sd"], np.sqrt(components**2 @ (field.variances * found.offset.pairs)), rtol=1e-5
+        )
+        assert np.allclose(table["sd"], np.sqrt(components**2 @ (field.variances * found.offset.opposition)), rtol=1e-5)
+
+    def test_intervals_and_probabilities(self, glove):
+        found = bb.axis(glove, PAIRS, WORDS)
+        table = found.table(0.8)
+        assert table["mean"].is_monotonic_decreasing
+        assert np.allclose(table["high"] - table["low"], 2 * norm.ppf(0.9) * table["sd"])
+        assert np.allclose(table["p_positive"], norm.cdf(table["mean"] / table["sd"]))
+        covariance = found.covariance()
+        place = {word: row for row, word in enumerate(found.words)}
+        first, second = (place[word] for word in table["word"][:2])
+        apart = covariance[first, first] + covariance[second, second] - 2 * covariance[first, second]
+        step = table["mean"][0] - table["mean"][1]
+        assert table["p_above_next"][0] == pytest.approx(norm.cdf(step / np.sqrt(apart)))
+        assert np.isnan(table["p_above_next"].iloc[-1])
+        pairs = found.table(population="pairs")
+        assert np.allclose(pairs["sd"], pairs["pairs_sd"])
+        assert np.allclose(pairs["high"] - pairs["low"], 2 * t(2).ppf(0.945) * pairs["sd"])  # three pairs
+        assert np.allclose(pairs["p_positive"], t(2).cdf(pairs["mean"] / pairs["sd"]))
+        assert np.allclose(np.diag(found.covariance("pairs")), found.table(order=False)["pairs_sd"] ** 2)
+
+    def test_two_lists(self, glove):
+        poles = {"poor": ["poor", "needy"], "rich": ["rich", "wealthy", "affluent"]}
+        found = bb.axis(glove, poles, WORDS, centre=None)
+        assert np.allclose(found.places, [difference(glove, word, *poles.values()) for word in WORDS], atol=1e-6)
+        assert (found.ends, found.paired, found.offset.freedom) == (("poor", "rich"), False, 3)
+        assert found.notes[0].startswith("The poles are two lists, not pairs")
+        with pytest.raises(InputError, match="made of two lists"):
+            found.pairs()
+        lists = bb.WordLists("money", poles, {name: ["castle"] for name in poles})
+        assert np.array_equal(bb.axis(glove, lists, WORDS, centre=None).places, found.places)
+
+    def test_one_pair(self, glove):
+        found = bb.axis(glove, PAIRS[:1], WORDS)
+        assert found.offset.freedom == 0
+        assert found.notes[0].startswith("There is one pair")
+        assert np.array_equal(found.offset.pairs, found.offset.opposition)
+        table, pairs = found.table(), found.pairs()
+        assert np.isfinite(table[["sd", "low", "high", "pairs_sd"]].to_numpy()).all()
+        assert np.isnan(pairs["agreement"][0])
+        assert pairs["belongs"].tolist() == [True]
+        assert found.effective_pairs == pytest.approx(1)
+        assert found.offset.factor**2 == pytest.approx(
+            MEDIAN**2 * np.exp(2 * SPREAD**2), rel=0.01
+        )  # as the prior has it
+
+    def test_a_pair_twice_and_pairs_in_another_order_change_nothing(self, glove):
+        found = bb.axis(glove, PAIRS, WORDS)
+        assert np.array_equal(bb.axis(glove, [*PAIRS, PAIRS[0]], WORDS).places, found.places)
+        other = bb.axis(glove, PAIRS[::-1], WORDS)
+        assert np.allclose(other.places, found.places, atol=1e-12)
+        assert np.allclose(other.table(order=False)["sd"], found.table(order=False)["sd"])
+        turned = bb.axis(glove, [pair[::-1] for pair in PAIRS], WORDS)
+        assert np.allclose(turned.places, -found.places, atol=1e-12)
+        assert np.allclose(turned.table(order=False)["sd"], found.table(order=False)["sd"])
+
+    def test_doubled_flat_and_missing_pairs_are_left_out_and_named(self):
+        kv = noise(400, 6)
+        vectors = dict(zip(kv.index_to_key, kv.vectors.copy(), strict=True))
+        vectors |= {"same0": vectors["w0"], "same1": 2 * vectors["w1"]}
+        twice = embedding(vectors)
+        found = bb.axis(twice, [("w0", "w1"), ("same0", "same1"), ("w2", "w3")], ["w9"])
+        plain = bb.axis(twice, [("w0", "w1"), ("w2", "w3")], ["w9"])
+        assert np.allclose(found.places, plain.places, rtol=1e-12)
+        assert np.allclose(found.offset.factor, plain.offset.factor, rtol=0.1)  # the samples differ by two words
+        assert found.notes == ("Pairs with the vectors of another pair are left out: same0 and same1.",)
+        flat = bb.axis(twice, [("w0", "same0"), ("w2", "w3")], ["w9"])
+        assert flat.notes[0] == "Pairs whose two words have one vector are left out: w0 and same0."
+        lost = bb.axis(twice, [("w0", "gone"), ("w2", "w3"), ("w4", "w5")], ["w9", "absent"])
+        assert lost.poles.pairs == (("w2", "w3"), ("w4", "w5"))
+        assert "1 of 3 pairs lack a word and are left out." in lost.notes
+        assert any("absent" in note for note in lost.notes)
+        assert lost.words == ("w9",)
+        with pytest.raises(InputError, match="the two words of each have one vector"):
+            bb.axis(twice, [("w0", "same0")])
+        with pytest.raises(InputError, match="one vector: there is nothing between"):
+            bb.axis(twice, {"a": ["w0"], "b": ["same0"]})
+
+    @pytest.mark.parametrize(
+        ("pairs", "options", "message"),
+        [
+            ([("he", "she"), ("man", "he")], {}, "he stands at both poles"),
+            ({"a": ["he", "she"], "b": ["she"]}, {}, "she stands at both poles"),
+            ([("zzzz", "yyyy")], {}, "no word of the axis"),
+            ([("he", "yyyy")], {}, "each lacks a word"),
+            ({"a": ["zzzz"], "b": ["he"]}, {}, "no word of the pole 'a'"),
+            ({"a": ["he"]}, {}, "an axis runs between two"),
+            ({"a": "he", "b": ["she"]}, {}, "give a list of words"),
+            ("nothing", {}, "Bundled axes are activity"),
+            (PAIRS, {"words": ["zzzz"]}, "none of the words"),
+            (PAIRS, {"centre": "middle"}, "centre"),
+            (PAIRS, {"adjust": "length"}, "adjust"),
+            (PAIRS, {"adjust": "frequency", "centre": None}, "over the vocabulary"),
+            (PAIRS, {"frequencies": {"he": 1}}, "nothing is adjusted for"),
+        ],
+    )
+    def test_wrong_input_is_named(self, glove, pairs, options, message):
+        with pytest.raises(InputError, match=message):
+            bb.axis(glove, pairs, **options)
+
+    def test_few_words_are_refused(self):
+        with pytest.raises(InputError, match="errors of places need 100"):
+            bb.axis(noise(60, 6), [("w0", "w1"), ("w2", "w3")])
+
+    def test_other_words_are_those_of_a_new_axis(self, glove, gender):
+        words = ["nurse", "colonel", "he"]
+        assert np.allclose(gender.with_words(words).places, bb.axis(glove, "gender_pairs", words).places, atol=1e-6)
+        inside = gender.with_words(["colonel", "nurse"])
+        place = {word: row for row, word in enumerate(gender.words)}
+        assert np.allclose(inside.places, gender.places[[place["colonel"], place["nurse"]]], rtol=1e-12)
+
+    def test_what_frequency_predicts_is_taken_off(self, glove, gender):
+        found = bb.axis(glove, "gender_pairs", adjust="frequency")
+        powers = np.log(found.ranks)[:, None] ** np.arange(1, 4)
+        assert np.abs([np.corrcoef(found.places, power)[0, 1] for power in powers.T]).max() < 0.01
+        assert abs(np.corrcoef(gender.places, np.log(gender.ranks))[0, 1]) > 0.02
+
+    def test_pairs_that_do_not_belong(self, gender):
+        table = gender.pairs().set_index("negative")
+        assert not table.loc["male", "belongs"]
+        assert table.loc["male", "agreement"] < 0
+        assert table.drop("male")["belongs"].all()
+        assert "male and female" in gender.text()
+        count = len(gender.poles.pairs)
+        row = [pair[0] for pair in gender.poles.pairs].index("male")
+        # over every fifth word: the table has it over the sample that the covariance comes from
+        left = bb.axis(gender.kv, [p for p in gender.poles.pairs if p[0] != "male"], gender.words[::5]).places
+        own = gender.coordinates[::5] @ gender.offset.offsets[0][row]
+        assert np.corrcoef(own, left)[0, 1] == pytest.approx(table.loc["male", "agreement"], abs=0.1)
+        change = np.sqrt(((left - gender.places[::5]) ** 2).mean()) / gender.places[::5].std()
+        assert change == pytest.approx(table.loc["male", "influence"], rel=0.15)
+        assert 1 < gender.effective_pairs < count / 3
+
+    def test_bundled_axes(self, glove):
+        table = bb.list_axes().set_index("name")
+        assert len(table) == 27
+        assert table["pairs"].sum() == 325
+        assert table.loc["gender_pairs", "pairs"] == len(bb.load_list("gender_pairs").pairs)
+        for name, row in table.iterrows():
+            poles = poles_of(name)
+            assert (poles.name, poles.ends) == (name, (row["negative"], row["positive"]))
+            assert len(set(poles.pairs)) == row["pairs"]
+            assert poles.source == row["source"]
+            whole = [pair for pair in poles.pairs if set(pair) <= set(glove.key_to_index)]
+            if whole:
+                assert find_poles(glove, poles).pairs == tuple(whole)
+
+    def test_many_words(self):
+        kv = noise(100_000, 8)
+        found = bb.axis(kv, [("w0", "w1"), ("w2", "w3")], words=kv.index_to_key)
+        table = found.table()
+        assert len(table) == 100_000
+        assert table["mean"].is_monotonic_decreasing
+        unit = kv.get_vector("w77", norm=True).astype(float)
+        offset = (kv.get_normed_vectors()[[1, 3]] - kv.get_normed_vectors()[[0, 2]]).mean(axis=0)
+        place = {word: row for row, word in enumerate(found.words)}
+        assert found.places[place["w77"]] + found.zero == pytest.approx(unit @ offset, abs=1e-6)
+        assert found.text().startswith("100,000 words are placed")
+        assert len(bb.axis(kv, [("w0", "w1"), ("w2", "w3")]).words) == 20_000
+
+
+def noise(count, dimensions, seed=0):
+    """An embedding of independent normal vectors."""
+    vectors = np.random.default_rng(seed).standard_normal((count, dimensions))
+    return embedding({f"w{row}": vector for row, vector in enumerate(vectors)})
+
+
+def embedding(vectors):
+    kv = KeyedVectors(len(next(iter(vectors.values()))))
+    kv.add_vectors(list(vectors), np.array(list(vectors.values()), dtype=np.float32))
+    return kv
+
+
+class TestCovariance:
+    """The covariance of places beside other ways to it."""
+
+    @pytest.mark.parametrize("name", ["affluence", "gender_pairs"])
+    def test_it_is_that_of_weighted_distances(self, glove, name):
+        found = bb.axis(glove, name, bb.axis(glove, name).words[100:8000:400], centre="words")
+        words = [word for word in found.words if word not in found.poles.keys]
+        found = bb.axis(glove, name, words, centre="words")
+        negative, positive = ([pair[i] for pair in found.poles.pairs] for i in range(2))
+        lists = bb.WordLists("x", {"g": words}, {"g": positive}, {"negative": negative})
+        related = bb.relatedness(glove, lists)
+        row = {word: i for i, word in enumerate(related.protected_words)}
+        column = {word: i for i, word in enumerate(related.attribute_words)}
+        weights = np.zeros((len(words), len(row), len(column)))
+        for i, word in enumerate(words):
+            for sign, pole in ((1, negative), (-1, positive)):
+                for one in pole:
+                    weights[i, row[word], column[one]] += sign / len(pole)
+        centred = np.eye(len(words)) - 1 / len(words)
+        dense = centred @ related.covariance(weights) @ centred
+        ours = found.covariance("oppositions") / found.offset.factor**2
+        # another sample, and components of these words instead of those of the vocabulary
+        sds = np.sqrt(np.diag(dense) / np.diag(ours))
+        assert sds.mean() == pytest.approx(1, abs=0.02)
+        assert np.abs(sds - 1).max() < 0.05
+        assert np.linalg.norm(dense - ours) < 0.1 * np.linalg.norm(ours)
+
+    def test_draws_of_the_field_have_it(self, glove):
+        rng, size = np.random.default_rng(0), 4000
+        first, second = bb.axis(glove, PAIRS, WORDS), bb.axis(glove, MONEY, WORDS)
+        field, strata = first.field, (first.poles.strata, second.poles.strata)
+        drawn = np.full((2, size, len(field.variances)), np.nan)
+        scatter = np.full(len(field.variances), np.nan)
+        for q, kernel in enumerate(kernels(field, np.vstack([one.vectors for one in strata]))):
+            if np.linalg.eigvalsh(kernel)[0] < 1e-6:
+                continue  # a smoothed curve that no field has
+            parts = np.split(rng.standard_normal((size, len(kernel))) @ np.linalg.cholesky(kernel).T, [6], axis=1)
+            offsets = [part @ own.members[0].T for part, own in zip(parts, strata, strict=True)]
+            drawn[:, :, q] = [own.mean(axis=1) for own in offsets]
+            scatter[q] = offsets[0].var(axis=1, ddof=1).mean() / len(PAIRS)
+        possible = np.isfinite(scatter)
+        assert possible.sum() > 20
+        drawn, scatter = drawn[:, :, possible], scatter[possible]
+        found = first.offset
+        error = np.sqrt(2 / size)
+        ratio = drawn[0].var(axis=0) / (found.opposition[possible] / found.factor**2)
+        assert np.abs(ratio - 1).max() < 4 * error
+        ratio = scatter / (found.pairs[possible] / found.factor**2)
+        assert np.abs(ratio - 1).max() < 4 * error
+        shared = covariances(field, *strata, 1.0)[0][possible]
+        error = np.sqrt(drawn[0].var(axis=0) * drawn[1].var(axis=0) / size)
+        assert np.abs(((drawn[0] * drawn[1]).mean(axis=0) - shared) / error).max() < 4
+        assert np.abs(shared / error).max() > 2
+
+    def test_halves_of_an_axis_are_two_axes(self, glove, affluence):
+        """The difference of the places by two halves, as one offset with errors or as two with a covariance."""
+        strata = affluence.poles.strata
+        member, field = strata.members[0], affluence.field
+        first = np.arange(len(member)) % 2 == 0
+        parts = [Strata(strata.vectors, (own,)) for own in (member[first], member[~first])]
+        both = mean_offset(field, Strata(strata.vectors, (member[first], -member[~first])))
+        one, other = (mean_offset(field, part) for part in parts)
+        assert np.allclose(both.mean, one.mean - other.mean)
+        shared = covariances(field, *parts, 1.0)[0]
+        summed = one.opposition / one.factor**2 + other.opposition / other.factor**2 - 2 * shared
+        floors = both.pairs / both.factor**2
+        assert np.allclose(both.opposition / both.factor**2, np.maximum(summed, floors))
+        words = affluence.coordinates
+        z = words @ both.mean / np.sqrt(words**2 @ both.opposition)
+        assert 0.8 < (np.abs(z) < REACH).mean() < 0.97
+
+
+class TestAngle:
+    def test_an_axis_and_itself(self, glove, gender):
+        row = bb.angle(gender, gender).table().iloc[0]
+        assert (row["mean"], row["plain"]) == pytest.approx((1, 1), abs=0.01)
+        turned = bb.axis(glove, [pair[::-1] for pair in gender.poles.pairs], WORDS)
+        row = bb.angle(gender, turned).table().iloc[0]
+        assert (row["mean"], row["plain"]) == pytest.approx((-1, -1), abs=0.01)
+
+    def test_the_plain_cosine_is_that_of_the_mean_offsets(self, glove, gender, affluence):
+        found = bb.angle(gender, affluence)
+        offsets = []
+        for axis in (gender, affluence):
+            unit = {w: glove.get_vector(w, norm=True).astype(float) for pair in axis.poles.pairs for w in pair}
+            offsets.append(np.mean([unit[b] - unit[a] for a, b in axis.poles.pairs], axis=0))
+        plain = offsets[0] @ offsets[1] / np.linalg.norm(offsets[0]) / np.linalg.norm(offsets[1])
+        assert found.plain == pytest.approx(plain, abs=1e-6)
+        assert found.draws.shape == (4000,)
+        row = found.table(), bb.angle(affluence, gender).table()
+        assert row[0]["mean"][0] == pytest.approx(row[1]["mean"][0], abs=0.02)
+        assert row[0]["plain"][0] == pytest.approx(row[1]["plain"][0])
+        assert f"cosine of {row[0]['mean'][0]:.2f}" in found.text()
+
+    def test_pairs_that_two_axes_share_are_in_both(self, gender):
+        strata, factor = gender.poles.strata, gender.offset.factor**2
+        assert np.allclose(covariances(gender.field, strata, strata, factor)[1], gender.offset.pairs)
+        turned = Strata(strata.vectors, (-strata.members[0],))
+        assert np.allclose(covariances(gender.field, strata, turned, factor)[1], -gender.offset.pairs)
+
+    def test_other_embeddings_are_refused(self, gender):
+        other = bb.axis("google-news-slice", "gender_pairs", WORDS[:2])
+        with pytest.raises(InputError, match="of different embeddings, glove-50d-slice and google-news-slice"):
+            bb.angle(gender, other)
+        with pytest.raises(InputError, match="give two results of"):
+            bb.angle(gender, "affluence")
+        with pytest.raises(InputError, match="different embeddings"):
+            bb.quadrants(gender, other, WORDS)
+
+    @pytest.mark.parametrize("cosine", [0.0, 0.7])
+    def test_a_planted_cosine_is_covered(self, gender, affluence, monkeypatch, sized, cosine):
+        rng, size, held = np.random.default_rng(0), sized(200, 10), 0
+        field = gender.field
+        lengths = [field.lengths(one.offset.mean) for one in (gender, affluence)]
+        one, other = (a.offset.mean / length for a, length in zip((gender, affluence), lengths, strict=True))
+        other = other - one * ((one * other) @ field.variances)
+        turned = cosine * one + np.sqrt(1 - cosine**2) * other / field.lengths(other)
+        none = np.zeros(len(one))
+        for seed in range(size):
+            seen = [
+                replace(axis.offset, mean=true * length + np.sqrt(axis.offset.pairs) * rng.standard_normal(len(none)))
+                for axis, true, length in zip((gender, affluence), (one, turned), lengths, strict=True)
+            ]
+            monkeypatch.setattr(angles, "_in_field", lambda *_, seen=seen: (*seen, (none, none)))
+            row = bb.angle(gender, affluence, seed=seed).table().iloc[0]
+            held += row["low"] <= cosine <= row["high"]
+        assert held / size > 0.89 - 3 * np.sqrt(0.89 * 0.11 / size)
+
+
+class TestQuadrants:
+    def test_probabilities_are_those_of_the_places(self, gender, affluence):
+        traits = gender.words[500:5000:100]
+        found = bb.quadrants(gender, affluence, traits)
+        table = found.table()
+        probabilities = table[[f"p_{name}" for name in found.names]].to_numpy()
+        assert np.allclose(probabilities.sum(axis=1), 1)
+        own = gender.with_words(traits).table(order=False)["p_positive"]
+        assert np.abs(probabilities[:, [0, 1]].sum(axis=1) - own).max() < 4 * 0.5 / np.sqrt(4000)
+        # the errors of the second axis are those that it has in the sample of the first
+        second = mean_offset(gender.field, affluence.poles.strata)
+        sd = np.sqrt(gender.with_words(traits).coordinates ** 2 @ second.opposition)
+        own = norm.cdf(affluence.with_words(traits).places / sd)
+        assert np.abs(probabilities[:, [0, 2]].sum(axis=1) - own).max() < 4 * 0.5 / np.sqrt(4000)
+        shares = found.shares()
+        assert np.allclose(shares["mean"], probabilities.mean(axis=0))
+        signs = np.array([axis.with_words(traits).places > 0 for axis in (gender, affluence)])
+        assert shares["counted"].tolist() == pytest.approx(
+            [(a & b).mean() for a in (signs[0], ~signs[0]) for b in (signs[1], ~signs[1])]
+        )
+
+    def test_errors_of_both_axes_go_together(self, gender):
+        for population, most in (("oppositions", 0.001), ("pairs", 0.05)):  # tails of further pairs are drawn apart
+            table = bb.quadrants(gender, gender, ["nurse", "music", "castle"], population).table()
+            assert table[["p_girl, boy", "p_boy, girl"]].to_numpy().max() < most
+
+    def test_draws_have_the_covariance(self, gender, affluence):
+        found = bb.quadrants(gender, affluence, ["nurse", "music"], draws=20_000)
+        own = np.cov(found.draws[:, :, 0].T)
+        assert np.allclose(own, gender.with_words(["nurse", "music"]).covariance(), rtol=0.05)
+        shared = covariances(gender.field, gender.poles.strata, affluence.poles.strata, 1.0)[0]
+        shared = shared * gender.offset.factor * affluence.offset.factor
+        nurse = gender.with_words(["nurse"]).coordinates[0]
+        wanted = nurse**2 @ shared
+        error = np.sqrt(own[0, 0] * np.var(found.draws[:, 0, 1]) / 20_000)
+        assert np.cov(found.draws[:, 0, 0], found.draws[:, 0, 1])[0, 1] == pytest.approx(wanted, abs=4 * error)
+
+
+def drawn_pairs(words, units, count, rng):
+    """Pairs of a random word and one of the nine nearest to it, no word twice."""
+    pairs, used = [], set()
+    while len(pairs) < count:
+        row = int(rng.integers(len(words)))
+        other = int(rng.choice(np.argsort(-(units @ units[row]))[1:10]))
+        if not used & {row, other}:
+            pairs.append((words[row], words[other]))
+            used |= {row, other}
+    return pairs
+
+
+@pytest.fixture(scope="module")
+def pool(gender):
+    """Words that random pairs are made of, and their centred unit vectors."""
+    words = gender.words[:8000]
+    apart = gender.kv.get_normed_vectors()[[gender.kv.key_to_index[word] for word in words]] - gender.field.centre
+    return words, (apart / np.linalg.norm(apart, axis=1, keepdims=True)).astype(np.float32)
+
+
+def planted(axis, rho, count, smooth, rng):
+    """An axis seen with the errors of its pairs, and values of random words with a correlation with the true axis."""
+    rows = rng.choice(len(axis.words), count, replace=False)
+    words = axis.coordinates[rows]
+    own = rng.standard_normal(count)
+    if smooth:
+        shared = words @ rng.standard_normal(words.shape[1])
+        own = 0.8 * (shared - shared.mean()) / shared.std() + 0.6 * own
+    true = words @ axis.offset.mean
+    true, own = ((each - each.mean()) / each.std() for each in (true, own))
+    values = rho * true + np.sqrt(1 - rho**2) * own
+    mean = axis.offset.mean + np.sqrt(axis.offset.pairs) * rng.standard_normal(words.shape[1])
+    seen = replace(axis, offset=replace(axis.offset, mean=mean))
+    return seen, dict(zip([axis.words[row] for row in rows], values, strict=True))
+
+
+@pytest.mark.study
+class TestRates:
+    """How often statements are wrong where the truth is known, small; the benchmarks have the same in size."""
+
+    def test_axes_without_a_meaning(self, gender, pool, sized):
+        rng, shares = np.random.default_rng(0), []
+        for _ in range(sized(60, 8)):
+            pairs = drawn_pairs(*pool, 6, rng)
+            table = bb.axis(gender.kv, pairs, gender.words[:4000:2]).table()
+            shares.append(((table["low"] > 0) | (table["high"] < 0)).mean())
+        error = np.std(shares) / np.sqrt(len(shares))
+        assert 0.08 - 3 * error < np.mean(shares) < 0.14 + 3 * error
+
+    @pytest.mark.parametrize("kind", ["groups", "pairs"])
+    def test_audits_without_a_meaning(self, gender, pool, sized, kind):
+        rng, called = np.random.default_rng(0), []
+        for _ in range(sized(30, 4)):
+            words = rng.choice(pool[0], (2, 8), replace=False).tolist()
+            given = {"a": words[0], "b": words[1]} if kind == "groups" else drawn_pairs(*pool, 8, rng)
+            called.append(bb.audit(gender.kv, given).words["called"].mean())
+        assert np.mean(called) < 0.05
+
+    @pytest.mark.parametrize("smooth", [False, True])
+    def test_a_criterion_covers_the_planted_correlation(self, gender, sized, smooth):
+        rng, size = np.random.default_rng(0), sized(200, 16)
+        held, far = 0, 0
+        for rho in (0.0, -0.8):
+            for seed in range(size):
+                row = bb.criterion(*planted(gender, rho, 100, smooth, rng), seed=seed).table().iloc[0]
+                held += row["low"] <= rho <= row["high"]
+                far += rho == -0.8 and row["high"] < 0
+        assert held / (2 * size) > 0.89 - 3 * np.sqrt(0.89 * 0.11 / (2 * size))
+        assert far / size > (0.7 if smooth else 0.97)
+
+
+def test_the_signal_of_many_pairs_is_their_mean(gender):
+    behind = signal(replace(gender.offset, pairs=gender.offset.pairs * 1e-6))
+    assert np.allclose(behind.mean, gender.offset.mean, rtol=1e-3)
+    drowned = signal(replace(gender.offset, pairs=gender.offset.pairs * 1e6))
+    assert np.abs(drowned.mean).max() < 0.1 * np.abs(gender.offset.mean).max()
+    placed = behind.places(gender.coordinates[:5], 0.01)
+    assert np.allclose(placed.mean, gender.places[:5], rtol=1e-3)
+    assert np.allclose(placed.positive, gender.places[:5] > 0)
