@@ -5,6 +5,8 @@ from collections.abc import Callable
 from matplotlib.figure import Figure
 
 from bayesbias.plots.axes import plot_audit as plot_audit
+from bayesbias.plots.axes import plot_axis as plot_axis
+from bayesbias.plots.axes import plot_quadrants as plot_quadrants
 from bayesbias.plots.calibration import plot_calibration as plot_calibration
 from bayesbias.plots.calibration import plot_null_weat as plot_null_weat
 from bayesbias.plots.calibration import plot_topic_null as plot_topic_null
