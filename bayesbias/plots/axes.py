@@ -349,7 +349,7 @@ def _name_points(
         named.set_path_effects([withStroke(linewidth=1.8, foreground="white")])
         for up, side in product((3, -9), ("left", "right")):
             named.set(position=(4 if side == "left" else -4, up), ha=side)
-            box = named.get_window_extent()
+            box = named.get_window_extent().padded(1.5)
             inside = panel.x0 <= box.x0 and box.x1 <= panel.x1 and panel.y0 <= box.y0 and box.y1 <= panel.y1
             hidden = beside and box.count_contains(np.delete(points, row, axis=0)) > 0
             if inside and not hidden and not box.count_overlaps(taken):
