@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
+from bayesbias._checks import by_name_or_none, flag, one_of, probability, whole_number
 from bayesbias._core.offsets import Field, MeanOffset, field_of, mean_offset
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._executors import one_thread
@@ -23,6 +23,7 @@ from bayesbias.axes.poles import FoundPoles, find_poles, poles_of
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
 from bayesbias.embeddings import Case, Embedding, about, find_words, opened
+from bayesbias.embeddings.lookup import CASES
 from bayesbias.embeddings.samples import FREQUENT, SAMPLE, sample_of
 from bayesbias.errors import InputError, listed
 from bayesbias.words import words_given
@@ -101,6 +102,7 @@ class Axis(Result):
     def with_words(self, words: Iterable[str] | str | Path, case: Case = "as-is") -> Axis:
         """The same axis with other words on it, or those of a list that :func:`load_list` takes."""
         names = words_given(words, "words")
+        one_of(case, CASES, "case")
         if set(names) <= set(self.words):
             place = {word: row for row, word in enumerate(self.words)}
             rows = [place[word] for word in names]
@@ -166,7 +168,7 @@ class Axis(Result):
         unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
         variances = self.offset.variances(one_of(population, tuple(POPULATIONS), "population"))
         freedom = np.inf if population == "oppositions" or self.offset.freedom < 1 else self.offset.freedom
-        rows = np.argsort(-self.places, kind="stable") if order else np.arange(len(self.words))
+        rows = np.argsort(-self.places, kind="stable") if flag(order, "order") else np.arange(len(self.words))
         coordinates, mean = self.coordinates[rows], self.places[rows]
         sd = np.sqrt(coordinates**2 @ variances)
         apart = np.sqrt((np.diff(coordinates, axis=0) ** 2) @ variances)

@@ -1,4 +1,4 @@
-"""Commands on many embeddings, and on a whole vocabulary: pool, trend, criterion, audit, sweep."""
+"""Commands on axes and on many embeddings: axis, quadrants, audit, criterion, pool, trend, sweep."""
 
 from __future__ import annotations
 
@@ -10,16 +10,24 @@ import typer
 import bayesbias as bb
 from bayesbias.cli import names
 from bayesbias.cli.options import FRESH, MEASURED, SOURCES, TABLE, Given, Option, command, written
-from bayesbias.cli.reading import csv_table, named_values
+from bayesbias.cli.reading import csv_table, named_values, vectors, words_or_list
 from bayesbias.cli.screen import say, show, working
 from bayesbias.cli.writing import Made
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
 MOST = 20
 """Words of an audit that the screen shows."""
+PAIRS = Option("A bundled axis or list of pairs, or a TOML file of pairs.", str, complete=names.axes)
+CHOSEN = Option(
+    "Words with commas between, or a bundled list or a TOML file of words; by default the vocabulary.",
+    str,
+    read=words_or_list,
+)
 SHOWN = ["name", "estimate", "se", "mean", "low", "high", "rank", "p_below_zero"]
 """Columns that a terminal shows; the file has all."""
 
@@ -80,35 +88,95 @@ def trend(given: Given) -> Made:
     return Made(trends, trends.slopes(given.prob))
 
 
+def fit_or_axis(source: str, given: Mapping[str, Any]) -> Any:
+    """A fit, or the axis of pairs in an embedding."""
+    if given["pairs"] is None:
+        return bb.load_fit(Path(source))
+    words = given["values"][0].index.tolist()
+    return bb.axis(vectors(source, given), given["pairs"], words, case=given["case"])
+
+
 @command(
-    "second_stage:criterion",
-    "fit=post values=outside contrast adjust frequencies seed prob out picture",
+    "second_stage:criterion axes:axis",
+    "source values=outside pairs contrast adjust frequencies case seed prob trust_pickle out picture report",
+    source=Option("A fit, .nc; with --pairs an embedding: a bundled name or a file.", str, load=fit_or_axis),
     values=Option("CSV of word, value and, where known, se, with a header.", Path, read=outside_of),
+    pairs=PAIRS.over(Option("With an embedding: a bundled axis or a TOML file of pairs.", default=None)),
     frequencies=SOURCES,
     seed=FRESH,
     out=TABLE,
 )
 def criterion(given: Given) -> Made:
-    """Whether words whose contrast is larger have more of something outside."""
-    relation = given.call(bb.criterion, values=given.outside[0], se=given.outside[1])
+    """Whether words whose place between two poles is larger have more of something outside."""
+    relation = given.call(bb.criterion, post=given.source, values=given.outside[0], se=given.outside[1])
     show(relation.table(given.prob), "Relation", whole="quantity")
     say(relation.text(given.prob))
     return Made(relation, relation.words)
 
 
 @command(
+    "axes:axis",
+    "embedding=kv pairs words centre adjust frequencies case seed prob trust_pickle out picture report",
+    pairs=PAIRS,
+    words=CHOSEN.over(Option(default=None)),
+    out=TABLE,
+)
+def axis(given: Given) -> Any:
+    """Words between two poles, with intervals, and the pairs that do not belong to them."""
+    with working("placing words"):
+        placed = given.call(bb.axis)
+    table = placed.table(given.prob)
+    columns = ["word", "mean", "low", "high", "p_positive"]
+    ends = table.iloc[[*range(MOST // 2), *range(-MOST // 2, 0)]] if len(table) > MOST else table
+    whole = "" if len(table) <= MOST else f", the ends of {len(table):,} words"
+    show(ends[columns], f"From {placed.ends[1]} (above 0) to {placed.ends[0]}{whole}", whole="word")
+    if placed.paired and len(placed.poles.pairs) > 1:
+        show(
+            placed.pairs()[["negative", "positive", "agreement", "influence"]].head(MOST),
+            "Pairs, least agreement first",
+        )
+    say(placed.text())
+    return placed
+
+
+@command(
+    "axes:quadrants axes:axis",
+    "embedding=kv axis=axis_ other traits population centre adjust frequencies case draws seed prob trust_pickle "
+    "out picture report",
+    axis=PAIRS,
+    other=PAIRS.over(Option("The second axis, as the first.")),
+    traits=CHOSEN.over(
+        Option("Words with commas between, or a bundled list or a TOML file of words.", names=("--traits",))
+    ),
+    out=TABLE,
+)
+def quadrants(given: Given) -> Any:
+    """Words between two axes: the probability of each quadrant, and the cosine of the axes."""
+    with working("placing words"):
+        axes = [given.call(bb.axis, pairs=pairs, words=given.traits) for pairs in (given.axis_, given.other)]
+        quarters = given.call(bb.quadrants, axis_=axes[0], other=axes[1])
+    show(quarters.shares(), "Quadrants", whole="quadrant")
+    say(quarters.text())
+    say(bb.angle(*axes, prob=given.prob, seed=given.seed).text())
+    return quarters
+
+
+@command(
     "axes:audit",
-    "embedding=kv groups level rope seed trust_pickle out report picture",
+    "embedding=kv pairs groups level rope most_frequent prob seed trust_pickle out report picture",
+    pairs=PAIRS.over(Option(default=None)),
     groups=Option(
-        "A bundled word list or a TOML file: its protected words are the groups.",
-        names=("--groups",),
+        "In place of pairs: a bundled word list or a TOML file, whose protected words are the groups.",
+        default=None,
         complete=names.word_lists,
     ),
     out=written("an audit", ".parquet", said="audit"),
 )
 def audit(given: Given) -> Any:
-    """Which words of the vocabulary lean to one social group, and how sure that is."""
-    audited = given.call(bb.audit)
+    """Which words of the vocabulary lean to one end of an axis or to a group, and how sure that is."""
+    if (given.pairs is None) == (given.groups is None):
+        raise InputError("an audit is on pairs or on groups: give --pairs (such as gender) or --groups")
+    audited = given.call(bb.audit, groups=bb.load_words(given.groups) if given.pairs is None else given.pairs)
     called = audited.table()
     columns = ["word", "leans_to", "mean", "low", "high", "lfsr", "rank"]
     show(called.head(MOST)[columns], f"Words called: {min(len(called), MOST)} of {len(called):,}", whole="word")

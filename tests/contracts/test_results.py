@@ -69,7 +69,7 @@ def results(random_embedding, text_encoder, tmp_path_factory):
     gender, affluence = (bb.axis("glove-50d-slice", name, words=["nurse", "guard"]) for name in ("gender", "affluence"))
     found = [
         bb.frame_effects(framed),
-        bb.audit("google-news-slice", {"a": ["he", "man"], "b": ["she", "woman"]}),
+        bb.audit("glove-50d-slice", "gender"),
         gender,
         bb.angle(gender, affluence),
         bb.quadrants(gender, affluence, ["nurse", "banker", "maid"]),
