@@ -230,9 +230,13 @@ class Axis(Result):
         squares = self.field.variances**2
         return float((self.offset.single @ squares) / (self.offset.opposition @ squares))
 
-    def findings(self) -> list[str]:
+    def text(self, prob: float = PROB) -> str:
+        """The result in sentences, notes last."""
+        return " ".join([*self.findings(prob), *self.notes])
+
+    def findings(self, prob: float = PROB) -> list[str]:
         """The result in sentences, without its notes."""
-        table = self.table()
+        table = self.table(prob)
         low, high = self.ends
         made = (
             f"{len(self.poles.pairs)} pair{'s' * (len(self.poles.pairs) > 1)} of opposites"
@@ -254,9 +258,9 @@ class Axis(Result):
         sentences = [
             f"{len(self.words):,} words of {self.embedding['name']} are placed between {low} and {high} by {made}. "
             f"{order}",
-            f"The {percent(PROB)} intervals of {len(beyond):,} of the {len(table):,} words exclude 0, which is "
+            f"The {percent(prob)} intervals of {len(beyond):,} of the {len(table):,} words exclude 0, which is "
             f"{len(beyond) / len(table):.0%}. On an axis without a meaning, whose pairs are as similar and as parallel "
-            f"as these, {1 - PROB:.0%} do.",
+            f"as these, {1 - prob:.0%} do.",
             "Further pairs of this opposition would move the place of a word by "
             f"{signed(float(table['pairs_sd'].median()))} "
             f"(standard deviation, median over the words). The standard deviation of places over the vocabulary is "
@@ -275,10 +279,10 @@ class Axis(Result):
             )
         return sentences
 
-    def front(self) -> Page:
+    def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
         low, high = self.ends
-        answer, chance, further, *pairs = self.findings()
+        answer, chance, further, *pairs = self.findings(prob)
         zero = {
             "vocabulary": f"; the mean of that over the vocabulary is 0, and above 0 words are on the side of {high}",
             "words": f"; the mean of that over the words placed is 0, and above 0 words are on the side of {high}",
@@ -299,8 +303,8 @@ class Axis(Result):
             lines={question: line for question, line in lines.items() if line},
             picture=Picture(
                 "axis",
-                f"Words between {low} and {high}, with {percent(PROB)} intervals",
-                partial(drawing, "plot_axis", self),
+                f"Words between {low} and {high}, with {percent(prob)} intervals",
+                partial(drawing, "plot_axis", self, prob=prob),
             ),
         )
 
@@ -308,9 +312,9 @@ class Axis(Result):
         """The words in order; of many words those at the two ends."""
         return _ends(self.table(), MOST_PRINTED)
 
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report: the words in order, and the pairs."""
-        table = self.table()
+        table = self.table(prob)
         columns = {
             "word": ("word", "text"),
             "mean": ("place", "number"),
@@ -322,7 +326,7 @@ class Axis(Result):
         }
         many = len(table) > MOST_ROWS
         ends = _ends(table, MOST_ROWS // 2)
-        caption = f"Places of {len(table):,} words{', the two ends' if many else ''}, {percent(PROB)} intervals"
+        caption = f"Places of {len(table):,} words{', the two ends' if many else ''}, {percent(prob)} intervals"
         said = (
             f"P(> 0): that the word lies on the side of {self.ends[1]}. P(beyond the next): that it lies further "
             f"towards {self.ends[1]} than the word in the next row. Sd over further pairs: how far other pairs of "

@@ -10,7 +10,7 @@ import typer
 import bayesbias as bb
 from bayesbias.cli import names
 from bayesbias.cli.options import FRESH, MEASURED, SOURCES, TABLE, Given, Option, command, written
-from bayesbias.cli.reading import csv_table, named_values, vectors, words_or_list
+from bayesbias.cli.reading import centre_of, csv_table, named_values, vectors, words_or_list
 from bayesbias.cli.screen import say, show, working
 from bayesbias.cli.writing import Made
 from bayesbias.errors import InputError
@@ -28,6 +28,14 @@ CHOSEN = Option(
     str,
     read=words_or_list,
 )
+CENTRE = Option(
+    "vocabulary, words or none: 0 is the mean over the vocabulary, over the words, or equal distance to both poles.",
+    default="vocabulary",
+    read=centre_of,
+)
+ADJUST = Option("frequency: take off what the frequency of words predicts.")
+LEAST = 8
+"""Pairs of an axis that the screen shows."""
 SHOWN = ["name", "estimate", "se", "mean", "low", "high", "rank", "p_below_zero"]
 """Columns that a terminal shows; the file has all."""
 
@@ -101,7 +109,9 @@ def fit_or_axis(source: str, given: Mapping[str, Any]) -> Any:
     "source values=outside pairs contrast adjust frequencies case seed prob trust_pickle out picture report",
     source=Option("A fit, .nc; with --pairs an embedding: a bundled name or a file.", str, load=fit_or_axis),
     values=Option("CSV of word, value and, where known, se, with a header.", Path, read=outside_of),
-    pairs=PAIRS.over(Option("With an embedding: a bundled axis or a TOML file of pairs.", default=None)),
+    pairs=Option("With an embedding: a bundled axis or a TOML file of pairs.", default=None).over(PAIRS),
+    contrast=Option("Two lists of a fit, such as math,arts; by default its two stereotype lists."),
+    adjust=Option("frequency or length of words: relate words of equal frequency or length."),
     frequencies=SOURCES,
     seed=FRESH,
     out=TABLE,
@@ -118,7 +128,9 @@ def criterion(given: Given) -> Made:
     "axes:axis",
     "embedding=kv pairs words centre adjust frequencies case seed prob trust_pickle out picture report",
     pairs=PAIRS,
-    words=CHOSEN.over(Option(default=None)),
+    words=Option(default=None).over(CHOSEN),
+    centre=CENTRE,
+    adjust=ADJUST,
     out=TABLE,
 )
 def axis(given: Given) -> Any:
@@ -132,10 +144,10 @@ def axis(given: Given) -> Any:
     show(ends[columns], f"From {placed.ends[1]} (above 0) to {placed.ends[0]}{whole}", whole="word")
     if placed.paired and len(placed.poles.pairs) > 1:
         show(
-            placed.pairs()[["negative", "positive", "agreement", "influence"]].head(MOST),
+            placed.pairs()[["negative", "positive", "agreement", "influence"]].head(LEAST),
             "Pairs, least agreement first",
         )
-    say(placed.text())
+    say(placed.text(given.prob))
     return placed
 
 
@@ -144,10 +156,11 @@ def axis(given: Given) -> Any:
     "embedding=kv axis=axis_ other traits population centre adjust frequencies case draws seed prob trust_pickle "
     "out picture report",
     axis=PAIRS,
-    other=PAIRS.over(Option("The second axis, as the first.")),
-    traits=CHOSEN.over(
-        Option("Words with commas between, or a bundled list or a TOML file of words.", names=("--traits",))
-    ),
+    other=Option("The second axis, as the first.").over(PAIRS),
+    population=Option("oppositions: errors of axes without a meaning; pairs: of further pairs of both oppositions."),
+    centre=CENTRE,
+    adjust=ADJUST,
+    traits=Option("Words with commas between, or a bundled list or a TOML file.", names=("--traits",)).over(CHOSEN),
     out=TABLE,
 )
 def quadrants(given: Given) -> Any:
@@ -164,7 +177,7 @@ def quadrants(given: Given) -> Any:
 @command(
     "axes:audit",
     "embedding=kv pairs groups level rope most_frequent prob seed trust_pickle out report picture",
-    pairs=PAIRS.over(Option(default=None)),
+    pairs=Option(default=None).over(PAIRS),
     groups=Option(
         "In place of pairs: a bundled word list or a TOML file, whose protected words are the groups.",
         default=None,

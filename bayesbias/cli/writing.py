@@ -50,7 +50,7 @@ def write(result: Any, targets: Iterable[tuple[Path, Target]], prob: float | Non
             made.result.write(path)
         else:
             with working("drawing pictures"):
-                bb.report(made.result, path, **made.beside, prob=prob)
+                bb.report(made.result, path, **made.beside, **_mass(prob, getattr(made.result, "front", bb.report)))
         say(f"{target.said.format(rows=rows)} written to {path}")
 
 
