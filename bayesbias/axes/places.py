@@ -241,7 +241,7 @@ class Axis(Result):
         made = (
             f"{len(self.poles.pairs)} pair{'s' * (len(self.poles.pairs) > 1)} of opposites"
             if self.paired
-            else " and ".join(f"{len(words)} words" for _, words in self.poles.lists)
+            else f"two lists of {' and '.join(str(len(words)) for _, words in self.poles.lists)} words"
         )
         beyond = (
             table[table.apply(excludes_zero, axis=1)]
@@ -258,10 +258,11 @@ class Axis(Result):
         sentences = [
             f"{len(self.words):,} words of {self.embedding['name']} are placed between {low} and {high} by {made}. "
             f"{order}",
-            f"The {percent(prob)} intervals of {len(beyond):,} of the {len(table):,} words exclude 0, which is "
-            f"{len(beyond) / len(table):.0%}. On an axis without a meaning, whose pairs are as similar and as parallel "
-            f"as these, {1 - prob:.0%} do.",
-            "Further pairs of this opposition would move the place of a word by "
+            f"The {percent(prob)} intervals of {len(beyond):,} of the {len(table):,} words "
+            f"({len(beyond) / len(table):.0%}) exclude 0. On an axis without a meaning, whose "
+            f"{'pairs are as similar and as parallel' if self.paired else 'words are as similar'} as these, "
+            f"{1 - prob:.0%} do.",
+            f"Further {'pairs' if self.paired else 'words'} of this opposition would move the place of a word by "
             f"{signed(float(table['pairs_sd'].median()))} "
             f"(standard deviation, median over the words). The standard deviation of places over the vocabulary is "
             f"{signed(self.spread)}.",

@@ -170,7 +170,7 @@ def quadrants(given: Given) -> Any:
         quarters = given.call(bb.quadrants, axis_=axes[0], other=axes[1])
     show(quarters.shares(), "Quadrants", whole="quadrant")
     say(quarters.text())
-    say(bb.angle(*axes, prob=given.prob, seed=given.seed).text())
+    say(bb.angle(axes[0], axes[1], prob=given.prob, seed=given.seed).text())
     return quarters
 
 

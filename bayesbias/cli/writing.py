@@ -66,7 +66,7 @@ def picture_of(result: Any, prob: float | None) -> Figure:
     return figure
 
 
-def _mass(prob: float | None, function: Any) -> dict[str, float]:
+def _mass(prob: float | None, function: Any) -> dict[str, Any]:
     """The mass of the intervals, for a function that takes it."""
     return {"prob": prob} if prob is not None and "prob" in inspect.signature(function).parameters else {}
 

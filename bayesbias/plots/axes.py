@@ -53,8 +53,8 @@ CENTRES = {
     None: "at 0 a word is equally far from both poles",
 }
 ERRORS = {
-    "oppositions": "on an axis without a meaning, with pairs as similar and as parallel, {mass} of intervals hold 0",
-    "pairs": "what further pairs of this opposition would give",
+    "oppositions": "on an axis without a meaning, with {unit} as similar and as parallel, {mass} of intervals hold 0",
+    "pairs": "what further {unit} of this opposition would give",
 }
 """What bars of a population of errors are."""
 
@@ -104,6 +104,7 @@ def plot_axis(
     away = ((shown["low"] > 0) | (shown["high"] < 0)).to_numpy()
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 6.6, 0.22 * len(shown) + 1.9)
+        unit = "pairs" if whole.paired else "words"
         band = whole.centre == "vocabulary" and whole.adjusted is None
         if band:
             axes.axvspan(-whole.spread, whole.spread, color="#F1F1F1", lw=0, zorder=0)
@@ -119,7 +120,7 @@ def plot_axis(
         _arrow(axes, *axis.ends)
         note_below(
             figure,
-            f"Bars: {percent(prob)} intervals; {ERRORS[population].format(mass=percent(prob))}."
+            f"Bars: {percent(prob)} intervals; {ERRORS[population].format(mass=percent(prob), unit=unit)}."
             + (" Blue: 0 is outside." if away.any() else ""),
             f"{CENTRES[whole.centre]}.".capitalize(),
             "Grey band: one standard deviation of places over the vocabulary." if band else "",
@@ -195,7 +196,7 @@ def plot_quadrants(quadrants: Quadrants, labels: int = LABELLED, ax: Axes | None
     probabilities = quadrants.table()[[f"p_{name}" for name in quadrants.names]].to_numpy()
     sure = probabilities.max(axis=1)
     settled = sure >= quadrants.prob
-    fine = {"lw": 0.8, "alpha": 0.6} if len(x) <= FEW else {"lw": 0.5, "alpha": 0.3}
+    fine: dict[str, Any] = {"lw": 0.8, "alpha": 0.6} if len(x) <= FEW else {"lw": 0.5, "alpha": 0.3}
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 6.6, 6.2)
         axes.axvline(0, color=INK, lw=0.8, zorder=1)
@@ -327,7 +328,7 @@ def _name_points(
     figure: Figure,
     axes: Axes,
     names: Sequence[str],
-    x: FloatArray,
+    x: Any,
     y: FloatArray,
     order: Any,
     most: int,
