@@ -29,6 +29,7 @@ COARSE = SIGNALS[::3]
 RHO = np.sin(np.pi / 2 * np.linspace(-0.98, 0.98, 49))
 """Correlations of what lies behind them, denser near the ends."""
 DRAWS = 4000
+QUADRANTS = "10.1093/pnasnexus/pgae089"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -149,7 +150,7 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
 
     Examples
     --------
-    >>> gender, affluence = (bb.axis("google-news-slice", name) for name in ("gender_pairs", "affluence"))
+    >>> gender, affluence = (bb.axis("glove-50d-slice", name) for name in ("gender", "affluence"))
     >>> bb.angle(gender, affluence).table()["quantity"].tolist()
     ['cosine']
     """
@@ -333,8 +334,8 @@ class Quadrants(Result):
         )
 
     def sources(self) -> tuple[Any, ...]:
-        """The pairs and the embedding."""
-        every: tuple[Cited, ...] = (*self.axes[0].sources(), *self.axes[1].sources())
+        """The works that began with such quadrants and places, the pairs and the embedding."""
+        every: tuple[Cited, ...] = (Cited("quadrants", doi=QUADRANTS), *self.axes[0].sources(), *self.axes[1].sources())
         return tuple(dict.fromkeys(every))
 
 
@@ -370,7 +371,7 @@ def quadrants(
 
     Examples
     --------
-    >>> gender, affluence = (bb.axis("google-news-slice", name) for name in ("gender_pairs", "affluence"))
+    >>> gender, affluence = (bb.axis("glove-50d-slice", name) for name in ("gender", "affluence"))
     >>> bb.quadrants(gender, affluence, ["nurse", "banker", "maid"]).table()["word"].tolist()
     ['nurse', 'banker', 'maid']
     """

@@ -44,6 +44,7 @@ LEAST_SAMPLE = 100
 POWERS = 3
 """Powers of frequency that places are adjusted for."""
 BLOCK = 16_384
+PLACES = "10.1177/0003122419877135"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -353,10 +354,10 @@ class Axis(Result):
         return tuple(blocks)
 
     def sources(self) -> tuple[Any, ...]:
-        """The pairs and the embedding."""
+        """The work that began with such places, the pairs and the embedding."""
         known = self.poles.poles
         pairs = [Cited(f"axis {self.name}", known.source, known.doi)] if known.source else []
-        return (*pairs, Cited(f"embedding {self.embedding['name']}"))
+        return (Cited("places on an axis", doi=PLACES), *pairs, Cited(f"embedding {self.embedding['name']}"))
 
 
 ENDS = 5
@@ -427,9 +428,9 @@ def axis(
 
     Examples
     --------
-    >>> found = bb.axis("google-news-slice", "gender_pairs", words=["nurse", "captain", "dancer"])
+    >>> found = bb.axis("glove-50d-slice", "gender", words=["nurse", "captain", "dancer"])
     >>> found.table()["word"].tolist()
-    ['dancer', 'nurse', 'captain']
+    ['captain', 'dancer', 'nurse']
     """
     where = by_name_or_none(centre, CENTRES, "centre")
     wanted = by_name_or_none(adjust, (FREQUENCY,), "adjust")

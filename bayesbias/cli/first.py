@@ -37,7 +37,8 @@ bayesbias measures bias in word embeddings. Five things to do:
   Find the words of a whole vocabulary that lean to one of two poles
     bayesbias audit EMBEDDING --pairs gender
 
-EMBEDDING is a file of vectors or google-news-slice, which is bundled.
+EMBEDDING is a file of vectors, or one that is bundled: google-news-slice or
+glove-50d-slice.
 'bayesbias lists' shows word lists, 'bayesbias doctor' what is installed,
 'bayesbias --help' all commands."""
 

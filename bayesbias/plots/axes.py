@@ -184,7 +184,7 @@ def plot_quadrants(quadrants: Quadrants, labels: int = LABELLED, ax: Axes | None
 
     Examples
     --------
-    >>> gender, affluence = (bb.axis("google-news-slice", name) for name in ("gender_pairs", "affluence"))
+    >>> gender, affluence = (bb.axis("glove-50d-slice", name) for name in ("gender", "affluence"))
     >>> found = bb.quadrants(gender, affluence, ["nurse", "banker", "maid", "butler"])
     >>> bb.plots.plot_quadrants(found).savefig("quadrants.png")
     """

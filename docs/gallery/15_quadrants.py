@@ -7,16 +7,5 @@ the share of occupations in it.
 import bayesbias as bb
 
 gender, affluence = (bb.axis("glove-50d-slice", name) for name in ("gender", "affluence"))
-occupations = [
-    "nurse",
-    "manager",
-    "designer",
-    "soldier",
-    "housekeeper",
-    "architect",
-    "janitor",
-    "lawyer",
-    "dancer",
-    "guard",
-]
+occupations = ["nurse", "manager", "designer", "soldier", "housekeeper", "architect", "janitor", "lawyer", "dancer"]
 figure = bb.plots.plot_quadrants(bb.quadrants(gender, affluence, occupations))
