@@ -82,7 +82,7 @@ class Angle(Result):
             else f"{self.ends[0][1]} goes with {self.ends[1][1] if low > 0 else self.ends[1][0]}"
         )
         return [
-            f"The cosine between the axes {first} and {second} is {signed(row['mean'], digits=2)} "
+            f"The axes {first} and {second} have a cosine of {signed(row['mean'], digits=2)} "
             f"({percent(self.prob)} interval {signed(low, digits=2)} to {signed(high, digits=2)}): {side}.",
             "A cosine of 1 is that of two axes with one direction, 0 that of axes without a relation, and "
             "\N{MINUS SIGN}1 that of axes with opposite directions.",

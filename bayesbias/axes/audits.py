@@ -132,8 +132,8 @@ class Audit(Result):
         for group, (mean, sd) in self.distribution.items():
             which = "" if len(self.groups) == 2 else f" of {group} and the others"
             sentences.append(
-                f"The difference of distances{which} has a mean of {signed(mean)} over the vocabulary, which is taken "
-                "off: a place is how far a word lies from that mean. Places have a standard deviation of "
+                f"Over the vocabulary contrasts{which} (differences of mean distances) have a mean of {signed(mean)}, "
+                "which is taken off: a place is how far a word lies from that mean. Places have a standard deviation of "
                 f"{signed(sd)}, of which {signed(self.sizes[group])} is left without errors. Places within "
                 f"{signed(self.ropes[group])} of 0 are of no interest."
             )

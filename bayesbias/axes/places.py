@@ -257,7 +257,7 @@ class Axis(Result):
             else f"From {high} to {low}: {listed(table['word'].tolist(), len(table))}."
         )
         sentences = [
-            f"{len(self.words):,} words of {self.embedding['name']} are placed between {low} and {high} by {made}. "
+            f"{len(self.words):,} words are placed between {low} and {high} by {made}, in {self.embedding['name']}. "
             f"{order}",
             f"The {percent(prob)} intervals of {len(beyond):,} of the {len(table):,} words "
             f"({len(beyond) / len(table):.0%}) exclude 0. On an axis without a meaning, whose "

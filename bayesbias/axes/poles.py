@@ -220,7 +220,7 @@ def _found_pairs(
             kept.append((low, high))
             rows.append(places)
     lost = len(poles.pairs) - len(kept) - len(doubled) - len(flat)
-    notes += [f"Pairs that lack a word, and are left out: {lost} of {len(poles.pairs)}."] if lost else []
+    notes += [f"{lost} of {len(poles.pairs)} pairs lack a word and are left out."] if lost else []
     notes += [f"Pairs whose two words have one vector are left out: {listed(flat)}."] if flat else []
     notes += [f"Pairs with the vectors of another pair are left out: {listed(doubled)}."] if doubled else []
     if not kept:

@@ -168,7 +168,7 @@ def test_a_result_has_a_picture_a_page_and_sources(results, name, tmp_path):
 
 def test_what_a_result_rests_on_is_cited(results):
     assert {"metric weat", "query unnamed"} & set(bb.cite(results["MetricResult"]).table()["what"])
-    assert "embedding google-news-slice" in set(bb.cite(results["Audit"]).table()["what"])
+    assert "embedding glove-50d-slice" in set(bb.cite(results["Audit"]).table()["what"])
     cited = bb.cite(results["Ranking"]).table().set_index("what")["source"]
     assert cited["metric weat"].startswith("Caliskan")
     with pytest.raises(bb.InputError, match="nothing is known of the sources of Plan"):
