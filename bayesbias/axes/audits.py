@@ -133,8 +133,8 @@ class Audit(Result):
             which = "" if len(self.groups) == 2 else f" of {group} and the others"
             sentences.append(
                 f"Over the vocabulary contrasts{which} (differences of mean distances) have a mean of {signed(mean)}, "
-                "which is taken off: a place is how far a word lies from that mean. Places have a standard deviation of "
-                f"{signed(sd)}, of which {signed(self.sizes[group])} is left without errors. Places within "
+                "which is taken off: a place is how far a word lies from that mean. Places have a standard deviation "
+                f"of {signed(sd)}, of which {signed(self.sizes[group])} is left without errors. Places within "
                 f"{signed(self.ropes[group])} of 0 are of no interest."
             )
         return [negatives(sentence) for sentence in sentences]
