@@ -217,7 +217,8 @@ def plot_quadrants(quadrants: Quadrants, labels: int = LABELLED, ax: Axes | None
         note_below(
             figure,
             f"Corners: expected share of the {len(x)} traits, with its {percent(quadrants.prob)} interval. Crosses: "
-            f"{percent(quadrants.prob)} intervals. Blue: traits that lie in one quadrant with a probability of "
+            f"{percent(quadrants.prob)} intervals, over "
+            f"{'axes without a meaning' if quadrants.population == 'oppositions' else 'further pairs'}. Blue: traits that lie in one quadrant with a probability of "
             f"{percent(quadrants.prob)} or more.",
             ax=ax,
         )
