@@ -196,6 +196,7 @@ def plot_quadrants(quadrants: Quadrants, labels: int = LABELLED, ax: Axes | None
     probabilities = quadrants.table()[[f"p_{name}" for name in quadrants.names]].to_numpy()
     sure = probabilities.max(axis=1)
     settled = sure >= quadrants.prob
+    over = "axes without a meaning" if quadrants.population == "oppositions" else "further pairs"
     fine: dict[str, Any] = {"lw": 0.8, "alpha": 0.6} if len(x) <= FEW else {"lw": 0.5, "alpha": 0.3}
     with mpl.rc_context(FONT):
         figure, axes = one_panel(ax, 6.6, 6.2)
@@ -217,9 +218,8 @@ def plot_quadrants(quadrants: Quadrants, labels: int = LABELLED, ax: Axes | None
         note_below(
             figure,
             f"Corners: expected share of the {len(x)} traits, with its {percent(quadrants.prob)} interval. Crosses: "
-            f"{percent(quadrants.prob)} intervals, over "
-            f"{'axes without a meaning' if quadrants.population == 'oppositions' else 'further pairs'}. Blue: traits that lie in one quadrant with a probability of "
-            f"{percent(quadrants.prob)} or more.",
+            f"{percent(quadrants.prob)} intervals, over {over}. Blue: traits that lie in one quadrant with a probability "
+            f"of {percent(quadrants.prob)} or more.",
             ax=ax,
         )
         _name_points(figure, axes, quadrants.axes[0].words, x, y, np.argsort(-sure, kind="stable"), most, corners, True)
