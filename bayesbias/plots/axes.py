@@ -218,8 +218,8 @@ def plot_quadrants(quadrants: Quadrants, labels: int = LABELLED, ax: Axes | None
         note_below(
             figure,
             f"Corners: expected share of the {len(x)} traits, with its {percent(quadrants.prob)} interval. Crosses: "
-            f"{percent(quadrants.prob)} intervals, over {over}. Blue: traits that lie in one quadrant with a probability "
-            f"of {percent(quadrants.prob)} or more.",
+            f"{percent(quadrants.prob)} intervals, over {over}. Blue: traits that lie in one quadrant with a "
+            f"probability of {percent(quadrants.prob)} or more.",
             ax=ax,
         )
         _name_points(figure, axes, quadrants.axes[0].words, x, y, np.argsort(-sure, kind="stable"), most, corners, True)
