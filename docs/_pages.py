@@ -23,6 +23,7 @@ TITLES = {
     "calibration": "Calibration",
     "metrics": "Classic metrics",
     "debiasing": "Debiasing",
+    "axes": "Axes and audits",
     "second_stage": "Many embeddings: pool, trend, criterion",
     "contextual": "Words in sentences",
     "sweeps": "Sweeps",

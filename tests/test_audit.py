@@ -17,55 +17,6 @@ GROUPS = {"men": ["he", "man", "his", "male", "boy"], "women": ["she", "woman", 
 
 
 class TestShrinkage:
-    def test_variances_borrow_from_each_other(self):
-        rng = np.random.default_rng(0)
-        true = 0.02 * 8 / rng.chisquare(8, 20_000)
-        found = _core.shrinkage.shared_variance(true * rng.chisquare(5, 20_000) / 5, 5.0)
-        assert found.freedom == pytest.approx(8, rel=0.1)
-        assert found.scale == pytest.approx(0.02, rel=0.03)
-        observed = true * rng.chisquare(5, 20_000) / 5
-        moderated = found.moderated(observed, 5.0)
-        assert np.mean((moderated - true) ** 2) < 0.6 * np.mean((observed - true) ** 2)
-        one = _core.shrinkage.shared_variance(0.02 * rng.chisquare(5, 20_000) / 5, 5.0)
-        assert one.freedom > 100
-
-    def test_one_normal_gives_the_normal_posterior(self):
-        rng = np.random.default_rng(1)
-        theta = rng.normal(0.01, 0.03, 20_000)
-        se = rng.uniform(0.01, 0.03, 20_000)
-        y = theta + se * rng.standard_normal(20_000)
-        found = _core.shrinkage.fitted_mixture(y, se, heavy=False)
-        assert found.mean == pytest.approx(0.01, abs=0.002)
-        assert found.sd == pytest.approx(0.03, rel=0.03)
-        posterior = found.posterior(y[:5], se[:5], 0.02)
-        share = found.sd**2 / (found.sd**2 + se[:5] ** 2)
-        mean, sd = found.mean + share * (y[:5] - found.mean), np.sqrt(share) * se[:5]
-        assert np.allclose(posterior.mean, mean)
-        assert np.allclose(posterior.sd, sd)
-        assert np.allclose(posterior.below, norm.cdf(0, mean, sd))
-        assert np.allclose(posterior.inside, norm.cdf(0.02, mean, sd) - norm.cdf(-0.02, mean, sd))
-
-    @pytest.mark.parametrize("level", [0.05, 0.1])
-    def test_wrong_signs_among_the_called_are_as_many_as_said(self, level):
-        rng, wrong, called, held = np.random.default_rng(2), [], 0, []
-        for _ in range(10):
-            n = 4000
-            theta = np.where(rng.random(n) < 0.8, rng.normal(0, 0.01, n), rng.normal(0, 0.06, n))
-            true = 0.0016 * 10 / rng.chisquare(10, n)
-            y = theta + np.sqrt(true * 2 / 7) * rng.standard_normal(n)
-            observed = true * rng.chisquare(12, n) / 12
-            shared = _core.shrinkage.shared_variance(observed, 12.0)
-            se = np.sqrt(shared.moderated(observed, 12.0) * 2 / 7)
-            posterior = _core.shrinkage.fitted_mixture(y, se).posterior(y, se, 0.02, 12 + shared.freedom)
-            rates = _core.shrinkage.false_sign_rates(posterior.below)
-            kept = _core.shrinkage.s_values(rates) <= level
-            called += kept.sum()
-            wrong.append((np.sign(posterior.mean) != np.sign(theta))[kept].sum())
-            held.append((np.abs(theta - posterior.mean) < 1.598 * posterior.sd).mean())
-        assert called > 3000
-        assert sum(wrong) / called == pytest.approx(level, abs=0.01)
-        assert np.mean(held) == pytest.approx(0.89, abs=0.02)
-
     def test_s_values_are_running_means(self):
         rates = np.array([0.3, 0.01, 0.05, 0.5])
         assert np.allclose(_core.shrinkage.s_values(rates), [0.12, 0.01, 0.03, 0.215])

@@ -169,6 +169,7 @@ def test_the_shell_completes_commands_and_bundled_names():
 
 def test_completion_offers_every_bundled_name():
     assert set(names.word_lists("")) == set(bb.list_words()["name"])
+    assert set(names.axes("")) == set(bb.list_axes()["name"])
     assert set(names.queries("")) == set(bb.list_queries()["name"])
     assert set(names.models("")) == {"auto", *bb.list_models()["name"]}
     assert set(names.embeddings("")) == set(bb.list_embeddings()["name"])

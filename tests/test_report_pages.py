@@ -122,7 +122,7 @@ def test_the_first_screen_answers(opened):
 def test_tables_sort_by_number_and_by_keyboard(opened):
     page = opened("audit")
     table = page.locator("table").first
-    button = table.get_by_role("button", name="contrast")
+    button = table.get_by_role("button", name="place")
     button.focus()
     page.keyboard.press("Enter")
     assert table.locator("th[aria-sort=ascending]").count() == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,9 +14,9 @@ from bayesbias._checks import one_of, probability, whole_number
 from bayesbias._core.offsets import SIGNALS, TYPICAL, MeanOffset, covariances, mean_offset
 from bayesbias._core.related import root_of
 from bayesbias._core.vectors import FloatArray
-from bayesbias._page import Section, table_of
-from bayesbias._phrases import percent, share
-from bayesbias._results import Cited, Result
+from bayesbias._page import Page, Picture, Section, table_of
+from bayesbias._phrases import percent, share, signed
+from bayesbias._results import Cited, Result, drawing
 from bayesbias.axes.places import POPULATIONS, Axis
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, shown
@@ -28,6 +29,7 @@ COARSE = SIGNALS[::3]
 RHO = np.sin(np.pi / 2 * np.linspace(-0.98, 0.98, 49))
 """Correlations of what lies behind them, denser near the ends."""
 DRAWS = 4000
+QUADRANTS = "10.1093/pnasnexus/pgae089"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -36,8 +38,8 @@ class Angle(Result):
 
     Attributes
     ----------
-    names
-        Of the two axes.
+    names, ends
+        Of the two axes, and what the negative and the positive pole of each are called.
     draws
         Posterior draws (4000,) of the cosine of the axes that further pairs of the two oppositions would show.
     plain
@@ -46,16 +48,20 @@ class Angle(Result):
         Share of pairs of axes without a relation whose cosine is as far from 0 as the plain one.
     prob
         Mass of the interval.
+    cited
+        What stands behind both axes.
+    notes
+        What both axes miss.
     """
 
-    notes: ClassVar[tuple[str, ...]] = ()
-
     names: tuple[str, str]
+    ends: tuple[tuple[str, str], tuple[str, str]]
     draws: FloatArray
     plain: float
     chance: float
     prob: float
     cited: tuple[Any, ...]
+    notes: tuple[str, ...]
 
     def table(self) -> pd.DataFrame:
         """One row: ``quantity``, ``mean``, ``sd``, ``low``, ``high``, ``p_positive``, ``plain``, ``chance``."""
@@ -68,12 +74,44 @@ class Angle(Result):
     def findings(self) -> list[str]:
         """The result in sentences."""
         row = self.table().iloc[0]
+        first, second = self.names
+        low, high = row["low"], row["high"]
+        side = (
+            "the interval holds 0, so that it is not settled whether the two go together"
+            if low <= 0 <= high
+            else f"{self.ends[0][1]} goes with {self.ends[1][1] if low > 0 else self.ends[1][0]}"
+        )
         return [
-            f"The axes {self.names[0]} and {self.names[1]} have a cosine of {row['mean']:.2f} ({percent(self.prob)} "
-            f"interval {row['low']:.2f} to {row['high']:.2f}) as further pairs of both would show it; the mean offsets "
-            f"themselves have {self.plain:.2f}.",
-            f"Of two axes without a relation {share(self.chance)} have a cosine as far from 0.",
+            f"The axes {first} and {second} have a cosine of {signed(row['mean'], digits=2)} "
+            f"({percent(self.prob)} interval {signed(low, digits=2)} to {signed(high, digits=2)}): {side}.",
+            "A cosine of 1 is that of two axes with one direction, 0 that of axes without a relation, and "
+            "\N{MINUS SIGN}1 that of axes with opposite directions.",
+            f"The two axes as they stand have a cosine of {signed(self.plain, digits=2)}. Errors of both are in it; "
+            "they are taken out of the first number, which is that for further pairs of both oppositions.",
+            f"Of two axes without a relation, made of as many pairs, {share(self.chance)} have a cosine at least as "
+            f"far from 0 as {signed(self.plain, digits=2)}.",
         ]
+
+    def front(self) -> Page:
+        """The first screen of a report."""
+        answer, *rest = self.findings()
+        lines = {"What is a cosine?": rest[0], "How sure?": " ".join(rest[1:]), "What limits it?": " ".join(self.notes)}
+        ends = [f"{name} (from {low} to {high})" for name, (low, high) in zip(self.names, self.ends, strict=True)]
+        return Page(
+            title=f"Do the axes {self.names[0]} and {self.names[1]} go together?",
+            lead=f"Two axes of one embedding: {ends[0]} and {ends[1]}.",
+            answer=answer,
+            lines={question: line for question, line in lines.items() if line},
+            picture=None,
+        )
+
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report: the cosine in numbers."""
+        ends = {"mean": ("cosine", "plain"), "low": ("low", "plain"), "high": ("high", "plain")}
+        more = {"p_positive": ("P(> 0)", "share"), "plain": ("as they stand", "plain")}
+        chance = {"chance": ("share of unrelated axes as far from 0", "percent")}
+        caption = f"Cosine between {' and '.join(self.names)}, {percent(self.prob)} interval"
+        return (Section("Cosine", [table_of(caption, self.table(), ends | more | chance)]),)
 
     def sources(self) -> tuple[Any, ...]:
         """The pairs and the embedding."""
@@ -112,7 +150,7 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
 
     Examples
     --------
-    >>> gender, affluence = (bb.axis("google-news-slice", name) for name in ("gender_pairs", "affluence"))
+    >>> gender, affluence = (bb.axis("glove-50d-slice", name) for name in ("gender", "affluence"))
     >>> bb.angle(gender, affluence).table()["quantity"].tolist()
     ['cosine']
     """
@@ -145,7 +183,16 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     chance = (unrelated[0] * unrelated[1]) @ values
     chance /= axis.field.lengths(unrelated[0]) * axis.field.lengths(unrelated[1])
     cited = tuple(dict.fromkeys((*axis.sources(), *other.sources())))
-    return Angle((axis.name, other.name), cosines, plain, float((np.abs(chance) >= abs(plain)).mean()), mass, cited)
+    return Angle(
+        names=(axis.name, other.name),
+        ends=(axis.ends, other.ends),
+        draws=cosines,
+        plain=plain,
+        chance=float((np.abs(chance) >= abs(plain)).mean()),
+        prob=mass,
+        cited=cited,
+        notes=tuple(dict.fromkeys((*axis.poles.notes, *other.poles.notes))),
+    )
 
 
 def _behind(
@@ -161,6 +208,13 @@ def _behind(
     covariance = prior - gain @ prior
     drawn = mean + np.einsum("dqij,dqj->diq", root_of(covariance), rng.standard_normal((*covariance.shape[:2], 2)))
     return np.moveaxis(drawn, 1, 0)
+
+
+ERRORS = {
+    "oppositions": "axes without a meaning, whose pairs are as similar and as parallel as these",
+    "pairs": "further pairs of both oppositions",
+}
+"""What the errors of quadrants are over."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -231,34 +285,57 @@ class Quadrants(Result):
         """The result in sentences, without its notes."""
         shares = self.shares()
         said = [
-            f"{row['quadrant']} {100 * row['mean']:.0f}% ({100 * row['low']:.0f} to {100 * row['high']:.0f}; counted "
-            f"{100 * row['counted']:.0f})"
+            f"{row['quadrant']} {row['mean']:.0%} ({row['low']:.0%} to {row['high']:.0%})"
             for row in shares.to_dict("records")
         ]
-        sure = self._signs().mean(axis=0).max(axis=1)
+        plain = [f"{row['quadrant']} {row['counted']:.0%}" for row in shares.to_dict("records")]
+        sure = int((self._signs().mean(axis=0).max(axis=1) >= self.prob).sum())
+        traits = len(self.axes[0].words)
         return [
-            f"{len(self.axes[0].words)} traits between {self.axes[0].name} and {self.axes[1].name}; expected share of "
-            f"each quadrant with its {percent(self.prob)} interval: {', '.join(said)}.",
-            f"{int((sure >= self.prob).sum())} traits lie in one quadrant with a probability of {percent(self.prob)} "
-            f"or more. Errors are over {self.population}: {POPULATIONS[self.population]}.",
+            f"{traits} traits lie in the quadrants of {self._between(0)} and {self._between(1)}. Expected share of the "
+            f"traits in each quadrant, with its {percent(self.prob)} interval: {'; '.join(said)}.",
+            f"The quadrant of {sure} of {traits} traits has a probability of {percent(self.prob)} or more; that of the "
+            "others is not settled.",
+            f"By the signs of the places alone, without errors, the shares are: {'; '.join(plain)}.",
+            f"The errors are those of {ERRORS[self.population]}, on both axes at once.",
         ]
+
+    def _between(self, i: int) -> str:
+        return f"{self.axes[i].name} (from {self.axes[i].ends[0]} to {self.axes[i].ends[1]})"
+
+    def front(self) -> Page:
+        """The first screen of a report."""
+        answer, sure, plain, errors = self.findings()
+        first, second = self.axes
+        lines = {"How sure?": f"{sure} {errors}", "Without errors?": plain, "What limits it?": " ".join(self.notes)}
+        return Page(
+            title=f"Where do traits lie between {first.name} and {second.name}?",
+            lead=f"Two axes of {first.embedding['name']}, {len(first.words)} traits.",
+            answer=answer,
+            lines={question: line for question, line in lines.items() if line},
+            picture=Picture(
+                "quadrants",
+                f"Traits in the plane of {first.name} and {second.name}, with {percent(self.prob)} intervals",
+                partial(drawing, "plot_quadrants", self),
+            ),
+        )
 
     def sections(self) -> tuple[Section, ...]:
         """The parts of a report: shares of the quadrants, and the traits."""
         ends = {"mean": ("share", "percent"), "low": ("low", "percent"), "high": ("high", "percent")}
-        shares = {"quadrant": ("quadrant", "text"), "counted": ("counted", "percent"), **ends}
+        shares = {"quadrant": ("quadrant", "text"), "counted": ("by signs alone", "percent"), **ends}
         traits = {"word": ("trait", "text"), **{f"p_{name}": (name, "share") for name in self.names}}
         return (
             Section("Quadrants", [table_of("Share of traits in each quadrant", self.shares(), shares)]),
             Section(
                 "Traits",
-                [table_of("Probability of each quadrant", self.table(), {"word": ("trait", "text"), **traits})],
+                [table_of("Probability that each trait lies in each quadrant", self.table(), traits)],
             ),
         )
 
     def sources(self) -> tuple[Any, ...]:
-        """The pairs and the embedding."""
-        every: tuple[Cited, ...] = (*self.axes[0].sources(), *self.axes[1].sources())
+        """The works that began with such quadrants and places, the pairs and the embedding."""
+        every: tuple[Cited, ...] = (Cited("quadrants", doi=QUADRANTS), *self.axes[0].sources(), *self.axes[1].sources())
         return tuple(dict.fromkeys(every))
 
 
@@ -294,7 +371,7 @@ def quadrants(
 
     Examples
     --------
-    >>> gender, affluence = (bb.axis("google-news-slice", name) for name in ("gender_pairs", "affluence"))
+    >>> gender, affluence = (bb.axis("glove-50d-slice", name) for name in ("gender", "affluence"))
     >>> bb.quadrants(gender, affluence, ["nurse", "banker", "maid"]).table()["word"].tolist()
     ['nurse', 'banker', 'maid']
     """

@@ -45,6 +45,8 @@ OTHERS = "the others"
 SHRINKAGE = "10.1093/biostatistics/kxw041"
 MOST_ROWS = 2000
 """Words of an audit that a page shows."""
+MOST_PRINTED = 20
+"""Words of either side that a paper shows."""
 FEWEST = 100
 """Words beside the protected ones from which a distribution can be told."""
 
@@ -116,11 +118,12 @@ class Audit(Result):
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
         called = self.words[self.words["called"]]
-        way = "to one end" if len(self.groups) == 2 else "to a group or away from it"
+        names = list(self.groups)
+        way = f"to {names[0]} or to {names[1]}" if len(names) == 2 else "to a group or away from it"
+        size = f"{signed(self.ropes[names[0]])} (cosine distance)" if len(names) == 2 else "the region of no interest"
         sentences = [
             f"Of {self.words['word'].nunique():,} words of {self.embedding}, {called['word'].nunique():,} lean {way} "
-            f"by more than the region of no interest; at most {percent(self.level)} of these calls are expected to be "
-            "wrong or empty."
+            f"by more than {size}; {percent(self.level)} of them at most are expected not to."
         ]
         for group, part in called.groupby("leans_to", observed=True, sort=False):
             order = np.lexsort((-part["mean"].abs().to_numpy(), _known(part)))[:10]
@@ -129,11 +132,17 @@ class Audit(Result):
         for group, (mean, sd) in self.distribution.items():
             which = "" if len(self.groups) == 2 else f" of {group} and the others"
             sentences.append(
-                f"Over the vocabulary contrasts{which} have a mean of {signed(mean)}, which is taken off, and a "
-                f"standard deviation of {signed(sd)}, of which {signed(self.sizes[group])} is left without errors; "
-                f"places within {signed(self.ropes[group])} of 0 are of no interest."
+                f"Over the vocabulary contrasts{which} (differences of mean distances) have a mean of {signed(mean)}, "
+                "which is taken off: a place is how far a word lies from that mean. Places have a standard deviation "
+                f"of {signed(sd)}, of which {signed(self.sizes[group])} is left without errors. Places within "
+                f"{signed(self.ropes[group])} of 0 are of no interest."
             )
         return [negatives(sentence) for sentence in sentences]
+
+    def brief(self) -> pd.DataFrame:
+        """The first words called on each side, in the columns that a paper prints."""
+        columns = ["word", "leans_to", "mean", "low", "high", "lfsr", "frequency_rank"]
+        return self.table().groupby("leans_to", observed=True, sort=False)[columns].head(MOST_PRINTED)
 
     def front(self) -> Page:
         """The first screen of a report."""
@@ -141,14 +150,20 @@ class Audit(Result):
         leaning = [sentence for sentence in rest if sentence.startswith(("To ", "Away from "))]
         others = [sentence for sentence in rest if sentence not in leaning]
         return Page(
-            title=f"Audit: {', '.join(self.groups)} in {self.embedding}",
-            lead=f"{self.words['word'].nunique():,} words of the vocabulary beside "
-            f"{sum(map(len, self.groups.values()))} protected words.",
+            title=f"Which words lean to {', and which to '.join(self.groups)}?"
+            if len(self.groups) == 2
+            else f"Which words lean to {', '.join(self.groups)}?",
+            lead=f"An audit of {self.words['word'].nunique():,} words of {self.embedding}, beside "
+            f"{sum(map(len, self.groups.values()))} words {'at the two poles' if self.paired else 'of the groups'}.",
             answer=answer,
-            lines={"Which words?": " ".join(leaning), "How sure?": " ".join([*others, *self.notes])},
+            lines={
+                "Which words?": " ".join(leaning) or "None.",
+                "How sure?": " ".join(others),
+                "What limits it?": " ".join(self.notes),
+            },
             picture=Picture(
                 "audit",
-                "Place of each word against its frequency; words called are named",
+                "Place of each word against its frequency; blue words lean to one side",
                 partial(drawing, "plot_audit", self),
                 photo=True,
             ),
@@ -161,11 +176,12 @@ class Audit(Result):
         rows["ranks"] = [f"{row.rank_low} to {row.rank_high}" for row in rows.itertuples()]
         more = f"the {MOST_ROWS:,} largest places of {len(table):,}"
         ends = {"mean": ("place", "number"), "low": ("low", "number"), "high": ("high", "number")}
-        columns = {"word": ("word", "text"), "leans_to": ("leans to", "text"), **ends, "lfsr": ("wrong sign", "rate")}
+        columns = {"word": ("word", "text"), "leans_to": ("leans to", "text"), **ends, "lfsr": ("wrong side", "rate")}
         columns |= {"rank": ("rank", "count"), "ranks": ("ranks at its ends", "text"), "band": ("frequency", "text")}
         caption = (
-            f"Words called, {more if len(table) > MOST_ROWS else f'all {len(table):,}'}: shrunken place in cosine "
-            f"distance with its {percent(self.prob)} interval, and the probability that its sign is wrong"
+            f"Words that lean to one side, {more if len(table) > MOST_ROWS else f'all {len(table):,}'}: place in "
+            f"cosine distance, shrunken towards 0, with its {percent(self.prob)} interval, and the probability that it "
+            "lies on the other side of 0"
         )
         groups = Table(
             "Protected words of each group that were found",
@@ -514,6 +530,9 @@ def _category(codes: NDArray[Any], names: list[str]) -> Any:
 def _notes(ordered: bool, paired: bool) -> tuple[str, ...]:
     notes = [] if ordered else ["The file is not ordered by frequency, so that frequency bands are not known."]
     if not paired:
-        notes.append("Groups are no pairs: a call says less, since what the words of a group share does not cancel.")
-    notes.append(f"Intervals are for further {'pairs' if paired else 'words'} like these.")
+        notes.append(
+            "The groups are lists, not pairs: what the words of a group have in common beside the opposition does not "
+            "cancel, so that they say less."
+        )
+    notes.append(f"Intervals hold for further {'pairs' if paired else 'words'} like these.")
     return tuple(notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,17 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
+from bayesbias._checks import by_name_or_none, flag, one_of, probability, whole_number
 from bayesbias._core.offsets import Field, MeanOffset, field_of, mean_offset
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._executors import one_thread
-from bayesbias._page import Section, table_of
+from bayesbias._page import Page, Picture, Section, table_of
 from bayesbias._phrases import excludes_zero, percent, signed
-from bayesbias._results import Cited, Result
+from bayesbias._results import Cited, Result, drawing
 from bayesbias.axes.poles import FoundPoles, find_poles, poles_of
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
 from bayesbias.embeddings import Case, Embedding, about, find_words, opened
+from bayesbias.embeddings.lookup import CASES
 from bayesbias.embeddings.samples import FREQUENT, SAMPLE, sample_of
 from bayesbias.errors import InputError, listed
 from bayesbias.words import words_given
@@ -43,6 +44,7 @@ LEAST_SAMPLE = 100
 POWERS = 3
 """Powers of frequency that places are adjusted for."""
 BLOCK = 16_384
+PLACES = "10.1177/0003122419877135"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -101,6 +103,7 @@ class Axis(Result):
     def with_words(self, words: Iterable[str] | str | Path, case: Case = "as-is") -> Axis:
         """The same axis with other words on it, or those of a list that :func:`load_list` takes."""
         names = words_given(words, "words")
+        one_of(case, CASES, "case")
         if set(names) <= set(self.words):
             place = {word: row for row, word in enumerate(self.words)}
             rows = [place[word] for word in names]
@@ -166,7 +169,7 @@ class Axis(Result):
         unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
         variances = self.offset.variances(one_of(population, tuple(POPULATIONS), "population"))
         freedom = np.inf if population == "oppositions" or self.offset.freedom < 1 else self.offset.freedom
-        rows = np.argsort(-self.places, kind="stable") if order else np.arange(len(self.words))
+        rows = np.argsort(-self.places, kind="stable") if flag(order, "order") else np.arange(len(self.words))
         coordinates, mean = self.coordinates[rows], self.places[rows]
         sd = np.sqrt(coordinates**2 @ variances)
         apart = np.sqrt((np.diff(coordinates, axis=0) ** 2) @ variances)
@@ -228,45 +231,92 @@ class Axis(Result):
         squares = self.field.variances**2
         return float((self.offset.single @ squares) / (self.offset.opposition @ squares))
 
-    def findings(self) -> list[str]:
+    def text(self, prob: float = PROB) -> str:
+        """The result in sentences, notes last."""
+        return " ".join([*self.findings(prob), *self.notes])
+
+    def findings(self, prob: float = PROB) -> list[str]:
         """The result in sentences, without its notes."""
-        table = self.table()
+        table = self.table(prob)
         low, high = self.ends
         made = (
-            f"{len(self.poles.pairs)} pairs"
+            f"{len(self.poles.pairs)} pair{'s' * (len(self.poles.pairs) > 1)} of opposites"
             if self.paired
-            else " and ".join(f"{len(words)} words" for _, words in self.poles.lists)
+            else f"two lists of {' and '.join(str(len(words)) for _, words in self.poles.lists)} words"
         )
         beyond = (
             table[table.apply(excludes_zero, axis=1)]
             if len(table) <= BLOCK
             else table[(table["low"] > 0) | (table["high"] < 0)]
         )
-        ends = [table["word"].head(5).tolist(), table["word"].tail(5).tolist()[::-1]]
+        ends = [table["word"].head(ENDS).tolist(), table["word"].tail(ENDS).tolist()[::-1]]
+        both = len(table) >= 2 * ENDS
+        order = (
+            f"Furthest towards {high}: {listed(ends[0])}. Furthest towards {low}: {listed(ends[1])}."
+            if both
+            else f"From {high} to {low}: {listed(table['word'].tolist(), len(table))}."
+        )
         sentences = [
-            f"{len(self.words):,} words are placed between {low} (negative) and {high} (positive) by {made}; towards "
-            f"{high} most of all: {listed(ends[0])}; towards {low}: {listed(ends[1])}.",
-            f"Of {len(table):,} words, {len(beyond):,} lie farther from 0 than {percent(PROB)} of places on an axis "
-            f"without a meaning whose pairs are as similar and as parallel as these; {1 - PROB:.0%} would by chance.",
-            f"Further pairs of this opposition would move a place by {signed(float(table['pairs_sd'].median()))} "
-            f"(standard deviation, median over words); places over the vocabulary have one of {signed(self.spread)}.",
+            f"{len(self.words):,} words are placed between {low} and {high} by {made}, in {self.embedding['name']}. "
+            f"{order}",
+            f"The {percent(prob)} intervals of {len(beyond):,} of the {len(table):,} words "
+            f"({len(beyond) / len(table):.0%}) exclude 0. On an axis without a meaning, whose "
+            f"{'pairs are as similar and as parallel' if self.paired else 'words are as similar'} as these, "
+            f"{1 - prob:.0%} do.",
+            f"Further {'pairs' if self.paired else 'words'} of this opposition would move the place of a word by "
+            f"{signed(float(table['pairs_sd'].median()))} "
+            f"(standard deviation, median over the words). The standard deviation of places over the vocabulary is "
+            f"{signed(self.spread)}.",
         ]
         if self.paired and len(self.poles.pairs) > 1:
             pairs = self.pairs()
             apart = pairs[~pairs["belongs"]]
             named = [f"{row.negative} and {row.positive}" for row in apart.itertuples()]
             sentences.append(
-                f"The pairs do not all agree: against the others {'points' if len(named) == 1 else 'point'} "
-                f"{listed(named)}."
+                f"Not all pairs belong to one axis: {listed(named)} order{'s' if len(named) == 1 else ''} words "
+                "against the other pairs."
                 if named
-                else f"All pairs agree with the others (correlations of places from {pairs['agreement'].min():.2f} to "
-                f"{pairs['agreement'].max():.2f})."
+                else "All pairs order words in the same direction (correlation of places by one pair with those by the "
+                f"others: {pairs['agreement'].min():.2f} to {pairs['agreement'].max():.2f})."
             )
         return sentences
 
-    def sections(self) -> tuple[Section, ...]:
+    def front(self, prob: float = PROB) -> Page:
+        """The first screen of a report."""
+        low, high = self.ends
+        answer, chance, further, *pairs = self.findings(prob)
+        zero = {
+            "vocabulary": f"; the mean of that over the vocabulary is 0, and above 0 words are on the side of {high}",
+            "words": f"; the mean of that over the words placed is 0, and above 0 words are on the side of {high}",
+            None: f"; above 0 words are nearer to {high} than to {low}",
+        }[self.centre]
+        adjusted = " What frequency predicts is taken off." if self.adjusted else ""
+        lines = {
+            "What is a place?": f"The mean distance of a word to the words at {low} less that to the words at {high}"
+            f"{zero}.{adjusted}",
+            "How sure?": f"{chance} {further}",
+            "Do the pairs agree?": " ".join(pairs),
+            "What limits it?": " ".join(self.notes),
+        }
+        return Page(
+            title=f"Which words are nearer to {high}, and which to {low}?",
+            lead=f"The axis {self.name} in {self.embedding['name']}, {len(self.words):,} words.",
+            answer=answer,
+            lines={question: line for question, line in lines.items() if line},
+            picture=Picture(
+                "axis",
+                f"Words between {low} and {high}, with {percent(prob)} intervals",
+                partial(drawing, "plot_axis", self, prob=prob),
+            ),
+        )
+
+    def brief(self) -> pd.DataFrame:
+        """The words in order; of many words those at the two ends."""
+        return _ends(self.table(), MOST_PRINTED)
+
+    def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report: the words in order, and the pairs."""
-        table = self.table()
+        table = self.table(prob)
         columns = {
             "word": ("word", "text"),
             "mean": ("place", "number"),
@@ -277,10 +327,14 @@ class Axis(Result):
             "pairs_sd": ("sd over further pairs", "number"),
         }
         many = len(table) > MOST_ROWS
-        inside = np.arange(len(table)) < MOST_ROWS // 2
-        ends = table.loc[inside | inside[::-1]] if many else table
-        caption = f"Places of {len(table):,} words{', the two ends' if many else ''}, {percent(PROB)} intervals"
-        blocks = [Section("Words", [table_of(caption, ends, columns)])]
+        ends = _ends(table, MOST_ROWS // 2)
+        caption = f"Places of {len(table):,} words{', the two ends' if many else ''}, {percent(prob)} intervals"
+        said = (
+            f"P(> 0): that the word lies on the side of {self.ends[1]}. P(beyond the next): that it lies further "
+            f"towards {self.ends[1]} than the word in the next row. Sd over further pairs: how far other pairs of "
+            "this opposition would move the place."
+        )
+        blocks = [Section("Words", [said, table_of(caption, ends, columns)])]
         if self.paired:
             columns = {
                 "negative": ("negative", "text"),
@@ -289,19 +343,35 @@ class Axis(Result):
                 "influence": ("influence", "plain"),
                 "similarity": ("similarity", "plain"),
             }
-            caption = "How each pair agrees with the mean of the others, and what leaving it out changes"
-            blocks.append(Section("Pairs", [table_of(caption, self.pairs(), columns)]))
+            said = (
+                "Agreement: correlation, over the vocabulary, of the places by this pair with those by the others; "
+                "below 0 the pair does not belong. Influence: how far places move if the pair is left out, in standard "
+                "deviations of places. Similarity: cosine of the two words. The pairs tell as much as "
+                f"{self.effective_pairs:.1f} unrelated ones."
+            )
+            caption = "How each pair agrees with the others, the least agreement first"
+            blocks.append(Section("Pairs", [said, table_of(caption, self.pairs(), columns)]))
         return tuple(blocks)
 
     def sources(self) -> tuple[Any, ...]:
-        """The pairs and the embedding."""
+        """The work that began with such places, the pairs and the embedding."""
         known = self.poles.poles
         pairs = [Cited(f"axis {self.name}", known.source, known.doi)] if known.source else []
-        return (*pairs, Cited(f"embedding {self.embedding['name']}"))
+        return (Cited("places on an axis", doi=PLACES), *pairs, Cited(f"embedding {self.embedding['name']}"))
 
 
+ENDS = 5
+"""Words at either end that sentences name."""
 MOST_ROWS = 400
 """Words of an axis that a page shows."""
+MOST_PRINTED = 20
+"""Words of either end that a paper shows."""
+
+
+def _ends(table: pd.DataFrame, most: int) -> pd.DataFrame:
+    """So many first and last rows; all of a table that has no more than these."""
+    inside = np.arange(len(table)) < most
+    return table.loc[inside | inside[::-1]]
 
 
 def _cdf(mean: FloatArray, sd: FloatArray, freedom: float) -> FloatArray:
@@ -358,9 +428,9 @@ def axis(
 
     Examples
     --------
-    >>> found = bb.axis("google-news-slice", "gender_pairs", words=["nurse", "captain", "dancer"])
+    >>> found = bb.axis("glove-50d-slice", "gender", words=["nurse", "captain", "dancer"])
     >>> found.table()["word"].tolist()
-    ['dancer', 'nurse', 'captain']
+    ['captain', 'dancer', 'nurse']
     """
     where = by_name_or_none(centre, CENTRES, "centre")
     wanted = by_name_or_none(adjust, (FREQUENCY,), "adjust")

@@ -58,7 +58,7 @@ def list_axes() -> pd.DataFrame:
     --------
     >>> bb.list_axes().loc[lambda table: table["name"] == "affluence", ["negative", "positive", "pairs"]]
       negative positive  pairs
-    0     poor     rich     42
+    1     poor     rich     42
     """
     import pandas as pd
 

@@ -18,7 +18,8 @@ HEADINGS = {
     "Step by step": ("distances", "fit", "contrasts", "plot", "report"),
     "What can be told": ("plan", "balance", "relatedness", "topics", "calibrate"),
     "Classic metrics": ("metrics", "rank", "silhouette", "reliability", "stability"),
-    "Debiasing, and many embeddings": ("debias", "compare", "pool", "trend", "criterion", "audit", "sweep"),
+    "Words on axes": ("axis", "quadrants", "audit", "criterion"),
+    "Debiasing, and many embeddings": ("debias", "compare", "pool", "trend", "sweep"),
     "What is bundled or known": ("lists", "models", "queries", "datasets"),
 }
 

@@ -34,10 +34,11 @@ bayesbias measures bias in word embeddings. Five things to do:
     bayesbias check-words NAME.toml EMBEDDING
   Compare two embeddings, such as before and after debiasing
     bayesbias compare BEFORE AFTER --words WORDS --report change.html
-  Find the words of a whole vocabulary that lean to one group
-    bayesbias audit EMBEDDING --groups WORDS
+  Find the words of a whole vocabulary that lean to one of two poles
+    bayesbias audit EMBEDDING --groups gender
 
-EMBEDDING is a file of vectors or google-news-slice, which is bundled.
+EMBEDDING is a file of vectors, or one that is bundled: google-news-slice or
+glove-50d-slice.
 'bayesbias lists' shows word lists, 'bayesbias doctor' what is installed,
 'bayesbias --help' all commands."""
 
@@ -202,6 +203,10 @@ def lists(given: Given) -> None:
             table[others].groupby("language")["name"].agg(lambda names: ", ".join(n.split("/")[-1] for n in names))
         )
         show(table.loc[~others, columns], "Word lists")
+        show(
+            bb.list_axes()[["name", "negative", "positive", "pairs"]],
+            "Axes, of pairs: bayesbias axis, quadrants, audit",
+        )
         show(folders.rename("weathub/<language>/...").reset_index(), "Word lists of other languages (--language de)")
     elif table.empty:
         say(f"no bundled list is in the language {given.language!r}: 'bayesbias lists' names all")

@@ -1,4 +1,4 @@
-"""Commands on many embeddings, and on a whole vocabulary: pool, trend, criterion, audit, sweep."""
+"""Commands on axes and on many embeddings: axis, quadrants, audit, criterion, pool, trend, sweep."""
 
 from __future__ import annotations
 
@@ -10,16 +10,32 @@ import typer
 import bayesbias as bb
 from bayesbias.cli import names
 from bayesbias.cli.options import FRESH, MEASURED, SOURCES, TABLE, Given, Option, command, written
-from bayesbias.cli.reading import csv_table, named_values
+from bayesbias.cli.reading import centre_of, csv_table, named_values, vectors, words_or_list
 from bayesbias.cli.screen import say, show, working
 from bayesbias.cli.writing import Made
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
 MOST = 20
 """Words of an audit that the screen shows."""
+PAIRS = Option("A bundled axis or list of pairs, or a TOML file of pairs.", str, complete=names.axes)
+CHOSEN = Option(
+    "Words with commas between, or a bundled list or a TOML file of words; by default the vocabulary.",
+    str,
+    read=words_or_list,
+)
+CENTRE = Option(
+    "vocabulary, words or none: 0 is the mean over the vocabulary, over the words, or equal distance to both poles.",
+    default="vocabulary",
+    read=centre_of,
+)
+ADJUST = Option("frequency: take off what the frequency of words predicts.")
+LEAST = 8
+"""Pairs of an axis that the screen shows."""
 SHOWN = ["name", "estimate", "se", "mean", "low", "high", "rank", "p_below_zero"]
 """Columns that a terminal shows; the file has all."""
 
@@ -80,34 +96,96 @@ def trend(given: Given) -> Made:
     return Made(trends, trends.slopes(given.prob))
 
 
+def fit_or_axis(source: str, given: Mapping[str, Any]) -> Any:
+    """A fit, or the axis of pairs in an embedding."""
+    if given["pairs"] is None:
+        return bb.load_fit(Path(source))
+    words = given["values"][0].index.tolist()
+    return bb.axis(vectors(source, given), given["pairs"], words, case=given["case"])
+
+
 @command(
-    "second_stage:criterion",
-    "fit=post values=outside contrast adjust frequencies seed prob out picture",
+    "second_stage:criterion axes:axis",
+    "source values=outside pairs contrast adjust frequencies case seed prob trust_pickle out picture report",
+    source=Option("A fit, .nc; with --pairs an embedding: a bundled name or a file.", str, load=fit_or_axis),
     values=Option("CSV of word, value and, where known, se, with a header.", Path, read=outside_of),
+    pairs=Option("With an embedding: a bundled axis or a TOML file of pairs.", default=None).over(PAIRS),
+    contrast=Option("Two lists of a fit, such as math,arts; by default its two stereotype lists."),
+    adjust=Option("frequency or length of words: relate words of equal frequency or length."),
     frequencies=SOURCES,
     seed=FRESH,
     out=TABLE,
 )
 def criterion(given: Given) -> Made:
-    """Whether words whose contrast is larger have more of something outside."""
-    relation = given.call(bb.criterion, values=given.outside[0], se=given.outside[1])
+    """Whether words whose place between two poles is larger have more of something outside."""
+    relation = given.call(bb.criterion, post=given.source, values=given.outside[0], se=given.outside[1])
     show(relation.table(given.prob), "Relation", whole="quantity")
     say(relation.text(given.prob))
     return Made(relation, relation.words)
 
 
 @command(
+    "axes:axis",
+    "embedding=kv pairs words centre adjust frequencies case seed prob trust_pickle out picture report",
+    pairs=PAIRS,
+    words=Option(default=None).over(CHOSEN),
+    centre=CENTRE,
+    adjust=ADJUST,
+    out=TABLE,
+)
+def axis(given: Given) -> Any:
+    """Words between two poles, with intervals, and the pairs that do not belong to them."""
+    with working("placing words"):
+        placed = given.call(bb.axis)
+    table = placed.table(given.prob)
+    columns = ["word", "mean", "low", "high", "p_positive"]
+    ends = table.iloc[[*range(MOST // 2), *range(-MOST // 2, 0)]] if len(table) > MOST else table
+    whole = "" if len(table) <= MOST else f", the ends of {len(table):,} words"
+    show(ends[columns], f"From {placed.ends[1]} (above 0) to {placed.ends[0]}{whole}", whole="word")
+    if placed.paired and len(placed.poles.pairs) > 1:
+        show(
+            placed.pairs()[["negative", "positive", "agreement", "influence"]].head(LEAST),
+            "Pairs, least agreement first",
+        )
+    say(placed.text(given.prob))
+    return placed
+
+
+@command(
+    "axes:quadrants axes:axis",
+    "embedding=kv axis=axis_ other traits population centre adjust frequencies case draws seed prob trust_pickle "
+    "out picture report",
+    axis=PAIRS,
+    other=Option("The second axis, as the first.").over(PAIRS),
+    population=Option("oppositions: errors of axes without a meaning; pairs: of further pairs of both oppositions."),
+    centre=CENTRE,
+    adjust=ADJUST,
+    traits=Option("Words with commas between, or a bundled list or a TOML file.", names=("--traits",)).over(CHOSEN),
+    out=TABLE,
+)
+def quadrants(given: Given) -> Any:
+    """Words between two axes: the probability of each quadrant, and the cosine of the axes."""
+    with working("placing words"):
+        axes = [given.call(bb.axis, pairs=pairs, words=given.traits) for pairs in (given.axis_, given.other)]
+        quarters = given.call(bb.quadrants, axis_=axes[0], other=axes[1])
+    show(quarters.shares(), "Quadrants", whole="quadrant")
+    say(quarters.text())
+    say(bb.angle(axes[0], axes[1], prob=given.prob, seed=given.seed).text())
+    return quarters
+
+
+@command(
     "axes:audit",
-    "embedding=kv groups level rope seed trust_pickle out report picture",
+    "embedding=kv groups level rope most_frequent prob seed trust_pickle out report picture",
     groups=Option(
-        "A bundled word list or a TOML file: its protected words are the groups.",
+        "A bundled axis ('bayesbias lists'), or a word list whose protected words are the groups; or a TOML file.",
         names=("--groups",),
-        complete=names.word_lists,
+        complete=names.axes_and_lists,
     ),
     out=written("an audit", ".parquet", said="audit"),
 )
 def audit(given: Given) -> Any:
-    """Which words of the vocabulary lean to one social group, and how sure that is."""
+    """Which words of the vocabulary lean to one end of an axis or to a group, and how sure that is."""
     audited = given.call(bb.audit)
     called = audited.table()
     columns = ["word", "leans_to", "mean", "low", "high", "lfsr", "rank"]

@@ -20,6 +20,16 @@ def word_lists(incomplete: str) -> list[str]:
     return _beginning(incomplete, _stems("words", "**/*.toml"))
 
 
+def axes(incomplete: str) -> list[str]:
+    """Bundled axes, and the bundled list of pairs that is one."""
+    return _beginning(incomplete, [*_content("axes.toml")["axes"], "gender_pairs"])
+
+
+def axes_and_lists(incomplete: str) -> list[str]:
+    """Bundled axes and word lists."""
+    return sorted({*axes(incomplete), *word_lists(incomplete)})
+
+
 def queries(incomplete: str) -> list[str]:
     """Bundled queries."""
     return _beginning(incomplete, _stems("queries", "*.toml"))

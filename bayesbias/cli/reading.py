@@ -78,6 +78,16 @@ def embeddings(arguments: list[str], trust_pickle: bool, words: Any = None) -> d
     return {name: bb.load_embedding(argument, words=words, trust_pickle=trust_pickle) for name, argument in named}
 
 
+def centre_of(text: str) -> str | None:
+    """What places are centred on; None is written as none."""
+    return None if text == "none" else one_of("centre", "vocabulary", "words", "none")(text)
+
+
+def words_or_list(text: str) -> list[str] | str:
+    """Words with commas between, or the name of a list as it is."""
+    return [word.strip() for word in text.split(",") if word.strip()] if "," in text else text
+
+
 def table_or_name(text: str, _: Any = None) -> pd.DataFrame | str:
     """A distance table, or the name of a word list as it is."""
     return bb.read_distance_table(text) if text.endswith(TABLES) else text

@@ -50,7 +50,7 @@ def write(result: Any, targets: Iterable[tuple[Path, Target]], prob: float | Non
             made.result.write(path)
         else:
             with working("drawing pictures"):
-                bb.report(made.result, path, **made.beside, prob=prob)
+                bb.report(made.result, path, **made.beside, **_mass(prob, getattr(made.result, "front", bb.report)))
         say(f"{target.said.format(rows=rows)} written to {path}")
 
 
@@ -66,7 +66,7 @@ def picture_of(result: Any, prob: float | None) -> Figure:
     return figure
 
 
-def _mass(prob: float | None, function: Any) -> dict[str, float]:
+def _mass(prob: float | None, function: Any) -> dict[str, Any]:
     """The mass of the intervals, for a function that takes it."""
     return {"prob": prob} if prob is not None and "prob" in inspect.signature(function).parameters else {}
 

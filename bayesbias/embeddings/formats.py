@@ -356,6 +356,7 @@ def list_embeddings() -> pd.DataFrame:
     >>> bb.list_embeddings()[["name", "vectors", "dimensions"]]
                     name  vectors  dimensions
     0  google-news-slice     2949         300
+    1    glove-50d-slice    20518          50
     """
     import pandas as pd
 

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from matplotlib.figure import Figure
 
 from bayesbias.plots.axes import plot_audit as plot_audit
+from bayesbias.plots.axes import plot_axis as plot_axis
+from bayesbias.plots.axes import plot_quadrants as plot_quadrants
 from bayesbias.plots.embeddings import plot_change as plot_change
 from bayesbias.plots.embeddings import plot_pool as plot_pool
 from bayesbias.plots.embeddings import plot_relation as plot_relation

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,9 @@ from bayesbias._core.outside import outside_relation
 from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._executors import one_thread
+from bayesbias._page import Page, Picture, Section, table_of, whole_table
 from bayesbias._phrases import MINUS, negatives, percent, share
+from bayesbias._results import Cited, drawing
 from bayesbias.axes import Axis
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.covariances import Relatedness
@@ -68,6 +71,8 @@ class Criterion(Staged):
         Whether the values have standard errors.
     unadjusted
         The relation that is not adjusted for an attribute of the words, where adjustment was asked for; else None.
+    cited
+        What stands behind the places, where they are those of an axis.
     notes
         What limits the result.
     """
@@ -82,6 +87,7 @@ class Criterion(Staged):
     missing: Mapping[str, tuple[str, ...]]
     errors: bool
     unadjusted: Criterion | None
+    cited: tuple[Any, ...]
     notes: tuple[str, ...]
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
@@ -132,6 +138,48 @@ class Criterion(Staged):
             if (raw["low"] > 0 or raw["high"] < 0) and not settled:
                 sentences.append("The raw relation is one that the adjustment explains.")
         return [negatives(sentence) for sentence in sentences]
+
+    def front(self, prob: float = PROB) -> Page:
+        """The first screen of a report."""
+        first, second = self.contrast
+        answer, *rest = self.findings(prob)
+        lines = {
+            "What is correlated?": f"The place of a word, its mean distance to {first} less that to {second}, with its "
+            f"outside value. Above 0: words nearer to {second} have larger values.",
+            "In detail": " ".join(rest),
+            "What limits it?": " ".join(self.notes),
+        }
+        return Page(
+            title=f"Do words nearer to {second} than to {first} have more of something outside?",
+            lead=f"{len(self.words):,} words with a place and an outside value.",
+            answer=answer,
+            lines=lines,
+            picture=Picture(
+                "relation",
+                "Places of words against outside values",
+                partial(drawing, "plot_relation", self, prob=prob),
+            ),
+        )
+
+    def sections(self, prob: float = PROB) -> tuple[Section, ...]:
+        """The parts of a report: the relation in numbers, and the words."""
+        columns = {
+            "word": ("word", "text"),
+            "value": ("value", "figure"),
+            "estimate": ("place", "number"),
+            "se": ("se", "number"),
+            "fitted": ("on the line", "number"),
+            "residual": ("off the line", "number"),
+        }
+        mass = percent(prob)
+        return (
+            Section("Relation", [whole_table(f"The relation in numbers, {mass} intervals", self.table(prob))]),
+            Section("Words", [table_of("Places, outside values, and the line", self.words, columns)]),
+        )
+
+    def sources(self) -> tuple[Any, ...]:
+        """The second stage, and the pairs and the embedding of an axis; what a fit rests on is known of the fit."""
+        return (Cited("second stage: criterion", "bayesbias"), *self.cited)
 
 
 def criterion(
@@ -266,6 +314,7 @@ def criterion(
         missing=missing,
         errors=bool(x_se.any()),
         unadjusted=raw,
+        cited=post.sources() if isinstance(post, Axis) else (),
         notes=_notes(missing, isinstance(side, _Placed), bool(x_se.any()), side.notes),
     )
 

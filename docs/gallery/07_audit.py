@@ -1,10 +1,10 @@
-"""Words that lean to a group.
+"""Words that lean to one of two poles.
 
-Shrunken contrast of every word of the vocabulary, by its place in the file; words that are called are blue and some
-of them labelled. The words are those of the vectors, and some are derogatory.
+Shrunken place of every word of the vocabulary between woman and man, by its frequency; words that are called are blue,
+and some of them are named. The words are those of the vectors, and some are derogatory.
 """
 
 import bayesbias as bb
 
-found = bb.audit("google-news-slice", "gender")
+found = bb.audit("glove-50d-slice", "gender")
 figure = bb.plots.plot_audit(found)

@@ -149,7 +149,7 @@ class Made:
 
     @cached_property
     def criterion(self):
-        return bb.criterion(self.post, self.outside, draws=200)
+        return bb.criterion(self.post, self.outside, contrast=("human", "neutral"), draws=200)
 
     @cached_property
     def outside(self):
@@ -162,6 +162,18 @@ class Made:
     @cached_property
     def audit(self):
         return bb.audit(self.slice, {"a": ["he", "man"], "b": ["she", "woman"]})
+
+    @cached_property
+    def gender(self):
+        return bb.axis("glove-50d-slice", PAIRS_OF_GENDER, words=["nurse", "captain", "dancer"])
+
+    @cached_property
+    def affluence(self):
+        return bb.axis("glove-50d-slice", "affluence", words=["nurse", "captain", "dancer"])
+
+    @cached_property
+    def quadrants(self):
+        return bb.quadrants(self.gender, self.affluence, ["nurse", "captain", "dancer"], draws=200)
 
     @cached_property
     def topics(self):
@@ -246,9 +258,15 @@ class Made:
         return self.folder / "vectors.npz"
 
 
+PAIRS_OF_GENDER = [("he", "she"), ("man", "woman"), ("father", "mother")]
 REGRESSION = {"features": ["measure", "frequency"], "groups": ["corpus"], "draws": 200, "seed": 1}
 STUDY = {"words": ["p", "q", "r"], "pairs": PAIRS, "draws": 10, "random_pairs": 10}
 CALLS = {
+    "angle": lambda made: {"axis": made.gender, "other": made.affluence},
+    "axis": lambda made: {"kv": made.slice, "pairs": PAIRS_OF_GENDER, "words": ["nurse", "captain"]},
+    "quadrants": lambda made: {
+        "axis_": made.gender, "other": made.affluence, "traits": ["nurse", "captain"], "draws": 200
+    },
     "Query": lambda made: {"targets": QUERY.targets, "attributes": QUERY.attributes},
     "Query.from_words": lambda made: {"words": "weat6"},
     "WordLists": lambda made: {"name": "n", "protected": {"a": ["p"]}, "stereotypes": {"a": ["k"]}},
@@ -261,7 +279,9 @@ CALLS = {
     "contexts": lambda made: {"corpus": ["a p b", "b q a"], "words": ["p", "q"]},
     "contrasts": lambda made: {"post": made.post},
     "coverage": lambda made: {"table": made.table},
-    "criterion": lambda made: {"post": made.post, "values": made.outside, "draws": 200},
+    "criterion": lambda made: {
+        "post": made.post, "values": made.outside, "contrast": ("human", "neutral"), "draws": 200
+    },
     "debias": lambda made: {"kv": made.kv, "method": "project", "definitional": PAIRS},
     "decomposition": lambda made: {"post": made.post},
     "diagnose": lambda made: {"post": made.post},
@@ -381,6 +401,8 @@ CALLS = {
     },
     "plots.plot_association": lambda made: {"post": made.associated},
     "plots.plot_audit": lambda made: {"found": made.audit},
+    "plots.plot_axis": lambda made: {"axis": made.gender},
+    "plots.plot_quadrants": lambda made: {"quadrants": made.quadrants},
     "plots.plot_bias_bootstrap": lambda made: {"study": made.study},
     "plots.plot_bias_decay": lambda made: {"study": made.study},
     "plots.plot_calibration": lambda made: {"result": made.ranks},
@@ -420,6 +442,7 @@ FULL = {
 }
 """What is tried under --full only, since making its arguments takes long."""
 HOLDERS = {
+    "Axis": lambda made: made.gender,
     "Audit": lambda made: made.audit,
     "Comparison": lambda made: made.comparison,
     "ContextVectors": lambda made: made.vectors,
@@ -443,6 +466,7 @@ HOLDERS = {
 }
 """Classes to an instance."""
 METHODS = {
+    "Axis.with_words": lambda made: {"words": ["nurse"]},
     "Audit.write": lambda made: {"path": made.folder / "a.parquet"},
     "Comparison.between": lambda made: {"first": "before", "second": "after"},
     "Comparison.debiasing": lambda made: {"name": "before"},

@@ -1039,3 +1039,92 @@ def test_connections_differ_in_marker_and_in_lightness():
         for name in ("associated", "different")
     ]
     assert abs(lightness[0] - lightness[1]) > 0.08
+
+
+@pytest.fixture(scope="module")
+def gender():
+    return bb.axis("glove-50d-slice", "gender")
+
+
+def placed(axes):
+    """Labels of rows from the top."""
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+JOBS = [
+    "nurse",
+    "guard",
+    "engineer",
+    "dancer",
+    "janitor",
+    "soldier",
+    "artist",
+    "plumber",
+    "lawyer",
+    "doctor",
+    "cook",
+    "manager",
+]
+
+
+@pytest.mark.parametrize("words", [["nurse"], JOBS, JOBS[:3]])
+@pytest.mark.parametrize("population", ["oppositions", "pairs"])
+def test_words_of_an_axis_stand_in_order_between_the_poles(gender, words, population):
+    few = gender.with_words(words)
+    figure = through_the_mould(lambda: bb.plots.plot_axis(few, population=population))
+    (axes,) = figure.axes
+    table = few.table(population=population)
+    assert placed(axes) == table["word"].tolist()
+    assert {"woman", "man"} <= {text.get_text() for text in axes.texts}
+    drawn = np.sort(points(axes))
+    assert np.allclose(drawn, np.sort(table["mean"]))
+
+
+def test_of_many_words_the_ends_and_those_chosen_are_shown(gender):
+    figure = through_the_mould(lambda: bb.plots.plot_axis(gender))
+    order = gender.table()["word"].tolist()
+    assert placed(figure.axes[0]) == order[:20] + order[-20:]
+    assert "two ends of 20,000 words" in noted(figure)
+    few = bb.plots.plot_axis(gender, words=["nurse", "engineer"], labels=7)
+    assert placed(few.axes[0]) == [*order[:3], "engineer", "nurse", *order[-2:]]
+    assert [label.get_fontweight() for label in few.axes[0].get_yticklabels()] == [*["normal"] * 3, *["bold"] * 2,
+                                                                                  *["normal"] * 2]  # fmt: skip
+    assert placed(bb.plots.plot_axis(gender, words=["nurse"], labels=0).axes[0]) == ["nurse"]
+    with pytest.raises(bb.InputError, match="give words and labels for 1 to 100"):
+        bb.plots.plot_axis(gender, labels=101)
+    with pytest.raises(bb.InputError, match="plot_axis takes what axis returns"):
+        bb.plots.plot_axis(table_of(2))
+
+
+def apart(figure):
+    """Whether no two texts inside the panel overlap."""
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts if text.get_text()]
+    return all(not box.overlaps(other) for place, box in enumerate(boxes) for other in boxes[:place])
+
+
+@pytest.mark.parametrize("traits", [["nurse", "guard", "maid"], JOBS])
+def test_traits_lie_in_their_quadrants(gender, traits):
+    found = bb.quadrants(gender, bb.axis("glove-50d-slice", "affluence", words=traits), traits, draws=400)
+    figure = through_the_mould(lambda: bb.plots.plot_quadrants(found))
+    (axes,) = figure.axes
+    assert np.allclose(np.sort(points(axes)), np.sort(found.axes[0].places))
+    assert np.allclose(np.sort(points(axes, 1)), np.sort(found.axes[1].places))
+    shown = {text.get_text().split("\n")[0] for text in axes.texts}
+    assert set(found.names) <= shown
+    assert apart(figure)
+    assert not {text.get_text() for text in bb.plots.plot_quadrants(found, labels=0).axes[0].texts} & set(traits)
+    with pytest.raises(bb.InputError, match="plot_quadrants takes what quadrants returns"):
+        bb.plots.plot_quadrants(gender)
+
+
+@pytest.mark.parametrize(("embedding", "groups"), [("glove-50d-slice", "gender"), ("google-news-slice", "religion")])
+def test_names_of_an_audit_do_not_overlap(embedding, groups):
+    found = bb.audit(embedding, groups)
+    figure = through_the_mould(lambda: bb.plots.plot_audit(found))
+    named = {text.get_text() for text in figure.axes[0].texts}
+    poles = {"↑ to man", "↓ to woman"} if groups == "gender" else {"↑ away from jew", "↓ to jew"}
+    assert poles <= named
+    assert 5 < len(named - poles) <= 24
+    assert named - poles <= set(found.table()["word"])
+    assert apart(figure)

@@ -66,9 +66,13 @@ def results(random_embedding, text_encoder, tmp_path_factory):
     shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
     vectors = bb.encode(text_encoder, LISTS, ["{}", "a {}", "the {}"], vocabulary=450)
     framed = bb.fit(bb.distance_table(vectors, LISTS, relatedness=False), "crossed", draws=400, seed=1)
+    gender, affluence = (bb.axis("glove-50d-slice", name, words=["nurse", "guard"]) for name in ("gender", "affluence"))
     found = [
         bb.frame_effects(framed),
-        bb.audit("google-news-slice", {"a": ["he", "man"], "b": ["she", "woman"]}),
+        bb.audit("glove-50d-slice", "gender"),
+        gender,
+        bb.angle(gender, affluence),
+        bb.quadrants(gender, affluence, ["nurse", "banker", "maid"]),
         bb.checks.origin_sensitivity(vectors, LISTS, [("none", 0)]),
         bb.balance(table, {word: 1.0 + place for place, word in enumerate(LISTS.every_word())}),
         bb.balance({"a": table, "b": table}, {word: 1.0 + at for at, word in enumerate(LISTS.every_word())}),
@@ -166,7 +170,7 @@ def test_a_result_has_a_picture_a_page_and_sources(results, name, tmp_path):
 
 def test_what_a_result_rests_on_is_cited(results):
     assert {"metric weat", "query unnamed"} & set(bb.cite(results["MetricResult"]).table()["what"])
-    assert "embedding google-news-slice" in set(bb.cite(results["Audit"]).table()["what"])
+    assert "embedding glove-50d-slice" in set(bb.cite(results["Audit"]).table()["what"])
     cited = bb.cite(results["Ranking"]).table().set_index("what")["source"]
     assert cited["metric weat"].startswith("Caliskan")
     with pytest.raises(bb.InputError, match="nothing is known of the sources of Plan"):
