@@ -3,14 +3,18 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
 from scipy.integrate import quad
+from scipy.special import stdtrit
 from scipy.stats import chi2, norm, t
 
 import bayesbias as bb
 from bayesbias._core.offsets import LEAST, MEDIAN, SPREAD, Strata, covariances, mean_offset, signal
 from bayesbias._core.related import MIDDLES, STEP
+from bayesbias._core.vectors import unit_rows
+from bayesbias._phrases import signed
 from bayesbias.axes import angles
 from bayesbias.axes.poles import find_poles, poles_of
 from bayesbias.errors import InputError
@@ -390,7 +394,7 @@ class TestAngle:
         row = found.table(), bb.angle(affluence, gender).table()
         assert row[0]["mean"][0] == pytest.approx(row[1]["mean"][0], abs=0.02)
         assert row[0]["plain"][0] == pytest.approx(row[1]["plain"][0])
-        assert f"cosine of {row[0]['mean'][0]:.2f}" in found.text()
+        assert f"cosine of {signed(row[0]['mean'][0], digits=2)}" in found.text()
 
     def test_pairs_that_two_axes_share_are_in_both(self, gender):
         strata, factor = gender.poles.strata, gender.offset.factor**2
@@ -544,3 +548,114 @@ def test_the_signal_of_many_pairs_is_their_mean(gender):
     placed = behind.places(gender.coordinates[:5], 0.01)
     assert np.allclose(placed.mean, gender.places[:5], rtol=1e-3)
     assert np.allclose(placed.positive, gender.places[:5] > 0)
+
+
+FAMILY = {
+    "aunts": ["aunt", "niece"],
+    "uncles": ["uncle", "nephew"],
+    "girls": ["girl", "daughter"],
+    "boys": ["boy", "son"],
+}
+FACTORS = {
+    "gender": {"female": ["aunts", "girls"], "male": ["uncles", "boys"]},
+    "age": {"old": ["aunts", "uncles"], "young": ["girls", "boys"]},
+}
+
+
+def family(factors=FACTORS):
+    return bb.WordLists("family", FAMILY, {}, {"human": ["people"]}, factors=factors)
+
+
+class TestIntersections:
+    def test_effects_are_differences_of_mean_places(self, glove):
+        found = bb.intersections(bb.axis(glove, "affluence"), family())
+        place = found.cells().set_index("group")["place"]
+        rows = found.table().set_index(["kind", "effect"])["mean"]
+        assert rows["main", "female"] == pytest.approx((place["aunts"] + place["girls"]) / 2 - place.mean())
+        assert rows["main", "female"] == pytest.approx(-rows["main", "male"])
+        by_hand = (place["aunts"] - place["uncles"] - place["girls"] + place["boys"]) / 4
+        assert rows["interaction", "aunts"] == pytest.approx(by_hand)
+        assert rows["interaction", "uncles"] == pytest.approx(-by_hand)
+        assert found.freedom == 4
+
+    def test_the_scatter_of_words_is_students(self, glove):
+        found = bb.intersections(bb.axis(glove, "affluence"), family(), population="pairs")
+        places = dict(zip(found.axis.words, found.axis.places, strict=True))
+        within = sum(np.var([places[w] for w in words], ddof=1) for words in FAMILY.values()) / 4
+        row = found.table().set_index("effect").loc["aunts"]
+        assert row["sd"] ** 2 >= within * 4 * (1 / 4) ** 2 / 2 - 1e-12
+        assert row["high"] - row["low"] == pytest.approx(2 * stdtrit(4, 0.945) * row["sd"])
+
+    @pytest.mark.parametrize("population", ["oppositions", "pairs"])
+    def test_additive_vectors_have_no_interaction(self, glove, population):
+        rng, kv = np.random.default_rng(0), glove
+        units = unit_rows(kv.vectors[:20_000].astype(float))
+        axis, outside, every = bb.axis(kv, "valence", words=["good"]), 0, 60
+
+        def some(count=1):
+            return units[rng.integers(3000, 20_000, count)]
+
+        for _ in range(every):
+            base, gender, race = some()[0], 0.5 * (some() - some())[0], 0.5 * (some() - some())[0]
+            groups, vectors = {}, []
+            for i, j, count in ((0, 0, 6), (0, 1, 8), (1, 0, 5), (1, 1, 10)):
+                groups[f"{i}{j}"] = [f"x{i}{j}{k}" for k in range(count)]
+                vectors.append(base + i * gender + j * race + 0.5 * some(count))
+            planted = KeyedVectors(50)
+            planted.add_vectors([w for words in groups.values() for w in words], np.vstack(vectors).astype(np.float32))
+            lists = bb.WordLists(
+                "planted", groups, {}, {"human": ["people"]},
+                factors={"a": {"0": ["00", "01"], "1": ["10", "11"]}, "b": {"0": ["00", "10"], "1": ["01", "11"]}},
+            )  # fmt: skip
+            rows = bb.intersections(replace(axis, kv=planted), lists, population).table()
+            row = rows[rows["kind"] == "interaction"].iloc[0]
+            outside += row["low"] > 0 or row["high"] < 0
+        assert outside / every < 0.11 + 3 * np.sqrt(0.11 * 0.89 / every)
+
+    def test_a_planted_interaction_is_found(self, glove):
+        axis = bb.axis(glove, "valence", words=["good"])
+        units = {w: glove.get_vector(w, norm=True).astype(float) for w in ("people", "excellent", "terrible")}
+        rng, groups, vectors = np.random.default_rng(1), {}, []
+        for i in range(2):
+            for j in range(2):
+                groups[f"{i}{j}"] = [f"x{i}{j}{k}" for k in range(8)]
+                shift = units["excellent"] if i == j else units["terrible"]
+                vectors.append(units["people"] + shift + 0.05 * rng.standard_normal((8, 50)))
+        planted = KeyedVectors(50)
+        planted.add_vectors([w for words in groups.values() for w in words], np.vstack(vectors).astype(np.float32))
+        lists = bb.WordLists(
+            "planted", groups, {}, {"human": ["people"]},
+            factors={"a": {"0": ["00", "01"], "1": ["10", "11"]}, "b": {"0": ["00", "10"], "1": ["01", "11"]}},
+        )  # fmt: skip
+        found = bb.intersections(replace(axis, kv=planted), lists, "pairs")
+        row = found.table().set_index("effect").loc["00"]
+        assert row["low"] > 0
+        assert "Not the sum of their parts" in found.text()
+
+    def test_factors_of_a_file(self, glove, tmp_path):
+        text = [
+            'name = "family"',
+            "[protected]",
+            *(f"{name} = {words}" for name, words in FAMILY.items()),
+            "[stereotypes]",
+        ]
+        for factor, levels in FACTORS.items():
+            text += [f"[factors.{factor}]", *(f"{level} = {groups}" for level, groups in levels.items())]
+        (tmp_path / "family.toml").write_text("\n".join(text).replace("'", '"'))
+        axis = bb.axis(glove, "affluence")
+        pd.testing.assert_frame_equal(
+            bb.intersections(axis, tmp_path / "family.toml").table(), bb.intersections(axis, family()).table()
+        )
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (lambda: family({}), "words have no factors"),
+            (lambda: family({"gender": FACTORS["gender"]}), "give two"),
+            (lambda: family({**FACTORS, "age": {"old": ["aunts"], "young": ["girls", "boys"]}}), "divide the groups"),
+            (lambda: family({"gender": FACTORS["gender"], "same": FACTORS["gender"]}), "needs one group"),
+        ],
+    )
+    def test_wrong_factors_are_named(self, glove, words, message):
+        with pytest.raises(InputError, match=message):
+            bb.intersections(bb.axis(glove, "affluence", words=["rich"]), words())

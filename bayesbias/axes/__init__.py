@@ -2,7 +2,7 @@
 
 from bayesbias.axes.angles import Angle, Quadrants, angle, quadrants
 from bayesbias.axes.audits import Audit, audit
-from bayesbias.axes.intersections import Intersections, intersections
+from bayesbias.axes.factors import Intersections, intersections
 from bayesbias.axes.places import Axis, axis
 from bayesbias.axes.poles import list_axes
 

@@ -259,11 +259,19 @@ class Made:
 
 
 PAIRS_OF_GENDER = [("he", "she"), ("man", "woman"), ("father", "mother")]
+FAMILY = bb.WordLists(
+    "family",
+    {"fw": ["queen", "princess"], "fm": ["king", "prince"], "gw": ["girl", "woman"], "gm": ["boy", "man"]},
+    {},
+    {"human": ["people"]},
+    factors={"gender": {"w": ["fw", "gw"], "m": ["fm", "gm"]}, "rank": {"f": ["fw", "fm"], "g": ["gw", "gm"]}},
+)
 REGRESSION = {"features": ["measure", "frequency"], "groups": ["corpus"], "draws": 200, "seed": 1}
 STUDY = {"words": ["p", "q", "r"], "pairs": PAIRS, "draws": 10, "random_pairs": 10}
 CALLS = {
     "angle": lambda made: {"axis": made.gender, "other": made.affluence},
     "axis": lambda made: {"kv": made.slice, "pairs": PAIRS_OF_GENDER, "words": ["nurse", "captain"]},
+    "intersections": lambda made: {"axis": made.gender, "words": FAMILY},
     "quadrants": lambda made: {
         "axis_": made.gender, "other": made.affluence, "traits": ["nurse", "captain"], "draws": 200
     },

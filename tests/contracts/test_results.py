@@ -66,6 +66,13 @@ def results(random_embedding, text_encoder, tmp_path_factory):
     shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
     vectors = bb.encode(text_encoder, LISTS, ["{}", "a {}", "the {}"], vocabulary=450)
     framed = bb.fit(bb.distance_table(vectors, LISTS, relatedness=False), "crossed", draws=400, seed=1)
+    family = bb.WordLists(
+        "family",
+        {"fw": ["queen", "princess"], "fm": ["king", "prince"], "gw": ["girl", "woman"], "gm": ["boy", "man"]},
+        {},
+        {"human": ["people"]},
+        factors={"gender": {"w": ["fw", "gw"], "m": ["fm", "gm"]}, "rank": {"f": ["fw", "fm"], "g": ["gw", "gm"]}},
+    )
     gender, affluence = (bb.axis("glove-50d-slice", name, words=["nurse", "guard"]) for name in ("gender", "affluence"))
     found = [
         bb.frame_effects(framed),
@@ -73,6 +80,7 @@ def results(random_embedding, text_encoder, tmp_path_factory):
         gender,
         bb.angle(gender, affluence),
         bb.quadrants(gender, affluence, ["nurse", "banker", "maid"]),
+        bb.intersections(affluence, family),
         bb.checks.origin_sensitivity(vectors, LISTS, [("none", 0)]),
         bb.balance(table, {word: 1.0 + place for place, word in enumerate(LISTS.every_word())}),
         bb.balance({"a": table, "b": table}, {word: 1.0 + at for at, word in enumerate(LISTS.every_word())}),
