@@ -635,6 +635,7 @@ class TestIntersections:
     def test_factors_of_a_file(self, glove, tmp_path):
         text = [
             'name = "family"',
+            'controls = ["human"]',
             "[protected]",
             *(f"{name} = {words}" for name, words in FAMILY.items()),
             "[stereotypes]",

@@ -108,7 +108,7 @@ def test_bundled_slice_is_the_shared_slice_at_the_bundled_words_and_a_sample(sli
 def test_bundled_slice_is_built_again_byte_for_byte(shared, tmp_path):
     script = Path(__file__).parents[1] / "benchmarks" / "build_slice.py"
     larger, again = shared / "embeddings" / "google_news_slice.bin", tmp_path / "again.bin"
-    done = subprocess.run([sys.executable, script, larger, again], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, script, "google", larger, again], capture_output=True, text=True, check=True)
     assert again.read_bytes() == (DATA / "embeddings" / "google-news-slice.bin").read_bytes()
     assert "vectors = 2949" in done.stdout
 
@@ -131,7 +131,8 @@ def test_list_embeddings():
     table = bb.list_embeddings()
     assert list(table.columns) == ["name", "vectors", "dimensions", "description", "source", "licence", "doi"]
     assert table[["name", "vectors", "dimensions", "licence"]].to_numpy().tolist() == [
-        ["google-news-slice", 2949, 300, "Apache-2.0"]
+        ["google-news-slice", 2949, 300, "Apache-2.0"],
+        ["glove-50d-slice", 20518, 50, "PDDL-1.0"],
     ]
 
 
@@ -456,7 +457,9 @@ def test_zip_of_something_else(written):
 
 
 def test_unknown_name_or_path(tmp_path):
-    with pytest.raises(bb.InputError, match=r"no embedding 'glove': give .* a bundled name \(google-news-slice\)"):
+    with pytest.raises(
+        bb.InputError, match=r"no embedding 'glove': give .* a bundled name \(google-news-slice, glove-50d-slice\)"
+    ):
         bb.load_embedding("glove")
     with pytest.raises(bb.InputError, match="there is no embedding"):
         bb.load_embedding(tmp_path / "gone.bin")

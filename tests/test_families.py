@@ -75,7 +75,9 @@ ANALYSES = {
         {"drawn_truth", "drawn_distances"},
     ),
     "criterion": (
-        lambda table, post: bb.criterion(post, dict(zip(Fit(post).data.protected_words, range(16), strict=True))),
+        lambda table, post: bb.criterion(
+            post, dict(zip(Fit(post).data.protected_words, range(16), strict=True)), contrast=("human", "neutral")
+        ),
         {"cell_errors"},
     ),
 }

@@ -171,7 +171,7 @@ class Criterion(Staged):
             "fitted": ("on the line", "number"),
             "residual": ("off the line", "number"),
         }
-        mass = percent(prob)
+        mass = percent(probability(prob, "prob"))
         return (
             Section("Relation", [whole_table(f"The relation in numbers, {mass} intervals", self.table(prob))]),
             Section("Words", [table_of("Places, outside values, and the line", self.words, columns)]),
