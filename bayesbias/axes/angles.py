@@ -387,9 +387,9 @@ def quadrants(
     rng = np.random.default_rng([start, 22])
     standard = rng.standard_normal((size, len(shared), 2))
     drawn = np.einsum("qij,dqj->dqi", root_of(errors), standard)
-    if population == "pairs":  # Student's tails for few pairs
-        freedom = np.array([max(one.offset.freedom, 1) for one in placed])
-        drawn /= np.sqrt(rng.chisquare(freedom, (size, 2)) / freedom)[:, None]
+    freedom = min(on.offset.freedom for on in placed)
+    if population == "pairs" and freedom > 0:  # Student's tails, of the axis with fewer pairs for both
+        drawn /= np.sqrt(rng.chisquare(freedom, size) / freedom)[:, None, None]
     places = np.stack([one.places for one in placed], axis=1) + np.einsum("nq,dqi->dni", words, drawn)
     ends = [one.ends for one in placed]
     names = tuple(f"{a}, {b}" for a in ends[0][::-1] for b in ends[1][::-1])
