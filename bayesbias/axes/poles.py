@@ -128,7 +128,7 @@ def _named(pairs: str | Path, name: str) -> Poles:
     except InputError as error:
         if "load_words reads" not in str(error):
             known = ", ".join([*_bundled().axes, "gender_pairs"])
-            raise InputError(f"{name} is {str(pairs)!r}: {error} Bundled axes are {known}.") from None
+            raise InputError(f"{name} is {str(pairs)!r}: {error}. Bundled axes are {known}.") from None
         loaded = load_words(pairs)
     if isinstance(loaded, WordList):
         raise InputError(f"{name} is {str(pairs)!r}, a list of words: give pairs of words, or two lists")
@@ -184,7 +184,8 @@ def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPol
     below = {pair[0] for pair in poles.pairs} if poles.pairs else set(poles.lists[0][1])
     above = {pair[1] for pair in poles.pairs} if poles.pairs else set(poles.lists[1][1])
     if both := sorted(below & above):
-        raise InputError(f"{listed(both)} stands at both poles of the axis {poles.name}: a word belongs to one of them")
+        stand = "stands" if len(both) == 1 else "stand"
+        raise InputError(f"{listed(both)} {stand} at both poles of the axis {poles.name}: a word belongs to one")
     keys = find_words(kv, dict.fromkeys(every), case).keys
     places = {key: i for i, key in enumerate(dict.fromkeys(keys.values()))}
     missing = list(dict.fromkeys(word for word in every if word not in keys))
