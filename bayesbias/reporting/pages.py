@@ -13,7 +13,8 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._checks import flag, one_of, probability
-from bayesbias._files import check_suffix, home_folder, write_text
+from bayesbias._executors import one_thread
+from bayesbias._files import check_target, home_folder, write_text
 from bayesbias._page import Block, Items, Page, Section, filled
 from bayesbias._results import Result, title_of
 from bayesbias.calibration.topics import TopicNull
@@ -95,7 +96,7 @@ def report(
         raise InputError("effects belong to a comparison: give what compare returns")
     if topics is not None and not isinstance(post, xr.DataTree):
         raise InputError("topics belong to a fit: give what fit returns")
-    file = check_suffix(path, SUFFIXES[chosen], "a report")
+    file = check_target(path, SUFFIXES[chosen], "a report")
     folder = None if pictures is None else home_folder(pictures)
     if folder is not None and not folder.is_dir():
         raise InputError(f"pictures is {folder}: there is no such folder")
@@ -107,7 +108,8 @@ def report(
             article = "an" if name[0] in "aeiou" else "a"
             raise InputError(f"prob is given, and {article} {name} has the intervals that it was made with")
         options["prob"] = probability(prob, "prob")
-    with kept_open(result.result) if isinstance(result, FitReport) else nullcontext():
+    # matrices of a report are small: a second thread would only wait
+    with one_thread(), kept_open(result.result) if isinstance(result, FitReport) else nullcontext():
         sections = (*result.sections(**options), Section("How to cite", _works(result), shut=True))
         page = replace(result.front(**options), sections=filled(sections))
         if folder is not None:
