@@ -170,7 +170,7 @@ def test_the_same_fit_gives_the_same_report(pages, hostile, tmp_path):
 def test_wrong_paths_leave_nothing(hostile, tmp_path):
     with pytest.raises(bb.InputError, match=r"ends in \.html"):
         bb.report(hostile, tmp_path / "r.pdf")
-    with pytest.raises(bb.InputError, match="there is no folder .*absent"):
+    with pytest.raises(bb.InputError, match=r"there is no folder .*absent"):
         bb.report(hostile, tmp_path / "absent" / "r.html")
     assert list(tmp_path.iterdir()) == []
 
