@@ -70,6 +70,10 @@ class Field:
         result: FloatArray = differences @ (self.basis / np.sqrt(self.variances))
         return result
 
+    def spread(self, squares: FloatArray) -> float:
+        """Standard deviation over the vocabulary of the places that an offset gives, from its squares (Q,)."""
+        return float(np.sqrt(self.variances**2 @ squares))
+
     def lengths(self, offsets: FloatArray) -> FloatArray:
         """Lengths (...) in the space of the vectors of offsets (..., Q) in coordinates."""
         result: FloatArray = np.sqrt((offsets**2 * self.variances).sum(axis=-1))

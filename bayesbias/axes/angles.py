@@ -195,6 +195,12 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     )
 
 
+def _joint(variances: FloatArray, shared: FloatArray) -> FloatArray:
+    """Covariances (Q, 2, 2) of two offsets from their variances (2, Q) and what they share (Q,)."""
+    rows = np.stack([variances[0], shared, shared, variances[1]], axis=1)
+    return rows.reshape(-1, 2, 2)
+
+
 def _behind(
     nodes: FloatArray, z: FloatArray, noise: FloatArray, shared: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
@@ -202,7 +208,7 @@ def _behind(
     prior = np.empty((nodes.shape[1], 1, 2, 2))
     prior[:, 0, 0, 0], prior[:, 0, 1, 1] = nodes[0] ** 2, nodes[1] ** 2
     prior[:, 0, 0, 1] = prior[:, 0, 1, 0] = nodes[0] * nodes[1] * nodes[2]
-    errors = np.stack([np.stack([noise[0], shared], axis=1), np.stack([shared, noise[1]], axis=1)], axis=1)
+    errors = _joint(noise, shared)
     gain = prior @ np.linalg.inv(prior + errors)
     mean = np.einsum("dqij,jq->diq", gain, z)
     covariance = prior - gain @ prior
@@ -383,10 +389,9 @@ def quadrants(
     placed = [on.with_words(traits) for on in (axis_, other)]
     words = placed[0].coordinates
     variances = np.stack([axis_.offset.variances(population), second.variances(population)])
-    errors = np.stack([np.stack([variances[0], shared], axis=1), np.stack([shared, variances[1]], axis=1)], axis=1)
     rng = np.random.default_rng([start, 22])
     standard = rng.standard_normal((size, len(shared), 2))
-    drawn = np.einsum("qij,dqj->dqi", root_of(errors), standard)
+    drawn = np.einsum("qij,dqj->dqi", root_of(_joint(variances, shared)), standard)
     freedom = min(on.offset.freedom for on in placed)
     if population == "pairs" and freedom > 0:  # Student's tails, of the axis with fewer pairs for both
         drawn /= np.sqrt(rng.chisquare(freedom, size) / freedom)[:, None, None]

@@ -296,8 +296,7 @@ def audit(
             sums = [unit_rows(vectors.vectors[part].astype(float)).sum(axis=0) for part in _parts(rows)]
             mean = np.sum(sums, axis=0) / len(rows)
             for i, (name, strata, offset) in enumerate(zip(contrasts.names, contrasts.strata, offsets, strict=False)):
-                spread = float(np.sqrt((field.variances**2 * offset.mean**2).sum()))
-                ropes[name] = HALF * spread if rope is None else float(rope)
+                ropes[name] = HALF * field.spread(offset.mean**2) if rope is None else float(rope)
                 behind = signal(offset)
                 numbers = np.empty((8, len(rows)))
                 for begin, part in zip(range(0, len(rows), BLOCK), _parts(rows), strict=True):
@@ -308,7 +307,7 @@ def audit(
                     done(min(begin + BLOCK, len(rows)))
                 zero = float(mean @ (strata.weights @ strata.vectors))
                 distribution[name] = (zero, float(numbers[0].std()))
-                sizes[name] = float(np.sqrt(field.variances**2 @ (behind.mean**2 + behind.variances)))
+                sizes[name] = field.spread(behind.mean**2 + behind.variances)
                 frames.append(_table(vectors, rows, contrasts.names, i, numbers, zero, prob, ordered))
     words = (
         frames[0]

@@ -17,7 +17,7 @@ from bayesbias._core.offsets import Field, MeanOffset, field_of, mean_offset
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._executors import one_thread
 from bayesbias._page import Page, Picture, Section, table_of
-from bayesbias._phrases import excludes_zero, percent, signed
+from bayesbias._phrases import percent, signed
 from bayesbias._results import Cited, Result, drawing
 from bayesbias.axes.poles import FoundPoles, find_poles, poles_of
 from bayesbias.checks.summaries import PROB
@@ -43,7 +43,6 @@ LEAST_SAMPLE = 100
 """Words of the vocabulary without which an axis has no errors."""
 POWERS = 3
 """Powers of frequency that places are adjusted for."""
-BLOCK = 16_384
 PLACES = "10.1177/0003122419877135"
 
 
@@ -108,7 +107,7 @@ class Axis(Result):
             place = {word: row for row, word in enumerate(self.words)}
             rows = [place[word] for word in names]
             return replace(self, words=tuple(names), coordinates=self.coordinates[rows], ranks=self.ranks[rows])
-        return _with(self, *_placed(self.kv, names, None, case))
+        return _with(self, *_placed(self.kv, names, case))
 
     @property
     def paired(self) -> bool:
@@ -129,7 +128,7 @@ class Axis(Result):
     @property
     def spread(self) -> float:
         """Standard deviation of places over the vocabulary."""
-        return float(np.sqrt((self.field.variances**2 * self.offset.mean**2).sum()))
+        return self.field.spread(self.offset.mean**2)
 
     def covariance(self, population: str = "oppositions") -> FloatArray:
         """Covariance (words, words) of the errors of places, in squared cosine distance."""
@@ -244,11 +243,7 @@ class Axis(Result):
             if self.paired
             else f"two lists of {' and '.join(str(len(words)) for _, words in self.poles.lists)} words"
         )
-        beyond = (
-            table[table.apply(excludes_zero, axis=1)]
-            if len(table) <= BLOCK
-            else table[(table["low"] > 0) | (table["high"] < 0)]
-        )
+        beyond = int(((table["low"] > 0) | (table["high"] < 0)).sum())
         ends = [table["word"].head(ENDS).tolist(), table["word"].tail(ENDS).tolist()[::-1]]
         both = len(table) >= 2 * ENDS
         order = (
@@ -259,8 +254,8 @@ class Axis(Result):
         sentences = [
             f"{len(self.words):,} words are placed between {low} and {high} by {made}, in {self.embedding['name']}. "
             f"{order}",
-            f"The {percent(prob)} intervals of {len(beyond):,} of the {len(table):,} words "
-            f"({len(beyond) / len(table):.0%}) exclude 0. On an axis without a meaning, whose "
+            f"The {percent(prob)} intervals of {beyond:,} of the {len(table):,} words "
+            f"({beyond / len(table):.0%}) exclude 0. On an axis without a meaning, whose "
             f"{'pairs are as similar and as parallel' if self.paired else 'words are as similar'} as these, "
             f"{1 - prob:.0%} do.",
             f"Further {'pairs' if self.paired else 'words'} of this opposition would move the place of a word by "
@@ -445,7 +440,8 @@ def axis(
             f"places are adjusted for frequency over the vocabulary, and centre is {centre!r}: leave it out"
         )
     vocabulary = vocabulary_of(vectors)
-    keys, missing = _placed(vectors, names, vocabulary, case)
+    every = {word: word for word in vocabulary.words}
+    keys, missing = (every, []) if names is None else _placed(vectors, names, case)
     with one_thread():
         sampled = field_of(sample_beside(vectors, found.keys, start), start)
         offset = mean_offset(sampled, found.strata)
@@ -507,18 +503,17 @@ def vocabulary_of(kv: KeyedVectors) -> Vocabulary:
     if part is not None:
         return Vocabulary(part.words, unit_rows(part.vectors))
     rows, _ = sampled_rows(kv, set(), FREQUENT, 0)
-    rows = np.sort(rows)
     return Vocabulary(tuple(kv.index_to_key[row] for row in rows.tolist()), unit_rows(kv.vectors[rows]))
 
 
 def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArray:
     """Unit vectors of sampled words, as frequent as those at the poles where frequency is known."""
-    part = sample_of(kv)
+    part, own = sample_of(kv), set(keys)
     if part is not None:
-        units = unit_rows(part.vectors[[word not in set(keys) for word in part.words]])
+        units = unit_rows(part.vectors[[word not in own for word in part.words]])
     else:
         followed = [np.array([kv.key_to_index[key] for key in keys])]
-        rows, _ = sampled_rows(kv, set(keys), SAMPLE, seed, followed)
+        rows, _ = sampled_rows(kv, own, SAMPLE, seed, followed)
         units = unit_rows(kv.vectors[rows])
     if len(units) < LEAST_SAMPLE:
         raise InputError(
@@ -528,14 +523,10 @@ def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArra
     return units
 
 
-def _placed(
-    kv: KeyedVectors, names: Sequence[str] | None, vocabulary: Vocabulary | None, case: Case
-) -> tuple[dict[str, str], list[str]]:
+def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[str, str], list[str]]:
     """Word to the key under which the embedding holds it, of the words to place, and a note on those it lacks."""
-    if names is None and vocabulary is not None:
-        return {word: word for word in vocabulary.words}, []
-    keys = dict(find_words(kv, names or (), case).keys)
-    missing = [word for word in names or () if word not in keys]
+    keys = dict(find_words(kv, names, case).keys)
+    missing = [word for word in names if word not in keys]
     if not keys:
         raise InputError(f"none of the words is in {about(kv)['name']}: {listed(missing)}")
     return keys, [f"Words that are missing: {listed(missing)}."] if missing else []
