@@ -408,6 +408,12 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
     return WordList(words.name, tuple(dict.fromkeys(words.words)), words.description, words.source, words.doi)
 
 
+def lists_of_any_kind(name_or_path: str | Path, kind: str = "list") -> WordList | PairList | WordLists:
+    """Words, pairs or word lists, as the file says; ``kind`` is what an error names, ``"list"`` or ``"words"``."""
+    stated = read_toml(_locate(name_or_path, kind)).get("kind", "words")
+    return load_words(name_or_path) if stated == "words" else load_list(name_or_path)
+
+
 def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:
     """Words as they were given, or those of a list that :func:`load_list` takes, each once."""
     loaded: object = load_list(words) if isinstance(words, str | Path) else words

@@ -29,7 +29,7 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import ordered_by_frequency
 from bayesbias.embeddings import Embedding, about, find_words, opened
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.words import WordLists, load_list, load_words
+from bayesbias.words import WordLists, lists_of_any_kind
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -359,7 +359,7 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
         groups = groups.poles.poles
     lists: Any = groups
     if (isinstance(groups, str) and groups not in set(list_axes()["name"])) or isinstance(groups, Path):
-        lists = _word_lists(groups)
+        lists = lists_of_any_kind(groups, "words")
     protected: Any = lists.protected if isinstance(lists, WordLists) else lists
     about_lists = (
         {"word_list": lists.name, "source": lists.source, "doi": lists.doi} if isinstance(lists, WordLists) else {}
@@ -382,16 +382,6 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
 
 def _even(groups: Mapping[str, tuple[str, ...]]) -> bool:
     return len({len(words) for words in groups.values()}) == 1
-
-
-def _word_lists(groups: str | Path) -> Any:
-    """Word lists or pairs by name or file."""
-    try:
-        return load_words(groups)
-    except InputError as error:
-        if "load_list reads" in str(error):
-            return load_list(groups)
-        raise
 
 
 def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, str | None]) -> _Contrasts:

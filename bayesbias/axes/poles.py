@@ -16,7 +16,7 @@ from bayesbias._files import Document, check, read_toml
 from bayesbias._paths import shipped
 from bayesbias.embeddings import Case, find_words
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.words import PairList, WordList, WordLists, load_list, load_words, pairs_given
+from bayesbias.words import PairList, WordList, WordLists, lists_of_any_kind, load_list, pairs_given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,12 +124,10 @@ def poles_of(pairs: Any, name: str = "pairs") -> Poles:
 def _named(pairs: str | Path, name: str) -> Poles:
     """The pairs or the two groups of a bundled list or a file."""
     try:
-        loaded: PairList | WordList | WordLists = load_list(pairs)
+        loaded = lists_of_any_kind(pairs)
     except InputError as error:
-        if "load_words reads" not in str(error):
-            known = ", ".join([*_bundled().axes, "gender_pairs"])
-            raise InputError(f"{name} is {str(pairs)!r}: {error}. Bundled axes are {known}.") from None
-        loaded = load_words(pairs)
+        known = ", ".join([*_bundled().axes, "gender_pairs"])
+        raise InputError(f"{name} is {str(pairs)!r}: {error}. Bundled axes are {known}.") from None
     if isinstance(loaded, WordList):
         raise InputError(f"{name} is {str(pairs)!r}, a list of words: give pairs of words, or two lists")
     return poles_of(loaded, name)
