@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 LISTS = "The poles are two lists, not pairs: what the words of a list share beside the opposition does not cancel."
-ALIKE = 1e-6
+NO_LENGTH = 1e-6
 """Length of an offset below which its two words have one vector."""
 
 
@@ -207,12 +207,12 @@ def _found_pairs(
     poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...], notes: list[str]
 ) -> FoundPoles:
     kept, rows, doubled, flat = [], [], [], []
-    first = (vectors @ vectors.T > 1 - ALIKE**2 / 2).argmax(axis=1)  # of words with one vector, the first
+    first = (vectors @ vectors.T > 1 - NO_LENGTH**2 / 2).argmax(axis=1)  # of words with one vector, the first
     for low, high in poles.pairs:
         if low not in row_of or high not in row_of:
             continue
         places = (first[row_of[low]], first[row_of[high]])
-        if np.linalg.norm(vectors[places[1]] - vectors[places[0]]) < ALIKE:
+        if np.linalg.norm(vectors[places[1]] - vectors[places[0]]) < NO_LENGTH:
             flat.append(f"{low} and {high}")
         elif places in rows:
             doubled.append(f"{low} and {high}")
@@ -253,7 +253,7 @@ def _found_lists(
     if shared:
         raise InputError(f"{keys[min(shared)]!r} stands at both poles of the axis {poles.name}")
     strata = Strata(vectors, tuple(members))
-    if np.linalg.norm(strata.weights @ vectors) < ALIKE:
+    if np.linalg.norm(strata.weights @ vectors) < NO_LENGTH:
         raise InputError(f"the poles of the axis {poles.name} have one vector: there is nothing between them")
     notes.append(LISTS)
     return FoundPoles(poles, (), tuple(kept), strata, keys, tuple(notes))
