@@ -33,6 +33,7 @@ from .contextual import hf_token_encoder as hf_token_encoder
 from .debiasing import debias as debias
 from .distances import coverage as coverage
 from .distances import distance_table as distance_table
+from .distances import distance_tables as distance_tables
 from .distances import read_distance_table as read_distance_table
 from .distances import relatedness as relatedness
 from .distances import write_distance_table as write_distance_table

@@ -1,8 +1,18 @@
 """Distance tables: one row for each pair of a protected word and an attribute word."""
 
 from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.joint import share_sample
 from bayesbias.distances.storage import coverage
-from bayesbias.distances.tables import distance_table, read_distance_table, write_distance_table
+from bayesbias.distances.tables import distance_table, distance_tables, read_distance_table, write_distance_table
 from bayesbias.distances.vocabularies import relatedness
 
-__all__ = ["Relatedness", "coverage", "distance_table", "read_distance_table", "relatedness", "write_distance_table"]
+__all__ = [
+    "Relatedness",
+    "coverage",
+    "distance_table",
+    "distance_tables",
+    "read_distance_table",
+    "relatedness",
+    "share_sample",
+    "write_distance_table",
+]

@@ -89,6 +89,9 @@ class Relatedness(Result):
         one's concept among the attribute words, (F,); None where there are none. Of such concepts ``protected`` and
         ``attributes`` hold the mean of the forms' unit vectors, and their distances are correlated as the means over
         forms that they are.
+    sample
+        Unit vectors (N, d) of the sampled words, in half precision, by which several embeddings are compared; None of
+        tables that were made without.
 
     References
     ----------
@@ -116,6 +119,7 @@ class Relatedness(Result):
     ranks: NDArray[np.int32] | None = None
     forms: NDArray[np.float16] | None = None
     form_of: NDArray[np.int32] | None = None
+    sample: NDArray[np.float16] | None = None
 
     @property
     def ranks_by_word(self) -> dict[str, int]:
@@ -159,7 +163,8 @@ class Relatedness(Result):
             self.pairs.weights[inside],
         )
         words = tuple(self.sample_words[i] for i in kept)
-        return replace(self, sample_words=words, scatter=scatter, pairs=pairs, ranks=None)
+        sample = None if self.sample is None else self.sample[kept]
+        return replace(self, sample_words=words, scatter=scatter, pairs=pairs, ranks=None, sample=sample)
 
     @property
     def sampled(self) -> int:
@@ -184,15 +189,31 @@ class Relatedness(Result):
         return self._centred(self.attributes)
 
     def _centred(self, vectors: NDArray[np.float16]) -> NDArray[np.float32]:
+        """Unit vectors less the sample's mean, of length 1 again: their products are similarities."""
         apart = vectors.astype(np.float32)
         apart -= self.centre.astype(np.float32)
         apart /= np.sqrt(np.vecdot(apart, apart))[:, None]
         return apart
 
+    @property
+    def protected_units(self) -> NDArray[np.float32]:
+        """Centred unit vectors (J, d) of the protected words."""
+        return self._centred(self.protected)
+
+    @property
+    def sample_units(self) -> NDArray[np.float32] | None:
+        """Centred unit vectors (N, d) of the sampled words; None where the table was made without."""
+        return None if self.sample is None else self._centred(self.sample)
+
+    @property
+    def form_units(self) -> NDArray[np.float32] | None:
+        """Centred unit vectors (F, d) of the forms of concepts; None where there are none."""
+        return None if self.forms is None else self._centred(self.forms)
+
     @cached_property
     def _units_and_forms(self) -> NDArray[np.float32]:
         """:attr:`units`, and below them the centred unit vectors of the forms of concepts."""
-        return self.units if self.forms is None else np.vstack([self.units, self._centred(self.forms)])
+        return self.units if self.form_units is None else np.vstack([self.units, self.form_units])
 
     def expanded(self, words: Sequence[str]) -> tuple[NDArray[np.float32], FloatArray | None]:
         """Centred unit vectors (R, d) of all forms of attribute words, and the share (words, R) of each form in a word.
@@ -460,9 +481,10 @@ DIMS = {
     "ranks": ("ranked_word",),
     "forms": ("form", "dimension"),
     "form_of": ("form",),
+    "sample": ("sample_word", "dimension"),
 }
 PAIRS = ("first", "second", "bins", "counts", "weights")
-OPTIONAL = ("ranks", "forms", "form_of")
+OPTIONAL = ("ranks", "forms", "form_of", "sample")
 WORDS = ("protected_word", "attribute_word", "sample_word")
 
 

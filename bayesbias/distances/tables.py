@@ -9,7 +9,7 @@ from dataclasses import replace
 from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ import pandas as pd
 from bayesbias._checks import flag, is_printable, one_of, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import check_suffix, from_json, home_folder, read_text, to_json, whole_file
+from bayesbias._progress import progress
 from bayesbias.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
 from bayesbias.distances.covariances import (
     ENOUGH,
@@ -30,10 +31,10 @@ from bayesbias.distances.covariances import (
 )
 from bayesbias.distances.frames import averaged, checked_frames, frame_columns, with_frames
 from bayesbias.distances.storage import Coverage, ListEntry, coverage_from, list_entry
-from bayesbias.distances.vocabularies import SAMPLE, few_words, measured_relatedness
+from bayesbias.distances.vocabularies import SAMPLE, Drawn, few_words, measured_relatedness
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_concepts, opened, twins_within
 from bayesbias.embeddings.lookup import FoundConcepts
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import (
     CONTROLS,
     GENDERED,
@@ -45,6 +46,9 @@ from bayesbias.words import (
     subtag,
     unknown_connections,
 )
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 PAIR = ["protected_word", "attribute_word"]
@@ -435,7 +439,86 @@ def distance_table(
         return with_frames(means, moved, lists, frames)
     if frames != SAME or centre != "none" or all_but_top:
         raise InputError("frames, centre and all_but_top are for words in sentences: give what encode returns")
-    kv = opened(kv)
+    return _distances_of(opened(kv), lists, keep_duplicates, case, relatedness, twins)
+
+
+def distance_tables(
+    embeddings: Mapping[str, Embedding],
+    words: WordLists | str | Path | Mapping[str, WordLists | str | Path],
+    keep_duplicates: bool = False,
+    case: Case = "as-is",
+    twins: Twins = "once",
+) -> dict[str, pd.DataFrame]:
+    """Distance tables of several embeddings, whose relatedness is read off at the same words of all vocabularies.
+
+    :func:`compare`, :func:`pool` and :func:`trend` need a sample that the embeddings share, to know how the errors of
+    one embedding's distances are correlated with those of another's.
+
+    Parameters
+    ----------
+    embeddings
+        Name of each to the embedding, or to what :func:`load_embedding` takes.
+    words
+        As in :func:`distance_table`; or a mapping of the same names to the lists of each embedding, such as those of
+        its language.
+    keep_duplicates, case, twins
+        As in :func:`distance_table`.
+
+    Returns
+    -------
+    dict of DataFrame
+        As :func:`distance_table` returns them. Where the vocabularies share fewer than 50 words outside of the lists,
+        such as those of several languages, each table is sampled for itself.
+
+    Examples
+    --------
+    >>> embeddings = {"google": "google-news-slice", "glove": "glove-50d-slice"}
+    >>> tables = bb.distance_tables(embeddings, "weat7")
+    >>> {name: len(table) for name, table in tables.items()}
+    {'google': 2256, 'glove': 2256}
+    """
+    from bayesbias.distances.joint import shared_draws
+
+    if not isinstance(embeddings, Mapping) or not embeddings:
+        raise InputError(f"embeddings is {shown(embeddings)}: give a mapping of names to embeddings")
+    by_name = dict(words) if isinstance(words, Mapping) else dict.fromkeys(embeddings, words)
+    if set(by_name) != set(embeddings):
+        raise InputError(
+            f"words has lists for {listed(list(map(str, by_name)))}: give those of {listed(list(embeddings))}"
+        )
+    if contextual := [name for name, kv in embeddings.items() if isinstance(kv, ContextVectors)]:
+        raise InputError(f"{contextual[0]} holds words in sentences: measure it by itself, with distance_table")
+    flag(keep_duplicates, "keep_duplicates")
+    one_of(twins, TWINS, "twins")
+    opened_ = {name: opened(kv) for name, kv in embeddings.items()}
+    lists = {name: each if isinstance(each, WordLists) else load_words(each) for name, each in by_name.items()}
+    keys, followed = set[str](), list[tuple[str, ...]]()
+    for name, kv in opened_.items():
+        looked = find_concepts(kv, lists[name].concepts, case, lists[name].language)
+        keys |= set(looked.forms.keys.values())
+        for each in (*lists[name].stereotypes.values(), *lists[name].controls.values()):
+            forms = [form for word in each for form in looked.concepts.get(word, ())]
+            followed.append(tuple(looked.forms.keys[form] for form in forms))
+    drawn = shared_draws(list(opened_.values()), keys, followed)
+    tables = {}
+    with progress("measuring distances", len(opened_)) as done:
+        for number, (name, kv) in enumerate(opened_.items()):
+            own = None if isinstance(drawn, str) else drawn[number]
+            tables[name] = _distances_of(kv, lists[name], keep_duplicates, case, True, twins, own)
+            done(number + 1)
+    return tables
+
+
+def _distances_of(
+    kv: KeyedVectors,
+    lists: WordLists,
+    keep_duplicates: bool,
+    case: Case,
+    relatedness: bool,
+    twins: Twins,
+    drawn: Drawn | None = None,
+) -> pd.DataFrame:
+    """The distance table of an embedding; ``drawn`` is a sample of its vocabulary that others share."""
     looked = find_concepts(kv, lists.concepts, case, lists.language)
     concepts = looked.concepts
     entries = _entries(lists, looked)
@@ -447,7 +530,7 @@ def distance_table(
     if keep_duplicates and lists.repeats:
         table = table.loc[table.index.repeat(table["protected_word"].map(lists.repeats).fillna(1).astype(int))]
         table = table.reset_index(drop=True)
-    related = measured_relatedness(kv, lists, SAMPLE, 0, case) if relatedness else ""
+    related = measured_relatedness(kv, lists, SAMPLE, 0, case, drawn) if relatedness else ""
     by_word = _lists_by_word((lists.stereotypes, lists.controls))
     record = Coverage(
         word_list=lists.name,

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -123,8 +123,13 @@ def _carried_relatedness(holder: object) -> Relatedness | None:
     return relatedness
 
 
-def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: int, case: Case) -> Relatedness | str:
-    """The relatedness of word lists in an embedding, or the reason why there is none."""
+def measured_relatedness(
+    kv: KeyedVectors, lists: WordLists, sample: int, seed: int, case: Case, drawn: Drawn | None = None
+) -> Relatedness | str:
+    """The relatedness of word lists in an embedding, or the reason why there is none.
+
+    ``drawn`` is a sample that several embeddings share; None draws one from the vocabulary.
+    """
     looked = find_concepts(kv, lists.concepts, case, lists.language)
     concepts = looked.concepts
     protected = [word for word in lists.group_of if word in concepts]
@@ -136,51 +141,72 @@ def measured_relatedness(kv: KeyedVectors, lists: WordLists, sample: int, seed: 
     )
     attributes = list(dict.fromkeys(word for _, role, words in entries if role != PROTECTED for word in words))
     seed = whole_number(seed, "seed", least=0, most=None)
-    drawn = _drawn(kv, looked, entries, sample, seed)
+    if drawn is None:
+        drawn = _drawn(kv, looked, entries, sample, seed)
     if len(drawn.words) < LEAST:
         return (
             f"the embedding holds {len(drawn.words)} words outside of the lists, and relatedness needs {LEAST}: give "
             "the whole embedding, or load the words of the lists from it with load_embedding(path, words=lists), which "
             "keeps a sample of the others"
         )
-    vectors = unit_rows(drawn.vectors)
     half = [_half_units(looked, words) for words in (protected, attributes)]
+    ranked = [looked.forms.keys[concepts[word][0]] for word in (*protected, *attributes)]
+    several = [(i, form) for i, word in enumerate(attributes) if len(concepts[word]) > 1 for form in concepts[word]]
+    return _read_off(
+        drawn,
+        np.array([drawn.places[key] for key in ranked], dtype=np.int32) if drawn.places else None,
+        embedding=about(kv),
+        seed=seed,
+        lists=entries,
+        protected_words=tuple(protected),
+        attribute_words=tuple(attributes),
+        protected=half[0],
+        attributes=half[1],
+        forms=_half_units(looked.of_forms, [form for _, form in several]) if several else None,
+        form_of=np.array([place for place, _ in several], dtype=np.int32) if several else None,
+    )
+
+
+def resampled(relatedness: Relatedness, drawn: Drawn) -> Relatedness:
+    """The relatedness of the same lists, read off at other sampled words of their embedding."""
+    names = ("embedding", "seed", "lists", "protected_words", "attribute_words", "protected", "attributes")
+    own = {name: getattr(relatedness, name) for name in (*names, "forms", "form_of")}
+    ranks = relatedness.ranks
+    return _read_off(drawn, None if ranks is None or not drawn.places else ranks[relatedness.sampled :], **own)
+
+
+def _read_off(drawn: Drawn, ranks: NDArray[np.int32] | None, **own: Any) -> Relatedness:
+    """What the sampled words tell of lists, whose fields are ``own`` and the places of whose words are ``ranks``."""
+    protected, attributes = own["protected"], own["attributes"]
+    vectors = unit_rows(drawn.vectors)
     centre = vectors.mean(axis=0).astype(np.float32).astype(float)
-    units = unit_rows(vectors - centre)
-    pairs = sample_pairs(units, np.random.default_rng([seed, 1]))
+    pairs = sample_pairs(unit_rows(vectors - centre), np.random.default_rng([own["seed"], 1]))
     apart = -(vectors - vectors.mean(axis=0)).T
-    scatter = apart if len(protected) > len(apart) else (half[0].astype(float) @ apart).astype(np.float16)
-    place = {word: i for i, word in enumerate(attributes)}
-    by_list = [half[1][[place[word] for word in words]] for _, role, words in entries if role != PROTECTED]
+    scatter = apart if len(protected) > len(apart) else (protected.astype(float) @ apart).astype(np.float16)
+    place = {word: i for i, word in enumerate(own["attribute_words"])}
+    by_list = [attributes[[place[word] for word in words]] for _, role, words in own["lists"] if role != PROTECTED]
     means = np.stack([listed.mean(axis=0, dtype=float) for listed in by_list])
     # what several lists share says nothing of how distances to one list differ from those to another
     fields = (means - means.mean(axis=0) if len(means) > 1 else means) @ vectors.T
     fields -= fields.mean(axis=1, keepdims=True)
     spread = fields.std(axis=1)
     curve: FloatArray = variograms(fields[spread > 0] / spread[spread > 0, None], pairs).mean(axis=0)
-    ranked = [*drawn.words, *(looked.forms.keys[concepts[word][0]] for word in (*protected, *attributes))]
-    several = [(i, form) for i, word in enumerate(attributes) if len(concepts[word]) > 1 for form in concepts[word]]
+    if ranks is not None:
+        ranks = np.concatenate([[drawn.places[word] for word in drawn.words], ranks]).astype(np.int32)
     return Relatedness(
-        embedding=about(kv),
         kind=drawn.kind,
-        seed=seed,
         sample_words=drawn.words,
-        lists=entries,
-        protected_words=tuple(protected),
-        attribute_words=tuple(attributes),
-        protected=half[0],
-        attributes=half[1],
         centre=centre,
         scatter=scatter.astype(np.float32) if len(scatter) < len(protected) else scatter,
         pairs=pairs,
         protected_curve=curve,
-        ranks=np.array([drawn.places[key] for key in ranked], dtype=np.int32) if drawn.places else None,
-        forms=_half_units(looked.of_forms, [form for _, form in several]) if several else None,
-        form_of=np.array([place for place, _ in several], dtype=np.int32) if several else None,
+        ranks=ranks,
+        sample=vectors.astype(np.float16),
+        **own,
     )
 
 
-class _Drawn(NamedTuple):
+class Drawn(NamedTuple):
     """Sampled words and their vectors, how they were drawn, and the places of these and all keys in an ordered file."""
 
     words: tuple[str, ...]
@@ -195,14 +221,14 @@ def _drawn(
     entries: Sequence[tuple[str, str, tuple[str, ...]]],
     sample: int,
     seed: int,
-) -> _Drawn:
+) -> Drawn:
     """The sample of an embedding, or of the one that an embedding is a part of."""
     own, part = set(looked.forms.keys.values()), sample_of(kv)
     if part is not None:
         codes = np.array([i for i, word in enumerate(part.words) if word not in own], dtype=np.intp)
         rows = codes[thinned([part.words[code] for code in codes.tolist()], sample, seed)]
         words = tuple(part.words[row] for row in rows.tolist())
-        return _Drawn(words, part.vectors[rows], part.kind, part.places)
+        return Drawn(words, part.vectors[rows], part.kind, part.places)
     rows_of = {form: kv.key_to_index[key] for form, key in looked.forms.keys.items()}
     followed = [
         np.array([rows_of[form] for word in words for form in looked.concepts[word]])
@@ -211,7 +237,7 @@ def _drawn(
     ]
     rows, kind = sampled_rows(kv, own, sample, seed, followed)
     places = kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
-    return _Drawn(tuple(kv.index_to_key[row] for row in rows), kv.vectors[rows], kind, places)
+    return Drawn(tuple(kv.index_to_key[row] for row in rows), kv.vectors[rows], kind, places)
 
 
 def _half_units(looked: FoundConcepts, words: Sequence[str]) -> NDArray[np.float16]:

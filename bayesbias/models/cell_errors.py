@@ -18,6 +18,7 @@ from bayesbias.models.related import (
     relatedness_for,
 )
 from bayesbias.models.results import Fit
+from bayesbias.models.spec import ModelSpec
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,12 @@ class CellErrors:
     sources: tuple[tuple[sparse.csr_array, np.ndarray], ...]
 
 
-def related_cell_errors(result: Fit, connections: tuple[str, ...], topic: bool) -> CellErrors:
-    """Cells under some connections, of a model of related words.
+def related_cell_errors(spec: ModelSpec, data: Distances, connections: tuple[str, ...], topic: bool) -> CellErrors:
+    """Cells under some connections, of a model of related words, which needs no draws.
 
     Errors are those of attribute lists like these, or with ``topic`` of further words on the same topics.
     """
-    data = result.data
-    posterior = related_posterior(result.spec, data)
+    posterior = related_posterior(spec, data)
     sums = posterior.sums
     chosen = np.isin(data.connections[sums.connection], connections)
     # root mean squares: one factor for all embeddings, which therefore does not add to differences between them

@@ -340,7 +340,7 @@ class Related(Independent):
 
     def cell_errors(self, result: Fit, connections: tuple[str, ...], topic: bool) -> CellErrors:
         """Errors are those of attribute lists like these, or with ``topic`` of further words on the same topics."""
-        return related_cell_errors(result, connections, topic)
+        return related_cell_errors(result.spec, result.data, connections, topic)
 
     def density(self, result: Fit, step: int = 1) -> PairDensity:
         """Log density of single distances to random words given the means of their cells: the sd is the vectors'."""

@@ -30,7 +30,15 @@ from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.related import components_for
 from bayesbias.models.results import Fit
-from bayesbias.second_stage.estimates import STEPS, Staged, cells_of, checked_contrast, contrasts_of, default_contrast
+from bayesbias.second_stage.estimates import (
+    STEPS,
+    Measured,
+    Staged,
+    cells_of,
+    checked_contrast,
+    contrasts_of,
+    default_contrast,
+)
 from bayesbias.words import OWN, STEREOTYPES
 
 FEWEST = 5
@@ -443,9 +451,9 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Placed | _Unrel
     every = tuple(data.protected_words.tolist())
     groups = tuple(data.groups.tolist()) or ("",) * len(every)
     if related is None:
-        pair = default_contrast([fit.tree])[0] if contrast is None else contrast
+        pair = default_contrast([Measured.of(fit)])[0] if contrast is None else contrast
         _refuse_two_poles(pair, groups)
-        cells = cells_of({"fit": fit.tree}, pair, topic=True)
+        cells = cells_of({"fit": Measured.of(fit)}, pair, topic=True)
         found = contrasts_of(cells, pair, list(every))
         known = dict(zip(every, groups, strict=True))
         names = tuple(found.words.tolist())

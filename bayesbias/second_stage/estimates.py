@@ -4,33 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import block_diag
 
 from bayesbias._checks import one_of
-from bayesbias._core.related import cell_covariance, list_correlations
+from bayesbias._core.related import list_correlations, root_of
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.checks.confounds import frequencies_by_name
-from bayesbias.checks.summaries import PROB, contrasted, flat_draws
-from bayesbias.comparison.related_changes import stacked_scatter
-from bayesbias.distances.covariances import Relatedness
+from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
+from bayesbias.distances.distances import Distances
+from bayesbias.distances.frames import frame_columns
+from bayesbias.distances.joint import joint_relatedness
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.models.cell_errors import CellErrors
+from bayesbias.models.cell_errors import CellErrors, related_cell_errors
 from bayesbias.models.families import family_of
-from bayesbias.models.fits import fit
+from bayesbias.models.fits import FALLBACK, RELATED, fit
 from bayesbias.models.frames import GROUP as FRAMES
 from bayesbias.models.related import (
     cell_lists,
 )
 from bayesbias.models.results import Fit, read_distances
+from bayesbias.models.spec import ModelSpec, load_model
 
 STACKED, SHARED, APART = "related", "shared words", "independent"
 JOINT = {
@@ -42,7 +45,7 @@ JOINT = {
 DRAWS = 400
 """Draws of a fit, of which only the scales are used."""
 MOST_CELLS = 4000
-"""Mean distances whose covariance matrix is built."""
+"""Mean distances whose covariance matrix is built, where the vectors do not tell it."""
 
 
 STEPS = ("chain", "draw")
@@ -79,8 +82,8 @@ class Cells:
         Embedding (a number), protected word and connection of each mean, (n,).
     y
         The means, not shrunken, (n,).
-    covariance
-        Their covariance for attribute lists like these, (n, n).
+    errors
+        Their covariance for attribute lists like these.
     joint
         How the covariance between embeddings was found: a key of :data:`JOINT`.
     notes
@@ -92,9 +95,64 @@ class Cells:
     word: np.ndarray
     connection: np.ndarray
     y: FloatArray
-    covariance: FloatArray
+    errors: Errors
     joint: str
     notes: tuple[str, ...]
+
+
+class Errors(Protocol):
+    """The covariance of the errors of n means."""
+
+    def covariance(self, weights: sparse.csr_array) -> FloatArray:
+        """Covariance (m, m) of weighted sums (m, n) of the means."""
+        ...
+
+
+@dataclass(frozen=True)
+class DenseErrors:
+    """A covariance (n, n) that is made whole."""
+
+    matrix: FloatArray
+
+    def covariance(self, weights: sparse.csr_array) -> FloatArray:
+        """Covariance (m, m) of weighted sums (m, n) of the means."""
+        value: FloatArray = weights @ (weights @ self.matrix).T
+        return value
+
+
+@dataclass(frozen=True)
+class FieldErrors:
+    """A covariance from the components of protected words and the fields of lists, which is never made whole.
+
+    Attributes
+    ----------
+    scaled
+        Loadings (words, Q) times the standard deviations of the components.
+    correlations
+        Of the lists in each component, (Q, lists, lists).
+    word, listed, factors
+        Protected word, list and factor of each mean, (n,).
+    """
+
+    scaled: FloatArray
+    correlations: FloatArray
+    word: IntArray
+    listed: IntArray
+    factors: FloatArray
+
+    def covariance(self, weights: sparse.csr_array) -> FloatArray:
+        """Covariance (m, m) of weighted sums (m, n) of the means."""
+        roots = root_of(self.correlations)
+        total = np.zeros((weights.shape[0], *roots.shape[::2]))
+        for place in np.unique(self.listed):
+            rows = np.flatnonzero(self.listed == place)
+            by_word = sparse.csr_array(
+                (self.factors[rows], (np.arange(len(rows)), self.word[rows])), shape=(len(rows), len(self.scaled))
+            )
+            total += ((weights[:, rows] @ by_word) @ self.scaled)[:, :, None] * roots[:, place]
+        flat = total.reshape(len(total), -1)
+        value: FloatArray = flat @ flat.T
+        return value
 
 
 @dataclass(frozen=True)
@@ -141,11 +199,37 @@ def checked_contrast(contrast: object) -> tuple[str, str]:
     raise InputError(f"contrast is {shown(contrast)}: give two connections, such as ('associated', 'different')")
 
 
-def default_contrast(fits: Iterable[xr.DataTree]) -> tuple[tuple[str, str], tuple[str, ...]]:
-    """Associated - different where every fit has it, else associated - the first control list; and a note if so."""
-    from bayesbias.comparison.contrast import beside_associated
+@dataclass(frozen=True)
+class Measured:
+    """One embedding: the model of its distances, these, and the fit where a part of their errors is known by draws."""
 
-    first, *rest = [beside_associated(Fit(post)) for post in fits]
+    spec: ModelSpec
+    data: Distances
+    fit: Fit | None = None
+
+    @classmethod
+    def of(cls, fit: Fit) -> Measured:
+        """What a fit says."""
+        return cls(fit.spec, fit.data, fit)
+
+    def errors(self, connections: tuple[str, str], topic: bool) -> CellErrors:
+        """Means of cells, with the errors that attribute words and sentence frames leave."""
+        contrasted(*connections, self.data.connections.tolist(), self.data.filled)
+        if self.fit is None:
+            return related_cell_errors(self.spec, self.data, connections, topic)
+        errors = family_of(self.spec).cell_errors(self.fit, connections, topic)
+        if FRAMES not in self.fit.tree.children:
+            return errors
+        shifts = flat_draws(self.fit.tree[f"{FRAMES}/word_shift"].to_numpy())
+        names = self.data.protected_words.tolist()
+        words = [names.index(word) for word in errors.word.tolist()]
+        columns = [self.data.connections.tolist().index(name) for name in errors.connection.tolist()]
+        return replace(errors, covariance=errors.covariance + np.cov(shifts[:, words, columns], rowvar=False))
+
+
+def default_contrast(measured: Iterable[Measured]) -> tuple[tuple[str, str], tuple[str, ...]]:
+    """Associated - different where every table has it, else associated - the first control list; and a note if so."""
+    first, *rest = [_partners(each.data) for each in measured]
     common = [name for name in first if all(name in others for others in rest)]
     if not common:
         raise InputError("no connection stands beside associated everywhere: name two connections as contrast")
@@ -158,34 +242,49 @@ def default_contrast(fits: Iterable[xr.DataTree]) -> tuple[tuple[str, str], tupl
     return ("associated", common[0]), (note,)
 
 
-def fits_of(
+def _partners(data: Distances) -> list[str]:
+    valid = data.connections.tolist()
+    return contrast_partners("associated", valid, data.filled) if "associated" in valid else []
+
+
+def measured_tables(
     tables: Mapping[str, pd.DataFrame], seed: int, adjust: Any = None, frequencies: Any = None
-) -> dict[str, xr.DataTree]:
-    """A fit of each table: all of related words where every table knows how words are related, else all crossed.
+) -> dict[str, Measured]:
+    """Each table with the model of its errors: related words where every table knows how words are, else all crossed.
 
     ``frequencies`` is what :func:`fit` takes, or a mapping of the tables' names to that.
     """
-    related = all(read_distances(table).relatedness is not None for table in tables.values())
     by_name = frequencies_by_name(list(tables), frequencies)
-    fits = {}
+    data, measured = {}, {}
+    with progress("reading the tables", len(tables)) as done:
+        for number, (name, table) in enumerate(tables.items()):
+            try:
+                data[name] = read_distances(table)
+            except InputError as error:
+                raise InputError(f"{name}: {error}") from error
+            done(number + 1)
+    related = all(each.relatedness is not None for each in data.values())
+    if related and adjust is None and not any(frame_columns(table) for table in tables.values()):
+        return {name: Measured(load_model(RELATED), each) for name, each in data.items()}
+    model = RELATED if related else FALLBACK
     with progress("fitting the embeddings", len(tables)) as done:
         for number, (name, table) in enumerate(tables.items()):
             options: dict[str, Any] = {"draws": DRAWS, "adjust": adjust, "frequencies": by_name[name]}
             try:
-                fits[name] = fit(table, "related" if related else "crossed", seed=seed + number, **options)
+                measured[name] = Measured.of(Fit(fit(table, model, seed=seed + number, **options)))
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
             done(number + 1)
-    return fits
+    return measured
 
 
-def cells_of(fits: Mapping[str, xr.DataTree], contrast: tuple[str, str], topic: bool = False) -> Cells:
-    """The means behind fits of one or more embeddings, with their joint covariance.
+def cells_of(measured: Mapping[str, Measured], contrast: tuple[str, str], topic: bool = False) -> Cells:
+    """The mean distances in one or more embeddings, with their joint covariance.
 
     Parameters
     ----------
-    fits
-        Fits by name of the embedding.
+    measured
+        Each embedding by name.
     contrast
         Two connections.
     topic
@@ -193,65 +292,44 @@ def cells_of(fits: Mapping[str, xr.DataTree], contrast: tuple[str, str], topic: 
         attribute lists like these, whose topics differ too.
     """
     parts = []
-    for name, post in fits.items():
+    for name, each in measured.items():
         try:
-            parts.append(_part(Fit(post), contrast, topic))
+            parts.append(each.errors(contrast, topic))
         except InputError as error:
-            raise InputError(f"{name}: {error}" if len(fits) > 1 else str(error)) from error
-    sizes = [len(part.y) for part in parts]
-    if sum(sizes) > MOST_CELLS:
-        raise InputError(
-            f"there are {sum(sizes):,} means (protected words x connections x embeddings), more than {MOST_CELLS:,}: "
-            "take fewer protected words"
-        )
-    own = np.zeros((sum(sizes), sum(sizes)))
-    ends = np.cumsum([0, *sizes])
-    for part, begin, end in zip(parts, ends[:-1], ends[1:], strict=True):
-        own[begin:end, begin:end] = part.covariance
-    embedding = np.repeat(np.arange(len(parts)), sizes)
-    joint, between, notes = _between(parts, embedding)
-    covariance = np.where(embedding[:, None] == embedding, own, between)
+            raise InputError(f"{name}: {error}" if len(measured) > 1 else str(error)) from error
+    embedding = np.repeat(np.arange(len(parts)), [len(part.y) for part in parts])
+    joint, errors, notes = _joint_errors(parts, embedding)
     return Cells(
-        embeddings=tuple(fits),
+        embeddings=tuple(measured),
         embedding=embedding,
         word=np.concatenate([part.word for part in parts]),
         connection=np.concatenate([part.connection for part in parts]),
         y=np.concatenate([part.y for part in parts]),
-        covariance=covariance,
+        errors=errors,
         joint=joint,
         notes=notes,
     )
 
 
-def _part(result: Fit, contrast: tuple[str, str], topic: bool) -> CellErrors:
-    """The cells of one embedding, with the errors that words and sentence frames leave."""
-    data = result.data
-    contrasted(*contrast, data.connections.tolist(), data.filled)
-    errors = family_of(result.spec).cell_errors(result, contrast, topic)
-    if FRAMES not in result.tree.children:
-        return errors
-    shifts = flat_draws(result.tree[f"{FRAMES}/word_shift"].to_numpy())
-    names = data.protected_words.tolist()
-    words = [names.index(word) for word in errors.word.tolist()]
-    connections = [data.connections.tolist().index(name) for name in errors.connection.tolist()]
-    return replace(errors, covariance=errors.covariance + np.cov(shifts[:, words, connections], rowvar=False))
-
-
-def _between(parts: Sequence[CellErrors], embedding: IntArray) -> tuple[str, FloatArray, tuple[str, ...]]:
-    """How the covariance between embeddings is known, and that covariance (n, n)."""
-    size = len(embedding)
-    if len(parts) == 1:
-        return APART, np.zeros((size, size)), ()
-    if all(part.factors is not None for part in parts):
+def _joint_errors(parts: Sequence[CellErrors], embedding: IntArray) -> tuple[str, Errors, tuple[str, ...]]:
+    """How the covariance between embeddings is known, the covariance, and what is to be said about it."""
+    notes: tuple[str, ...] = ()
+    if len(parts) > 1 and all(part.factors is not None for part in parts):
         stacked = _stacked(parts)
         if not isinstance(stacked, str):
             return STACKED, stacked, ()
-        shared = _shared_words(parts)
-        note = f"The embeddings were taken as independent, since {stacked}." if shared else ""
-        return APART, np.zeros((size, size)), (note,) if note else ()
-    if not _shared_words(parts):
-        return APART, np.zeros((size, size)), ()
-    return SHARED, _shared(parts), ()
+        if _shared_words(parts):
+            notes = (f"The embeddings were taken as independent, since {stacked}.",)
+    size = len(embedding)
+    if size > MOST_CELLS:
+        raise InputError(
+            f"there are {size:,} means (protected words x connections x embeddings), more than {MOST_CELLS:,}: take "
+            "fewer protected words, or tables with relatedness"
+        )
+    own = block_diag(*[part.covariance for part in parts])
+    if len(parts) > 1 and not notes and parts[0].factors is None and _shared_words(parts):
+        return SHARED, DenseErrors(np.where(embedding[:, None] == embedding, own, _shared(parts))), ()
+    return APART, DenseErrors(own), notes
 
 
 def _shared_words(parts: Sequence[CellErrors]) -> bool:
@@ -265,19 +343,14 @@ def _shared_words(parts: Sequence[CellErrors]) -> bool:
     return False
 
 
-def _stacked(parts: Sequence[CellErrors]) -> FloatArray | str:
+def _stacked(parts: Sequence[CellErrors]) -> Errors | str:
     """The covariance of all cells from the vectors of all embeddings, or why there is none."""
     relatedness = [part.data.relatedness for part in parts if part.data.relatedness is not None]
-    if any(each.forms is not None for each in relatedness):
-        return "attribute words have several forms"
-    names = list(dict.fromkeys(word for part in parts for word in part.data.attribute_words.tolist()))
-    related = stacked_scatter(relatedness, [part.data.protected_words.tolist() for part in parts])
+    related = joint_relatedness(relatedness, [part.data.protected_words.tolist() for part in parts])
     if isinstance(related, str):
         return related
-    units = _joined_units(relatedness, names)
-    related = replace(
-        related, attribute_words=tuple(names), attributes=units.astype(np.float16), centre=np.zeros(units.shape[1])
-    )
+    names = list(related.attribute_words)
+    place_of = {word: i for i, word in enumerate(names)}
     member: list[np.ndarray] = []
     rows: list[IntArray] = []
     places: list[IntArray] = []
@@ -286,7 +359,7 @@ def _stacked(parts: Sequence[CellErrors]) -> FloatArray | str:
         lists = cell_lists(part.data)
         inside = np.isin(part.data.connections[lists.connection], np.unique(part.connection))
         own = np.zeros((len(lists.member), len(names)), dtype=bool)
-        own[:, [names.index(word) for word in part.data.attribute_words.tolist()]] = lists.member
+        own[:, [place_of[word] for word in part.data.attribute_words.tolist()]] = lists.member
         rows.append(begin + lists.word[inside])
         places.append(lists_before + lists.listed[inside])
         member.append(own)
@@ -294,26 +367,16 @@ def _stacked(parts: Sequence[CellErrors]) -> FloatArray | str:
         begin += len(part.data.protected_words)
     # equal lists of several embeddings are one
     every, place = np.unique(np.concatenate(member), axis=0, return_inverse=True)
-    same, shares = related.overlaps(every, names)
+    used, listed_ = np.unique(place.ravel()[np.concatenate(places)], return_inverse=True)
+    same, shares = related.overlaps(every[used], names)
     kernel = related.components
-    correlations = list_correlations(kernel.correlations, same, shares)
-    raw = cell_covariance(kernel, correlations, np.concatenate(rows), place.ravel()[np.concatenate(places)])
-    factors = np.concatenate([part.factors for part in parts if part.factors is not None])
-    covariance: FloatArray = raw * np.outer(factors, factors)
-    return covariance
-
-
-def _joined_units(found: Sequence[Relatedness], words: Sequence[str]) -> FloatArray:
-    """Vectors of words whose products are their mean similarities over embeddings, (words, sum of dimensions)."""
-    parts = []
-    for each in found:
-        own = np.zeros((len(words), each.units.shape[1]))
-        known = [i for i, word in enumerate(words) if word in each.attribute_words]
-        own[known] = each.units_of([words[i] for i in known])
-        parts.append(own)
-    joined = np.concatenate(parts, axis=1)
-    units: FloatArray = joined / np.linalg.norm(joined, axis=1, keepdims=True)
-    return units
+    return FieldErrors(
+        scaled=kernel.loadings * np.sqrt(kernel.variances),
+        correlations=list_correlations(kernel.correlations, same, shares),
+        word=np.concatenate(rows),
+        listed=listed_,
+        factors=np.concatenate([part.factors for part in parts if part.factors is not None]),
+    )
 
 
 def _shared(parts: Sequence[CellErrors]) -> FloatArray:
@@ -394,36 +457,45 @@ def contrasts_of(cells: Cells, contrast: tuple[str, str], words: Iterable[str] |
     """
     first, second = contrast
     wanted = None if words is None else set(words)
-    weights: list[FloatArray] = []
+    rows: list[IntArray] = []
+    columns: list[IntArray] = []
+    values: list[FloatArray] = []
     embedding: list[int] = []
     labels: list[str] = []
     counts: list[int] = []
+    size = 0
     for number in range(len(cells.embeddings)):
         own = cells.embedding == number
         cell_of = {
-            name: dict(zip(cells.word[rows].tolist(), np.flatnonzero(rows).tolist(), strict=True))
+            name: dict(zip(cells.word[inside].tolist(), np.flatnonzero(inside).tolist(), strict=True))
             for name in (first, second)
-            for rows in [own & (cells.connection == name)]
+            for inside in [own & (cells.connection == name)]
         }
         both = [word for word in cell_of[first] if word in cell_of[second]]
         chosen = both if wanted is None else [word for word in both if word in wanted]
-        rows = np.zeros((len(chosen), len(cells.y)))
-        for place, word in enumerate(chosen):
-            rows[place, cell_of[first][word]], rows[place, cell_of[second][word]] = 1.0, -1.0
         if not chosen:
             raise InputError(f"{cells.embeddings[number]}: no protected word has {first} and {second} distances")
-        weights.append(rows.mean(axis=0, keepdims=True) if wanted is None else rows)
-        embedding += [number] * len(weights[-1])
+        # one row for each word, or one for all
+        own_rows = size + (np.arange(len(chosen)) if wanted is not None else np.zeros(len(chosen), dtype=np.intp))
+        share = 1.0 if wanted is not None else 1 / len(chosen)
+        for name, sign in ((first, share), (second, -share)):
+            rows.append(own_rows)
+            columns.append(np.array([cell_of[name][word] for word in chosen]))
+            values.append(np.full(len(chosen), sign))
+        count = len(chosen) if wanted is not None else 1
+        size += count
+        embedding += [number] * count
         labels += chosen if wanted is not None else [""]
         counts.append(len(chosen))
-    matrix = np.concatenate(weights)
-    covariance = matrix @ cells.covariance @ matrix.T
+    weights = sparse.csr_array(
+        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(size, len(cells.y))
+    )
     return Contrasts(
         embedding=np.array(embedding),
         words=np.array(labels, dtype=str),
         counts=np.array(counts),
-        y=matrix @ cells.y,
-        covariance=(covariance + covariance.T) / 2,
+        y=weights @ cells.y,
+        covariance=cells.errors.covariance(weights),
     )
 
 

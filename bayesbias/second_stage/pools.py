@@ -31,7 +31,7 @@ from bayesbias.second_stage.estimates import (
     checked_tables,
     contrasts_of,
     default_contrast,
-    fits_of,
+    measured_tables,
     standardised,
 )
 
@@ -288,9 +288,9 @@ def pool(
     draws, chains = checked_draws(draws, chains)
     used, standardise = used_seed(seed), flag(standardise, "standardise")
     rng = np.random.default_rng([used, 1])
-    fits = fits_of(named, used, adjust, frequencies)
-    pair, notes = default_contrast(fits.values()) if pair is None else (pair, ())
-    cells = cells_of(fits, pair)
+    measured = measured_tables(named, used, adjust, frequencies)
+    pair, notes = default_contrast(measured.values()) if pair is None else (pair, ())
+    cells = cells_of(measured, pair)
     contrasts = contrasts_of(cells, pair)
     if standardise:
         contrasts = standardised(contrasts, [float(table["distance"].std()) for table in named.values()])

@@ -26,13 +26,14 @@ from bayesbias.second_stage.estimates import (
     JOINT,
     STEPS,
     Cells,
+    Measured,
     Staged,
     cells_of,
     checked_contrast,
     checked_tables,
     contrasts_of,
     default_contrast,
-    fits_of,
+    measured_tables,
 )
 
 KINDS = ("linear", "walk")
@@ -251,10 +252,10 @@ def trend(
     times = np.array([time_of[name] for name in ordered])
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
-    fits = fits_of(ordered, used, adjust, frequencies)
-    pair, notes = default_contrast(fits.values()) if pair is None else (pair, ())
+    measured = measured_tables(ordered, used, adjust, frequencies)
+    pair, notes = default_contrast(measured.values()) if pair is None else (pair, ())
     raw = None if adjust is None else trend(named, time_of, pair, kind, used, draws=draws, chains=chains)
-    result = _trend(fits, times, pair, kind, used, draws, chains, raw)
+    result = _trend(measured, times, pair, kind, used, draws, chains, raw)
     return replace(result, notes=(*result.notes, *notes))
 
 
@@ -277,7 +278,7 @@ def _times(time: Mapping[str, float] | None, names: list[str]) -> dict[str, floa
 
 
 def _trend(
-    fits: Mapping[str, xr.DataTree],
+    measured: Mapping[str, Measured],
     times: FloatArray,
     contrast: tuple[str, str],
     kind: str,
@@ -287,7 +288,7 @@ def _trend(
     raw: Trend | None,
 ) -> Trend:
     rng = np.random.default_rng([seed, 2])
-    cells = cells_of(fits, contrast)
+    cells = cells_of(measured, contrast)
     every, notes = _words(cells, contrast)
     words = every.index[every.all(axis=1)].tolist()
     if not words:
@@ -320,7 +321,7 @@ def _trend(
     coords = {
         "chain": np.arange(chains),
         "draw": np.arange(draws // chains),
-        "embedding": list(fits),
+        "embedding": list(measured),
         "protected_word": own,
     }
     tree = xr.DataTree.from_dict({"/posterior": xr.Dataset(variables, coords=coords)})
@@ -340,7 +341,7 @@ def _trend(
         kind=kind,
         estimates=pd.DataFrame(
             {
-                "embedding": pd.array(list(fits), dtype="string"),
+                "embedding": pd.array(list(measured), dtype="string"),
                 "time": times,
                 "protected_words": len(words),
                 "estimate": y,

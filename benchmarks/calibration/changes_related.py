@@ -1,6 +1,7 @@
 """False positives of changes for related words: random topics as stereotypes, before and after hard debiasing.
 
     python benchmarks/calibration/changes_related.py gender                        # the bundled Google News vectors
+    python benchmarks/calibration/changes_related.py gender --other glove-50d-slice  # two unlike embeddings
     python benchmarks/calibration/changes_related.py religion --vectors GLOVE.npz  # others: their first 20,000 words
     python benchmarks/calibration/changes_related.py collect                       # results/changes_related.csv
 
@@ -21,9 +22,9 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.comparison.related_changes import _stacked_relatedness
 from bayesbias.comparison.sides import Sides, Stacked, fixed_values, known_changes, row_sums, stack
 from bayesbias.distances.distances import Distances
+from bayesbias.distances.joint import joint_relatedness
 from bayesbias.models.cells import cells_of
 from bayesbias.models.results import read_distances
 
@@ -57,6 +58,8 @@ class Setting:
         Relatedness of the protected words in both embeddings.
     units
         Unit vectors (words, dimensions) of the embeddings.
+    joined
+        Vectors (words, dimensions of all) whose products are mean similarities.
     words, protected, free
         All words, and the rows of the protected ones and of those that topics are drawn from.
     """
@@ -64,32 +67,48 @@ class Setting:
     groups: dict
     related: bb.checks.Relatedness
     units: tuple
+    joined: np.ndarray
     words: list
     protected: np.ndarray
     free: np.ndarray
 
 
-def setting_of(topic, vectors):
+def setting_of(topic, vectors, other):
     kv = bb.load_embedding("google-news-slice") if vectors is None else first_words(vectors)
-    if topic == "gender":
+    if other is not None:
+        sets = []
+        kv, after = common(kv, bb.load_embedding(other))
+    elif topic == "gender":
         sets = list(bb.load_list("gender_pairs").pairs)
         after = bb.debias(kv, "hard", definitional=sets, equalize=sets)
     else:
         sets = SETS
         after = bb.debias(kv, "hard_multiclass", sets=sets)
-    tables = [bb.distance_table(one, topic) for one in (kv, after)]
-    groups = tables[0].drop_duplicates("protected_word").set_index("protected_word")["group"].to_dict()
+    tables = bb.distance_tables({"before": kv, "after": after}, topic).values()
+    groups = next(iter(tables)).drop_duplicates("protected_word").set_index("protected_word")["group"].to_dict()
     words = kv.index_to_key
     place = {word: at for at, word in enumerate(words)}
     taken = set(groups).union(*sets)
+    units = tuple(units_of(one) for one in (kv, after))
+    related = joint_relatedness([read_distances(table).relatedness for table in tables], [list(groups)] * 2)
+    sampled = [place[word] for word in related.sample_words]
+    apart = [own - own[sampled].mean(axis=0) for own in units]
+    joined = np.hstack([own / np.linalg.norm(own, axis=1, keepdims=True) for own in apart]) / np.sqrt(2)
     return Setting(
         groups,
-        _stacked_relatedness([read_distances(table).relatedness for table in tables], list(groups)),
-        tuple(units_of(one) for one in (kv, after)),
+        replace(related, centre=np.zeros(joined.shape[1])),
+        units,
+        joined,
         words,
         np.array([place[word] for word in groups]),
         np.array([at for word, at in place.items() if word not in taken]),
     )
+
+
+def common(*embeddings):
+    """The words that all embeddings hold, in the order of the first."""
+    words = [word for word in embeddings[0].index_to_key if all(word in kv.key_to_index for kv in embeddings)]
+    return [bb.load_embedding({word: kv[word] for word in words}) for kv in embeddings]
 
 
 def units_of(kv):
@@ -131,7 +150,7 @@ def posterior_of(setting, topics):
     connection = np.select([own, table["attribute_class"] == "human"], ["associated", "human"], "different")
     distances = np.column_stack([1 - (units[setting.protected] @ units[rows].T).ravel() for units in setting.units])
     one = Distances.read(table.assign(connection=connection, distance=distances[:, 0]), check=False)
-    vectors = setting.units[0][rows].astype(np.float16)
+    vectors = setting.joined[rows].astype(np.float16)
     related = replace(setting.related, attribute_words=tuple(words), attributes=vectors, lists=())
     every = stack(one, distances, related)
     return one, distances, Stacked(bb.load_model("related"), every, cells_of(every))
@@ -158,9 +177,9 @@ def replicate(setting, rng):
     return rows
 
 
-def study(topic, vectors):
+def study(topic, vectors, other):
     """Shares of intervals that exclude 0 with their standard errors, sds of z, and mean sds."""
-    setting, rng = setting_of(topic, vectors), np.random.default_rng(0)
+    setting, rng = setting_of(topic, vectors, other), np.random.default_rng(0)
     rows = [row for _ in range(REPLICATES) for row in replicate(setting, rng)]
     table = pd.DataFrame(rows, columns=["quantity", "side", "rows", "rate", "z2", "sd", "called"])
     by = table.groupby(["quantity", "side", "rows"], sort=False)
@@ -169,6 +188,7 @@ def study(topic, vectors):
     )
     found["z_sd"] = np.sqrt(found["z_sd"])
     name = "google news" if vectors is None else Path(vectors).stem
+    name = name if other is None else f"{name} and {other}"
     return found.reset_index().assign(vectors=name, words=topic, replicates=REPLICATES).round(4)
 
 
@@ -176,6 +196,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("topic", choices=["gender", "religion", "collect"])
     parser.add_argument("--vectors", help="an .npz file with words and vectors")
+    parser.add_argument("--other", help="another embedding, in place of a debiased one")
     given = parser.parse_args()
     folder = HERE / "parts"
     if given.topic == "collect":
@@ -184,7 +205,7 @@ def main():
         print(table.to_string(index=False))
         return
     folder.mkdir(parents=True, exist_ok=True)
-    table = study(given.topic, given.vectors)
+    table = study(given.topic, given.vectors, given.other)
     table.to_csv(
         folder / f"changes_related_{given.topic}_{table['vectors'].iloc[0].replace(' ', '_')}.csv", index=False
     )

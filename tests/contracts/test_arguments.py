@@ -294,6 +294,8 @@ CALLS = {
     "decomposition": lambda made: {"post": made.post},
     "diagnose": lambda made: {"post": made.post},
     "distance_table": lambda made: {"kv": made.kv, "words": LISTS, "relatedness": False},
+    "distance_tables": lambda made: {"embeddings": {"one": made.kv}, "words": LISTS},
+    "checks.share_sample": lambda made: {"tables": {"one": made.table}, "embeddings": {"one": made.kv}},
     "encode": lambda made: {"encoder": made.encoder, "words": ["p", "q"], "templates": ["the {}"], "vocabulary": 0},
     "fit": lambda made: {"table": made.table, "model": "crossed", "draws": 200, "seed": 1},
     "frame_effects": lambda made: {"post": made.framed},
