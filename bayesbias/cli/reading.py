@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
+    from bayesbias.words import WordLists
+
 TABLES = (".csv", ".parquet")
 
 
@@ -116,17 +118,39 @@ def measured(
     if words is not None and all(ready):
         raise InputError("--words is for embeddings: distance tables have their words already")
     listed = None if words is None else bb.load_words(words)
-    tables, vectors = {}, []
+    tables = {}
+    files = {}
     for name, argument, is_table in zip(_apart(arguments), arguments, ready, strict=True):
         if is_table or listed is None:
             tables[name] = bb.read_distance_table(argument)
-            continue
+        else:
+            files[name] = argument
+    if listed is None or not files:
+        return tables, []
+    # spellings other than those of the lists have ranks that the file's sample would not follow
+    part = None if whole or case != "as-is" else listed
+    vectors = _embeddings(files, part, trust_pickle)
+    measured_tables = bb.distance_tables(vectors, listed, case=case)  # type: ignore[arg-type]  # checked where used
+    every = tables | measured_tables
+    return {name: every[name] for name in _apart(arguments)}, list(vectors.values())
+
+
+def _embeddings(files: Mapping[str, str], part: WordLists | None, trust_pickle: bool) -> dict[str, KeyedVectors]:
+    """Embeddings by name, of which a part is loaded unless the samples of their vocabularies share few words."""
+    from bayesbias.distances.covariances import ENOUGH
+    from bayesbias.embeddings.samples import sample_of
+
+    vectors = {}
+    for name, argument in files.items():
         with working(f"reading {name}"):
-            # spellings other than those of the lists have ranks that the file's sample would not follow
-            part = None if whole or case != "as-is" else listed
-            vectors.append(bb.load_embedding(argument, part, trust_pickle))
-        tables[name] = bb.distance_table(vectors[-1], listed, case=case)  # type: ignore[arg-type]  # checked where used
-    return tables, vectors
+            vectors[name] = bb.load_embedding(argument, part, trust_pickle)
+    samples = [set(kv.index_to_key if (kept := sample_of(kv)) is None else kept.words) for kv in vectors.values()]
+    if part is None or len(files) == 1 or len(set.intersection(*samples)) >= ENOUGH:
+        return vectors
+    for name, argument in files.items():
+        with working(f"reading {name} as a whole"):
+            vectors[name] = bb.load_embedding(argument, trust_pickle=trust_pickle)
+    return vectors
 
 
 def _apart(arguments: list[str]) -> list[str]:

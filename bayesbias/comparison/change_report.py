@@ -76,10 +76,11 @@ def _prefix(result: Comparison, number: int) -> str:
     return "{} to {}: ".format(*result.pair(number)) if len(result.pairs) > 1 else ""
 
 
-def _interval(row: Mapping[str, Any], prob: float) -> str:
+def _interval(result: Comparison, row: Mapping[str, Any], prob: float) -> str:
     low, high = row["low"], row["high"]
     settled = "excludes" if low > 0 or high < 0 else "includes"
-    return f"{percent(prob)} interval {figure(low)} to {figure(high)}, which {settled} 0"
+    how = ", words taken for unrelated," if result.unrelated else ""
+    return f"{percent(prob)} interval{how} {figure(low)} to {figure(high)}, which {settled} 0"
 
 
 def _headline(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
@@ -95,9 +96,10 @@ def _headline(result: Comparison, number: int, prob: float, table: pd.DataFrame)
     part = f", {100 * abs(row['change'] / row['before']):.0f}% of its size" if abs(row["before"]) > FINE else ""
     away = result.sides(first, second, number).away_after(prob)[0]
     turned = f", and that its sign reversed, {share(row['p_reversed'])}" if away else ""
+    interval = _interval(result, row, prob)
     sentence = (
         f"{what} went from {signed(row['before'])} to {signed(row['after'])}, a change of {figure(row['change'])}"
-        f"{part} ({_interval(row, prob)}). Probability that it decreased in size, {share(row['p_shrank'])}{turned}."
+        f"{part} ({interval}). Probability that it decreased in size, {share(row['p_shrank'])}{turned}."
     )
     return [led(result, number, sentence), *_scale(result, number, prob, table)]
 
@@ -123,7 +125,7 @@ def _scale(result: Comparison, number: int, prob: float, table: pd.DataFrame) ->
     listed = ", ".join(f"{name} {spreads[name]:.3f}" for name in names)
     sentence = (
         f"In spreads of control distances ({listed}), which takes out differences of scale, it changed by "
-        f"{figure(row['change'])} ({_interval(row, prob)}); probability that it decreased in size, "
+        f"{figure(row['change'])} ({_interval(result, row, prob)}); probability that it decreased in size, "
         f"{share(row['p_shrank'])}."
     )
     if row["outcome"] != _whole(table)["outcome"]:
@@ -184,7 +186,7 @@ def _controls(result: Comparison, number: int, prob: float) -> list[str]:
     for name in controls_of(result.connections):
         row = _whole(result.changes(name, prob=prob, change=number))
         phrase = labelled(name, result.labels, PHRASES)
-        how = ", exactly" if row["sd"] == 0 else f" ({_interval(row, prob)})"
+        how = ", exactly" if row["sd"] == 0 else f" ({_interval(result, row, prob)})"
         sentences.append(led(result, number, f"mean distances to {phrase} changed by {figure(row['mean'])}{how}."))
     return sentences
 

@@ -174,6 +174,11 @@ class Comparison(Result):
         return Stacked(Fit(self.posterior).spec, every, cells_of(every))
 
     @property
+    def unrelated(self) -> bool:
+        """Whether the model takes different words for unrelated."""
+        return not Fit(self.posterior).spec.related
+
+    @property
     def filled(self) -> NDArray[np.bool_]:
         """Which protected words have which connections (J, K)."""
         some: NDArray[np.bool_] = self.posterior["constant_data/n"].to_numpy() > 0

@@ -265,7 +265,8 @@ def measured_tables(
             done(number + 1)
     related = all(each.relatedness is not None for each in data.values())
     if related and adjust is None and not any(frame_columns(table) for table in tables.values()):
-        return {name: Measured(load_model(RELATED), each) for name, each in data.items()}
+        spec = load_model(RELATED)
+        return {name: Measured(spec, each) for name, each in data.items()}
     model = RELATED if related else FALLBACK
     with progress("fitting the embeddings", len(tables)) as done:
         for number, (name, table) in enumerate(tables.items()):

@@ -3,6 +3,7 @@
     python benchmarks/calibration/changes_related.py gender                        # the bundled Google News vectors
     python benchmarks/calibration/changes_related.py gender --other glove-50d-slice  # two unlike embeddings
     python benchmarks/calibration/changes_related.py religion --vectors GLOVE.npz  # others: their first 20,000 words
+    python benchmarks/calibration/changes_related.py gender --model change         # words taken for unrelated
     python benchmarks/calibration/changes_related.py collect                       # results/changes_related.csv
 
 The topics of a replicate are drawn alike, so that associations and contrasts are 0 in expectation, before, after and in
@@ -133,23 +134,29 @@ def draw_topics(setting, rng):
     return topics
 
 
-def posterior_of(setting, topics):
-    """The pairs of some topics, and what their exact posterior rests on."""
+def pairs_of(setting, topics):
+    """The pairs of some topics, their distances (pairs, embeddings), and the rows of the attribute words."""
     names = [*dict.fromkeys(setting.groups.values()), "human"]
     rows, lists = np.concatenate(topics), np.repeat(names, [len(topic) for topic in topics])
-    words = [setting.words[row] for row in rows]
     table = pd.DataFrame(
         {
             "protected_word": np.repeat(list(setting.groups), len(rows)),
             "group": np.repeat(list(setting.groups.values()), len(rows)),
-            "attribute_word": np.tile(words, len(setting.groups)),
+            "attribute_word": np.tile([setting.words[row] for row in rows], len(setting.groups)),
             "attribute_class": np.tile(lists, len(setting.groups)),
         }
     )
     own = table["attribute_class"] == table["group"]
     connection = np.select([own, table["attribute_class"] == "human"], ["associated", "human"], "different")
     distances = np.column_stack([1 - (units[setting.protected] @ units[rows].T).ravel() for units in setting.units])
-    one = Distances.read(table.assign(connection=connection, distance=distances[:, 0]), check=False)
+    return table.assign(connection=connection), distances, rows
+
+
+def posterior_of(setting, topics):
+    """The pairs of some topics, and what their exact posterior rests on."""
+    table, distances, rows = pairs_of(setting, topics)
+    words = [setting.words[row] for row in rows]
+    one = Distances.read(table.assign(distance=distances[:, 0]), check=False)
     vectors = setting.joined[rows].astype(np.float16)
     related = replace(setting.related, attribute_words=tuple(words), attributes=vectors, lists=())
     every = stack(one, distances, related)
@@ -177,10 +184,28 @@ def replicate(setting, rng):
     return rows
 
 
-def study(topic, vectors, other):
+def unrelated(setting, rng):
+    """The same of the model of changes, which takes words for unrelated: changes only."""
+    table, distances, _ = pairs_of(setting, draw_topics(setting, rng))
+    before, after = (table.assign(distance=column) for column in distances.T)
+    result = bb.compare(before=before, after=after, model="change", draws=1000, seed=0)
+    rows = []
+    for quantity, (first, second, kind) in QUANTITIES.items():
+        found = result.contrasts(first, second, PROB, rows=kind)
+        away = (found["low"] > 0) | (found["high"] < 0)
+        z2 = (found["mean"] / found["sd"]) ** 2
+        for name, part in (("whole list", slice(1)), ("words", slice(1, None))):
+            rows.append(
+                (quantity, "change", name, away[part].mean(), z2[part].mean(), found["sd"][part].mean(), np.nan)
+            )
+    return rows
+
+
+def study(topic, vectors, other, model):
     """Shares of intervals that exclude 0 with their standard errors, sds of z, and mean sds."""
     setting, rng = setting_of(topic, vectors, other), np.random.default_rng(0)
-    rows = [row for _ in range(REPLICATES) for row in replicate(setting, rng)]
+    one = replicate if model == "related" else unrelated
+    rows = [row for _ in range(REPLICATES) for row in one(setting, rng)]
     table = pd.DataFrame(rows, columns=["quantity", "side", "rows", "rate", "z2", "sd", "called"])
     by = table.groupby(["quantity", "side", "rows"], sort=False)
     found = by.agg(
@@ -189,7 +214,7 @@ def study(topic, vectors, other):
     found["z_sd"] = np.sqrt(found["z_sd"])
     name = "google news" if vectors is None else Path(vectors).stem
     name = name if other is None else f"{name} and {other}"
-    return found.reset_index().assign(vectors=name, words=topic, replicates=REPLICATES).round(4)
+    return found.reset_index().assign(vectors=name, words=topic, model=model, replicates=REPLICATES).round(4)
 
 
 def main():
@@ -197,18 +222,18 @@ def main():
     parser.add_argument("topic", choices=["gender", "religion", "collect"])
     parser.add_argument("--vectors", help="an .npz file with words and vectors")
     parser.add_argument("--other", help="another embedding, in place of a debiased one")
+    parser.add_argument("--model", choices=["related", "change"], default="related")
     given = parser.parse_args()
     folder = HERE / "parts"
     if given.topic == "collect":
-        table = pd.concat([pd.read_csv(part) for part in sorted(folder.glob("changes_related_*.csv"))])
+        table = pd.concat([pd.read_csv(part) for part in sorted(folder.glob("changes_*_*.csv"))])
         table.to_csv(HERE / "changes_related.csv", index=False)
         print(table.to_string(index=False))
         return
     folder.mkdir(parents=True, exist_ok=True)
-    table = study(given.topic, given.vectors, given.other)
-    table.to_csv(
-        folder / f"changes_related_{given.topic}_{table['vectors'].iloc[0].replace(' ', '_')}.csv", index=False
-    )
+    table = study(given.topic, given.vectors, given.other, given.model)
+    name = f"changes_{given.model}_{given.topic}_{table['vectors'].iloc[0].replace(' ', '_')}.csv"
+    table.to_csv(folder / name, index=False)
 
 
 if __name__ == "__main__":
