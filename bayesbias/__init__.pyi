@@ -54,6 +54,7 @@ from .models import list_models as list_models
 from .models import load_fit as load_fit
 from .models import load_model as load_model
 from .models import save_fit as save_fit
+from .multiverses import multiverse as multiverse
 from .plots import plot_change as plot_change
 from .plots import plot_coefficients as plot_coefficients
 from .plots import plot_contrasts as plot_contrasts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
@@ -117,6 +118,11 @@ def _processes(workers: int) -> Iterator[Executor]:
                 f"{error}"
             ) from error
         yield pool
+    except BaseException:
+        # on an interrupt nobody waits for what the workers have begun: records are written whole or not at all
+        for process in list((getattr(pool, "_processes", None) or {}).values()):
+            process.terminate()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
         for name, value in before.items():
@@ -124,7 +130,8 @@ def _processes(workers: int) -> Iterator[Executor]:
 
 
 def _end_with_parent() -> None:
-    """Let a worker end when the process that started it is killed."""
+    """Let a worker end when the process that started it is killed; an interrupt is for that process alone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if (parent := parent_process()) is not None:
 
         def watch() -> None:

@@ -17,6 +17,7 @@ LAYERS = (
     ("_results",),
     ("_files", "_checks"),
     ("_executors",),
+    ("_runs",),
     ("words",),
     ("embeddings",),
     ("contextual",),
@@ -28,7 +29,7 @@ LAYERS = (
     ("silhouettes", "reliability", "stability", "second_stage"),
     ("plots", "latex", "references"),
     ("reporting",),
-    ("sweeps",),
+    ("sweeps", "multiverses"),
     ("cli",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

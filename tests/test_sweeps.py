@@ -291,7 +291,7 @@ def test_a_failing_fit_is_recorded_and_the_others_go_on(tables, tmp_path):
     short = tmp_path / "short.csv"
     short.write_text("protected_word,attribute_word,connection,distance\na,q,nothing,0.5\n")
     control = tmp_path / "control.toml"
-    control.write_text('kind = "words"\nname = "c"\n[protected]\na = ["he\\u0007"]\n[stereotypes]\na = ["boss"]\n')
+    control.write_text('kind = "words"\nname = "c"\n[protected]\na = ["xqzzy"]\n[stereotypes]\na = ["boss"]\n')
     plan = {
         "tables": [str(short), str(tables / "table0.parquet")],
         "embeddings": ["google-news-slice"],
@@ -301,7 +301,7 @@ def test_a_failing_fit_is_recorded_and_the_others_go_on(tables, tmp_path):
     }
     found = bb.sweep(plan, tmp_path / "out", "serial")
     assert found.fits["status"].tolist() == ["failed", "failed", "done"]
-    assert "he\\x07" in found.fits["reason"][0]
+    assert "xqzzy" in found.fits["reason"][0]
     assert "'nothing'" in found.fits["reason"][1]
     assert set(found.contrasts["fit"]) == {found.fits["fit"][2]}
     assert "2 failed" in found.text()
@@ -309,6 +309,26 @@ def test_a_failing_fit_is_recorded_and_the_others_go_on(tables, tmp_path):
     with pytest.raises(bb.InputError, match="no fit of that name is done"):
         found.load(found.fits["fit"][0])
     assert bb.sweep(plan, tmp_path / "out", "serial", retry=True).hash == found.hash
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"debiasing": ["none", "hard"]}, "'hard'|hard needs the option 'definitional'"),
+        ({"debiasing": [{"method": "none", "order": 1}]}, "takes no options"),
+        ({"debiasing": [{"method": "hard", "definitional": "gender_pairs", "how": 1}]}, "hard has no option 'how'"),
+        ({"engine": "marginal", "models": ["published"]}, "marginal"),
+        ({"words": ["broken.toml"]}, "printable"),
+    ],
+)
+def test_what_cannot_run_is_refused_before_the_first_fit(changed, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lists = 'kind = "words"\nname = "c"\n[protected]\na = ["he\\u0007"]\n[stereotypes]\na = ["boss"]\n'
+    (tmp_path / "broken.toml").write_text(lists)
+    plan = {"embeddings": ["google-news-slice"], "words": ["weat7"], **DRAW} | changed
+    with pytest.raises(bb.InputError, match=message):
+        bb.sweep(plan, tmp_path / "out", "serial")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_full_disk_stops_the_sweep_and_loses_nothing(made, plan, tmp_path, limited_files):

@@ -19,7 +19,7 @@ HEADINGS = {
     "What can be told": ("plan", "balance", "relatedness", "topics", "calibrate"),
     "Classic metrics": ("metrics", "rank", "silhouette", "reliability", "stability"),
     "Words on axes": ("axis", "quadrants", "audit", "criterion"),
-    "Debiasing, and many embeddings": ("debias", "compare", "pool", "trend", "sweep"),
+    "Debiasing, and many embeddings": ("debias", "compare", "pool", "trend", "multiverse", "sweep"),
     "What is bundled or known": ("lists", "models", "queries", "datasets"),
 }
 

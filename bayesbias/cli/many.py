@@ -211,5 +211,26 @@ def sweep(given: Given) -> None:
         raise
     say(swept.text())
     say(f"contrasts written to {given.out / 'contrasts.parquet'}")
-    if swept.fits["status"].eq("failed").all():
+    if swept.fits["status"].eq("failed").any():
         raise typer.Exit(1)
+
+
+@command(
+    "multiverses:multiverse",
+    "plan=file folder workers scheduler=executor retry prob out picture report",
+    plan=Option("A TOML file: decisions with their options, such as embedding, words, contrast."),
+    folder=Option("A folder that keeps what is measured; a run that was stopped goes on there.", Path, default=None),
+    workers=Option(min=1),
+    scheduler=Option("Address of a Dask scheduler, such as tcp://host:8786.", default=None),
+    out=written("a table", ".csv", said="specifications"),
+)
+def multiverse(given: Given) -> Made:
+    """One contrast under every combination of decisions: which choice made the answer."""
+    executor = given.executor or ("serial" if given.workers is None else "processes")
+    with working("combining decisions"):
+        found = given.call(bb.multiverse, plan=given.file, out=given.folder, executor=executor)
+    show(found.shares(given.prob), "Share of the variance between specifications", whole="decision")
+    say(found.text(given.prob))
+    if given.folder is not None:
+        say(f"what was measured is in {given.folder}")
+    return Made(found, found.table(given.prob))

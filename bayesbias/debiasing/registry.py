@@ -103,12 +103,7 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     >>> round(float(after.similarity("he", "nurse") - after.similarity("she", "nurse")), 2)
     -0.01
     """
-    chosen = find_method(method)
-    missing = [name for name, required in chosen.options.items() if required and options.get(name) is None]
-    unknown = [name for name in options if name not in chosen.options]
-    if unknown or missing:
-        what = f"has no option {unknown[0]!r}" if unknown else f"needs the option {missing[0]!r}"
-        raise InputError(f"{method} {what}: it takes {', '.join(chosen.options)}")
+    chosen = checked_method(method, options)
     before: Any = opened(kv)
     # what can be read once only would be used up by the first look at it
     options = {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
@@ -160,6 +155,17 @@ def _with_zeros(record: Debiasing, before: Any, changed: NDArray[np.float32]) ->
     named = listed([before.index_to_key[row] for row in gone])
     note = f"nothing was left of {len(gone)} words, which lay within what was removed: {named}"
     return replace(record, notes=(*record.notes, note))
+
+
+def checked_method(name: object, options: Mapping[str, Any]) -> Method:
+    """A debiasing method by name that takes the options, and needs no others."""
+    chosen = find_method(name)
+    missing = [option for option, required in chosen.options.items() if required and options.get(option) is None]
+    unknown = [option for option in options if option not in chosen.options]
+    if unknown or missing:
+        what = f"has no option {unknown[0]!r}" if unknown else f"needs the option {missing[0]!r}"
+        raise InputError(f"{name} {what}: it takes {', '.join(chosen.options)}")
+    return chosen
 
 
 def find_method(name: object) -> Method:

@@ -8,6 +8,7 @@ from bayesbias.plots.axes import plot_audit as plot_audit
 from bayesbias.plots.axes import plot_axis as plot_axis
 from bayesbias.plots.axes import plot_quadrants as plot_quadrants
 from bayesbias.plots.embeddings import plot_change as plot_change
+from bayesbias.plots.embeddings import plot_multiverse as plot_multiverse
 from bayesbias.plots.embeddings import plot_pool as plot_pool
 from bayesbias.plots.embeddings import plot_relation as plot_relation
 from bayesbias.plots.embeddings import plot_side_effects as plot_side_effects

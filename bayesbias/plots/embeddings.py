@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -45,7 +46,7 @@ from bayesbias.plots.style import (
     style_axes,
     word_labels,
 )
-from bayesbias.second_stage import Criterion, Pool, Trend
+from bayesbias.second_stage import Criterion, Multiverse, Pool, Trend
 from bayesbias.words import OWN, WHOLE, labelled
 
 LONGEST = 22
@@ -491,3 +492,78 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figu
         ax=ax,
     )
     return figure
+
+
+PANEL = 12
+"""Options of a decision that have a row in the panel of a multiverse; of more, the decision is named below."""
+
+
+@picture(Multiverse, "multiverse")
+def plot_multiverse(multiverse: Multiverse, prob: float = PROB, ax: Axes | None = None) -> Figure:
+    """The specification curve, with its intervals, and below it the options of each specification.
+
+    Parameters
+    ----------
+    multiverse
+        A result of :func:`multiverse`.
+    prob
+        Mass of the bars.
+    ax
+        Axes to draw the curve on, without the panel of decisions; by default those of a new figure.
+
+    Examples
+    --------
+    >>> decisions = {"embedding": ["google-news-slice"], "words": ["weat7", "gender"], "metric": ["contrast", "weat"]}
+    >>> found = bb.multiverse({"decisions": decisions, "replicates": 0})
+    >>> bb.plots.plot_multiverse(found).savefig("multiverse.png")
+    """
+    table = multiverse.table(prob)
+    table = table.loc[[row for row in table.index if row in multiverse.distinct.index]]
+    shares = multiverse.shares(prob).set_index("decision")["mean"]
+    options = {name: list(dict.fromkeys(table[name].astype(str))) for name in multiverse.decisions["decision"]}
+    rows = [(name, option) for name, own in options.items() if 1 < len(own) <= PANEL for option in own]
+    panel = None
+    if ax is None:
+        size = 0.17 * len(rows) + 0.1 * len(options)
+        figure: Figure = new_figure(6.8, 2.6 + size)
+        axes, panel = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, max(size, 0.01)])
+    else:
+        figure, axes = one_panel(ax, 6.8, 2.6)
+    place = np.arange(len(table))
+    colours = np.where((table["low"] > 0) | (table["high"] < 0), COLOURS[1], FAINT)
+    axes.vlines(place, table["low"], table["high"], color=colours, linewidth=0.8, zorder=1)
+    axes.scatter(place, table["estimate"], s=8, color=COLOURS[0], zorder=2)
+    axes.axhline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    style_axes(axes, "" if panel is not None else "specification", "Every specification, by its estimate")
+    axes.set_ylabel("contrast (sds of distances)" if multiverse.standardised else "contrast (cosine distance)")
+    if panel is not None:
+        _decision_panel(panel, table, rows, shares)
+    others = [f"{name} ({len(own)} options)" for name, own in options.items() if len(own) > PANEL]
+    hidden = f" Not in the panel: {', '.join(others)}." if others else ""
+    note_below(
+        figure,
+        f"Bars: {percent(prob)} intervals of each specification, blue where they exclude 0; errors are shared. In "
+        f"brackets: a decision's share of the variance.{hidden}",
+        ax=ax,
+    )
+    return figure
+
+
+def _decision_panel(axes: Axes, table: pd.DataFrame, rows: list[tuple[str, str]], shares: pd.Series) -> None:
+    """One row an option, with a tick under each specification that takes it."""
+    height, labels, heights = 0.0, [], []
+    last = ""
+    for name, option in rows:
+        height -= 0.6 * (name != last)
+        own = np.flatnonzero(table[name].astype(str) == option)
+        axes.scatter(own, np.full(len(own), height), marker="|", s=26, linewidth=0.9, color=INK)
+        label = option if len(option) <= LONGEST else f"{option[: LONGEST - 1]}…"
+        labels.append(f"{name} ({100 * shares[name]:.0f}%): {label}" if name != last else label)
+        last = name
+        heights.append(height)
+        height -= 1.0
+    axes.set_yticks(heights, labels, fontsize=7)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("specification, by its estimate")
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)

@@ -2,6 +2,7 @@
 
 from bayesbias.second_stage.criteria import Criterion, criterion
 from bayesbias.second_stage.pools import Pool, pool
+from bayesbias.second_stage.specifications import Multiverse
 from bayesbias.second_stage.trends import Trend, trend
 
-__all__ = ["Criterion", "Pool", "Trend", "criterion", "pool", "trend"]
+__all__ = ["Criterion", "Multiverse", "Pool", "Trend", "criterion", "pool", "trend"]

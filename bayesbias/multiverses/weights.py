@@ -1,0 +1,364 @@
+"""Specifications as weighted sums of distances, their joint covariance, and their values on random topics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from bayesbias._checks import one_of
+from bayesbias._core.random_lists import Wanted, draw_alike
+from bayesbias._core.related import positive, root_of, similarity_bins
+from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
+from bayesbias._progress import progress
+from bayesbias._runs import plain_json
+from bayesbias.comparison.sides import row_sums
+from bayesbias.distances.covariances import KEY, Relatedness
+from bayesbias.distances.distances import Distances
+from bayesbias.errors import InputError
+from bayesbias.metrics.catalogue import find_metric
+from bayesbias.models import load_model
+from bayesbias.models.adjust import adjusted_table
+from bayesbias.models.cells import Cells, cells_of
+from bayesbias.models.fits import RELATED
+from bayesbias.models.related import distance_sd, factor_posterior
+from bayesbias.models.spec import ModelSpec
+from bayesbias.multiverses.measures import Measured
+from bayesbias.multiverses.plans import CONTRAST, DIFFERENCE, NONE, OF_TABLES, OF_VECTORS
+from bayesbias.words import CONTROLS
+
+BALANCED = 1e-6
+"""Sum of a metric's weights, as a share of their size, above which its value is not 0 without a bias."""
+MOST_DIMENSIONS = 200
+"""Dimensions of the vectors of all embeddings together in which topics are looked for."""
+
+
+class FailedError(Exception):
+    """An embedding could not be measured."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A specification: a weighted sum of the distances in one block, which is an embedding, adjusted or not.
+
+    Attributes
+    ----------
+    value
+        The estimate.
+    block
+        Number of the block.
+    protected, attribute
+        The words of each distance, (entries,).
+    weight, factor
+        Its weight, and the factor by which its errors are larger than the vectors say, (entries,).
+    labels
+        List of each attribute word.
+    found
+        Share of the words of the lists that the embedding holds.
+    """
+
+    value: float
+    block: int
+    protected: tuple[str, ...]
+    attribute: tuple[str, ...]
+    weight: FloatArray
+    factor: FloatArray
+    labels: Mapping[str, str]
+    found: float
+
+
+class Block(NamedTuple):
+    """The relatedness of all words in an embedding, and the standard deviation of its distances."""
+
+    related: Relatedness
+    scale: float
+
+
+class _Prepared(NamedTuple):
+    """Distances as a specification takes them, their cells, and the factor of each class of attribute words."""
+
+    data: Distances
+    cells: Cells
+    factors: FloatArray
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What the embeddings gave, by the settings of their vectors; what several specifications share is made once."""
+
+    measured: Mapping[str, Measured]
+    blocks: list[Block] = field(default_factory=list)
+    _numbers: dict[str, int] = field(default_factory=dict)
+    _tables: dict[str, Distances | InputError] = field(default_factory=dict)
+    _prepared: dict[str, _Prepared | InputError] = field(default_factory=dict)
+
+    def weights(self, settings: Mapping[str, Any]) -> Weights:
+        """The weights of one combination of decisions."""
+        prepared = self._prepared_of(settings)
+        data, labels = prepared.data, prepared.data.attribute_class
+        chosen = _contrast_weights if settings["metric"] == CONTRAST else _metric_weights
+        word, attribute, weight, factor = chosen(prepared, settings)
+        distance = np.full((len(data.protected_words), len(data.attribute_words)), np.nan)
+        distance[data.word, data.attribute] = data.y
+        return Weights(
+            value=float(weight @ distance[word, attribute]),
+            block=self._block(settings, data),
+            protected=tuple(data.protected_words[word].tolist()),
+            attribute=tuple(data.attribute_words[attribute].tolist()),
+            weight=weight,
+            factor=factor,
+            labels=dict(zip(data.attribute_words[data.attribute].tolist(), labels.tolist(), strict=True)),
+            found=self._of(settings).found[_key(settings, OF_TABLES)],
+        )
+
+    @cached_property
+    def _spec(self) -> ModelSpec:
+        return load_model(RELATED)
+
+    def _of(self, settings: Mapping[str, Any]) -> Measured:
+        own = self.measured[_key(settings, OF_VECTORS)]
+        if own.related is None:
+            raise FailedError(own.failed)
+        return own
+
+    def _block(self, settings: Mapping[str, Any], data: Distances) -> int:
+        key = _key(settings, (*OF_VECTORS, "adjust"))
+        if key not in self._numbers and data.relatedness is not None:
+            self._numbers[key] = len(self.blocks)
+            self.blocks.append(Block(data.relatedness, distance_sd(data)))
+        return self._numbers[key]
+
+    def _table(self, settings: Mapping[str, Any]) -> Distances:
+        """The distances of a word list in an embedding, adjusted or not."""
+        key = _key(settings, (*OF_VECTORS, *OF_TABLES, "adjust"))
+        if key not in self._tables:
+            own = self._of(settings)
+            table = own.tables[_key(settings, OF_TABLES)]
+            try:
+                if isinstance(table, str):
+                    raise InputError(table)
+                if settings["adjust"] == NONE:
+                    # a copy of the table would copy what it carries, many times over
+                    data = Distances.read(table, check=False)
+                    self._tables[key] = replace(data, relatedness=own.related)
+                else:
+                    carried = table.copy()
+                    carried.attrs[KEY] = own.related
+                    self._tables[key] = Distances.read(adjusted_table(carried, settings["adjust"])[0], check=False)
+            except InputError as error:
+                self._tables[key] = error
+        return _or_raise(self._tables[key])
+
+    def _prepared_of(self, settings: Mapping[str, Any]) -> _Prepared:
+        """The same with a word left out."""
+        key = _key(settings, (*OF_VECTORS, *OF_TABLES, "adjust", "without"))
+        if key not in self._prepared:
+            try:
+                data, left_out = self._table(settings), settings["without"]
+                if left_out != NONE:
+                    kept = data.attribute_words[data.attribute] != left_out
+                    if kept.all():
+                        raise InputError(f"the lists hold no attribute word {left_out!r} that could be left out")
+                    data = data.part(kept)
+                grid = factor_posterior(self._spec, data)
+                # root mean squares, as in pools: one factor for all
+                self._prepared[key] = _Prepared(data, cells_of(data), np.sqrt(np.diag(grid.products)))
+            except InputError as error:
+                self._prepared[key] = error
+        return _or_raise(self._prepared[key])
+
+
+def _key(settings: Mapping[str, Any], names: Sequence[str]) -> str:
+    return plain_json({name: settings[name] for name in names})
+
+
+def _or_raise[T](value: T | InputError) -> T:
+    if isinstance(value, InputError):
+        raise value
+    return value
+
+
+type _Entry = tuple[IntArray, IntArray, FloatArray, FloatArray]
+"""Protected word, attribute word, weight and factor of each distance."""
+
+
+def _contrast_weights(prepared: _Prepared, settings: Mapping[str, Any]) -> _Entry:
+    """The contrast of the whole list."""
+    data, cells, factors = prepared
+    first, second = settings["contrast"].split(" - ")
+    for name in (first, second):
+        one_of(name, data.connections.tolist(), "a connection")
+    sums = row_sums(data, cells, first, second)
+    by_cell = (sums.combine[[0]] @ sums.parts).toarray().reshape(cells.n.shape)
+    weight = (by_cell / np.maximum(cells.n, 1))[cells.word, cells.column]
+    classes = np.concatenate([data.connection_class, np.zeros(len(cells.lists), dtype=np.intp)])
+    some = weight != 0
+    return cells.word[some], cells.attribute[some], weight[some], factors[classes[cells.column]][some]
+
+
+def _metric_weights(prepared: _Prepared, settings: Mapping[str, Any]) -> _Entry:
+    """A metric, whose weights are scaled so that the positive ones add up to 1: a difference of two weighted means."""
+    data, cells, factors = prepared
+    name, related = settings["metric"], data.relatedness
+    metric = find_metric(name)
+    if settings["contrast"] != DIFFERENCE:
+        raise InputError(f"{name} has no control list: its contrast is {DIFFERENCE}")
+    targets = [np.flatnonzero(data.groups == group) for group in data.group_names if group]
+    sets = [np.unique(cells.attribute[cells.column == column]) for column in cells.lists.tolist()]
+    for kind, count, own in (("groups", metric.targets, targets), ("stereotype lists", metric.attributes, sets)):
+        if not count[0] <= len(own) <= (count[1] or len(own)):
+            raise InputError(f"{name} does not take {len(own)} {kind}")
+    if related is None or metric.linear is None:
+        raise InputError(f"{name} is no weighted sum of cosines")
+    rows = {word: i for i, word in enumerate(related.protected_words)}
+    columns = {word: i for i, word in enumerate(related.attribute_words)}
+    vectors = [related.protected[[rows[word] for word in data.protected_words[own].tolist()]] for own in targets]
+    others = [related.attributes[[columns[word] for word in data.attribute_words[own].tolist()]] for own in sets]
+    sides = metric.linear.sides(*(tuple(unit_rows(each.astype(float)) for each in part) for part in (vectors, others)))
+    # of distances, which are 1 - cosines: negative where associated words are closer, as contrasts are
+    weight = np.outer(sides.targets, sides.attributes)
+    if np.abs(weight.sum(axis=1)).max() > BALANCED * np.abs(weight).max() * weight.shape[1]:
+        raise InputError(f"{name} is not 0 without a bias, and cannot stand beside a contrast")
+    word, attribute = np.meshgrid(np.concatenate(targets), np.concatenate(sets), indexing="ij")
+    known = np.zeros((len(data.protected_words), len(data.attribute_words)), dtype=bool)
+    known[data.word, data.attribute] = True
+    if not known[word, attribute].all():
+        raise InputError(f"{name} needs each distance of a protected word to a stereotype word, and some are missing")
+    return word.ravel(), attribute.ravel(), weight.ravel() / weight[weight > 0].sum(), np.full(weight.size, factors[0])
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The weights of all specifications, over the joint protected words and the attribute words.
+
+    Attributes
+    ----------
+    specification, row, attribute
+        Specification, joint protected word and attribute word of each weight, (entries,).
+    weight, factor
+        (entries,).
+    size
+        Number of specifications.
+    """
+
+    specification: IntArray
+    row: IntArray
+    attribute: IntArray
+    weight: FloatArray
+    factor: FloatArray
+    size: int
+
+    @classmethod
+    def of(cls, weights: Sequence[Weights], joint: Relatedness, blocks: Sequence[Block]) -> Entries:
+        """All weights, whose protected words stand block after block in the joint relatedness."""
+        begins = np.cumsum([0, *(len(block.related.protected_words) for block in blocks)])
+        rows = [
+            {word: begin + i for i, word in enumerate(block.related.protected_words)}
+            for begin, block in zip(begins.tolist(), blocks, strict=False)
+        ]
+        columns = {word: i for i, word in enumerate(joint.attribute_words)}
+        return cls(
+            specification=np.repeat(np.arange(len(weights)), [len(each.weight) for each in weights]),
+            row=np.array([rows[each.block][word] for each in weights for word in each.protected]),
+            attribute=np.array([columns[word] for each in weights for word in each.attribute]),
+            weight=np.concatenate([each.weight for each in weights]),
+            factor=np.concatenate([each.factor for each in weights]),
+            size=len(weights),
+        )
+
+    @cached_property
+    def used(self) -> IntArray:
+        """Attribute words with a weight, ascending."""
+        return np.unique(self.attribute)
+
+    def covariance(self, joint: Relatedness) -> FloatArray:
+        """Covariance (n, n) of the specifications.
+
+        In each component of the protected words the errors of two attribute words have the correlation that their
+        similarity says; a specification is a weighted sum of these.
+        """
+        parts = joint.components
+        units, shares = joint.expanded([joint.attribute_words[i] for i in self.used.tolist()])
+        bins = similarity_bins(units @ units.T)
+        diagonal, count = np.arange(len(bins)), len(self.used)
+        cell = self.specification * count + np.searchsorted(self.used, self.attribute)
+        values, total = self.weight * self.factor, np.zeros((self.size, self.size))
+        for variance, loading, correlations in zip(parts.variances, parts.loadings.T, parts.correlations, strict=True):
+            kernel = correlations[bins]
+            kernel[diagonal, diagonal] = 1.0
+            if shares is not None:
+                kernel = shares @ kernel @ shares.T
+            # a matrix of smoothed correlations need not be positive semi-definite, a covariance must be
+            root = root_of(positive(kernel[None])[0])
+            own = np.bincount(cell, values * loading[self.row], minlength=self.size * count)
+            by_word = own.reshape(self.size, count) @ root
+            total += variance * (by_word @ by_word.T)
+        return total
+
+    def topics(
+        self, weights: Sequence[Weights], joint: Relatedness, blocks: Sequence[Block], replicates: int, seed: int
+    ) -> tuple[FloatArray, tuple[str, ...]]:
+        """Estimates (replicates, n) with random topics in place of the lists, and what is to be said of them.
+
+        A word is replaced by the same word in all specifications, and the words of a list by a topic that is as
+        coherent, and as similar to the topics of the other lists, as they are.
+        """
+        none = np.empty((0, self.size))
+        label_of: dict[str, str] = {}
+        for word, label in chain.from_iterable(each.labels.items() for each in weights):
+            label_of.setdefault(word, label)
+        words_used = [joint.attribute_words[i] for i in self.used.tolist()]
+        names = sorted({label_of[word] for word in words_used}, key=lambda name: (name in CONTROLS, name))
+        lists = [[word for word in words_used if label_of[word] == name] for name in names]
+        size, sampled = len(words_used), joint.sample_words
+        if not replicates:
+            return none, ()
+        if 2 * size > len(sampled):
+            return none, (
+                f"{size} words cannot be replaced by topics of the {len(sampled):,} words of all vocabularies.",
+            )
+        unit, means = _joint_vectors(blocks, sampled, lists)
+        controls = [i for i, name in enumerate(names) if name in CONTROLS]
+        others = tuple(i for i in range(len(names)) if i not in controls)
+        wanted = Wanted(
+            tuple(np.full(len(words), 1 / len(words)) for words in lists),
+            tuple(len(words) for words in lists),
+            means @ means.T,
+            (*([others] if others else []), *((i,) for i in controls)),
+        )
+        with progress("drawing topics", replicates) as done:
+            drawn = draw_alike(unit, wanted, replicates, np.random.default_rng([seed, 4]), done)
+        place = {word: i for i, word in enumerate(chain.from_iterable(lists))}
+        column = np.array([place.get(word, -1) for word in joint.attribute_words])[self.attribute]
+        scatter = joint.distances()
+        matrix = sparse.csr_array(
+            (self.weight, (self.specification, self.row * size + column)), shape=(self.size, len(scatter) * size)
+        )
+        return np.stack([matrix @ scatter[:, words].ravel() for words in drawn]), ()
+
+
+def _joint_vectors(
+    blocks: Sequence[Block], sampled: Sequence[str], lists: Sequence[Sequence[str]]
+) -> tuple[np.ndarray, FloatArray]:
+    """Vectors of the sampled words and mean vectors of lists, whose products are mean cosines over the embeddings."""
+    samples, means = [], []
+    for related in {id(block.related.sample): block.related for block in blocks}.values():
+        if related.sample is None:
+            continue
+        rows = {word: i for i, word in enumerate(related.sample_words)}
+        columns = {word: i for i, word in enumerate(related.attribute_words)}
+        samples.append(related.sample[[rows[word] for word in sampled]].astype(float))
+        known = [[columns[word] for word in words if word in columns] for words in lists]
+        attributes = related.attributes.astype(float)
+        means.append([attributes[own].mean(axis=0) if own else np.zeros(attributes.shape[1]) for own in known])
+    unit = np.concatenate(samples, axis=1) / np.sqrt(len(samples))
+    mean = np.concatenate([np.stack(each) for each in means], axis=1) / np.sqrt(len(samples))
+    if unit.shape[1] > MOST_DIMENSIONS:
+        axes = np.linalg.eigh(unit.T @ unit)[1][:, -MOST_DIMENSIONS:]
+        unit, mean = unit @ axes, mean @ axes
+    return np.ascontiguousarray(unit, dtype=np.float32), mean

@@ -1,0 +1,405 @@
+"""The answers of many specifications: their curve, what the decisions behind them contribute, and their null."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import ndtri
+
+from bayesbias._checks import probability
+from bayesbias._core.decisions import Decisions, distinct, shares_of_variance
+from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._page import Page, Picture, Section, filled, whole_table
+from bayesbias._phrases import percent, share, signed
+from bayesbias._results import Cited, drawing, front_page
+from bayesbias.checks.summaries import PROB, describe
+from bayesbias.errors import InputError
+from bayesbias.models.marginal import explored, points_for
+from bayesbias.second_stage.estimates import STEPS, Staged
+
+ARBITRARY, PRINCIPLED, UNSURE = STATUSES = ("arbitrary", "principled", "unsure")
+"""What a decision is: its options are equally good, one of them is better, or that is not known."""
+RESIDUAL = "residual"
+WIDTH, STANDARD_WIDTH = 0.05, 0.5
+"""Width of the half-Cauchy priors of the scales, in cosine distance and in standard deviations of distances."""
+DRAWS, CHAINS = 2000, 4
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Multiverse(Staged):
+    """The answers to one question under every combination of decisions.
+
+    Attributes
+    ----------
+    decisions
+        One row a decision: ``decision``, ``status`` (arbitrary, principled, unsure) and ``options`` (how many).
+    specifications
+        One row for each combination, one column for each decision, and ``status`` (done, impossible, failed),
+        ``reason``, ``estimate``, ``se``, ``same_as`` (the number of an earlier row that is the same functional of the
+        same distances; missing for the first).
+    covariance
+        Joint covariance of the estimates of the distinct specifications, in their order.
+    tree
+        A DataTree that ArviZ reads: ``posterior`` with ``theta`` (specification), ``share`` and ``sd`` (decision, and
+        the residual) and ``effect`` (option; those of a decision add up to 0 over the specifications).
+    null
+        Estimates (replicates, distinct specifications) with random topics in place of the lists; none without vectors.
+    standardised
+        Whether estimates are in standard deviations of each embedding's distances, else in cosine distance.
+    notes
+        What limits the result.
+    """
+
+    picture: ClassVar[str] = "plot_multiverse"
+
+    decisions: pd.DataFrame
+    specifications: pd.DataFrame
+    covariance: FloatArray
+    tree: xr.DataTree
+    null: FloatArray
+    standardised: bool
+    notes: tuple[str, ...]
+
+    @property
+    def distinct(self) -> pd.DataFrame:
+        """The specifications that were computed, each once."""
+        table = self.specifications
+        return table[(table["status"] == "done") & table["same_as"].isna()]
+
+    def table(self, prob: float = PROB) -> pd.DataFrame:
+        """The specification curve: all specifications, by their estimate.
+
+        Returns
+        -------
+        DataFrame
+            The decisions, ``status``, ``reason``, ``same_as``, ``estimate``, ``se``, ``low`` and ``high`` (its own
+            interval), ``p_below_zero``, and ``mean``, ``sd`` of what lies behind the estimate by the model of all.
+            Impossible and failed specifications come last.
+        """
+        reach = float(ndtri((1 + probability(prob, "prob")) / 2))
+        table = self.specifications.copy()
+        table["low"], table["high"] = (table["estimate"] + sign * reach * table["se"] for sign in (-1, 1))
+        z = table["estimate"] / table["se"].where(table["se"] > 0)
+        from scipy.special import ndtr
+
+        table["p_below_zero"] = ndtr(-z)
+        theta = describe(self.draws("theta"), prob)
+        rows = {number: place for place, number in enumerate(self.distinct.index)}
+        place = [rows.get(first if pd.notna(first) else number, -1) for number, first in table["same_as"].items()]
+        for name in ("mean", "sd"):
+            table[name] = [theta[name][i] if i >= 0 else np.nan for i in place]
+        return table.sort_values("estimate", kind="stable", na_position="last")
+
+    def shares(self, prob: float = PROB) -> pd.DataFrame:
+        """The share of the variance between specifications that each decision has.
+
+        Returns
+        -------
+        DataFrame
+            One row a decision and one for the residual (what combinations of decisions add): ``decision``, ``status``,
+            ``options``, ``mean``, ``sd``, ``low``, ``high``. Shares are of the given options and add up to 1.
+        """
+        rows = describe(self.draws("share"), probability(prob, "prob"))
+        names = [str(name) for name in self.tree["posterior/decision"].to_numpy()]
+        table = self.decisions.set_index("decision").reindex(names)
+        return pd.DataFrame(
+            {"decision": names, "status": table["status"].to_numpy(), "options": table["options"].to_numpy(), **rows}
+        )
+
+    def effects(self, prob: float = PROB) -> pd.DataFrame:
+        """What each option adds to the mean of all specifications: ``decision``, ``option``, ``mean``, ``low``, ..."""
+        rows = describe(self.draws("effect"), probability(prob, "prob"))
+        names = [str(name) for name in self.tree["posterior/option"].to_numpy()]
+        parts = [name.partition("=") for name in names]
+        return pd.DataFrame(
+            {"decision": [first for first, _, _ in parts], "option": [last for _, _, last in parts], **rows}
+        )
+
+    def means(self, prob: float = PROB) -> pd.DataFrame:
+        """The mean over the specifications, in all and for each combination of the options of principled decisions.
+
+        Every distinct specification weighs the same; the interval holds the errors of all, which share words and
+        vectors.
+
+        Returns
+        -------
+        DataFrame
+            The principled decisions (``"all"`` in the first row), ``specifications``, ``mean``, ``sd``, ``low``,
+            ``high``, ``p_below_zero``.
+        """
+        from scipy.special import ndtr
+
+        reach = float(ndtri((1 + probability(prob, "prob")) / 2))
+        names = self.decisions.loc[self.decisions["status"] == PRINCIPLED, "decision"].tolist()
+        table = self.distinct.reset_index(drop=True)
+        parts: list[tuple[list[str], Any]] = [(["all"] * len(names), np.arange(len(table)))]
+        if names:
+            groups = table.groupby(names, sort=False)
+            parts += [([str(value) for value in key], rows.index.to_numpy()) for key, rows in groups]
+        weights = np.zeros((len(parts), len(table)))
+        for place, (_, rows) in enumerate(parts):
+            weights[place, rows] = 1 / len(rows)
+        mean = weights @ table["estimate"].to_numpy()
+        sd = np.sqrt(np.maximum(np.einsum("sn,nm,sm->s", weights, self.covariance, weights), 0))
+        return pd.DataFrame(
+            {
+                **{name: [labels[i] for labels, _ in parts] for i, name in enumerate(names)},
+                "specifications": [len(rows) for _, rows in parts],
+                "mean": mean,
+                "sd": sd,
+                "low": mean - reach * sd,
+                "high": mean + reach * sd,
+                "p_below_zero": ndtr(-np.divide(mean, sd, out=np.sign(mean) * np.inf, where=sd > 0)),
+            }
+        )
+
+    def signs(self) -> dict[str, float]:
+        """How stable the sign is.
+
+        Returns
+        -------
+        dict
+            ``negative``: share of the distinct specifications whose estimate is below 0; ``excludes_zero``: share whose
+            own 89% interval excludes 0; ``p_all_one_sign``: posterior probability that what lies behind the estimates
+            has one sign in all of them.
+        """
+        table, theta = self.table(), self.draws("theta")
+        table = table.loc[self.distinct.index]
+        return {
+            "negative": float((table["estimate"] < 0).mean()),
+            "excludes_zero": float(((table["low"] > 0) | (table["high"] < 0)).mean()),
+            "p_all_one_sign": float(((theta < 0).all(axis=1) | (theta > 0).all(axis=1)).mean()),
+        }
+
+    def against_topics(self) -> pd.DataFrame:
+        """How many random topics, run through all specifications, give a curve as extreme as the given lists.
+
+        Returns
+        -------
+        DataFrame
+            One row a statistic of the curve: ``median`` (its absolute value) and ``excludes_zero`` (how many intervals
+            exclude 0, by the given lists' standard errors); ``observed``, ``replicates``, ``as_extreme``, ``p_value``
+            ((1 + as extreme) / (1 + replicates)). Empty without vectors.
+        """
+        if not len(self.null):
+            return pd.DataFrame(columns=["statistic", "observed", "replicates", "as_extreme", "p_value"])
+        table, reach = self.distinct, float(ndtri((1 + PROB) / 2))
+        y, se = table["estimate"].to_numpy(), table["se"].to_numpy()
+
+        def statistics(values: FloatArray) -> dict[str, FloatArray]:
+            return {
+                "median": np.abs(np.median(values, axis=1)),
+                "excludes_zero": (np.abs(values) > reach * se).sum(axis=1).astype(float),
+            }
+
+        observed, null = statistics(y[None]), statistics(self.null)
+        rows = []
+        for name, values in null.items():
+            count = int((values >= observed[name][0]).sum())
+            rows.append((name, observed[name][0], len(values), count, (1 + count) / (1 + len(values))))
+        return pd.DataFrame(rows, columns=["statistic", "observed", "replicates", "as_extreme", "p_value"])
+
+    def findings(self, prob: float = PROB) -> list[str]:
+        """The result in sentences, without its notes."""
+        table, counts = self.distinct, self.specifications["status"].value_counts()
+        unit = " standard deviations of distances" if self.standardised else ""
+        whole, signs, mass = self.means(prob).iloc[0], self.signs(), percent(prob)
+        excluded = "excludes" if whole["low"] > 0 or whole["high"] < 0 else "includes"
+        sentences = [
+            f"The mean over {len(table):,} different specifications is {signed(whole['mean'])}{unit} ({mass} interval "
+            f"{signed(whole['low'])} to {signed(whole['high'])}, which {excluded} 0; negative: associated words are "
+            f"closer). Estimates range from {signed(table['estimate'].min())} to {signed(table['estimate'].max())}.",
+            f"{100 * signs['negative']:.0f}% of them are negative, and {100 * signs['excludes_zero']:.0f}% have an "
+            f"interval that excludes 0; the probability that all have one sign is {share(signs['p_all_one_sign'])}.",
+        ]
+        shares = self.shares(prob)
+        named = shares[shares["decision"] != RESIDUAL].sort_values("mean", ascending=False)
+        if len(named) and len(table) > 1:
+            listed = "; ".join(
+                f"{row['decision']} ({row['status']}) {100 * row['mean']:.0f}% ({100 * row['low']:.0f} to "
+                f"{100 * row['high']:.0f}%)"
+                for row in named.to_dict("records")
+            )
+            rest = shares.loc[shares["decision"] == RESIDUAL, "mean"].iloc[0]
+            sentences.append(
+                f"Of the variance between specifications the decisions have: {listed}; their combinations have "
+                f"{100 * rest:.0f}%."
+            )
+        sentences.extend(
+            f"Of {row['replicates']:,} random topics, run through all specifications, {row['as_extreme']:,} give a "
+            f"median as far from 0 (p = {row['p_value']:.2g})."
+            for row in self.against_topics().head(1).to_dict("records")
+        )
+        done, impossible, failed = (int(counts.get(name, 0)) for name in ("done", "impossible", "failed"))
+        sentences.append(
+            f"Of {len(self.specifications):,} combinations {done:,} were computed, {done - len(table):,} of them the "
+            f"same as another; {impossible:,} are impossible and {failed:,} failed."
+        )
+        return sentences
+
+    def front(self, prob: float = PROB) -> Page:
+        """The first screen of a report."""
+        drawn = partial(drawing, "plot_multiverse", self, prob=prob)
+        shown = Picture("multiverse", "Every specification, by its estimate, with the decisions behind it", drawn)
+        lead = f"{len(self.specifications):,} combinations of {len(self.decisions)} decisions."
+        return front_page("Which choice made the answer", lead, self.findings(prob), self.notes, shown)
+
+    def sections(self, prob: float = PROB) -> tuple[Section, ...]:
+        """The parts of a report: means, shares, effects, and all specifications."""
+        null = self.against_topics()
+        return filled(
+            (
+                Section("Mean over specifications", [whole_table("By principled decision", self.means(prob))]),
+                Section("What decides", [whole_table("Share of the variance", self.shares(prob))]),
+                Section("Options", [whole_table("What each option adds to the mean", self.effects(prob))], shut=True),
+                Section("Random topics", [] if null.empty else [whole_table("The curve against random topics", null)]),
+                Section("Specifications", [whole_table("All combinations", self.table(prob))], shut=True),
+            )
+        )
+
+    def sources(self) -> tuple[Any, ...]:
+        """Specification curves, multiverse analysis, and the second stage."""
+        return (
+            Cited("second stage: multiverse", "bayesbias"),
+            Cited(
+                "specification curve",
+                "Simonsohn, Simmons and Nelson (2020), Specification curve analysis, Nature Human Behaviour 4",
+                "10.1038/s41562-020-0912-z",
+            ),
+            Cited(
+                "multiverse decisions",
+                "Del Giudice and Gangestad (2021), A traveler's guide to the multiverse, Advances in Methods and "
+                "Practices in Psychological Science 4(1)",
+                "10.1177/2515245920954925",
+            ),
+        )
+
+
+def multiverse_of(
+    specifications: pd.DataFrame,
+    decisions: Mapping[str, str],
+    y: FloatArray,
+    covariance: FloatArray,
+    null: FloatArray,
+    standardised: bool,
+    seed: int,
+    notes: Sequence[str] = (),
+) -> Multiverse:
+    """The result from the estimates of the specifications that were computed.
+
+    Parameters
+    ----------
+    specifications
+        One row for each combination: the decisions, ``status`` and ``reason``.
+    decisions
+        Decision to its status.
+    y, covariance
+        Estimates (n,) of the rows that are done, and their joint covariance (n, n).
+    null
+        (replicates, n), or (0, n).
+    """
+    table = specifications.reset_index(drop=True).copy()
+    done = np.flatnonzero(table["status"] == "done")
+    if not len(done):
+        reasons = "; ".join(dict.fromkeys(table["reason"].astype(str)))
+        raise InputError(f"no specification could be computed: {reasons}")
+    first = distinct(y, covariance)
+    kept = np.flatnonzero(first == np.arange(len(y)))
+    table["estimate"], table["se"] = np.nan, np.nan
+    table.loc[done, "estimate"], table.loc[done, "se"] = y, np.sqrt(np.maximum(np.diag(covariance), 0))
+    same = np.where(first == np.arange(len(y)), -1, done[first])
+    table["same_as"] = pd.array([pd.NA] * len(table), dtype="Int64")
+    table.loc[done, "same_as"] = pd.array([pd.NA if place < 0 else int(place) for place in same], dtype="Int64")
+    rows = table.loc[done].reset_index(drop=True)
+    position = np.searchsorted(kept, first)
+    designs, options = [], []
+    for name in decisions:
+        codes, values = pd.factorize(rows[name].astype(str))
+        member = np.zeros((len(kept), len(values)))
+        # a specification that several combinations are the same as has a share of each of their options
+        np.add.at(member, (position, codes), 1.0)
+        designs.append(member / member.sum(axis=1, keepdims=True))
+        options.append([f"{name}={value}" for value in values])
+    matters = [_matters(rows, name, decisions, position) for name in decisions]
+    own = covariance[np.ix_(kept, kept)]
+    tree = _posterior(y[kept], own, designs, matters, list(decisions), options, standardised, seed)
+    counts = [specifications[name].astype(str).nunique() for name in decisions]
+    return Multiverse(
+        decisions=pd.DataFrame(
+            {"decision": list(decisions), "status": list(decisions.values()), "options": counts}
+        ).astype({"decision": "string", "status": "string"}),
+        specifications=table,
+        covariance=own,
+        tree=tree,
+        null=null[:, kept],
+        standardised=standardised,
+        notes=tuple(notes),
+    )
+
+
+def _matters(rows: pd.DataFrame, name: str, decisions: Iterable[str], position: IntArray) -> bool:
+    """Whether two specifications that differ in this decision alone are different."""
+    others = [other for other in decisions if other != name]
+    keys = rows[others].astype(str).agg("\t".join, axis=1) if others else pd.Series("", index=rows.index)
+    codes = pd.factorize(keys)[0]
+    return len(np.unique(np.column_stack([codes, position]), axis=0)) > len(np.unique(codes))
+
+
+def _posterior(
+    y: FloatArray,
+    covariance: FloatArray,
+    designs: Sequence[FloatArray],
+    matters: Sequence[bool],
+    names: Sequence[str],
+    options: Sequence[Sequence[str]],
+    standardised: bool,
+    seed: int,
+) -> xr.DataTree:
+    """Draws of the model of the decisions; a decision that changes no specification has the share 0."""
+    rng = np.random.default_rng([seed, 3])
+    chosen = np.flatnonzero(matters).tolist() if len(y) > 2 else []
+    size = len(names) + 1
+    shares, scales = np.zeros((DRAWS, size)), np.zeros((DRAWS, size))
+    effects = np.zeros((DRAWS, sum(len(each) for each in options)))
+    attrs: dict[str, Any] = {"seed": seed, "engine": "exact"}
+    if len(chosen):
+        model = Decisions.of(y, covariance, [designs[i] for i in chosen], STANDARD_WIDTH if standardised else WIDTH)
+        found = explored(model.log_density, np.zeros(model.scales), points_for(DRAWS), CHAINS, DRAWS // CHAINS, rng)
+        tau = model.scales_of(found.drawn(DRAWS, rng))
+        coefficients, residual = model.draw(tau, rng)
+        design = np.column_stack([designs[i] for i in chosen])
+        own, added = shares_of_variance(model, coefficients, residual, design)
+        theta = coefficients[:, :1] + coefficients[:, 1:] @ design.T + residual
+        shares[:, [*chosen, size - 1]], scales[:, [*chosen, size - 1]] = own, tau
+        ends = np.cumsum([0, *(len(each) for each in options)])
+        effects[:, np.concatenate([np.arange(ends[i], ends[i + 1]) for i in chosen])] = added
+        attrs["engine"] = "exact" if found.fault is None else "nuts"
+        attrs |= {name: float(value) for name, value in found.stats.items() if np.ndim(value) == 0}
+    else:
+        values, basis = np.linalg.eigh(covariance)
+        theta = y + rng.standard_normal((DRAWS, len(y))) @ (basis * np.sqrt(np.maximum(values, 0))).T
+    shape = (CHAINS, DRAWS // CHAINS)
+    posterior = xr.Dataset(
+        {
+            "theta": ((*STEPS, "specification"), theta.reshape(*shape, -1)),
+            "share": ((*STEPS, "decision"), shares.reshape(*shape, -1)),
+            "sd": ((*STEPS, "decision"), scales.reshape(*shape, -1)),
+            "effect": ((*STEPS, "option"), effects.reshape(*shape, -1)),
+        },
+        coords={
+            "chain": np.arange(CHAINS),
+            "draw": np.arange(shape[1]),
+            "specification": np.arange(len(y)),
+            "decision": [*names, RESIDUAL],
+            "option": [name for each in options for name in each],
+        },
+    )
+    tree = xr.DataTree.from_dict({"/posterior": posterior})
+    tree.attrs = attrs
+    return tree
