@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from threadpoolctl import threadpool_limits
 
 import bayesbias as bb
 
@@ -459,6 +460,13 @@ def test_a_seed_gives_the_same_replicates(kind):
     pd.testing.assert_frame_equal(first.table(), again.table())
     assert (first.drawn == again.drawn).all()
     assert not values_of(first).equals(values_of(other))
+
+
+@pytest.mark.reproducible
+def test_threads_of_linear_algebra_change_no_list(slice_vectors, threads):
+    several = bb.topic_null(slice_vectors, "gender", replicates=20)
+    with threadpool_limits(1, user_api="blas"):
+        assert (bb.topic_null(slice_vectors, "gender", replicates=20).drawn == several.drawn).all()
 
 
 def test_the_page_is_escaped():

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bayesbias._checks import one_of, probability, whole_number
 from bayesbias._core.random_lists import Units, Wanted, by_list, draw_alike, draw_any, list_means
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows, unit_single
+from bayesbias._executors import one_thread
 from bayesbias._page import Section, whole_table
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Result
@@ -283,7 +284,8 @@ def topic_null(
             means @ means.T,
             plan.together,
         )
-        with progress("drawing topics", replicates) as done:
+        # the products are small: threads wait for each other, and with their number the nearest words would change
+        with one_thread(), progress("drawing topics", replicates) as done:
             drawn = draw_alike(unit, wanted, replicates, rng, done)
     else:
         drawn = np.stack([np.concatenate(draw_any(len(unit), sizes, rng)) for _ in range(replicates)])
