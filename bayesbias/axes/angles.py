@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayesbias._checks import one_of, probability, whole_number
-from bayesbias._core.offsets import SIGNALS, TYPICAL, Field, MeanOffset, covariances, field_of, mean_offset
+from bayesbias._core.offsets import TYPICAL, Field, MeanOffset, covariances, field_of, mean_offset, signal
 from bayesbias._core.related import root_of
 from bayesbias._core.vectors import FloatArray
 from bayesbias._executors import one_thread
@@ -25,8 +25,6 @@ from bayesbias.errors import InputError, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-COARSE = SIGNALS[::3]
-"""Standard deviations of what lies behind the two offsets."""
 RHO = np.sin(np.pi / 2 * np.linspace(-0.98, 0.98, 49))
 """Correlations of what lies behind them, denser near the ends."""
 DRAWS = 4000
@@ -172,7 +170,8 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     (first, second), field, shared = both.offsets, both.field, both.covariances["pairs"]
     rng = np.random.default_rng([start, 21])
     noise = np.stack([first.pairs, second.pairs])  # (2, Q)
-    grid = np.array(np.meshgrid(COARSE, COARSE, RHO, indexing="ij")).reshape(3, -1)
+    sds = [signal(offset).sds for offset in both.offsets]  # those that each axis leaves possible by itself
+    grid = np.array(np.meshgrid(*sds, RHO, indexing="ij")).reshape(3, -1)
     a = grid[0][:, None] ** 2 + noise[0]
     b = grid[1][:, None] ** 2 + noise[1]
     c = (grid[0] * grid[1] * grid[2])[:, None] + shared
