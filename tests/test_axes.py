@@ -157,6 +157,25 @@ class TestPlaces:
         assert np.allclose(pairs["p_positive"], t(2).cdf(pairs["mean"] / pairs["sd"]))
         assert np.allclose(np.diag(found.covariance("pairs")), found.table(order=False)["pairs_sd"] ** 2)
 
+    def test_contrasts_of_two_lists_have_the_joint_error(self, glove):
+        found = bb.axis(glove, PAIRS, WORDS)
+        first, second = ["nurse", "actress"], ["captain", "banker", "poet"]
+        weights = np.array([0.5 * (w in first) - (w in second) / 3 for w in WORDS])
+        for population, tails in (("oppositions", norm), ("pairs", t(2))):
+            table = found.contrast(first, [*second, "zzzz"], 0.8, population=population)
+            row, sd = table.iloc[0], np.sqrt(weights @ found.covariance(population) @ weights)
+            assert row["mean"] == pytest.approx(weights @ found.places)
+            assert row["sd"] == pytest.approx(sd)
+            assert row["high"] - row["mean"] == pytest.approx(tails.ppf(0.9) * sd)
+            assert row["p_positive"] == pytest.approx(tails.cdf(row["mean"] / sd))
+            assert (row["words_a"], row["words_b"], row["missing"]) == (2, 3, "zzzz")
+        turned = found.contrast(second, first, scale="cosine").iloc[0]
+        assert turned["mean"] * found.length == pytest.approx(-row["mean"])
+        with pytest.raises(InputError, match="poet is in words_a and in words_b"):
+            found.contrast(["poet"], ["poet", "nurse"])
+        with pytest.raises(InputError, match="none of the words is in"):
+            found.contrast(["zzzz"], ["nurse"])
+
     def test_two_lists(self, glove):
         poles = {"poor": ["poor", "needy"], "rich": ["rich", "wealthy", "affluent"]}
         found = bb.axis(glove, poles, WORDS, centre=None)
@@ -378,7 +397,6 @@ class TestCovariance:
         words = affluence.coordinates
         z = words @ both.mean / np.sqrt(words**2 @ both.opposition)
         assert 0.8 < (np.abs(z) < REACH).mean() < 0.97
-
 
     @pytest.mark.parametrize("planted", [3.0, 1000.0])
     def test_factors_of_components_are_as_unequal_as_these(self, planted):
