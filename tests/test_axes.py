@@ -574,6 +574,19 @@ class TestRates:
         assert far / size > (0.7 if smooth else 0.97)
 
 
+@pytest.mark.parametrize("rho", [0.0, -0.8])
+def test_a_criterion_of_exact_places_has_the_error_of_a_plain_correlation(gender, rho):
+    """With many words the posterior is far narrower than first nodes are apart."""
+    exact = replace(gender, offset=replace(gender.offset, pairs=gender.offset.pairs * 1e-9))
+    seen, values = planted(exact, rho, 1500, False, np.random.default_rng(0))
+    found = bb.criterion(seen, values, seed=0)
+    row = found.table().iloc[0]
+    assert row["mean"] == pytest.approx(found.plain, abs=0.2 * row["sd"])
+    # of a correlation over given places, whose spread is known
+    error = (1 - found.plain**2) * np.sqrt((1 - found.plain**2 / 2) / 1500)
+    assert row["sd"] == pytest.approx(error, rel=0.12)
+
+
 def test_the_signal_of_many_pairs_is_their_mean(gender):
     behind = signal(replace(gender.offset, pairs=gender.offset.pairs * 1e-6))
     assert np.allclose(behind.mean, gender.offset.mean, rtol=1e-3)
