@@ -253,7 +253,7 @@ def _squared_factors(expected: FloatArray, observed: FloatArray, square: float, 
     if freedom < 1:
         return np.full(len(expected), square)
     ratios = observed / expected
-    log = variance_ratio.logpdf(ratios[:, None] / square, freedom, CONCENTRATIONS).sum(axis=0)
+    log = np.sum(variance_ratio.logpdf(ratios[:, None] / square, freedom, CONCENTRATIONS), axis=0)
     mass = np.exp(log - log.max())
     shares = (mass / mass.sum()) @ (CONCENTRATIONS / (CONCENTRATIONS + freedom))  # of the common factor
     result: FloatArray = shares * square + (1 - shares) * ratios
