@@ -43,7 +43,7 @@ class OutsideRelation:
     """
 
     correlation: FloatArray
-    place_sd: float
+    place_sd: FloatArray
     value_sd: FloatArray
     shared: FloatArray
     fitted: FloatArray
@@ -114,11 +114,15 @@ def outside_relation(
     mass = posterior(nodes)
     node = rng.choice(mass.size, draws, p=mass.ravel())
     first, second, third = np.unravel_index(node, mass.shape)
+    # slopes are for the expected spread of places; that of the latent ones over these words is not known exactly
+    latent = behind.mean + np.sqrt(behind.variances) * rng.standard_normal((draws, len(behind.mean)))
+    place_sd = np.sqrt(((latent @ (coordinates.T @ coordinates)) * latent).sum(axis=1) / len(values))
     slope = nodes.slopes[third] + np.gradient(nodes.slopes)[third] * (rng.random(draws) - 0.5)
+    slope = slope * place_sd / np.sqrt(place_variance)
     common, residual = nodes.shared(relative)[0, second, third], nodes.residual(relative)[first, second, third]
     return OutsideRelation(
         correlation=slope / np.sqrt(slope**2 + residual),
-        place_sd=float(np.sqrt(place_variance)),
+        place_sd=place_sd,
         value_sd=scale * np.sqrt(slope**2 + residual),
         shared=np.maximum(common, 0) / residual,
         fitted=words @ behind.mean,
