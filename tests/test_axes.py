@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 from scipy.stats import chi2, norm, t
 
 import bayesbias as bb
-from bayesbias._core.offsets import LEAST, MEDIAN, SPREAD, Strata, covariances, mean_offset, signal
+from bayesbias._core.offsets import LEAST, MEDIAN, SPREAD, Strata, _squared_factors, covariances, mean_offset, signal
 from bayesbias._core.related import MIDDLES, STEP
 from bayesbias._core.vectors import unit_rows
 from bayesbias._phrases import signed
@@ -75,7 +75,13 @@ def scatters(kernel):
         for m in range(count)
         if k != m
     ]
-    return max(own - np.mean(rest), LEAST * own)
+    return max(own - np.mean(rest), LEAST)
+
+
+def without_factors(offset):
+    """Variances (Q,) of a mean offset over further pairs and over oppositions, as the vocabulary has them."""
+    pairs = offset.pairs / offset.factors**2
+    return pairs, pairs + (offset.opposition - offset.pairs) / offset.factor**2
 
 
 class TestPlaces:
@@ -120,10 +126,11 @@ class TestPlaces:
         square = quad(lambda log: np.exp(2 * log) * density(log), -2, 2, limit=200, points=[0])[0] / mass
         assert found.offset.factor**2 == pytest.approx(square, rel=0.01)
         square = found.offset.factor**2
-        assert np.allclose(found.offset.pairs, square * scatter / 2)
+        assert np.allclose(found.offset.pairs, found.offset.factors**2 * scatter / 2)
         weights = np.array([-0.5, 0.5, -0.5, 0.5])
         opposition = [max(weights @ one @ weights, own / 2) for one, own in zip(kernel, scatter, strict=True)]
-        assert np.allclose(found.offset.opposition, square * np.array(opposition))
+        common = square * (np.array(opposition) - scatter / 2)
+        assert np.allclose(found.offset.opposition, common + found.offset.pairs)
         components = np.array([glove.get_vector(word, norm=True) for word in WORDS]) @ field.basis
         table = found.table(order=False)
         assert np.allclose(
@@ -149,6 +156,25 @@ class TestPlaces:
         assert np.allclose(pairs["high"] - pairs["low"], 2 * t(2).ppf(0.945) * pairs["sd"])  # three pairs
         assert np.allclose(pairs["p_positive"], t(2).cdf(pairs["mean"] / pairs["sd"]))
         assert np.allclose(np.diag(found.covariance("pairs")), found.table(order=False)["pairs_sd"] ** 2)
+
+    def test_contrasts_of_two_lists_have_the_joint_error(self, glove):
+        found = bb.axis(glove, PAIRS, WORDS)
+        first, second = ["nurse", "actress"], ["captain", "banker", "poet"]
+        weights = np.array([0.5 * (w in first) - (w in second) / 3 for w in WORDS])
+        for population, tails in (("oppositions", norm), ("pairs", t(2))):
+            table = found.contrast(first, [*second, "zzzz"], 0.8, population=population)
+            row, sd = table.iloc[0], np.sqrt(weights @ found.covariance(population) @ weights)
+            assert row["mean"] == pytest.approx(weights @ found.places)
+            assert row["sd"] == pytest.approx(sd)
+            assert row["high"] - row["mean"] == pytest.approx(tails.ppf(0.9) * sd)
+            assert row["p_positive"] == pytest.approx(tails.cdf(row["mean"] / sd))
+            assert (row["words_a"], row["words_b"], row["missing"]) == (2, 3, "zzzz")
+        turned = found.contrast(second, first, scale="cosine").iloc[0]
+        assert turned["mean"] * found.length == pytest.approx(-row["mean"])
+        with pytest.raises(InputError, match="poet is in words_a and in words_b"):
+            found.contrast(["poet"], ["poet", "nurse"])
+        with pytest.raises(InputError, match="none of the words is in"):
+            found.contrast(["zzzz"], ["nurse"])
 
     def test_two_lists(self, glove):
         poles = {"poor": ["poor", "needy"], "rich": ["rich", "wealthy", "affluent"]}
@@ -347,11 +373,10 @@ class TestCovariance:
         drawn, scatter = drawn[:, :, possible], scatter[possible]
         found = first.offset
         error = np.sqrt(2 / size)
-        ratio = drawn[0].var(axis=0) / (found.opposition[possible] / found.factor**2)
-        assert np.abs(ratio - 1).max() < 4 * error
-        ratio = scatter / (found.pairs[possible] / found.factor**2)
-        assert np.abs(ratio - 1).max() < 4 * error
-        shared = covariances(field, *strata, 1.0)[0][possible]
+        pairs, opposition = (values[possible] for values in without_factors(found))
+        assert np.abs(drawn[0].var(axis=0) / opposition - 1).max() < 4 * error
+        assert np.abs(scatter / pairs - 1).max() < 4 * error
+        shared = covariances(field, *strata, 1.0, 1.0)[0][possible]
         error = np.sqrt(drawn[0].var(axis=0) * drawn[1].var(axis=0) / size)
         assert np.abs(((drawn[0] * drawn[1]).mean(axis=0) - shared) / error).max() < 4
         assert np.abs(shared / error).max() > 2
@@ -365,13 +390,25 @@ class TestCovariance:
         both = mean_offset(field, Strata(strata.vectors, (member[first], -member[~first])))
         one, other = (mean_offset(field, part) for part in parts)
         assert np.allclose(both.mean, one.mean - other.mean)
-        shared = covariances(field, *parts, 1.0)[0]
-        summed = one.opposition / one.factor**2 + other.opposition / other.factor**2 - 2 * shared
-        floors = both.pairs / both.factor**2
-        assert np.allclose(both.opposition / both.factor**2, np.maximum(summed, floors))
+        shared = covariances(field, *parts, 1.0, 1.0)[0]
+        summed = without_factors(one)[1] + without_factors(other)[1] - 2 * shared
+        floors, opposition = without_factors(both)
+        assert np.allclose(opposition, np.maximum(summed, floors))
         words = affluence.coordinates
         z = words @ both.mean / np.sqrt(words**2 @ both.opposition)
         assert 0.8 < (np.abs(z) < REACH).mean() < 0.97
+
+    @pytest.mark.parametrize("planted", [3.0, 1000.0])
+    def test_factors_of_components_are_as_unequal_as_these(self, planted):
+        rng, freedom = np.random.default_rng(0), 10
+        true = 1.3 * planted / rng.chisquare(planted, 300)
+        expected = freedom * np.geomspace(0.1, 1, 300)
+        observed = expected * true * rng.chisquare(freedom, 300) / freedom
+        found = _squared_factors(expected, observed, 1.3, freedom)
+        errors = [((np.log(values) - np.log(true)) ** 2).mean() for values in (found, observed / expected, 1.3)]
+        assert errors[0] < 0.85 * errors[1]
+        assert errors[0] < (0.4 * errors[2] if planted < 10 else 0.01)
+        assert np.array_equal(_squared_factors(expected, observed, 1.3, 0), np.full(300, 1.3))
 
 
 class TestAngle:
@@ -397,10 +434,10 @@ class TestAngle:
         assert f"cosine of {signed(row[0]['mean'][0], digits=2)}" in found.text()
 
     def test_pairs_that_two_axes_share_are_in_both(self, gender):
-        strata, factor = gender.poles.strata, gender.offset.factor**2
-        assert np.allclose(covariances(gender.field, strata, strata, factor)[1], gender.offset.pairs)
+        strata, factors = gender.poles.strata, (gender.offset.factor**2, gender.offset.factors**2)
+        assert np.allclose(covariances(gender.field, strata, strata, *factors)[1], gender.offset.pairs)
         turned = Strata(strata.vectors, (-strata.members[0],))
-        assert np.allclose(covariances(gender.field, strata, turned, factor)[1], -gender.offset.pairs)
+        assert np.allclose(covariances(gender.field, strata, turned, *factors)[1], -gender.offset.pairs)
 
     def test_other_embeddings_are_refused(self, gender):
         other = bb.axis("google-news-slice", "gender_pairs", WORDS[:2])
@@ -425,7 +462,8 @@ class TestAngle:
                 replace(axis.offset, mean=true * length + np.sqrt(axis.offset.pairs) * rng.standard_normal(len(none)))
                 for axis, true, length in zip((gender, affluence), (one, turned), lengths, strict=True)
             ]
-            monkeypatch.setattr(angles, "_in_field", lambda *_, seen=seen: (*seen, (none, none)))
+            both = angles._Both(field, tuple(seen), {"pairs": none})
+            monkeypatch.setattr(angles, "_together", lambda *_, both=both: both)
             row = bb.angle(gender, affluence, seed=seed).table().iloc[0]
             held += row["low"] <= cosine <= row["high"]
         assert held / size > 0.89 - 3 * np.sqrt(0.89 * 0.11 / size)
@@ -438,13 +476,9 @@ class TestQuadrants:
         table = found.table()
         probabilities = table[[f"p_{name}" for name in found.names]].to_numpy()
         assert np.allclose(probabilities.sum(axis=1), 1)
-        own = gender.with_words(traits).table(order=False)["p_positive"]
-        assert np.abs(probabilities[:, [0, 1]].sum(axis=1) - own).max() < 4 * 0.5 / np.sqrt(4000)
-        # the errors of the second axis are those that it has in the sample of the first
-        second = mean_offset(gender.field, affluence.poles.strata)
-        sd = np.sqrt(gender.with_words(traits).coordinates ** 2 @ second.opposition)
-        own = norm.cdf(affluence.with_words(traits).places / sd)
-        assert np.abs(probabilities[:, [0, 2]].sum(axis=1) - own).max() < 4 * 0.5 / np.sqrt(4000)
+        for on, columns in ((gender, [0, 1]), (affluence, [0, 2])):  # each axis has its own errors
+            own = on.with_words(traits).table(order=False)["p_positive"]
+            assert np.abs(probabilities[:, columns].sum(axis=1) - own).max() < 4 * 0.5 / np.sqrt(4000)
         shares = found.shares()
         assert np.allclose(shares["mean"], probabilities.mean(axis=0))
         signs = np.array([axis.with_words(traits).places > 0 for axis in (gender, affluence)])
@@ -461,7 +495,7 @@ class TestQuadrants:
         found = bb.quadrants(gender, affluence, ["nurse", "music"], draws=20_000)
         own = np.cov(found.draws[:, :, 0].T)
         assert np.allclose(own, gender.with_words(["nurse", "music"]).covariance(), rtol=0.05)
-        shared = covariances(gender.field, gender.poles.strata, affluence.poles.strata, 1.0)[0]
+        shared = covariances(gender.field, gender.poles.strata, affluence.poles.strata, 1.0, 1.0)[0]
         shared = shared * gender.offset.factor * affluence.offset.factor
         nurse = gender.with_words(["nurse"]).coordinates[0]
         wanted = nurse**2 @ shared
@@ -538,6 +572,19 @@ class TestRates:
                 far += rho == -0.8 and row["high"] < 0
         assert held / (2 * size) > 0.89 - 3 * np.sqrt(0.89 * 0.11 / (2 * size))
         assert far / size > (0.7 if smooth else 0.97)
+
+
+@pytest.mark.parametrize("rho", [0.0, -0.8])
+def test_a_criterion_of_exact_places_has_the_error_of_a_plain_correlation(gender, rho):
+    """With many words the posterior is far narrower than first nodes are apart."""
+    exact = replace(gender, offset=replace(gender.offset, pairs=gender.offset.pairs * 1e-9))
+    seen, values = planted(exact, rho, 1500, False, np.random.default_rng(0))
+    found = bb.criterion(seen, values, seed=0)
+    row = found.table().iloc[0]
+    assert row["mean"] == pytest.approx(found.plain, abs=0.2 * row["sd"])
+    # of a correlation over given places, whose spread is known
+    error = (1 - found.plain**2) * np.sqrt((1 - found.plain**2 / 2) / 1500)
+    assert row["sd"] == pytest.approx(error, rel=0.12)
 
 
 def test_the_signal_of_many_pairs_is_their_mean(gender):

@@ -1,4 +1,4 @@
-"""The commands axis, quadrants, audit and criterion: what the functions give, files, pictures, reports, errors."""
+"""Commands on axes, and criterion: what the functions give, files, pictures, reports, errors."""
 
 from pathlib import Path
 
@@ -8,6 +8,22 @@ import pytest
 import bayesbias as bb
 
 SLICE = "glove-50d-slice"
+FAMILY = """
+name = "family"
+controls = ["human"]
+[protected]
+aunts = ["aunt", "niece"]
+uncles = ["uncle", "nephew"]
+girls = ["girl", "daughter"]
+boys = ["boy", "son"]
+[stereotypes]
+[factors.gender]
+female = ["aunts", "girls"]
+male = ["uncles", "boys"]
+[factors.age]
+old = ["aunts", "uncles"]
+young = ["girls", "boys"]
+"""
 SPORTS = ["golf", "tennis", "boxing", "rugby"]
 
 
@@ -64,6 +80,18 @@ def test_quadrants_give_what_the_functions_give(here):
     assert written() == {"q.csv", "q.png", "q.md"}
 
 
+def test_intersections_give_what_the_function_gives(here):
+    Path("family.toml").write_text(FAMILY, encoding="utf-8")
+    code, out, errors = here(
+        "intersections", SLICE, "affluence", "--words", "family.toml", "--prob", 0.5, "-o", "i.csv", "--report", "i.md"
+    )
+    assert (code, errors) == (0, "")
+    found = bb.intersections(bb.axis(SLICE, "affluence", ["rich"]), "family.toml", prob=0.5)
+    assert pd.read_csv("i.csv")["low"].tolist() == pytest.approx(found.table()["low"].tolist())
+    assert " ".join(found.text().split()) in " ".join(out.split())
+    assert written() == {"family.toml", "i.csv", "i.md"}
+
+
 @pytest.mark.parametrize("groups", ["gender", "weat7"])
 def test_audits_are_on_axes_or_word_lists(here, groups):
     code, out, errors = here(
@@ -111,6 +139,7 @@ def test_a_criterion_takes_the_axis_of_an_embedding(here):
         (["axis", SLICE, "affluence", "--words", "zzzz,"], "none of the words is in glove-50d-slice: zzzz"),
         (["audit", SLICE, "--groups", "gender", "-o", "a.csv"], ".parquet"),
         (["quadrants", SLICE, "gender", "age", "--traits", "maid,", "--population", "all"], "population is 'all'"),
+        (["intersections", SLICE, "affluence", "--words", "weat7"], "words have no factors"),
         (["criterion", SLICE, "s.csv"], "there is no file"),
     ],
 )  # fmt: skip

@@ -12,6 +12,7 @@ from functools import cached_property, partial
 
 import numpy as np
 from scipy.special import ndtr, stdtr
+from scipy.stats import f as variance_ratio
 
 from bayesbias._core.related import factor_grid, sample_pairs, similarity_bins, variograms
 from bayesbias._core.vectors import FloatArray, unit_rows
@@ -19,7 +20,9 @@ from bayesbias._core.vectors import FloatArray, unit_rows
 MEDIAN, SPREAD = 0.9608, 0.2
 """Prior of the factor on standard deviations, log-normal: that of the model ``related``."""
 LEAST = 0.02
-"""Least variance between the offsets of one stratum, as a share of that of a vocabulary word."""
+"""Least variance between the offsets of one stratum, in units of a vocabulary word's."""
+CONCENTRATIONS = np.geomspace(2.0, 200.0, 20)
+"""Degrees of freedom of the prior that components share of their factors; more: the factors are more alike."""
 SIGNALS = np.geomspace(0.02, 3.0, 40)
 """Standard deviations of what lies behind an offset, in units of a vocabulary word's."""
 TYPICAL = 0.5
@@ -134,6 +137,8 @@ class MeanOffset:
         Variance (Q,) of the mean offset over further pairs of this opposition: what they scatter around each other.
     factor
         Posterior mean of the factor on standard deviations, which the scatter of the pairs informs.
+    factors
+        That of each component, (Q,), on the standard deviations of the scatter.
     freedom
         Degrees of freedom of that scatter: offsets less strata.
     """
@@ -144,6 +149,7 @@ class MeanOffset:
     opposition: FloatArray
     pairs: FloatArray
     factor: float
+    factors: FloatArray
     freedom: int
 
     def variances(self, population: str) -> FloatArray:
@@ -156,9 +162,10 @@ def mean_offset(field: Field, strata: Strata) -> MeanOffset:
 
     The coordinates of words are fields over the vocabulary whose correlation depends on the similarity of two words, as
     the distances of the model of related words have it. The variance of the mean offset over oppositions is that of a
-    weighted sum of such words. Offsets of one stratum scatter around each other by their own variance less their mean
-    covariance; a factor on all variances has the posterior that the observed scatter gives it (Matheron 1963,
-    https://doi.org/10.2113/gsecongeo.58.8.1246).
+    weighted sum of such words (Matheron 1963, https://doi.org/10.2113/gsecongeo.58.8.1246). Offsets of one stratum
+    scatter around each other by their own variance less their mean covariance. A factor on all variances has the
+    posterior that the observed scatter gives it, and around it each component has a factor on the variance of the
+    scatter (Smyth 2004, https://doi.org/10.2202/1544-6115.1027). What the offsets have in common, no scatter shows.
     """
     units = unit_rows(strata.vectors - field.centre)
     similarity = units @ units.T
@@ -179,11 +186,14 @@ def mean_offset(field: Field, strata: Strata) -> MeanOffset:
             observed += ((own - own.mean(axis=0)) ** 2).sum(axis=0)
     freedom = sum(counts) - len(counts)
     square = _squared_factor(expected * field.variances, observed * field.variances, freedom)
+    squares = _squared_factors(expected, observed, square, freedom)
     pairs = sum((stratum / count for stratum, count in zip(within, counts, strict=True)), np.zeros(len(opposition)))
     mean = np.sum([own.mean(axis=0) for own in offsets], axis=0)
     # rounding and curves that no covariance has can take the variance below that of the scatter it holds
-    single, opposition, pairs = square * single, square * np.maximum(opposition, pairs), square * pairs
-    return MeanOffset(offsets, mean, single, opposition, pairs, float(np.sqrt(square)), freedom)
+    common = square * np.maximum(opposition - pairs, 0)
+    scatter = np.sum(within, axis=0)
+    single, pairs = square * np.maximum(single - scatter, 0) + squares * scatter, squares * pairs
+    return MeanOffset(offsets, mean, single, common + pairs, pairs, float(np.sqrt(square)), np.sqrt(squares), freedom)
 
 
 def _scatter(member: FloatArray, kernel: FloatArray) -> tuple[float, float]:
@@ -191,14 +201,16 @@ def _scatter(member: FloatArray, kernel: FloatArray) -> tuple[float, float]:
     between, count = member @ kernel @ member.T, len(member)
     own = float(np.trace(between)) / count
     rest = (float(between.sum()) - count * own) / max(count * (count - 1), 1)
-    return own, max(own - rest, LEAST * own)
+    return own, max(own - rest, LEAST)
 
 
-def covariances(field: Field, first: Strata, second: Strata, factors: float) -> tuple[FloatArray, FloatArray]:
+def covariances(
+    field: Field, first: Strata, second: Strata, factor: float, factors: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Covariances (Q,) of the mean offsets of two axes over oppositions, and over further pairs of either.
 
-    ``factors`` is the product of the two factors on standard deviations. Further pairs are drawn for each axis by
-    itself, but a pair that both hold, in the same or the opposite direction, is in both.
+    ``factor`` and ``factors`` (Q,) are products of those of the two axes on standard deviations. Further pairs are
+    drawn for each axis by itself, but a pair that both hold, in the same or the opposite direction, is in both.
     """
     units = unit_rows(np.vstack([first.vectors, second.vectors]) - field.centre)
     size = len(first.vectors)
@@ -220,7 +232,7 @@ def covariances(field: Field, first: Strata, second: Strata, factors: float) -> 
                 for part, block, own in zip((first, second), inner, counts, strict=True)
             ]
             pairs[q] = sds[0] @ shared @ sds[1]
-    return factors * opposition, factors * pairs
+    return factor * (opposition - pairs) + factors * pairs, factors * pairs
 
 
 def _squared_factor(expected: FloatArray, observed: FloatArray, freedom: int) -> float:
@@ -231,6 +243,21 @@ def _squared_factor(expected: FloatArray, observed: FloatArray, freedom: int) ->
     ratio = float(observed.sum()) / total if freedom else 1.0
     grid = factor_grid(np.array([effective]), np.array([ratio]), MEDIAN, SPREAD)
     return float(grid.products[0, 0])
+
+
+def _squared_factors(expected: FloatArray, observed: FloatArray, square: float, freedom: int) -> FloatArray:
+    """Squares (Q,) of the factors by component, from sums of squares; the common one without any.
+
+    They are scaled inverse chi-squared around the common one, with degrees of freedom that the components inform.
+    """
+    if freedom < 1:
+        return np.full(len(expected), square)
+    ratios = observed / expected
+    log = np.sum(variance_ratio.logpdf(ratios[:, None] / square, freedom, CONCENTRATIONS), axis=0)
+    mass = np.exp(log - log.max())
+    shares = (mass / mass.sum()) @ (CONCENTRATIONS / (CONCENTRATIONS + freedom))  # of the common factor
+    result: FloatArray = shares * square + (1 - shares) * ratios
+    return result
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,18 @@ import numpy as np
 from bayesbias._core.offsets import Signal
 from bayesbias._core.vectors import FloatArray
 
-NODES = 24
-"""Nodes of the variance of single words, and of that which related words share."""
+COARSE, FINE = 12, 20
+"""Nodes of the variance of single words, and of that which related words share: to find the posterior, and in it."""
 LEAST, MOST = 1e-3, 4.0
 """Their ends, in units of the variance of the values."""
-SLOPES = np.sinh(np.linspace(-3.0, 3.0, 121)) / np.sinh(3.0) * 2.0
-"""Slopes, in standard deviations of the values for one of the places; denser near 0."""
+SLOPES = np.sinh(np.linspace(-3.0, 3.0, 81)) / np.sinh(3.0) * 2.0
+"""Slopes, in standard deviations of the values for one of the places, to find the posterior; denser near 0."""
+NARROW = 61
+"""Slopes in it."""
+NEGLIGIBLE = 1e-5
+"""Posterior mass of a node below which it does not count for the posterior's ends."""
+RARE = 0.4
+"""The share of what related words have in common has the prior Beta(.4, 1): small for many values, large for some."""
 
 MIXTURES = np.array([0.0, 0.02, 0.1, 0.3, 0.6, 0.9, 1.0])
 """Shares of the identity in the covariance of what related words share and of the errors of places."""
@@ -37,7 +43,7 @@ class OutsideRelation:
     """
 
     correlation: FloatArray
-    place_sd: float
+    place_sd: FloatArray
     value_sd: FloatArray
     shared: FloatArray
     fitted: FloatArray
@@ -64,8 +70,8 @@ def outside_relation(
     owe to the meanings of words at large: any other axis may explain them as well as this one. It is the relationship
     matrix of mixed models in genetics. The matrix h I + b^2 C is a multiple of a mixture of I and C; a decomposition
     for each of a few mixtures serves all nodes, and the log-likelihood is linear between these. The correlation has a
-    uniform prior, and so has the share of h in the residual variance; the standard deviation of latent values has a
-    half-Cauchy one, and a a flat one.
+    uniform prior, the share of h in the residual variance a beta one, the standard deviation of latent values a
+    half-Cauchy one, and a a flat one. Nodes are first set wide apart, then again where the posterior is.
 
     Parameters
     ----------
@@ -93,35 +99,89 @@ def outside_relation(
     y, x = values / scale, words @ behind.mean / np.sqrt(place_variance)
     noise = variances / scale**2
     relative = errors * share / place_variance  # of the variance of places, what is error
-    iid = np.geomspace(LEAST, MOST, NODES)
-    total = np.concatenate([[0.0], iid])  # of the shared part, with what the errors of places add
     # h I + b^2 C is a multiple of a mixture of I and C / errors
-    shapes = np.array([mix + (1 - mix) * behind.variances / errors for mix in MIXTURES])
-    logs = np.array(
-        [_log_likelihoods(words * np.sqrt(shape / share), y, x, design, iid, total, noise) for shape in shapes]
-    )
-    mix = np.clip(1 - relative * SLOPES**2 / np.maximum(total[:, None], LEAST * LEAST), 0, 1)
-    log = _between(logs, np.broadcast_to(mix, logs.shape[1:]))
-    shared = total[None, :, None] - relative * SLOPES**2  # h times its mean variance; below 0 it is impossible
-    residual = np.maximum(shared, 0) + iid[:, None, None]
-    variance = SLOPES**2 + residual
-    # density of (slope, shared, iid) from uniform correlation and share, half-Cauchy sd; cells even in the logarithm
-    width = np.append(iid[0], iid)  # the node at 0 stands for what lies below the first
-    prior = -np.log(residual) - np.log(variance) - np.log1p(variance)
-    prior = prior + np.log(iid)[:, None, None] + np.log(width)[None, :, None] + np.log(np.gradient(SLOPES))
-    log = np.where(shared < -1e-12, -np.inf, log + prior)
-    mass = np.exp(log - log.max())
-    node = rng.choice(mass.size, draws, p=mass.ravel() / mass.sum())
+    roots = [words * np.sqrt((mix + (1 - mix) * behind.variances / errors) / share) for mix in MIXTURES]
+
+    def posterior(nodes: _Nodes) -> FloatArray:
+        logs = np.array([_log_likelihoods(root, y, x, design, nodes, noise) for root in roots])
+        mix = np.clip(1 - relative * nodes.slopes**2 / np.maximum(nodes.total[:, None], LEAST * LEAST), 0, 1)
+        log = _between(logs, np.broadcast_to(mix, logs.shape[1:])) + nodes.log_prior(relative)
+        mass: FloatArray = np.exp(log - log.max())
+        return mass / mass.sum()
+
+    wide = _Nodes.between((LEAST, MOST), (0.0, MOST), SLOPES, COARSE)
+    nodes = wide.narrowed(posterior(wide))
+    mass = posterior(nodes)
+    node = rng.choice(mass.size, draws, p=mass.ravel())
     first, second, third = np.unravel_index(node, mass.shape)
-    slope = SLOPES[third] + np.gradient(SLOPES)[third] * (rng.random(draws) - 0.5)
-    rest_variance = residual[first, second, third]
+    # slopes are for the expected spread of places; that of the latent ones over these words is not known exactly
+    latent = behind.mean + np.sqrt(behind.variances) * rng.standard_normal((draws, len(behind.mean)))
+    place_sd = np.sqrt(((latent @ (coordinates.T @ coordinates)) * latent).sum(axis=1) / len(values))
+    slope = nodes.slopes[third] + np.gradient(nodes.slopes)[third] * (rng.random(draws) - 0.5)
+    slope = slope * place_sd / np.sqrt(place_variance)
+    common, residual = nodes.shared(relative)[0, second, third], nodes.residual(relative)[first, second, third]
     return OutsideRelation(
-        correlation=slope / np.sqrt(slope**2 + rest_variance),
-        place_sd=float(np.sqrt(place_variance)),
-        value_sd=scale * np.sqrt(slope**2 + rest_variance),
-        shared=np.maximum(shared[0, second, third], 0) / rest_variance,
+        correlation=slope / np.sqrt(slope**2 + residual),
+        place_sd=place_sd,
+        value_sd=scale * np.sqrt(slope**2 + residual),
+        shared=np.maximum(common, 0) / residual,
         fitted=words @ behind.mean,
     )
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    """Nodes of the posterior, in units of the variance of the values.
+
+    Attributes
+    ----------
+    iid
+        Variances of single words, (G,).
+    total
+        Variances of what related words share, with what the errors of places add, (K,).
+    slopes
+        For one standard deviation of the places, (S,).
+    """
+
+    iid: FloatArray
+    total: FloatArray
+    slopes: FloatArray
+
+    @classmethod
+    def between(cls, iid: tuple[float, float], total: tuple[float, float], slopes: FloatArray, size: int) -> _Nodes:
+        """Nodes even in the logarithm between the ends of the variances; a total may be 0."""
+        nodes = np.geomspace(total[0] or LEAST, total[1], size)
+        return cls(np.geomspace(*iid, size), nodes if total[0] else np.append(0.0, nodes), slopes)
+
+    def narrowed(self, mass: FloatArray) -> _Nodes:
+        """Nodes closer together where the posterior has its mass (G, K, S)."""
+        ends = []
+        for i, nodes in enumerate((self.iid, self.total, self.slopes)):
+            rows = np.flatnonzero(mass.sum(axis=tuple({0, 1, 2} - {i})) > NEGLIGIBLE)
+            ends.append((nodes[max(rows[0] - 1, 0)], nodes[min(rows[-1] + 1, len(nodes) - 1)]))
+        return _Nodes.between(ends[0], ends[1], np.linspace(*ends[2], NARROW), FINE)
+
+    def shared(self, relative: float) -> FloatArray:
+        """Variances (1, K, S) of what related words share, by how much of the variance of places is error."""
+        result: FloatArray = self.total[None, :, None] - relative * self.slopes**2
+        return result
+
+    def residual(self, relative: float) -> FloatArray:
+        """Variances around the line, (G, K, S)."""
+        result: FloatArray = np.maximum(self.shared(relative), 0) + self.iid[:, None, None]
+        return result
+
+    def log_prior(self, relative: float) -> FloatArray:
+        """Logarithm of the prior mass of nodes (G, K, S); -inf where what is shared would be below 0."""
+        residual = self.residual(relative)
+        variance = self.slopes**2 + residual
+        edges = np.concatenate([self.total[:1], (self.total[1:] + self.total[:-1]) / 2, self.total[-1:]])
+        ends = np.maximum(edges[:, None] - relative * self.slopes**2, 0)
+        shares = [np.minimum(part / residual, 1.0) ** RARE for part in (ends[:-1], ends[1:])]
+        widths = np.multiply.outer(np.gradient(self.iid), np.gradient(self.slopes))[:, None]
+        with np.errstate(divide="ignore"):
+            cells = np.log(shares[1] - shares[0])
+        return cells + np.log(widths) - np.log(variance) - np.log1p(variance)
 
 
 def _log_likelihoods(
@@ -129,17 +189,17 @@ def _log_likelihoods(
     y: FloatArray,
     x: FloatArray,
     design: FloatArray,
-    iid: FloatArray,
-    total: FloatArray,
+    nodes: _Nodes,
     noise: FloatArray,
 ) -> FloatArray:
     """Restricted log-likelihoods (G, K, S) of values with the covariance K root root' + G I + diag(noise)."""
-    log = np.empty((len(iid), len(total), len(SLOPES)))
+    total, slopes = nodes.total, nodes.slopes
+    log = np.empty((len(nodes.iid), len(total), len(slopes)))
     sides = np.column_stack([y, x, design])
     even = bool(np.ptp(noise) == 0)
     if even:
         eigenvalues, rotated, rest = _rotated(root, sides)
-    for i, g in enumerate(iid):
+    for i, g in enumerate(nodes.iid):
         diagonal = g + noise
         if even:
             scale = diagonal[0]
@@ -152,7 +212,7 @@ def _log_likelihoods(
         determinants = np.log(diagonal).sum() - np.log(weights).sum(axis=1)
         free = products[:, 2:, 2:]
         left = products[:, :2, :2] - products[:, :2, 2:] @ np.linalg.solve(free, products[:, 2:, :2])
-        squares = left[:, 0, 0, None] - 2 * SLOPES * left[:, 0, 1, None] + SLOPES**2 * left[:, 1, 1, None]
+        squares = left[:, 0, 0, None] - 2 * slopes * left[:, 0, 1, None] + slopes**2 * left[:, 1, 1, None]
         log[i] = -0.5 * ((determinants + np.linalg.slogdet(free)[1])[:, None] + squares)
     return log
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayesbias._checks import one_of, probability, whole_number
-from bayesbias._core.offsets import SIGNALS, TYPICAL, MeanOffset, covariances, mean_offset
+from bayesbias._core.offsets import TYPICAL, Field, MeanOffset, covariances, field_of, mean_offset, signal
 from bayesbias._core.related import root_of
 from bayesbias._core.vectors import FloatArray
+from bayesbias._executors import one_thread
 from bayesbias._page import Page, Picture, Section, table_of
 from bayesbias._phrases import percent, share, signed
 from bayesbias._results import Cited, Result, drawing
-from bayesbias.axes.places import POPULATIONS, Axis
+from bayesbias.axes.places import POPULATIONS, Axis, sample_beside
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COARSE = SIGNALS[::3]
-"""Standard deviations of what lies behind the two offsets."""
 RHO = np.sin(np.pi / 2 * np.linspace(-0.98, 0.98, 49))
 """Correlations of what lies behind them, denser near the ends."""
 DRAWS = 4000
@@ -118,8 +117,17 @@ class Angle(Result):
         return self.cited
 
 
-def _in_field(axis_: Axis, other: Axis) -> tuple[MeanOffset, MeanOffset, tuple[FloatArray, FloatArray]]:
-    """Two mean offsets in the coordinates of the first axis, and their covariances over the two populations."""
+@dataclass(frozen=True)
+class _Both:
+    """Two mean offsets (first, second) in one field, and their covariances (Q,) over either population."""
+
+    field: Field
+    offsets: tuple[MeanOffset, MeanOffset]
+    covariances: Mapping[str, FloatArray]
+
+
+def _together(axis_: Axis, other: Axis) -> _Both:
+    """Two axes in the coordinates of one sample of the vocabulary, beside the poles of both."""
     for what in (axis_, other):
         if not isinstance(what, Axis):
             raise InputError(f"given is {shown(what)}: give two results of bb.axis")
@@ -128,9 +136,12 @@ def _in_field(axis_: Axis, other: Axis) -> tuple[MeanOffset, MeanOffset, tuple[F
             f"the axes are of different embeddings, {axis_.embedding['name']} and {other.embedding['name']}: make both "
             "with one"
         )
-    second = mean_offset(axis_.field, other.poles.strata)
-    factors = axis_.offset.factor * second.factor
-    return axis_.offset, second, covariances(axis_.field, axis_.poles.strata, other.poles.strata, factors)
+    strata, keys = (axis_.poles.strata, other.poles.strata), {*axis_.poles.keys, *other.poles.keys}
+    with one_thread():
+        field = field_of(sample_beside(axis_.kv, sorted(keys), 0))
+        first, second = (mean_offset(field, part) for part in strata)
+        shared = covariances(field, *strata, first.factor * second.factor, first.factors * second.factors)
+    return _Both(field, (first, second), dict(zip(POPULATIONS, shared, strict=True)))
 
 
 def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
@@ -155,10 +166,12 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     ['cosine']
     """
     mass, start = probability(prob, "prob"), whole_number(seed, "seed", least=0, most=None)
-    first, second, (_, shared) = _in_field(axis, other)
+    both = _together(axis, other)
+    (first, second), field, shared = both.offsets, both.field, both.covariances["pairs"]
     rng = np.random.default_rng([start, 21])
     noise = np.stack([first.pairs, second.pairs])  # (2, Q)
-    grid = np.array(np.meshgrid(COARSE, COARSE, RHO, indexing="ij")).reshape(3, -1)
+    sds = [signal(offset).sds for offset in both.offsets]  # those that each axis leaves possible by itself
+    grid = np.array(np.meshgrid(*sds, RHO, indexing="ij")).reshape(3, -1)
     a = grid[0][:, None] ** 2 + noise[0]
     b = grid[1][:, None] ** 2 + noise[1]
     c = (grid[0] * grid[1] * grid[2])[:, None] + shared
@@ -171,17 +184,17 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     mass_ = np.exp(log - log.max())
     node = rng.choice(len(mass_), DRAWS, p=mass_ / mass_.sum())
     drawn = _behind(grid[:, node], z, noise, shared, rng)
-    values = axis.field.variances
+    values = field.variances
     inner = (drawn[0] * drawn[1]) @ values
-    cosines = inner / (axis.field.lengths(drawn[0]) * axis.field.lengths(drawn[1]))
-    plain = float((z[0] * z[1]) @ values / (axis.field.lengths(z[0]) * axis.field.lengths(z[1])))
+    cosines = inner / (field.lengths(drawn[0]) * field.lengths(drawn[1]))
+    plain = float((z[0] * z[1]) @ values / (field.lengths(z[0]) * field.lengths(z[1])))
     # axes without a relation: the same sizes, no correlation, offsets seen with their errors
     unrelated = [
         np.sqrt(node_sds[:, None] ** 2 + errors) * rng.standard_normal((DRAWS, len(values)))
         for node_sds, errors in zip(grid[:2, node], noise, strict=True)
     ]
     chance = (unrelated[0] * unrelated[1]) @ values
-    chance /= axis.field.lengths(unrelated[0]) * axis.field.lengths(unrelated[1])
+    chance /= field.lengths(unrelated[0]) * field.lengths(unrelated[1])
     cited = tuple(dict.fromkeys((*axis.sources(), *other.sources())))
     return Angle(
         names=(axis.name, other.name),
@@ -384,18 +397,22 @@ def quadrants(
     one_of(population, tuple(POPULATIONS), "population")
     mass, size = probability(prob, "prob"), whole_number(draws, "draws", 100)
     start = whole_number(seed, "seed", least=0, most=None)
-    _, second, between = _in_field(axis_, other)
-    shared = between[0] if population == "oppositions" else between[1]
+    both = _together(axis_, other)
+    sds = np.sqrt([offset.variances(population) for offset in both.offsets])
+    correlations = np.clip(both.covariances[population] / sds.prod(axis=0), -1, 1)
     placed = [on.with_words(traits) for on in (axis_, other)]
-    words = placed[0].coordinates
-    variances = np.stack([axis_.offset.variances(population), second.variances(population)])
     rng = np.random.default_rng([start, 22])
-    standard = rng.standard_normal((size, len(shared), 2))
-    drawn = np.einsum("qij,dqj->dqi", root_of(_joint(variances, shared)), standard)
+    standard = rng.standard_normal((size, len(correlations), 2))
+    drawn = np.einsum("qij,dqj->idq", root_of(_joint(np.ones_like(sds), correlations)), standard)
     freedom = min(on.offset.freedom for on in placed)
     if population == "pairs" and freedom > 0:  # Student's tails, of the axis with fewer pairs for both
-        drawn /= np.sqrt(rng.chisquare(freedom, size) / freedom)[:, None, None]
-    places = np.stack([one.places for one in placed], axis=1) + np.einsum("nq,dqi->dni", words, drawn)
+        drawn /= np.sqrt(rng.chisquare(freedom, size) / freedom)[:, None]
+    # bases of one space: standard errors turned into that of each axis stay standard, and its variances are its own
+    errors = [
+        (own @ (both.field.basis.T @ on.field.basis) * np.sqrt(on.offset.variances(population))) @ on.coordinates.T
+        for own, on in zip(drawn, placed, strict=True)
+    ]
+    places = np.stack([on.places + error for on, error in zip(placed, errors, strict=True)], axis=2)
     ends = [one.ends for one in placed]
     names = tuple(f"{a}, {b}" for a in ends[0][::-1] for b in ends[1][::-1])
     return Quadrants((placed[0], placed[1]), names, places, population, mass)  # type: ignore[arg-type]  # four names

@@ -167,12 +167,12 @@ class Axis(Result):
         mass = probability(prob, "prob")
         unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
         variances = self.offset.variances(one_of(population, tuple(POPULATIONS), "population"))
-        freedom = np.inf if population == "oppositions" or self.offset.freedom < 1 else self.offset.freedom
+        freedom = self._freedom(population)
         rows = np.argsort(-self.places, kind="stable") if flag(order, "order") else np.arange(len(self.words))
         coordinates, mean = self.coordinates[rows], self.places[rows]
         sd = np.sqrt(coordinates**2 @ variances)
         apart = np.sqrt((np.diff(coordinates, axis=0) ** 2) @ variances)
-        reach = float(ndtri((1 + mass) / 2) if np.isinf(freedom) else stdtrit(freedom, (1 + mass) / 2))
+        reach = _reach(mass, freedom)
         return pd.DataFrame(
             {
                 "word": pd.array([self.words[row] for row in rows], dtype="string"),
@@ -223,6 +223,71 @@ class Axis(Result):
             }
         )
         return table.sort_values("agreement", ignore_index=True)
+
+    def contrast(
+        self,
+        words_a: Iterable[str] | str | Path,
+        words_b: Iterable[str] | str | Path,
+        prob: float = PROB,
+        scale: str = "difference",
+        population: str = "oppositions",
+    ) -> pd.DataFrame:
+        """How much nearer the words of one list are to the positive pole than those of another, on average.
+
+        The error is that of the difference of the two mean places, from the joint covariance of places: what the axis
+        is uncertain about for both lists alike cancels. The words are taken as they are, not as a sample of others.
+
+        Parameters
+        ----------
+        words_a, words_b
+            Words, or lists that :func:`load_list` takes; no word is in both.
+        prob
+            Mass of the interval.
+        scale, population
+            As in :meth:`table`.
+
+        Returns
+        -------
+        DataFrame
+            One row: ``mean`` (mean place of ``words_a`` less that of ``words_b``), ``sd``, ``low``, ``high``,
+            ``p_positive``, ``words_a`` and ``words_b`` (the numbers of words found), ``missing`` (words that were not).
+
+        Examples
+        --------
+        >>> gender = bb.axis("glove-50d-slice", "gender", words=["nurse"])
+        >>> row = gender.contrast(["actress", "nurse"], ["colonel", "captain"])
+        >>> bool(row["low"][0] > 0)  # nearer to woman
+        True
+        """
+        import pandas as pd
+
+        mass = probability(prob, "prob")
+        unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
+        variances = self.offset.variances(one_of(population, tuple(POPULATIONS), "population"))
+        lists = [words_given(words, name) for words, name in ((words_a, "words_a"), (words_b, "words_b"))]
+        if both := [word for word in lists[0] if word in set(lists[1])]:
+            raise InputError(f"{listed(both)} is in words_a and in words_b: give each word to one of them")
+        placed = [self.with_words(words) for words in lists]
+        apart = placed[0].coordinates.mean(axis=0, keepdims=True) - placed[1].coordinates.mean(axis=0)
+        mean, sd = apart @ self.offset.mean, np.sqrt(apart**2 @ variances)
+        freedom = self._freedom(population)
+        reach = _reach(mass, freedom)
+        lost = [word for on, words in zip(placed, lists, strict=True) for word in words if word not in set(on.words)]
+        columns = {
+            "mean": mean / unit,
+            "sd": sd / unit,
+            "low": (mean - reach * sd) / unit,
+            "high": (mean + reach * sd) / unit,
+            "p_positive": _cdf(mean, sd, freedom),
+            "words_a": [len(placed[0].words)],
+            "words_b": [len(placed[1].words)],
+            "missing": pd.array([", ".join(lost)], dtype="string"),
+        }
+        return pd.DataFrame(columns)
+
+    def _freedom(self, population: str) -> float:
+        """Degrees of freedom of the tails of places; infinite for normal ones."""
+        return np.inf if population == "oppositions" or self.offset.freedom < 1 else self.offset.freedom
 
     @property
     def effective_pairs(self) -> float:
@@ -367,6 +432,11 @@ def _ends(table: pd.DataFrame, most: int) -> pd.DataFrame:
     """So many first and last rows; all of a table that has no more than these."""
     inside = np.arange(len(table)) < most
     return table.loc[inside | inside[::-1]]
+
+
+def _reach(mass: float, freedom: float) -> float:
+    """Half the width of an interval of that mass, in standard deviations."""
+    return float(ndtri((1 + mass) / 2) if np.isinf(freedom) else stdtrit(freedom, (1 + mass) / 2))
 
 
 def _cdf(mean: FloatArray, sd: FloatArray, freedom: float) -> FloatArray:

@@ -18,7 +18,7 @@ HEADINGS = {
     "Step by step": ("distances", "fit", "contrasts", "plot", "report"),
     "What can be told": ("plan", "balance", "relatedness", "topics", "calibrate"),
     "Classic metrics": ("metrics", "rank", "silhouette", "reliability", "stability"),
-    "Words on axes": ("axis", "quadrants", "audit", "criterion"),
+    "Words on axes": ("axis", "quadrants", "intersections", "audit", "criterion"),
     "Debiasing, and many embeddings": ("debias", "compare", "pool", "trend", "multiverse", "sweep"),
     "What is bundled or known": ("lists", "models", "queries", "datasets"),
 }

@@ -205,7 +205,7 @@ def lists(given: Given) -> None:
         show(table.loc[~others, columns], "Word lists")
         show(
             bb.list_axes()[["name", "negative", "positive", "pairs"]],
-            "Axes, of pairs: bayesbias axis, quadrants, audit",
+            "Axes, of pairs: bayesbias axis, quadrants, intersections, audit",
         )
         show(folders.rename("weathub/<language>/...").reset_index(), "Word lists of other languages (--language de)")
     elif table.empty:

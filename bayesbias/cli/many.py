@@ -1,4 +1,4 @@
-"""Commands on axes and on many embeddings: axis, quadrants, audit, criterion, pool, trend, sweep."""
+"""Commands on axes and on many embeddings: axis, quadrants, intersections, audit, criterion, pool, trend, sweep."""
 
 from __future__ import annotations
 
@@ -172,6 +172,30 @@ def quadrants(given: Given) -> Any:
     say(quarters.text())
     say(bb.angle(axes[0], axes[1], prob=given.prob, seed=given.seed).text())
     return quarters
+
+
+@command(
+    "axes:intersections axes:axis",
+    "embedding=kv pairs words=lists population adjust frequencies seed prob trust_pickle out report",
+    pairs=PAIRS,
+    words=Option(
+        "Word lists with two factors, such as gender and race, whose levels divide the groups: a TOML file.",
+        str,
+        names=("--words",),
+        load=lambda given, _: bb.load_words(given),
+    ),
+    population=Option("oppositions: errors of axes without a meaning; pairs: of further pairs of this opposition."),
+    adjust=ADJUST,
+    out=TABLE,
+)
+def intersections(given: Given) -> Any:
+    """Whether the place of a group with two attributes is the sum of its parts."""
+    with working("placing words"):
+        on = given.call(bb.axis, words=[word for words in given.lists.protected.values() for word in words])
+        effects = given.call(bb.intersections, axis=on, words=given.lists)
+    show(effects.table(), "Differences from the mean over groups, and from the sum of the parts", whole="effect")
+    say(effects.text())
+    return effects
 
 
 @command(
