@@ -35,6 +35,8 @@ BLOCK = 32
 """Covariance matrices that are factorised together: few, so that they stay in the cache."""
 LARGE = 1e100
 """More than any quadratic form."""
+ROUNDING = 1e-9
+"""Share of the mean variance by which a covariance is taken for larger, since it may have few dimensions."""
 
 
 def _log_half_cauchy(scale: FloatArray, width: float) -> FloatArray:
@@ -199,7 +201,7 @@ def second_stage(
     y
         Estimates, (n,).
     covariance
-        Their covariance V, (n, n), positive semi-definite.
+        Their covariance V, (n, n), positive semi-definite; what is below 0 is taken for 0.
     design
         X, (n, p), of full rank, p < n.
     effects
@@ -363,6 +365,8 @@ def latent_relation(
         Weights (n,) of the mean through which the line goes; None for the precision. Not with a covariate.
     """
     ones, noise = np.ones(len(x)), np.diag(x_variance)
+    root = root_of(covariance)  # an estimated covariance may have directions below 0
+    covariance = root @ root.T
     if covariate is not None:
         # flat coefficients are integrated over in the space across the covariate
         across = null_space((covariate - covariate.mean())[None]).T
@@ -464,6 +468,7 @@ class _Sides:
                 self.ones,
             )
             bordered[:, [n, n + 1], [n, n + 1]] = LARGE
+            bordered[:, range(n), range(n)] += ROUNDING * np.trace(total, axis1=1, axis2=2)[:, None] / n
             chol = np.linalg.cholesky(bordered)
             solved = chol[:, n:, :n]
             squares = solved @ np.swapaxes(solved, 1, 2)

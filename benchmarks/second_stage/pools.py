@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.second_stage.pools [REPLICATES]``: contrasts of E embeddings are drawn around a mean, estimates
 around them with one covariance, and pooled with that or another one. A line through them over E equal steps of time is
-fitted to the same numbers.
+fitted to the same numbers. The contrasts of random topics, which are none, are pooled in GloVe and Google News, and in
+these with two copies of each that have noise in every vector.
 """
 
 import sys
@@ -10,7 +11,9 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from gensim.models import KeyedVectors
 
+import bayesbias as bb
 from bayesbias.second_stage.holdings import WEIGHTS
 from bayesbias.second_stage.pools import WIDTH, _Layout
 from bayesbias.second_stage.trends import _levels
@@ -22,6 +25,7 @@ SPREADS = (0.0, 0.02)
 """Standard deviations between embeddings."""
 
 
+CONTRAST = ("associated", "different")
 SLIGHT = 0.1 * ERROR
 """How far a line is outside before it counts, since it is one of draws."""
 
@@ -92,5 +96,70 @@ def main(replicates=200):
     print(every.round(3).to_string())
 
 
+def noisy(kv, size, rng):
+    """A copy with noise of that length in every unit vector."""
+    unit = kv.vectors / np.linalg.norm(kv.vectors, axis=1, keepdims=True)
+    copy = KeyedVectors(kv.vector_size)
+    noise = rng.standard_normal(unit.shape) * size / np.sqrt(unit.shape[1])
+    copy.add_vectors(kv.index_to_key, (unit + noise).astype(np.float32))
+    return copy
+
+
+def topics(units, names, count, size, taken, rng):
+    """Random topics: words nearest to a random one in the mean of both embeddings, no word twice."""
+    taken, found = set(taken), []
+    for _ in range(count):
+        seed = rng.integers(len(names))
+        order = np.argsort(-(units @ units[seed]))
+        found.append([names[at] for at in order if names[at] not in taken][:size])
+        taken |= set(found[-1])
+    return found
+
+
+def real(replicates=200):
+    """Write coverage where the contrast of random topics is 0 in every embedding."""
+    rng, rows = np.random.default_rng(0), []
+    whole = [bb.load_embedding(name) for name in ("glove-50d-slice", "google-news-slice")]
+    names = [name for name in whole[1].index_to_key if name in whole[0] and name.islower()]
+    # a common vocabulary, of which the same words are sampled: otherwise the errors are taken for independent
+    glove, google = (bb.load_embedding({name: kv[name] for name in names}) for kv in whole)
+    parts = [kv[names] / np.linalg.norm(kv[names], axis=1, keepdims=True) for kv in (glove, google)]
+    units = np.concatenate(parts, axis=1)
+    protected = {group: list(words)[:7] for group, words in bb.load_words("gender").protected.items()}
+    copies = {
+        f"{name} {size}": noisy(kv, size, rng)
+        for name, kv in (("glove", glove), ("google", google))
+        for size in (0.3, 0.8)
+    }
+    sets = {"GloVe and Google": {"glove": glove, "google": google}}
+    sets["the same and two noisy copies of each"] = {**sets["GloVe and Google"], **copies}
+    held = [word for words in protected.values() for word in words]
+    for _ in range(replicates):
+        drawn = topics(units, names, len(protected), 10, held, rng)
+        lists = bb.WordLists("topics", protected, dict(zip(protected, drawn, strict=True)), {})
+        tables = {name: bb.distance_table(kv, lists) for name, kv in sets[list(sets)[-1]].items()}
+        for what, embeddings in sets.items():
+            for weights in WEIGHTS:
+                pool = bb.pool({name: tables[name] for name in embeddings}, CONTRAST, weights=weights, draws=2000)
+                y, mean = pool.estimates["estimate"], pool.draws("mean").mean()
+                rows.append(
+                    {
+                        "errors": what,
+                        "embeddings": len(y),
+                        "weights": weights,
+                        "given mean": inside(pool.draws("mean"), 0.0),
+                        "population mean": inside(pool.draws("population_mean"), 0.0),
+                        "single": inside(pool.draws("theta"), 0.0).mean(),
+                        "rmse of the mean": mean**2,
+                        "mean outside": not y.min() - 1e-9 <= mean <= y.max() + 1e-9,
+                    }
+                )
+    table = pd.DataFrame(rows).groupby(["errors", "embeddings", "weights"], sort=False).mean()
+    table["rmse of the mean"] = np.sqrt(table["rmse of the mean"])
+    keep(table.reset_index().assign(replicates=replicates).round(4), "second_stage/pools_of_topics")
+
+
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    main(count)
+    real(count)
