@@ -14,8 +14,9 @@ import pandas as pd
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
+from bayesbias._core.second_stage import latent_relation
 from bayesbias.second_stage.holdings import WEIGHTS
-from bayesbias.second_stage.pools import WIDTH, _Layout
+from bayesbias.second_stage.pools import GROUP_SHARES, WIDTH, _Layout
 from bayesbias.second_stage.trends import _levels
 from benchmarks.common import keep
 
@@ -159,7 +160,42 @@ def real(replicates=200):
     keep(table.reset_index().assign(replicates=replicates).round(4), "second_stage/pools_of_topics")
 
 
+def related(y, covariance, x, band, truth, rng):
+    """Whether the interval of a correlation holds the truth, where embeddings belong to groups or to none."""
+    size = len(y)
+    same = np.eye(size) if band is None else (band[:, None] == band).astype(float)
+    shares = [0.0] if band is None else GROUP_SHARES
+    residuals = [(1 - part) * np.eye(size) + part * same for part in shares]
+    found = latent_relation(y, covariance, x, np.zeros(size), residuals, WIDTH, 1000, rng)
+    return inside(found.correlation, truth)
+
+
+def relations(replicates=200):
+    """Write coverage of the correlation with an outside variable of groups, and where errors have few dimensions."""
+    rng, rows = np.random.default_rng(0), []
+    for (groups, members), own in product(((4, 6), (6, 4), (8, 3), (5, 5)), (0.3, 1.0)):
+        band = np.repeat(np.arange(groups), members)
+        for _ in range(replicates):
+            # the variable is one of groups; contrasts are alike within them, and have nothing to do with it
+            x, theta = (rng.normal(0, 1, groups)[band] + rng.normal(0, sd, len(band)) for sd in (0.1, own))
+            y = 0.03 * theta + rng.multivariate_normal(np.zeros(len(band)), errors(len(band), 0.9))
+            for used, of in (("none", None), ("given", band)):
+                held = related(y, errors(len(band), 0.9), x, of, 0.0, rng)
+                rows.append((f"{groups} groups of {members}, sd within them {own:g}", used, 0.0, held))
+    for size, dimensions, rho in product((20, 60), (5, 20), (0.0, 0.7)):
+        for _ in range(replicates):
+            root = (rng.normal(0, ERROR, (size, dimensions)) + 0.02) / np.sqrt(dimensions)
+            x = rng.standard_normal(size)
+            theta = 0.03 * (rho * x + np.sqrt(1 - rho**2) * rng.standard_normal(size))
+            held = related(theta + root @ rng.standard_normal(dimensions), root @ root.T, x, None, rho, rng)
+            rows.append((f"{size} embeddings, errors of {dimensions} dimensions", "none", rho, held))
+    columns = ["embeddings", "groups", "correlation", "coverage"]
+    table = pd.DataFrame(rows, columns=columns).groupby(columns[:3], sort=False)["coverage"].mean()
+    keep(table.reset_index().assign(replicates=replicates), "second_stage/relations")
+
+
 if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     main(count)
     real(count)
+    relations(count)

@@ -13,9 +13,11 @@ import pandas as pd
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
+from bayesbias.second_stage import trends
 from bayesbias.second_stage.holdings import WEIGHTS
 from bayesbias.second_stage.trends import _levels
 from benchmarks.common import keep
+from benchmarks.second_stage.pools import errors
 
 NOISE, MOVED = 0.5, 0.01
 PERIODS = 10
@@ -112,5 +114,24 @@ def main(replicates=200):
             keep(summary(rows).round(5), "second_stage/trends")
 
 
+def deviations(replicates=200):
+    """Write coverage and width of the change of a line by noise of training and by the width of its prior."""
+    rng, rows = np.random.default_rng(1), []
+    for size, correlation, training in product((3, 4, 6, 10), (0.9, 0.98), (0.0, 0.005, 0.015, 0.04)):
+        covariance, times = errors(size, correlation), np.arange(float(size))
+        for _ in range(replicates):
+            y = rng.multivariate_normal(training * rng.standard_normal(size), covariance)
+            for width in (0.02, 0.01, 0.005):
+                trends.WIDTH = trends.FEW_WIDTH = width
+                level, _ = _levels(y, covariance, times, "linear", "equal", 1000, rng)
+                low, high = np.quantile(level[:, -1] - level[:, 0], [0.055, 0.945])
+                rows.append((size, correlation, training, width, low < 0 < high, high - low))
+    columns = ["embeddings", "correlation", "training_sd", "prior", "coverage", "length"]
+    table = pd.DataFrame(rows, columns=columns).groupby(columns[:4]).mean().reset_index()
+    keep(table.assign(replicates=replicates).round(4), "second_stage/trends_deviations")
+
+
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    main(count)
+    deviations(count)
