@@ -71,9 +71,9 @@ def pooled(tables):
 class TestTheSecondStage:
     def test_its_restricted_likelihood_is_that_of_a_published_meta_analysis(self, bcg):
         y, variance = bcg
-        stage = _core.second_stage.second_stage(y, np.diag(variance), np.ones((13, 1)), [np.eye(13)], [100.0])
+        stage = _core.second_stage.second_stage(y, np.diag(variance), np.ones((13, 1)), [], [100.0])
         # a prior that wide leaves the restricted likelihood, whose mode is published: tau^2 = .3132, mean -.7145
-        rotated = _core.second_stage._rotated(y, np.diag(variance), np.ones((13, 1)), np.eye(13))
+        rotated = _core.second_stage._rotated(y, np.diag(variance), np.ones((13, 1)))
         tau = np.linspace(0.3, 0.8, 5001)
         best = tau[rotated.log_likelihood(tau).argmax()]
         assert best**2 == pytest.approx(0.3132, abs=2e-4)
@@ -83,7 +83,7 @@ class TestTheSecondStage:
 
     def test_moments_are_those_of_brute_force(self, bcg):
         y, variance = bcg
-        draws = _core.second_stage.second_stage(y, np.diag(variance), np.ones((13, 1)), [np.eye(13)], [0.5]).draw(
+        draws = _core.second_stage.second_stage(y, np.diag(variance), np.ones((13, 1)), [], [0.5]).draw(
             40_000, np.random.default_rng(0)
         )
         tau = np.geomspace(1e-4, 20, 4000)
@@ -112,9 +112,7 @@ class TestTheSecondStage:
         y = 0.1 + 0.05 * x + rng.normal(0, 0.05, 3)[group] + rng.multivariate_normal(np.zeros(9), covariance)
         member = (group[:, None] == group).astype(float)
         design = np.column_stack([np.ones(9), x])
-        own = _core.second_stage.second_stage(y, covariance, design, [member, np.eye(9)], [0.05, 0.05]).draw(
-            20_000, rng
-        )
+        own = _core.second_stage.second_stage(y, covariance, design, [member], [0.05, 0.05]).draw(20_000, rng)
         with pm.Model():
             tau = pm.HalfCauchy("tau", 0.05, shape=2)
             b = pm.Flat("b", shape=2)
@@ -160,7 +158,7 @@ class TestTheSecondStage:
             tau = 0.05 * abs(rng.standard_cauchy())
             theta = design @ [0.1, -0.05] + tau * rng.standard_normal(n)
             y = rng.multivariate_normal(theta, covariance)
-            draws = _core.second_stage.second_stage(y, covariance, design, [np.eye(n)], [0.05]).draw(99, rng)
+            draws = _core.second_stage.second_stage(y, covariance, design, [], [0.05]).draw(99, rng)
             found = draws.coefficients @ design.T + draws.effects[0]
             ranks.append(
                 [
@@ -201,6 +199,88 @@ class TestTheSecondStage:
             ranks.append([(found.correlation < rho).sum(), (found.residual_sd < sd * np.sqrt(1 - rho**2)).sum()])
         for column in np.array(ranks).T:
             assert chisquare(np.bincount(column // 20, minlength=5)).pvalue > 0.001
+
+
+class TestRelation:
+    """The relation of latent contrasts to an outside variable."""
+
+    def test_the_correlation_is_that_of_brute_force(self):
+        n, rng = 15, np.random.default_rng(5)
+        x, covariance = rng.standard_normal(n), np.diag(rng.uniform(0.01, 0.03, n) ** 2) + 1e-4
+        y = rng.multivariate_normal(0.03 * x + 0.03 * rng.standard_normal(n), covariance)
+        sd, rho = np.geomspace(1e-4, 3, 300), np.linspace(-0.999, 0.999, 401)
+        values, vectors = np.linalg.eigh(covariance)
+        y_, x_, one = (vectors.T @ column for column in (y, x / x.std(ddof=1), np.ones(n)))
+        variance = values + (sd[:, None] ** 2 * (1 - rho**2))[..., None]
+        left = y_ - (sd[:, None] * rho)[..., None] * x_
+        information = (one**2 / variance).sum(axis=-1)
+        log = (left**2 / variance).sum(axis=-1) - (one * left / variance).sum(axis=-1) ** 2 / information
+        log = -0.5 * (log + np.log(variance).sum(axis=-1) + np.log(information))
+        log += np.log(sd)[:, None] - np.log1p((sd / 0.05) ** 2)[:, None]
+        mass = np.exp(log - log.max()).sum(axis=0)
+        mass /= mass.sum()
+        found = _core.second_stage.latent_relation(
+            y, covariance, x, np.zeros(n), [np.eye(n)], 0.05, 40_000, rng
+        ).correlation
+        assert found.mean() == pytest.approx(mass @ rho, abs=0.01)
+        assert found.std() == pytest.approx(np.sqrt(mass @ rho**2 - (mass @ rho) ** 2), rel=0.03)
+        assert np.quantile(found, [0.055, 0.945]) == pytest.approx(
+            np.interp([0.055, 0.945], np.cumsum(mass), rho), abs=0.02
+        )
+
+    @pytest.mark.parametrize("groups", [True, False])
+    def test_a_variable_of_groups_is_not_taken_for_one_of_embeddings(self, groups):
+        """No relation: contrasts and the variable are alike within 4 groups of 6."""
+        rng, band, calls = np.random.default_rng(0), np.repeat(np.arange(4), 6), 0
+        residuals = [(1 - part) * np.eye(24) + part * second_stage.pools._same(band) for part in (0.0, 0.3, 0.6, 0.9)]
+        for _ in range(60):
+            x, theta = (rng.normal(0, 1, 4)[band] + rng.normal(0, 0.3, 24) for _ in range(2))
+            y = 0.03 * theta + rng.normal(0, 0.01, 24)
+            found = _core.second_stage.latent_relation(
+                y, 1e-4 * np.eye(24), x, np.zeros(24), residuals if groups else residuals[:1], 0.05, 1000, rng
+            )
+            low, high = np.quantile(found.correlation, [0.055, 0.945])
+            calls += low > 0 or high < 0
+        assert (calls / 60 < 0.11 + 3 * 0.04) == groups
+
+    @pytest.mark.parametrize("errors", [0.0, 0.5])
+    def test_a_covariance_of_few_dimensions_forces_nothing(self, errors):
+        """20 embeddings whose errors have five dimensions: what is left around the line is free in the others."""
+        rng, hits, means = np.random.default_rng(0), 0, []
+        for _ in range(60):
+            root = rng.normal(0.01, 0.015, (20, 5))
+            latent = rng.standard_normal(20)
+            theta = 0.03 * (0.7 * latent + np.sqrt(0.51) * rng.standard_normal(20))
+            found = _core.second_stage.latent_relation(
+                theta + root @ rng.standard_normal(5),
+                root @ root.T,
+                latent + errors * rng.standard_normal(20),
+                np.full(20, errors**2),
+                [np.eye(20)],
+                0.05,
+                1000,
+                rng,
+            ).correlation
+            low, high = np.quantile(found, [0.055, 0.945])
+            hits += low < 0.7 < high
+            means.append(found.mean())
+        assert hits / 60 > 0.89 - 3 * 0.04
+        assert 0.5 < np.mean(means) < 0.75
+
+    def test_the_line_goes_through_the_middle(self):
+        rng, sd = np.random.default_rng(0), 0.03 * np.linspace(1, 2.5, 12)
+        covariance, x = np.outer(sd, sd) * (0.95 + 0.05 * np.eye(12)), np.arange(12.0)
+        y = rng.multivariate_normal(np.zeros(12), covariance)
+        found = _core.second_stage.latent_relation(
+            y, covariance, x, np.zeros(12), [np.eye(12)], 0.05, 20_000, rng, weights=np.full(12, 1 / 12)
+        )
+        assert (found.intercept + found.slope * x.mean()).mean() == pytest.approx(y.mean(), abs=2e-3)
+
+    def test_the_share_of_groups_is_reported(self, tables):
+        on = pd.DataFrame({"x": [1.0, 3.0, 2.0, 5.0, 4.0, 6.0], "x_se": 0.5}, index=list(tables))
+        found = bb.pool(tables, on=on, groups={name: "ab"[at % 2] for at, name in enumerate(tables)})
+        assert 0 < found.relation["group_share"][0] < 0.95
+        assert "is shared within groups" in found.text()
 
 
 class TestPool:
@@ -245,6 +325,10 @@ class TestPool:
     def test_groups_replicates_and_another_scale(self, tables, pooled):
         grouped = bb.pool(tables, groups={name: "ab"[at % 2] for at, name in enumerate(tables)})
         assert {"group_mean", "group_sd"} <= set(grouped.tree["posterior"].data_vars)
+        mean = grouped.draws("theta") @ grouped.estimates["weight"].to_numpy()
+        assert np.allclose(mean, grouped.draws("mean"))
+        assert mean.mean() == pytest.approx(grouped.estimates["estimate"].mean(), abs=1e-12)
+        assert "That is the mean over these embeddings" in grouped.text()
         settings = {name: f"s{at // 2}" for at, name in enumerate(tables)}
         replicated = bb.pool(tables, replicates=settings)
         assert replicated.settings == ["s0", "s1", "s2"]
@@ -260,9 +344,83 @@ class TestPool:
         own, training = np.repeat(np.arange(8), 6), 0.03
         covariance = 0.01**2 * np.eye(48)
         y = rng.normal(0, 0.05, 8)[own] + rng.normal(0, training, 48) + rng.normal(0, 0.01, 48)
-        drawn, _ = second_stage.pools._drawn(y, covariance, own, None, True, 0.05, 4000, rng)
+        layout = second_stage.pools._Layout(own, None, True, np.full(48, 1 / 48))
+        drawn = layout.drawn(y, covariance, 0.05, 4000, rng)
         low, high = np.quantile(drawn.scales[:, 1], [0.005, 0.995])
         assert low < training < high
+
+    @pytest.mark.parametrize("ratio", [1.0, 2.5])
+    def test_the_mean_is_the_plain_one_and_that_of_the_pooled(self, ratio):
+        """Also where the weights of generalised least squares put it outside all estimates."""
+        rng, sd = np.random.default_rng(0), 0.03 * np.linspace(1, ratio, 6)
+        covariance = np.outer(sd, sd) * (0.95 + 0.05 * np.eye(6))
+        own, band = np.array([0, 0, 1, 2, 3, 4]), np.array([0, 0, 0, 0, 0, 1])
+        weights = second_stage.pools._equal_weights(own, band)
+        assert weights == pytest.approx([1 / 16, 1 / 16, 1 / 8, 1 / 8, 1 / 8, 1 / 2])
+        for _ in range(5):
+            y = rng.multivariate_normal(np.zeros(6), covariance)
+            layout = second_stage.pools._Layout(own, band, True, weights)
+            drawn = layout.drawn(y, covariance, 0.05, 1000, rng)
+            mean = layout.settings(drawn) @ layout.setting_weights(weights)
+            training = drawn.effects[-1] @ weights
+            assert np.allclose(mean + training, (drawn.coefficients + drawn.effects.sum(axis=0)) @ weights)
+            assert (mean + training).mean() == pytest.approx(weights @ y, abs=1e-12)
+        alone = second_stage.pools._Layout(np.arange(6), None, False, np.full(6, 1 / 6))
+        by_precision = replace(alone, weights=None)
+        equal, least = (
+            each.drawn(y, covariance, 0.05, 1000, np.random.default_rng(1)) for each in (alone, by_precision)
+        )
+        # errors of one size and one correlation weigh the same either way
+        same = np.allclose(equal.coefficients, least.coefficients) and np.allclose(equal.effects, least.effects)
+        assert same == (ratio == 1.0)
+
+    def test_pooled_deviations_are_those_of_brute_force(self):
+        y, sd = np.array([-0.04, 0.01, -0.08, -0.02]), np.array([0.02, 0.03, 0.04, 0.05])
+        covariance, mean = np.outer(sd, sd) * (0.9 + 0.1 * np.eye(4)), np.full((4, 4), 0.25)
+        across, log, centre, second = np.eye(4) - mean, [], [], []
+        grid = np.geomspace(1e-5, 5, 800)
+        basis = np.linalg.svd(across)[0][:, :3]
+        for tau in grid:
+            total = basis.T @ (covariance + tau**2 * np.eye(4)) @ basis
+            gain = tau**2 * across @ basis @ np.linalg.solve(total, basis.T)
+            of_y, of_u = mean + gain, gain - across
+            rest = basis.T @ y
+            log.append(-0.5 * (np.linalg.slogdet(total)[1] + rest @ np.linalg.solve(total, rest)))
+            centre.append(y.mean() + gain @ y)
+            second.append(np.diag(of_y @ covariance @ of_y.T + tau**2 * of_u @ of_u.T) + centre[-1] ** 2)
+        mass = np.exp(np.array(log) - max(log)) / (1 + (grid / 0.05) ** 2) * grid
+        mass /= mass.sum()
+        expected = mass @ np.array(centre)
+        stage = _core.second_stage.second_stage(y, covariance, np.ones((4, 1)), [], [0.05], np.full((1, 4), 0.25))
+        drawn = stage.draw(100_000, np.random.default_rng(0))
+        theta = drawn.coefficients + drawn.effects[0]
+        assert theta.mean(axis=0) == pytest.approx(expected, abs=4e-4)
+        assert theta.std(axis=0) == pytest.approx(np.sqrt(mass @ np.array(second) - expected**2), rel=0.01)
+
+    def test_a_wrong_covariance_costs_the_precision_its_coverage(self):
+        rng, sd = np.random.default_rng(0), 0.03 * np.linspace(0.63, 1.58, 6)
+        taken = np.outer(sd, sd) * (0.95 + 0.05 * np.eye(6))
+        true, covered = 0.03**2 * (0.95 + 0.05 * np.eye(6)), {}
+        for name, weights in (("equal", np.full(6, 1 / 6)), ("precision", None)):
+            layout = second_stage.pools._Layout(np.arange(6), None, False, weights)
+            draws = [layout.drawn(y, taken, 0.05, 500, rng) for y in rng.multivariate_normal(np.zeros(6), true, 60)]
+            means = np.array([(each.coefficients + each.effects[0]).mean(axis=1) for each in draws])
+            low, high = np.quantile(means, [0.055, 0.945], axis=1)
+            covered[name] = ((low < 0) & (high > 0)).mean()
+        assert covered["equal"] > 0.89 - 3 * 0.04 > 0.7 > covered["precision"]
+
+    def test_embeddings_that_hold_few_words_or_other_languages_are_named(self, tables):
+        few = {name: table.copy() for name, table in list(tables.items())[:3]}
+        record = few["e1"].attrs["coverage"]
+        lists = [{**entry, "found": entry["found"] // 2} for entry in record["lists"]]
+        few["e1"].attrs = {**few["e1"].attrs, "coverage": {**record, "lists": lists, "language": "fr"}}
+        held = second_stage.holdings.holdings(few)
+        assert held["language"].tolist() == ["en", "fr", "en"]
+        assert held.loc["e1", "found"] == pytest.approx(held.loc["e0", "found"] / 2, abs=0.02)
+        for found in (bb.pool(few), bb.trend(few, {"e0": 0, "e1": 1, "e2": 2})):
+            assert "Clearly fewer are in e1 (23%)" in found.text()
+            assert "The lists are in 2 languages (en, fr)" in found.text()
+            assert found.estimates["found"].tolist() == held["found"].tolist()
 
     def test_the_same_seed_gives_the_same_numbers(self, tables):
         first, second = bb.pool(tables, seed=4), bb.pool(tables, seed=4)
@@ -283,6 +441,14 @@ class TestPool:
                 "negative",
             ),
             ({"standardise": "yes"}, "standardise"),
+            ({"weights": "optimal"}, "weights"),
+            (
+                {
+                    "groups": {f"e{at}": "ab"[at % 2] for at in range(6)},
+                    "replicates": {f"e{at}": f"s{at // 2}" for at in range(6)},
+                },
+                "replicates in several groups",
+            ),
         ],
     )
     def test_wrong_input_is_named(self, tables, options, message):
@@ -372,7 +538,7 @@ class TestTrend:
             # half of the linear trends are none; a walk is one of its own kind
             slope = 0.003 * (trial % 2)
             truth = slope * times if kind == "linear" else np.cumsum(rng.normal(0, 0.01, 10))
-            level, _ = second_stage.trends._levels(truth + noise, covariance, times, kind, 1000, rng)
+            level, _ = second_stage.trends._levels(truth + noise, covariance, times, kind, "precision", 1000, rng)
             low, high = np.quantile(level[:, -1] - level[:, 0], [0.055, 0.945])
             hits += low < truth[-1] - truth[0] < high
             calls += kind == "linear" and slope == 0 and not low < 0 < high
@@ -402,12 +568,45 @@ class TestTrend:
         with pytest.raises(InputError, match=message):
             bb.trend(tables, time)
 
-    def test_two_embeddings_make_no_trend_and_three_have_no_noise_of_training(self, tables):
+    @pytest.mark.parametrize("size", [3, 6])
+    def test_an_ordinary_line_covers_what_errors_of_other_sizes_hide(self, size):
+        """Equal errors that are taken for unequal ones; training adds noise."""
+        rng, times, hits = np.random.default_rng(0), np.arange(float(size)), 0
+        sizes = np.full(size, 0.03), 0.03 * np.linspace(0.63, 1.58, size)
+        true, taken = (np.outer(sd, sd) * (0.95 + 0.05 * np.eye(size)) for sd in sizes)
+        for _ in range(100):
+            y = rng.multivariate_normal(np.zeros(size), true) + rng.normal(0, 0.01, size)
+            level, _ = second_stage.trends._levels(y, taken, times, "linear", "equal", 1000, rng)
+            low, high = np.quantile(level[:, -1] - level[:, 0], [0.055, 0.945])
+            hits += low < 0 < high
+            assert (np.median(level, axis=0) - y).mean() == pytest.approx(0, abs=3e-3)
+        assert hits / 100 > 0.89 - 3 * np.sqrt(0.89 * 0.11 / 100)
+
+    @pytest.mark.parametrize("kind", ["linear", "walk"])
+    def test_levels_lie_around_the_plain_mean(self, kind):
+        rng, times = np.random.default_rng(2), np.arange(8.0)
+        sd = np.linspace(0.01, 0.03, 8)
+        y = rng.multivariate_normal(np.zeros(8), covariance := np.outer(sd, sd) * (0.98 + 0.02 * np.eye(8)))
+        level, extra = second_stage.trends._levels(y, covariance, times, kind, "equal", 4000, rng)
+        assert level.mean() == pytest.approx(y.mean(), abs=3 * extra["deviation_sd"].mean() / np.sqrt(4000))
+        by_precision, _ = second_stage.trends._levels(y, covariance, times, kind, "precision", 4000, rng)
+        assert abs(by_precision.mean() - y.mean()) > 5 * abs(level.mean() - y.mean())
+
+    def test_the_plain_difference_stands_beside_the_change(self, tables):
+        trend = bb.trend({name: tables[name] for name in ("e0", "e1", "e2")}, {"e0": 0, "e1": 1, "e2": 2})
+        row, y = trend.change("e0", "e2"), trend.estimates["estimate"].to_numpy()
+        sd = np.sqrt(trend.covariance[0, 0] + trend.covariance[2, 2] - 2 * trend.covariance[0, 2])
+        assert row["estimate"] == pytest.approx(y[2] - y[0])
+        assert row["estimate_high"] - row["estimate"] == pytest.approx(1.598 * sd, rel=1e-3)
+        assert "The estimates of these two differ by" in trend.text()
+
+    def test_two_embeddings_make_no_trend_and_three_have_noise_of_training(self, tables):
         with pytest.raises(InputError, match="at least 3"):
             bb.trend({name: tables[name] for name in ("e0", "e1")}, {"e0": 0, "e1": 1})
         three = {name: tables[name] for name in ("e0", "e1", "e2")}
         trend = bb.trend(three, {"e0": 0, "e1": 1, "e2": 2})
-        assert any("no noise of training" in note for note in trend.notes)
+        assert trend.draws("deviation_sd").min() > 0
+        assert "Single embeddings deviate from the trend" in trend.text()
 
 
 @pytest.fixture(scope="module")

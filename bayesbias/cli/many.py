@@ -59,8 +59,8 @@ def named(option: str, help: str) -> Option:  # noqa: A002  # an option's
 
 @command(
     "second_stage:pool",
-    "embeddings=tables words contrast on group=groups replicate=replicates standardise adjust frequencies seed prob "
-    "case trust_pickle out picture report",
+    "embeddings=tables words contrast on group=groups replicate=replicates weights standardise adjust frequencies "
+    "seed prob case trust_pickle out picture report",
     words=MEASURED,
     on=Option("CSV of outside variables: name, and one column each.", Path, read=csv_table),
     group=named("--group", "NAME=GROUP of an embedding; once for each."),
@@ -80,7 +80,8 @@ def pool(given: Given) -> Any:
 
 @command(
     "second_stage:trend",
-    "embeddings=tables words time contrast kind adjust frequencies seed prob case trust_pickle out picture report",
+    "embeddings=tables words time contrast kind weights adjust frequencies seed prob case trust_pickle out picture "
+    "report",
     words=MEASURED,
     time=named("--time", "NAME=NUMBER of an embedding; by default names are numbers."),
     frequencies=SOURCES,

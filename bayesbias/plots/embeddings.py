@@ -365,7 +365,7 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
     axes.scatter([], [], s=22, marker=POOLED.marker, color=POOLED.colour, label=POOLED.label)
     label_rows(axes, word_labels(raw["name"]).tolist(), _measured(pool), "Embeddings", 0.0)
     place_legend(figure, axes, ax, "upper right", ncols=2)
-    note_below(figure, f"Bars: {percent(prob)} intervals; band: the mean over embeddings like these.", ax=ax)
+    note_below(figure, f"Bars: {percent(prob)} intervals; band: the mean over these embeddings.", ax=ax)
     return figure
 
 

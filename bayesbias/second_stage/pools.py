@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 from scipy.special import ndtri
 
-from bayesbias._checks import flag, probability
+from bayesbias._checks import flag, one_of, probability
 from bayesbias._core.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._page import Block, Page, Picture, Section, filled, whole_table
@@ -34,6 +34,7 @@ from bayesbias.second_stage.estimates import (
     measured_tables,
     standardised,
 )
+from bayesbias.second_stage.holdings import WEIGHTS, holding_notes, holdings, outside_note
 
 WIDTH = 0.05
 """Width of the half-Cauchy priors of the spreads between embeddings, in cosine distance."""
@@ -41,6 +42,8 @@ STANDARD_WIDTH = 0.5
 """The same in standard deviations of distances."""
 FEWEST = 3
 """Embeddings from which a relation to an outside variable is estimated."""
+GROUP_SHARES = np.append(np.linspace(0.0, 0.9, 10), 0.95)
+"""Shares of what is left around the line of a relation that embeddings of one group have in common."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -53,17 +56,22 @@ class Pool(Staged):
         The two connections.
     standardised
         Whether contrasts are in standard deviations of an embedding's distances, else in cosine distance.
+    weights
+        ``"equal"`` or ``"precision"``: how the mean weighs the estimates.
     estimates
         One row an embedding: ``embedding``, ``setting``, ``group``, ``protected_words`` (how many), ``estimate``,
-        ``se``.
+        ``se``, ``weight`` (in the mean over these embeddings), ``found`` (the share of the list words that it holds;
+        NaN where it is not known), ``language`` (of the lists).
     covariance
         Joint covariance of the estimates, (embeddings, embeddings), in squared cosine distance.
     tree
-        A DataTree that ArviZ reads: group ``posterior`` with ``mean`` (of embeddings like these), ``between_sd``,
-        ``theta`` (setting), and where they are asked for ``group_mean``, ``group_sd``, ``training_sd``.
+        A DataTree that ArviZ reads: group ``posterior`` with ``theta`` (setting), ``mean`` (over these embeddings: that
+        of ``theta``), ``population_mean`` (of embeddings like these), ``between_sd``, and where they are asked for
+        ``group_mean`` (of embeddings like those of a group), ``group_sd``, ``training_sd``.
     relation
         One row for each outside variable: its correlation and slope with the latent contrasts, errors of both sides
-        taken out, and ``plain``, the correlation of the estimates. Empty without ``on``.
+        taken out, and ``plain``, the correlation of the estimates. With groups ``group_share``: how much of what is
+        left around the line embeddings of one group have in common. Empty without ``on``.
     outside
         The outside variables by setting, with their standard errors.
     lines
@@ -78,6 +86,7 @@ class Pool(Staged):
 
     contrast: tuple[str, str]
     standardised: bool
+    weights: str
     estimates: pd.DataFrame
     covariance: FloatArray
     tree: xr.DataTree
@@ -137,6 +146,10 @@ class Pool(Staged):
         draws = self.draws("theta")
         return float((draws[:, self.settings.index(first)] > draws[:, self.settings.index(second)]).mean())
 
+    @property
+    def _drawn(self) -> set[str]:
+        return set(map(str, self.tree["posterior"].data_vars))
+
     def _raw(self) -> dict[str, FloatArray]:
         """Mean estimate of each setting and its standard error."""
         weights = _setting_weights(self.estimates["setting"].tolist(), self.settings)
@@ -148,15 +161,19 @@ class Pool(Staged):
         first, second = self.contrast
         mass = percent(probability(prob, "prob"))
         whole = describe(self.draws("mean")[:, None], prob)
+        further = describe(self.draws("population_mean")[:, None], prob)
         spread = describe(self.draws("between_sd")[:, None], prob)
         many = "settings" if self.training_share is not None else "embeddings"
+        weighed = ", where groups weigh the same" if self.weights == "equal" and "group_mean" in self._drawn else ""
         low, high = whole["low"][0], whole["high"][0]
         settled = "excludes" if low > 0 or high < 0 else "includes"
         unit = "standard deviations of distances " if self.standardised else ""
         sentences = [
             f"Over {len(self.settings)} {many} the contrast {first}{MINUS}{second} is "
-            f"{signed(whole['mean'][0])} {unit}on average ({mass} interval {signed(low)} to {signed(high)}, which "
-            f"{settled} 0; negative: {first} words are closer).",
+            f"{signed(whole['mean'][0])} {unit}on average{weighed} ({mass} interval {signed(low)} to {signed(high)}, "
+            f"which {settled} 0; negative: {first} words are closer).",
+            f"That is the mean over these {many}; the mean over further {many} like these is within "
+            f"{signed(further['low'][0])} to {signed(further['high'][0])} ({mass}).",
             f"Between {many} it varies with a standard deviation of {signed(spread['mean'][0])} ({mass} interval "
             f"{signed(spread['low'][0])} to {signed(spread['high'][0])}).",
         ]
@@ -179,6 +196,10 @@ class Pool(Staged):
                 f"{row['correlation_low']:.2f} to {row['correlation_high']:.2f}) for {row['n']} {many}; the "
                 f"correlation of the estimates, which takes no error into account, is {row['plain']:.2f}."
             )
+            if "group_share" in row:
+                sentences.append(
+                    f"Of what is left around the line, {100 * row['group_share']:.0f}% is shared within groups."
+                )
         return [negatives(sentence) for sentence in sentences]
 
     def front(self, prob: float = PROB) -> Page:
@@ -223,12 +244,16 @@ def pool(
     prob: float = PROB,
     draws: int = 4000,
     chains: int = 4,
+    weights: str = "equal",
 ) -> Pool:
     """One contrast in many embeddings: each raw and partially pooled, their mean, spread and order.
 
     The estimates of the embeddings are taken with their joint covariance, which is known from the vectors (embeddings
     that share words), or estimated from the words that they share. The contrasts themselves are normal around a mean,
     or around the means of groups. Everything Gaussian is integrated exactly and the scales by quadrature.
+
+    There are two means: that over the given embeddings, and that of embeddings like these, which chance in the choice
+    of embeddings makes less certain.
 
     Parameters
     ----------
@@ -241,7 +266,8 @@ def pool(
         Variables of the embeddings from outside, one column each, with the embeddings' names as index (or in a column
         ``name``). A column ``<variable>_se`` holds standard errors.
     groups
-        Name of each embedding to a group of embeddings that are more alike, such as the language of a corpus.
+        Name of each embedding to a group of embeddings that are more alike, such as the language of a corpus. What a
+        relation to ``on`` leaves may then be shared within groups.
     seed
         Seed of the draws; None takes a fresh one.
     replicates
@@ -256,6 +282,10 @@ def pool(
         Mass of the intervals in ``relation``.
     draws, chains
         Draws in all, split evenly over chains.
+    weights
+        ``"equal"``: the mean is the plain one of the estimates, in which groups weigh the same, settings within a group
+        and replicates within a setting; only deviations from it are pooled. ``"precision"``: generalised least squares,
+        which is better if the covariance of the errors is exact, and may put the mean outside all estimates.
 
     Returns
     -------
@@ -287,6 +317,7 @@ def pool(
     variables = _outside(on, settings)
     draws, chains = checked_draws(draws, chains)
     used, standardise = used_seed(seed), flag(standardise, "standardise")
+    one_of(weights, WEIGHTS, "weights")
     rng = np.random.default_rng([used, 1])
     measured = measured_tables(named, used, adjust, frequencies)
     pair, notes = default_contrast(measured.values()) if pair is None else (pair, ())
@@ -298,8 +329,13 @@ def pool(
     own = np.array([settings.index(setting_of.get(name, name)) for name in named])
     bands = list(dict.fromkeys(group_of[name] for name in named)) if group_of else []
     band = np.array([bands.index(group_of[name]) for name in named]) if group_of else None
-    drawn, outer = _drawn(contrasts.y, contrasts.covariance, own, band, bool(setting_of), width, draws, rng)
-    theta = _settings(drawn, own, bool(setting_of))
+    if band is not None and (torn := [name for name, bands_ in _by_setting(own, band, settings) if len(bands_) > 1]):
+        raise InputError(f"{listed(torn)} has replicates in several groups: give those of one setting one group")
+    equal = _equal_weights(own, band)
+    layout = _Layout(own, band, bool(setting_of), equal if weights == "equal" else None)
+    drawn = layout.drawn(contrasts.y, contrasts.covariance, width, draws, rng)
+    theta = layout.settings(drawn)
+    held = holdings(named)
     estimates = pd.DataFrame(
         {
             "embedding": pd.array(list(named), dtype="string"),
@@ -308,25 +344,32 @@ def pool(
             "protected_words": contrasts.counts,
             "estimate": contrasts.y,
             "se": np.sqrt(np.diag(contrasts.covariance)),
+            "weight": equal,
+            **{name: held[name].to_numpy() for name in held},
         }
     )
     training = None
     if setting_of:
-        training = pd.Series(_training_share(contrasts.covariance, own, band, drawn, outer), index=settings)
+        training = pd.Series(layout.training_share(contrasts.covariance, drawn), index=settings)
     lines, relation = _relations(
-        variables, contrasts.y, contrasts.covariance, own, settings, drawn, bool(setting_of), width, draws, rng, prob
+        variables, contrasts.y, contrasts.covariance, layout, settings, drawn, width, draws, rng, prob
     )
+    notes = (*_notes(cells, variables, settings), *holding_notes(held), *notes)
+    if weights == "precision":
+        mean = (theta @ layout.setting_weights(equal)).mean(keepdims=True)
+        notes = (*notes, *outside_note(mean, contrasts.y, "The mean"))
     return Pool(
         contrast=pair,
         standardised=standardise,
+        weights=weights,
         estimates=estimates,
         covariance=contrasts.covariance,
-        tree=_tree(drawn, outer, theta, settings, bands, band, bool(setting_of), chains, used),
+        tree=_tree(drawn, layout, theta, equal, settings, bands, chains, used),
         relation=relation,
         outside=variables,
         lines=lines,
         training_share=training,
-        notes=(*_notes(cells, named, variables, settings), *notes),
+        notes=notes,
     )
 
 
@@ -399,92 +442,129 @@ def _variables(outside: pd.DataFrame) -> list[str]:
     return [str(name) for name in outside.columns if not str(name).endswith("_se")]
 
 
-def _drawn(
-    y: FloatArray,
-    covariance: FloatArray,
-    own: IntArray,
-    band: IntArray | None,
-    replicated: bool,
-    width: float,
-    draws: int,
-    rng: np.random.Generator,
-) -> tuple[StageDraws, list[str]]:
-    """Draws of the second stage, and the names of its effects but the last."""
-    outer, effects = [], []
-    if band is not None:
-        outer.append("group")
-        effects.append((band[:, None] == band).astype(float))
-    if replicated:
-        outer.append("setting")
-        effects.append((own[:, None] == own).astype(float))
-    design = np.ones((len(y), 1))
-    stage = second_stage(y, covariance, design, [*effects, np.eye(len(y))], [width] * (len(effects) + 1))
-    return stage.draw(draws, rng), outer
+def _by_setting(own: IntArray, band: IntArray, settings: list[str]) -> list[tuple[str, set[int]]]:
+    """The groups of each setting's embeddings."""
+    return [(name, set(band[own == code].tolist())) for code, name in enumerate(settings)]
 
 
-def _settings(drawn: StageDraws, own: IntArray, replicated: bool) -> FloatArray:
-    """Draws (D, settings) of the contrast of each setting; the noise of training is no part of it."""
-    effects = drawn.effects[:-1] if replicated else drawn.effects
-    every = drawn.coefficients + effects.sum(axis=0)
-    theta: FloatArray = every[:, _firsts(own)]
-    return theta
+def _equal_weights(own: IntArray, band: IntArray | None) -> FloatArray:
+    """Weights (E,) of embeddings, in which groups weigh the same, settings within groups, and replicates in these."""
+    weights = 1.0 / np.bincount(own)[own]
+    if band is None:
+        return weights / weights.sum()
+    each: FloatArray = weights / np.bincount(band, weights)[band]
+    return each / each.sum()
 
 
-def _training_share(
-    covariance: FloatArray,
-    own: IntArray,
-    band: IntArray | None,
-    drawn: StageDraws,
-    outer: list[str],
-) -> FloatArray:
-    """Share of the variance of each setting's error that is noise of training, at the medians of the scales."""
-    median = np.median(drawn.scales, axis=0) ** 2
-    signal = median[outer.index("setting")] * (own[:, None] == own)
-    if band is not None:
-        signal = signal + median[outer.index("group")] * (band[:, None] == band)
-    noise = covariance + median[-1] * np.eye(len(own))
-    precision = np.linalg.inv(signal + noise)
-    ones = np.ones((len(own), 1))
-    mean = np.linalg.solve(ones.T @ precision @ ones, ones.T @ precision)
-    # posterior means as weights on the estimates
-    weights = ones @ mean + signal @ precision @ (np.eye(len(own)) - ones @ mean)
-    rows = weights[_firsts(own)]
-    total = np.einsum("sn,nm,sm->s", rows, noise, rows)
-    share_: FloatArray = median[-1] * (rows**2).sum(axis=1) / total
-    return share_
+@dataclass(frozen=True)
+class _Layout:
+    """Which embeddings belong together.
+
+    Attributes
+    ----------
+    own, band
+        Setting and group of each embedding, as numbers from 0, (E,); no group where none are given.
+    replicated
+        Whether settings have several embeddings: deviations of single embeddings are then noise of training.
+    weights
+        Of the embeddings in the mean, (E,); None for the precision.
+    """
+
+    own: IntArray
+    band: IntArray | None
+    replicated: bool
+    weights: FloatArray | None
+
+    @property
+    def levels(self) -> dict[str, IntArray]:
+        """The effects but the last, with the code of each embedding."""
+        levels = {} if self.band is None else {"group": self.band}
+        return levels | ({"setting": self.own} if self.replicated else {})
+
+    def effects(self) -> list[FloatArray]:
+        """Which embeddings (E, E) share each of these effects."""
+        return [_same(codes) for codes in self.levels.values()]
+
+    def drawn(
+        self, y: FloatArray, covariance: FloatArray, width: float, draws: int, rng: np.random.Generator
+    ) -> StageDraws:
+        """Draws of the second stage."""
+        weights = None if self.weights is None else self.weights[None]
+        widths = [width] * (len(self.levels) + 1)
+        stage = second_stage(y, covariance, np.ones((len(y), 1)), self.effects(), widths, weights)
+        return stage.draw(draws, rng)
+
+    def settings(self, drawn: StageDraws) -> FloatArray:
+        """Draws (D, settings) of the contrast of each setting; the noise of training is no part of it."""
+        effects = drawn.effects[:-1] if self.replicated else drawn.effects
+        every = drawn.coefficients + effects.sum(axis=0)
+        theta: FloatArray = every[:, _firsts(self.own)]
+        return theta
+
+    def setting_weights(self, weights: FloatArray) -> FloatArray:
+        """Weights (settings,) from those of embeddings."""
+        result: FloatArray = np.bincount(self.own, weights)
+        return result
+
+    def training_share(self, covariance: FloatArray, drawn: StageDraws) -> FloatArray:
+        """Share of the variance of each setting's error that is noise of training, at the medians of the scales."""
+        median, size = np.median(drawn.scales, axis=0) ** 2, len(self.own)
+        signal = sum((s * effect for s, effect in zip(median, self.effects(), strict=False)), np.zeros((size, size)))
+        noise = covariance + median[-1] * np.eye(size)
+        precision = np.linalg.inv(signal + noise)
+        ones = np.ones((size, 1))
+        least = np.linalg.solve(ones.T @ precision @ ones, ones.T @ precision)
+        # posterior means as weights on the estimates
+        moved = signal @ precision @ (np.eye(size) - ones @ least)
+        mean = least if self.weights is None else self.weights[None]
+        rows = (ones @ mean + moved - (0 if self.weights is None else ones @ (mean @ moved)))[_firsts(self.own)]
+        total = np.einsum("sn,nm,sm->s", rows, noise, rows)
+        share_: FloatArray = median[-1] * (rows**2).sum(axis=1) / total
+        return share_
+
+
+def _same(codes: IntArray) -> FloatArray:
+    """Which two (E, E) have one code."""
+    same: FloatArray = (codes[:, None] == codes).astype(float)
+    return same
 
 
 def _relations(
     variables: pd.DataFrame,
     y: FloatArray,
     covariance: FloatArray,
-    own: IntArray,
+    layout: _Layout,
     settings: list[str],
     drawn: StageDraws,
-    replicated: bool,
     width: float,
     draws: int,
     rng: np.random.Generator,
     prob: float,
 ) -> tuple[dict[str, FloatArray], pd.DataFrame]:
     """The relation of the settings' contrasts to each variable."""
-    weights = _setting_weights([settings[place] for place in own], settings)
-    if replicated:
+    weights = _setting_weights([settings[place] for place in layout.own], settings)
+    if layout.replicated:
         covariance = covariance + float(np.median(drawn.scales[:, -1]) ** 2) * np.eye(len(y))
     y, covariance = weights @ y, weights @ covariance @ weights.T
+    shares, same = np.zeros(1), np.eye(len(settings))
+    if layout.band is not None:
+        shares, same = GROUP_SHARES, _same(layout.band[_firsts(layout.own)])
+    residuals = [(1 - part) * np.eye(len(settings)) + part * same for part in shares]
     lines, rows = {}, []
     for name in _variables(variables):
         values, se = variables[name].to_numpy(), variables[f"{name}_se"].to_numpy()
         finite = np.flatnonzero(np.isfinite(values))
+        through = None if layout.weights is None else layout.setting_weights(layout.weights)[finite]
         relation = latent_relation(
             y[finite],
             covariance[np.ix_(finite, finite)],
             values[finite],
             se[finite] ** 2,
-            [np.eye(len(finite))],
+            [residual[np.ix_(finite, finite)] for residual in residuals],
             width,
             draws,
             rng,
+            weights=None if through is None else through / through.sum(),
         )
         lines[name] = np.column_stack([relation.intercept, relation.slope])
         rho, slope = describe(relation.correlation[:, None], prob), describe(relation.slope[:, None], prob)
@@ -502,6 +582,7 @@ def _relations(
                 "slope_high": slope["high"][0],
                 "residual_sd": float(relation.residual_sd.mean()),
                 "plain": float(np.corrcoef(y[finite], values[finite])[0, 1]),
+                **({} if layout.band is None else {"group_share": float(shares[relation.residual].mean())}),
             }
         )
     return lines, pd.DataFrame(rows)
@@ -509,41 +590,36 @@ def _relations(
 
 def _tree(
     drawn: StageDraws,
-    outer: list[str],
+    layout: _Layout,
     theta: FloatArray,
+    equal: FloatArray,
     settings: list[str],
     bands: list[str],
-    band: IntArray | None,
-    replicated: bool,
     chains: int,
     seed: int,
 ) -> xr.DataTree:
-    shape = (chains, -1)
-    names = [*outer, "training" if replicated else "between"]
-    between = names.index("setting") if replicated else len(names) - 1
+    shape, outer = (chains, -1), list(layout.levels)
+    between = outer.index("setting") if layout.replicated else -1
     variables: dict[str, Any] = {
-        "mean": (STEPS, drawn.coefficients[:, 0].reshape(shape)),
+        "mean": (STEPS, (theta @ layout.setting_weights(equal)).reshape(shape)),
+        "population_mean": (STEPS, drawn.coefficients[:, 0].reshape(shape)),
         "between_sd": (STEPS, drawn.scales[:, between].reshape(shape)),
         "theta": ((*STEPS, "setting"), theta.reshape(chains, -1, len(settings))),
     }
-    if replicated:
+    if layout.replicated:
         variables["training_sd"] = (STEPS, drawn.scales[:, -1].reshape(shape))
-    if band is not None:
-        means = drawn.coefficients + drawn.effects[outer.index("group")][:, _firsts(band)]
+    coords: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(len(theta) // chains), "setting": settings}
+    if layout.band is not None:
+        means = drawn.coefficients + drawn.effects[outer.index("group")][:, _firsts(layout.band)]
         variables["group_sd"] = (STEPS, drawn.scales[:, outer.index("group")].reshape(shape))
         variables["group_mean"] = ((*STEPS, "group"), means.reshape(chains, -1, len(bands)))
-    size = len(theta) // chains
-    coords: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(size), "setting": settings}
-    if band is not None:
         coords["group"] = bands
     tree = xr.DataTree.from_dict({"/posterior": xr.Dataset(variables, coords=coords)})
     tree.attrs = {"seed": seed, "engine": "exact"}
     return tree
 
 
-def _notes(
-    cells: Cells, named: Mapping[str, pd.DataFrame], variables: pd.DataFrame, settings: list[str]
-) -> tuple[str, ...]:
+def _notes(cells: Cells, variables: pd.DataFrame, settings: list[str]) -> tuple[str, ...]:
     notes = [JOINT[cells.joint], *cells.notes]
     for name in _variables(variables):
         missing = [settings[row] for row in np.flatnonzero(variables[name].isna())]

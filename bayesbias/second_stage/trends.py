@@ -13,7 +13,6 @@ import xarray as xr
 from scipy.special import chdtrc, ndtri
 
 from bayesbias._checks import one_of, probability
-from bayesbias._core.related import root_of
 from bayesbias._core.second_stage import second_stage
 from bayesbias._core.vectors import FloatArray
 from bayesbias._page import Page, Picture, Section, whole_table
@@ -35,14 +34,15 @@ from bayesbias.second_stage.estimates import (
     default_contrast,
     measured_tables,
 )
+from bayesbias.second_stage.holdings import WEIGHTS, holding_notes, holdings, outside_note
 
 KINDS = ("linear", "walk")
 WIDTH = 0.02
 """Width of the half-Cauchy prior of embeddings' deviations from a trend, in cosine distance."""
 FEWEST = 3
 """Embeddings that a trend needs."""
-ESTIMATED = 4
-"""Embeddings from which deviations from the trend are estimated."""
+FEW, FEW_WIDTH = 3, 0.01
+"""So many embeddings tell little of deviations, and the prior is narrower."""
 DOUBTED = 0.05
 """Probability of deviations as large as the observed ones below which a line is doubted."""
 ROUNDING = 1e-7
@@ -58,8 +58,11 @@ class Trend(Staged):
         The two connections.
     kind
         ``"linear"``, or ``"walk"``: levels that change by normal steps.
+    weights
+        ``"equal"`` or ``"precision"``: how the trend weighs the estimates.
     estimates
-        One row an embedding, in the order of time: ``embedding``, ``time``, ``protected_words``, ``estimate``, ``se``.
+        One row an embedding, in the order of time: ``embedding``, ``time``, ``protected_words``, ``estimate``, ``se``,
+        ``found`` (the share of the list words that it holds; NaN where it is not known), ``language`` (of the lists).
     covariance
         Joint covariance of the estimates, (embeddings, embeddings).
     tree
@@ -76,6 +79,7 @@ class Trend(Staged):
 
     contrast: tuple[str, str]
     kind: str
+    weights: str
     estimates: pd.DataFrame
     covariance: FloatArray
     tree: xr.DataTree
@@ -128,7 +132,16 @@ class Trend(Staged):
         return table
 
     def change(self, before: str, after: str, prob: float = PROB) -> dict[str, float]:
-        """The change of the trend between two embeddings: mean, sd, interval, and ``p_rose``."""
+        """The change of the trend between two embeddings, and the plain difference of the two.
+
+        Returns
+        -------
+        dict
+            ``mean``, ``sd``, ``low``, ``high`` of the change, and ``p_rose``, its probability to be positive;
+            ``estimate``, ``estimate_low``, ``estimate_high``: the estimate of the second less that of the first, which
+            is right for any shape of the change. Its interval is about these two embeddings, deviations from the trend
+            included. Cosine distance.
+        """
         names = self.estimates["embedding"].tolist()
         for name in (before, after):
             if not isinstance(name, str) or name not in names:
@@ -136,12 +149,22 @@ class Trend(Staged):
         level = self.draws("level")
         draws = level[:, names.index(after)] - level[:, names.index(before)]
         summary = describe(draws[:, None], probability(prob, "prob"))
-        return {name: float(value[0]) for name, value in summary.items()} | {"p_rose": float((draws > 0).mean())}
+        plain = np.zeros(len(names))
+        plain[names.index(after)] += 1
+        plain[names.index(before)] -= 1
+        estimate = float(plain @ self.estimates["estimate"].to_numpy())
+        reach = float(ndtri((1 + prob) / 2)) * max(float(plain @ self.covariance @ plain), 0.0) ** 0.5
+        return {name: float(value[0]) for name, value in summary.items()} | {
+            "p_rose": float((draws > 0).mean()),
+            "estimate": estimate,
+            "estimate_low": estimate - reach,
+            "estimate_high": estimate + reach,
+        }
 
     def findings(self, prob: float = PROB) -> list[str]:
         """The result in sentences, without its notes."""
         first, second = self.contrast
-        estimates, names = self.estimates, self.estimates["embedding"].tolist()
+        names = self.estimates["embedding"].tolist()
         row = self.change(names[0], names[-1], prob)
         interval = f"{percent(prob)} interval {signed(row['low'])} to {signed(row['high'])}"
         settled = row["low"] > 0 or row["high"] < 0
@@ -149,13 +172,11 @@ class Trend(Staged):
         sentences = [
             f"From {names[0]} to {names[-1]} the contrast {first}{MINUS}{second} {verb}: the trend changed by "
             f"{signed(row['mean'])} ({interval}; negative: {first} words came closer).",
+            f"The estimates of these two differ by {signed(row['estimate'])} ({signed(row['estimate_low'])} to "
+            f"{signed(row['estimate_high'])}), whatever the shape of the change.",
+            "Single embeddings deviate from the trend with a standard deviation of "
+            f"{signed(float(self.draws('deviation_sd').mean()))}, which widens the interval of its change.",
         ]
-        deviation = float(self.draws("deviation_sd").mean())
-        if len(estimates) >= ESTIMATED:
-            sentences.append(
-                f"Single embeddings deviate from the trend with a standard deviation of {signed(deviation)}, which "
-                "widens the interval."
-            )
         words = self.slopes(prob).iloc[1:]
         down = words.loc[words["high"] < 0, "protected_word"].tolist()
         up = words.loc[words["low"] > 0, "protected_word"].tolist()
@@ -203,12 +224,13 @@ def trend(
     frequencies: Any = None,
     draws: int = 4000,
     chains: int = 4,
+    weights: str = "equal",
 ) -> Trend:
     """How a contrast changes over ordered embeddings.
 
     The estimates of all embeddings are taken with their joint covariance: the same words in every embedding, so that
     changes are known better than levels. Deviations of whole embeddings from the trend, which training and corpora
-    cause, are estimated where there are four embeddings or more, and widen it.
+    cause, are estimated and widen it.
 
     Parameters
     ----------
@@ -221,7 +243,7 @@ def trend(
         Two connections; the contrast is the mean of the first less that of the second. By default associated -
         different or, where no protected word has both in every table, associated - the first control list, with a note.
     kind
-        ``"linear"``, or ``"walk"``: a random walk, for steps and turns.
+        ``"linear"``, or ``"walk"``: a random walk, for steps and turns. A line through a step overstates it.
     seed
         Seed of the draws; None takes a fresh one.
     adjust, frequencies
@@ -229,6 +251,10 @@ def trend(
         frequencies that change over time. The result then says whether the raw trend is one of frequency.
     draws, chains
         Draws in all, split evenly over chains.
+    weights
+        ``"equal"``: an ordinary line, or for a walk the plain mean of the estimates, around which levels are pooled.
+        ``"precision"``: generalised least squares, which is better if the covariance of the errors is exact, and may
+        put a trend outside all estimates.
 
     Returns
     -------
@@ -246,6 +272,7 @@ def trend(
     2      2010    -0.014
     """
     one_of(kind, KINDS, "kind")
+    one_of(weights, WEIGHTS, "weights")
     named, pair = checked_tables(tables, FEWEST, "trend"), None if contrast is None else checked_contrast(contrast)
     time_of = _times(time, list(named))
     ordered = {name: named[name] for name in sorted(named, key=lambda name: time_of[name])}
@@ -254,9 +281,16 @@ def trend(
     used = used_seed(seed)
     measured = measured_tables(ordered, used, adjust, frequencies)
     pair, notes = default_contrast(measured.values()) if pair is None else (pair, ())
-    raw = None if adjust is None else trend(named, time_of, pair, kind, used, draws=draws, chains=chains)
-    result = _trend(measured, times, pair, kind, used, draws, chains, raw)
-    return replace(result, notes=(*result.notes, *notes))
+    raw = None
+    if adjust is not None:
+        raw = trend(named, time_of, pair, kind, used, draws=draws, chains=chains, weights=weights)
+    result = _trend(measured, times, pair, kind, weights, used, draws, chains, raw)
+    held = holdings(ordered)
+    return replace(
+        result,
+        estimates=pd.concat([result.estimates, held.reset_index(drop=True)], axis=1),
+        notes=(*result.notes, *holding_notes(held), *notes),
+    )
 
 
 def _times(time: Mapping[str, float] | None, names: list[str]) -> dict[str, float]:
@@ -282,6 +316,7 @@ def _trend(
     times: FloatArray,
     contrast: tuple[str, str],
     kind: str,
+    weights: str,
     seed: int,
     draws: int,
     chains: int,
@@ -300,16 +335,15 @@ def _trend(
     inside = np.isin(by_word.words, words)
     mean = np.array([(by_word.embedding == e) & inside for e in range(len(times))], dtype=float) / len(words)
     y, covariance = mean @ by_word.y, mean @ by_word.covariance @ mean.T
-    level, extra = _levels(y, covariance, times, kind, draws, rng)
+    level, extra = _levels(y, covariance, times, kind, weights, draws, rng)
     own, slopes = [], []
     for word in every.index:
         rows = np.flatnonzero(by_word.words == word)
         if len(rows) < FEWEST:
             continue
         place = by_word.embedding[rows]
-        parameters = _levels(
-            by_word.y[rows], by_word.covariance[np.ix_(rows, rows)], times[place], "linear", draws, rng
-        )[1]
+        own_y, own_covariance = by_word.y[rows], by_word.covariance[np.ix_(rows, rows)]
+        _, parameters = _levels(own_y, own_covariance, times[place], "linear", weights, draws, rng)
         own.append(word)
         slopes.append(parameters["slope"])
     shape = (chains, draws // chains)
@@ -326,19 +360,17 @@ def _trend(
     }
     tree = xr.DataTree.from_dict({"/posterior": xr.Dataset(variables, coords=coords)})
     tree.attrs = {"seed": seed, "engine": "exact"}
-    if len(times) < ESTIMATED:
+    if kind == "linear" and len(times) <= FEW and (p := _line_fits(y, covariance, times)) < DOUBTED:
         notes.append(
-            f"With {len(times)} embeddings their deviations from the trend are not estimated and taken as 0: intervals "
-            "hold no noise of training."
+            f"A line does not fit these estimates: they lie farther from it than their errors allow (p = {p:.2g}). "
+            "Take kind='walk', or compare the embeddings two by two."
         )
-        if kind == "linear" and (p := _line_fits(y, covariance, times)) < DOUBTED:
-            notes.append(
-                f"A line does not fit these estimates: they lie farther from it than their errors allow (p = {p:.2g}), "
-                "and the levels may lie outside all of them. Take kind='walk', or compare the embeddings two by two."
-            )
+    if kind == "walk" or weights == "precision":
+        notes += _outside(level.mean(axis=0), y, kind)
     return Trend(
         contrast=contrast,
         kind=kind,
+        weights=weights,
         estimates=pd.DataFrame(
             {
                 "embedding": pd.array(list(measured), dtype="string"),
@@ -390,35 +422,35 @@ def _line(times: FloatArray) -> FloatArray:
     return np.column_stack([np.ones(len(times)), times - times.mean()])
 
 
+def _outside(level: FloatArray, y: FloatArray, kind: str) -> list[str]:
+    """Notes where a line lies below or above all estimates, or a walk leaves their range."""
+    if kind == "linear":
+        return outside_note(level, y, "The line")
+    beyond = int(((level < y.min()) | (level > y.max())).sum())
+    return [f"{beyond} of {len(y)} levels lie outside the range of all estimates."] if beyond else []
+
+
 def _levels(
-    y: FloatArray, covariance: FloatArray, times: FloatArray, kind: str, draws: int, rng: np.random.Generator
+    y: FloatArray,
+    covariance: FloatArray,
+    times: FloatArray,
+    kind: str,
+    weights: str,
+    draws: int,
+    rng: np.random.Generator,
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
     """Draws (D, E) of the trend's levels, and of its parameters."""
     size = len(y)
-    estimated = size >= ESTIMATED
+    width = WIDTH if size > FEW else FEW_WIDTH
+    design = _line(times) if kind == "linear" else np.ones((size, 1))
+    fitted = np.linalg.pinv(design) if weights == "equal" else None
     if kind == "linear":
-        design = _line(times)
-        if not estimated:
-            return _exact_line(y, covariance, design, draws, rng)
-        posterior = second_stage(y, covariance, design, [np.eye(size)], [WIDTH]).draw(draws, rng)
+        posterior = second_stage(y, covariance, design, [], [width], fitted).draw(draws, rng)
         level = posterior.coefficients @ design.T
         return level, {"slope": posterior.coefficients[:, 1], "deviation_sd": posterior.scales[:, 0]}
     begin = times - times.min()
     steps = np.minimum(begin[:, None], begin)  # Brownian motion from the first time
     unit = float(np.diff(np.sort(times)).mean())
-    effects, widths = [steps / unit, np.eye(size)], [WIDTH, WIDTH]
-    posterior = second_stage(y, covariance, np.ones((size, 1)), effects, widths).draw(draws, rng)
+    posterior = second_stage(y, covariance, design, [steps / unit], [WIDTH, width], fitted).draw(draws, rng)
     level = posterior.coefficients + posterior.effects[0]
     return level, {"step_sd": posterior.scales[:, 0] / np.sqrt(unit), "deviation_sd": posterior.scales[:, 1]}
-
-
-def _exact_line(
-    y: FloatArray, covariance: FloatArray, design: FloatArray, draws: int, rng: np.random.Generator
-) -> tuple[FloatArray, dict[str, FloatArray]]:
-    """A line through estimates that do not deviate from it otherwise."""
-    precision = _precision(covariance)
-    spread = np.linalg.inv(design.T @ precision @ design)
-    root = root_of((spread + spread.T) / 2)
-    mean = root @ root.T @ design.T @ precision @ y
-    drawn = mean + rng.standard_normal((draws, len(mean))) @ root.T
-    return drawn @ design.T, {"slope": drawn[:, 1], "deviation_sd": np.zeros(draws)}

@@ -6,6 +6,7 @@ the notebook on languages starts from.
 """
 
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,22 @@ GROUPS = {"men": (MEN, CAREER, "M"), "women": (WOMEN, FAMILY, "F")}
 CORPORA = {"wikipedia": "lang_es_wiki", "wikipedia_commoncrawl": "lang_es_wiki_cc"}
 IAT_SD = 0.37
 """Standard deviation of a single participant's D score, for the standard error of a language's mean."""
+GENERA = {
+    "Germanic": ("da", "de", "en", "nl", "no", "sv"),
+    "Romance": ("es", "fr", "it", "pt", "ro"),
+    "Slavic": ("hr", "pl"),
+    "Iranian": ("fa",),
+    "Indic": ("hi",),
+    "Semitic": ("ar", "he"),
+    "Malayo-Sumbawan": ("id", "ms"),
+    "Greater Central Philippine": ("tl",),
+    "Finnic": ("fi",),
+    "Japanese": ("ja",),
+    "Korean": ("ko",),
+    "Turkic": ("tr",),
+    "Chinese": ("zh",),
+}
+"""Languages of each genus: Dryer and Haspelmath (2013), WALS Online, https://doi.org/10.5281/zenodo.7385533"""
 RESULTS = Path(__file__).parents[1] / "results" / "second_stage"
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -91,6 +108,18 @@ def attitudes(folder):
     return pd.DataFrame({"attitude": values, "attitude_se": IAT_SD / np.sqrt(iat["n_participants"])})
 
 
+def genera(names):
+    """Language to its genus."""
+    every = {name: genus for genus, members in GENERA.items() for name in members}
+    return {name: every[name] for name in names}
+
+
+def families(folder, names):
+    """Language to its family, as in the study."""
+    every = pd.read_csv(folder / "iat_by_language.csv").set_index("language_code")["family"]
+    return {name: every[name] for name in names}
+
+
 def main(folder):
     """Write the effect sizes, the relations and the distances."""
     published = pd.read_csv(folder / "published_effect_sizes.csv").set_index("language_code")
@@ -104,15 +133,19 @@ def main(folder):
         tables = {name: table_of(vectors) for name, vectors in every.items() if name in outside.index}
         kept += [table.assign(language=name, corpus=corpus) for name, table in tables.items()]
         known = published[column].reindex(list(tables))
-        for standardise in (False, True):
-            pool = bb.pool(tables, ("associated", "different"), outside, standardise=standardise)
+        grouped = {"none": None, "genus": genera(tables), "family": families(folder, tables)}
+        for (name, groups), standardise in product(grouped.items(), (False, True)):
+            pool = bb.pool(tables, ("associated", "different"), outside, groups, standardise=standardise, draws=20_000)
             row = pool.relation.iloc[0]
             relations.append(
                 {
                     "corpus": corpus,
+                    "groups": name,
                     "standardised": standardise,
                     **row.drop(["variable", "errors"]).to_dict(),
                     "mean": pool.draws("mean").mean(),
+                    "mean_sd": pool.draws("mean").std(),
+                    "population_mean_sd": pool.draws("population_mean").std(),
                     "between_sd": pool.draws("between_sd").mean(),
                     "published_plain": known.corr(outside["attitude"].reindex(list(tables))),
                 }

@@ -41,7 +41,8 @@ def main(folder, replicates=1000):
             theta = MEAN + tau * rng.standard_normal(n)
             y, x = rng.multivariate_normal(theta, shared), rng.standard_normal(n)
             for used, covariance in (("joint", shared), ("independent", np.diag(np.diag(shared)))):
-                found = second_stage(y, covariance, np.ones((n, 1)), [np.eye(n)], [WIDTH]).draw(2000, rng)
+                stage = second_stage(y, covariance, np.ones((n, 1)), [], [WIDTH], np.full((1, n), 1 / n))
+                found = stage.draw(2000, rng)
                 low, high = ends(found.coefficients[:, 0])
                 held[used, "mean"].append(low < MEAN < high)
                 each = found.coefficients + found.effects[0]

@@ -2,17 +2,22 @@
 
 Each period is the Google News slice with noise of its own in every vector; what is planted moves the protected words of
 the gender list towards the mean of their stereotypes. The truth of a change is that of the vectors without noise, for
-the words at hand, times the share of cosines that the noise leaves.
+the words at hand, times the share of cosines that the noise leaves. Three of the ten periods make a trend of their own.
 """
 
 import sys
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
+from bayesbias.second_stage import trends
+from bayesbias.second_stage.holdings import WEIGHTS
+from bayesbias.second_stage.trends import _levels
 from benchmarks.common import keep
+from benchmarks.second_stage.pools import errors
 
 NOISE, MOVED = 0.5, 0.01
 PERIODS = 10
@@ -21,6 +26,12 @@ PLANTED = {
     "linear": MOVED * np.arange(PERIODS),
     "step": MOVED * PERIODS / 2 * (np.arange(PERIODS) >= PERIODS / 2),
 }
+THREE = np.array([0, 5, 9])
+"""Periods of a trend of three."""
+REACH = 1.598
+"""Standard deviations to an end of a normal 89% interval."""
+SLIGHT = 2e-4
+"""How far a line is outside before it counts, since it is one of draws."""
 FALSE = ("associated", "different")
 
 
@@ -41,48 +52,86 @@ def period(words, vectors, lists, place, moved, noise):
     return kv
 
 
-def main(replicates=60):
-    """Write coverage of the change from the first to the last period, and how often none is called one."""
+def truth_of(words, vectors, lists, place, moved):
+    """The change from the first to the last period in vectors without noise."""
+    ends = [bb.distance_table(period(words, vectors, lists, place, m, 0.0), lists) for m in (moved[0], moved[-1])]
+    level = [
+        table.pivot_table(index="protected_word", columns="connection", values="distance")[list(FALSE)].mean()
+        for table in ends
+    ]
+    # noise of that size in both words of a pair makes every cosine smaller by this factor
+    return ((level[1] - level[0])[FALSE[0]] - (level[1] - level[0])[FALSE[1]]) / (1 + NOISE**2)
+
+
+def fitted(y, covariance, times, rng):
+    """One row for each kind of trend and each way to weigh, and one for the plain difference of first and last."""
+    apart = np.zeros(len(y))
+    apart[[0, -1]] = -1, 1
+    reach, plain = REACH * np.sqrt(apart @ covariance @ apart), apart @ y
+    yield "difference", "", plain, plain - reach, plain + reach, False
+    for kind, weights in product(("linear", "walk"), WEIGHTS):
+        level, _ = _levels(y, covariance, times, kind, weights, 2000, rng)
+        low, high = np.quantile(level[:, -1] - level[:, 0], [0.055, 0.945])
+        line = np.median(level, axis=0)
+        outside = (line < y - SLIGHT).all() or (line > y + SLIGHT).all()
+        yield kind, weights, line[-1] - line[0], low, high, outside
+
+
+def summary(rows):
+    """Coverage of the change, how often none is called one, its error, and how often a trend is outside all."""
+    names = ["planted", "periods", "truth", "kind", "weights", "change", "low", "high", "outside"]
+    table = pd.DataFrame(rows, columns=names)
+    table["coverage"] = (table["low"] < table["truth"]) & (table["truth"] < table["high"])
+    table["called"] = (table["low"] > 0) | (table["high"] < 0)
+    table["square"] = (table["change"] - table["truth"]) ** 2
+    grouped = table.groupby(["planted", "periods", "kind", "weights"], sort=False)
+    means = grouped[["truth", "change", "coverage", "called", "square", "outside"]].mean()
+    means.insert(0, "replicates", grouped.size())
+    return means.rename(columns={"square": "rmse"}).assign(rmse=np.sqrt(means["square"])).reset_index()
+
+
+def main(replicates=200):
+    """Write what intervals of the change from the first to the last period hold."""
     slice_, lists, rng = bb.load_embedding("google-news-slice"), bb.load_words("gender"), np.random.default_rng(0)
     words, vectors = slice_.index_to_key, unit(slice_.vectors.astype(float))
     place, rows = slice_.key_to_index, []
     time = {f"p{at}": at for at in range(PERIODS)}
-    for planted, moved in PLANTED.items():
-        ends = [bb.distance_table(period(words, vectors, lists, place, m, 0.0), lists) for m in (moved[0], moved[-1])]
-        level = [
-            table.pivot_table(index="protected_word", columns="connection", values="distance")[list(FALSE)].mean()
-            for table in ends
-        ]
-        # noise of that size in both words of a pair makes every cosine smaller by this factor
-        truth = ((level[1] - level[0])[FALSE[0]] - (level[1] - level[0])[FALSE[1]]) / (1 + NOISE**2)
-        found = {kind: [] for kind in ("linear", "walk")}
-        for _ in range(replicates):
+    truths = {planted: truth_of(words, vectors, lists, place, moved) for planted, moved in PLANTED.items()}
+    for replicate in range(replicates):
+        for planted, moved in PLANTED.items():
             noise = NOISE * rng.standard_normal((PERIODS, *vectors.shape)) / np.sqrt(vectors.shape[1])
             tables = {
                 name: bb.distance_table(period(words, vectors, lists, place, moved[at], noise[at]), lists)
                 for name, at in time.items()
             }
-            for kind in found:
-                trend = bb.trend(tables, time, FALSE, kind=kind, draws=2000)
-                found[kind].append(trend.change("p0", f"p{PERIODS - 1}"))
-        for kind, changes in found.items():
-            table = pd.DataFrame(changes)
-            rows.append(
-                {
-                    "planted": planted,
-                    "kind": kind,
-                    "replicates": replicates,
-                    "truth": truth,
-                    "mean": table["mean"].mean(),
-                    "sd_of_means": table["mean"].std(),
-                    "mean_sd": table["sd"].mean(),
-                    "coverage": ((table["low"] < truth) & (truth < table["high"])).mean(),
-                    "called": ((table["low"] > 0) | (table["high"] < 0)).mean(),
-                }
-            )
-        print(pd.DataFrame(rows).round(4).to_string(), flush=True)
-    keep(pd.DataFrame(rows).round(5), "second_stage/trends")
+            trend = bb.trend(tables, time, FALSE, draws=400)
+            y, times = trend.estimates["estimate"].to_numpy(), np.arange(float(PERIODS))
+            for taken in (np.arange(PERIODS), THREE):
+                covariance = trend.covariance[np.ix_(taken, taken)]
+                fits = fitted(y[taken], covariance, times[taken], rng)
+                rows += [(planted, len(taken), truths[planted], *row) for row in fits]
+        if replicate % 20 == 19 or replicate == replicates - 1:
+            keep(summary(rows).round(5), "second_stage/trends")
+
+
+def deviations(replicates=200):
+    """Write coverage and width of the change of a line by noise of training and by the width of its prior."""
+    rng, rows = np.random.default_rng(1), []
+    for size, correlation, training in product((3, 4, 6, 10), (0.9, 0.98), (0.0, 0.005, 0.015, 0.04)):
+        covariance, times = errors(size, correlation), np.arange(float(size))
+        for _ in range(replicates):
+            y = rng.multivariate_normal(training * rng.standard_normal(size), covariance)
+            for width in (0.02, 0.01, 0.005):
+                trends.WIDTH = trends.FEW_WIDTH = width
+                level, _ = _levels(y, covariance, times, "linear", "equal", 1000, rng)
+                low, high = np.quantile(level[:, -1] - level[:, 0], [0.055, 0.945])
+                rows.append((size, correlation, training, width, low < 0 < high, high - low))
+    columns = ["embeddings", "correlation", "training_sd", "prior", "coverage", "length"]
+    table = pd.DataFrame(rows, columns=columns).groupby(columns[:4]).mean().reset_index()
+    keep(table.assign(replicates=replicates).round(4), "second_stage/trends_deviations")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    main(count)
+    deviations(count)
