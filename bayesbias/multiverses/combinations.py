@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from bayesbias._checks import flag
 from bayesbias._executors import executors, workers_asked
 from bayesbias._files import home_folder
 from bayesbias._progress import progress
@@ -85,6 +86,7 @@ def multiverse(
     >>> found.specifications[["embedding", "contrast", "status"]].shape
     (4, 3)
     """
+    flag(retry, "retry")
     checked, base, where = read_plan(plan)
     decisions, statuses = checked_decisions(checked, base, where)
     with ExitStack() as stack:

@@ -499,7 +499,7 @@ PANEL = 12
 
 
 @picture(Multiverse, "multiverse")
-def plot_multiverse(multiverse: Multiverse, prob: float = PROB, ax: Axes | None = None) -> Figure:
+def plot_multiverse(multiverse: Multiverse, prob: float = PROB) -> Figure:
     """The specification curve, with its intervals, and below it the options of each specification.
 
     Parameters
@@ -508,8 +508,6 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, ax: Axes | None 
         A result of :func:`multiverse`.
     prob
         Mass of the bars.
-    ax
-        Axes to draw the curve on, without the panel of decisions; by default those of a new figure.
 
     Examples
     --------
@@ -522,29 +520,23 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, ax: Axes | None 
     shares = multiverse.shares(prob).set_index("decision")["mean"]
     options = {name: list(dict.fromkeys(table[name].astype(str))) for name in multiverse.decisions["decision"]}
     rows = [(name, option) for name, own in options.items() if 1 < len(own) <= PANEL for option in own]
-    panel = None
-    if ax is None:
-        size = 0.17 * len(rows) + 0.1 * len(options)
-        figure: Figure = new_figure(6.8, 2.6 + size)
-        axes, panel = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, max(size, 0.01)])
-    else:
-        figure, axes = one_panel(ax, 6.8, 2.6)
+    size = 0.17 * len(rows) + 0.1 * len(options)
+    figure = new_figure(6.8, 2.6 + size)
+    axes, panel = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, max(size, 0.01)])
     place = np.arange(len(table))
     colours = np.where((table["low"] > 0) | (table["high"] < 0), COLOURS[1], FAINT)
     axes.vlines(place, table["low"], table["high"], color=colours, linewidth=0.8, zorder=1)
     axes.scatter(place, table["estimate"], s=8, color=COLOURS[0], zorder=2)
     axes.axhline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    style_axes(axes, "" if panel is not None else "specification", "Every specification, by its estimate")
+    style_axes(axes, title="Every specification, by its estimate")
     axes.set_ylabel("contrast (sds of distances)" if multiverse.standardised else "contrast (cosine distance)")
-    if panel is not None:
-        _decision_panel(panel, table, rows, shares)
+    _decision_panel(panel, table, rows, shares)
     others = [f"{name} ({len(own)} options)" for name, own in options.items() if len(own) > PANEL]
     hidden = f" Not in the panel: {', '.join(others)}." if others else ""
     note_below(
         figure,
         f"Bars: {percent(prob)} intervals of each specification, blue where they exclude 0; errors are shared. In "
         f"brackets: a decision's share of the variance.{hidden}",
-        ax=ax,
     )
     return figure
 

@@ -140,6 +140,10 @@ class Made:
         return bb.pool(tables, on=outside, draws=200)
 
     @cached_property
+    def multiverse(self):
+        return bb.multiverse(MULTIVERSE)
+
+    @cached_property
     def pair_of_tables(self):
         return {"one": self.table, "two": self.after}
 
@@ -258,6 +262,10 @@ class Made:
         return self.folder / "vectors.npz"
 
 
+MULTIVERSE = {
+    "decisions": {"embedding": ["google-news-slice"], "words": ["weat7"], "metric": ["contrast", "weat"]},
+    "replicates": 5,
+}
 PAIRS_OF_GENDER = [("he", "she"), ("man", "woman"), ("father", "mother")]
 FAMILY = bb.WordLists(
     "family",
@@ -306,6 +314,7 @@ CALLS = {
     "load_model": lambda made: {"name_or_path": "crossed"},
     "load_query": lambda made: {"name_or_path": "weat6"},
     "load_words": lambda made: {"name_or_path": "gender"},
+    "multiverse": lambda made: {"plan": MULTIVERSE},
     "metric": lambda made: {"name": "weat", "kv": made.kv, "query": QUERY},
     "plan": lambda made: {"words_or_table": made.table, "seed": 1},
     "plot_change": lambda made: {"result": made.comparison},
@@ -423,6 +432,7 @@ CALLS = {
     "plots.plot_null_weat": lambda made: {"result": made.null_weat},
     "plots.plot_overview": lambda made: {"post": made.post},
     "plots.plot_plan": lambda made: {"plan": made.plan},
+    "plots.plot_multiverse": lambda made: {"multiverse": made.multiverse},
     "plots.plot_pool": lambda made: {"pool": made.pooled},
     "plots.plot_predictions": lambda made: {"post": made.post, "seed": 1},
     "plots.plot_rank_agreement": lambda made: {"study": made.study},
@@ -463,6 +473,7 @@ HOLDERS = {
         made.settings, QUERY, ["weat"], contrast=False, draws=200, random_pairs=20
     ),
     "MetricUncertainty": lambda made: bb.checks.bootstrap_metric("weat", made.kv, QUERY, draws=10, posterior=False),
+    "Multiverse": lambda made: made.multiverse,
     "Pool": lambda made: made.pooled,
     "Query": lambda made: QUERY,
     "Relatedness": lambda made: made.relatedness,
@@ -485,6 +496,8 @@ METHODS = {
     "ContextVectors.frames_like": lambda made: {"names": ["{}"]},
     "ContextVectors.save": lambda made: {"path": made.folder / "v.npz"},
     "Criterion.draws": lambda made: {"name": "slope"},
+    "Axis.contrast": lambda made: {"words_a": ["nurse"], "words_b": ["guard"]},
+    "Multiverse.draws": lambda made: {"name": "theta"},
     "Pool.draws": lambda made: {"name": "theta"},
     "Pool.probability": lambda made: {"first": "a", "second": "b"},
     "Query.subqueries": lambda made: {"targets": 2, "attributes": 2},

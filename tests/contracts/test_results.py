@@ -42,6 +42,7 @@ def classes():
     return {name: one for name, one in found.items() if inspect.isclass(one) and name not in OTHERS}
 
 
+MULTIVERSE = {"decisions": {"embedding": ["google-news-slice"], "words": ["weat7"]}}
 SWEEP = {"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}
 
 
@@ -96,6 +97,7 @@ def results(random_embedding, text_encoder, tmp_path_factory):
         bb.side_effects(table, after, kv, other, k=5, words=20, draws=50, comparison=result),
         bb.topic_null(kv, LISTS, replicates=5),
         bb.diagnose(post),
+        bb.multiverse({**MULTIVERSE, "replicates": 5}),
         bb.sweep(SWEEP, tmp_path_factory.mktemp("sweep") / "out", "serial"),
         bb.calibration.null_distribution(None, table, "associated - neutral", draws=5),
         bb.calibration.simulate_null_weat(draws=20),
