@@ -816,3 +816,59 @@ def test_a_line_that_does_not_fit_is_said(slice_vectors, hard_debiased):
     assert any("A line does not fit these estimates" in note for note in bent.notes)
     straight = bb.trend({"before": before, "after": before, "again": before}, years)
     assert not any("A line does not fit" in note for note in straight.notes)
+
+
+@pytest.fixture(scope="module")
+def axes():
+    """One axis in an embedding and in two noisy copies of it."""
+    kv, rng = bb.load_embedding("glove-50d-slice"), np.random.default_rng(3)
+    vectors = kv.vectors[:12000] / np.linalg.norm(kv.vectors[:12000], axis=1, keepdims=True)
+    copies = {}
+    for year, noise in (("1990", 0.0), ("2000", 0.3), ("2010", 0.3)):
+        moved = vectors + noise * rng.standard_normal(vectors.shape) / np.sqrt(vectors.shape[1])
+        embedding = bb.load_embedding(dict(zip(kv.index_to_key[:12000], moved, strict=True)))
+        copies[year] = bb.axis(embedding, "gender_pairs", words=["nurse", "teacher", "captain", "guard"])
+    return copies
+
+
+def test_a_pool_of_axes_has_the_errors_of_further_pairs(axes):
+    found = bb.pool(axes, seed=0)
+    first = axes["1990"]
+    assert found.contrast == first.ends
+    np.testing.assert_allclose(found.estimates["estimate"][0], first.places.mean())
+    # by hand: the mean place by each pair, over the pairs; of a t distribution, whose variance is larger
+    weights = np.full(4, 1 / 4) @ first.coordinates
+    sd = np.sqrt(weights**2 @ first.offset.variances("pairs"))
+    by_word = np.sqrt(first.coordinates**2 @ first.offset.variances("pairs"))
+    freedom = first.offset.freedom
+    assert found.estimates["se"][0] == pytest.approx(sd * np.sqrt(freedom / (freedom - 2)), rel=0.25)
+    assert found.estimates["se"][0] < by_word.max() * np.sqrt(freedom / (freedom - 2))
+    correlation = found.covariance / np.sqrt(np.outer(np.diag(found.covariance), np.diag(found.covariance)))
+    assert 0.4 < correlation[0, 1] < 1
+    assert "further pairs of this opposition" in found.text()
+
+
+def test_one_axis_twice_differs_by_nothing(axes):
+    found = bb.pool({"a": axes["1990"], "b": axes["1990"]}, seed=0)
+    assert np.ptp(found.covariance) <= 1e-12 * found.covariance[0, 0]
+    difference = bb.trend(axes, seed=0).change("1990", "2010")
+    assert difference["estimate"] == pytest.approx(axes["2010"].places.mean() - axes["1990"].places.mean())
+    assert bb.trend(axes, seed=0).slopes()["protected_word"].iloc[1:].tolist() == list(axes["1990"].words)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (lambda axes: {**axes, "2010": bb.axis("glove-50d-slice", "affluence", words=["nurse"])}, "another axis"),
+        (lambda axes: {"a": axes["1990"], "b": pd.DataFrame()}, "distance tables, .* or to axes"),
+        (
+            lambda axes: dict.fromkeys("ab", bb.axis("glove-50d-slice", [("he", "she"), ("man", "woman")], ["nurse"])),
+            "4",
+        ),
+    ],
+)
+def test_axes_that_cannot_be_pooled_are_refused(axes, changed, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.pool(changed(axes))
+    with pytest.raises(bb.InputError, match="make the axes with"):
+        bb.pool(axes, adjust="frequency")

@@ -19,6 +19,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS
 from bayesbias._progress import progress
 from bayesbias._results import Result
+from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
 from bayesbias.distances.distances import Distances
@@ -35,11 +36,13 @@ from bayesbias.models.related import (
 from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
 
-STACKED, SHARED, APART = "related", "shared words", "independent"
+STACKED, SHARED, APART, PAIRS = "related", "shared words", "independent", "pairs"
 JOINT = {
     STACKED: "The covariance of the estimates was read off the vectors of the embeddings together.",
     SHARED: "Errors of embeddings with the same attribute words are correlated; how much was estimated from the words.",
     APART: "The embeddings share no attribute words, and their errors are independent.",
+    PAIRS: "Errors are those of further pairs of this opposition; how they are correlated between embeddings was read "
+    "off the pairs that all have.",
 }
 """What is said about the joint covariance of embeddings."""
 DRAWS = 400
@@ -169,11 +172,17 @@ class Contrasts:
     covariance: FloatArray
 
 
-def checked_tables(tables: object, least: int, what: str) -> dict[str, pd.DataFrame]:
-    """Named distance tables, at least so many."""
-    if not isinstance(tables, Mapping) or not all(isinstance(table, pd.DataFrame) for table in tables.values()):
+type Tables = Mapping[str, pd.DataFrame | Axis]
+"""Name of each embedding to its distance table, or to an axis in it."""
+
+
+def checked_tables(tables: Tables, least: int, what: str) -> dict[str, pd.DataFrame | Axis]:
+    """Named distance tables, or named axes, at least so many."""
+    kinds = (pd.DataFrame, Axis)
+    if not isinstance(tables, Mapping) or not any(all(isinstance(t, k) for t in tables.values()) for k in kinds):
         raise InputError(
-            f"tables is {shown(tables)}: give a mapping of names to distance tables, such as {{'de': table}}"
+            f"tables is {shown(tables)}: give a mapping of names to distance tables, such as {{'de': table}}, or "
+            "to axes"
         )
     named = {str(name): table for name, table in tables.items()}
     if len(named) < len(tables) or not all(name.strip() and name.isprintable() for name in named):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ FEWER = 0.1
 """Share of the list words that an embedding holds less than another before it is said to hold clearly fewer."""
 
 
-def holdings(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def holdings(tables: Mapping[str, Any]) -> pd.DataFrame:
     """Share of the list words that each embedding holds, and the language of its lists.
 
     Returns
@@ -27,7 +28,7 @@ def holdings(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     found, languages = [], []
     for table in tables.values():
-        record = stored_coverage(table)
+        record = stored_coverage(table) if isinstance(table, pd.DataFrame) else None  # an axis has notes of its own
         lists = [] if record is None else record.lists
         asked = [entry["asked"] for entry in lists]
         known = bool(asked) and all(count is not None for count in asked)

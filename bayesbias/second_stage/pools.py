@@ -21,17 +21,16 @@ from bayesbias._results import Cited, drawing, front_page
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
+from bayesbias.second_stage.cells import scales_of, stage_cells
 from bayesbias.second_stage.estimates import (
     JOINT,
     STEPS,
     Cells,
     Staged,
-    cells_of,
+    Tables,
     checked_contrast,
     checked_tables,
     contrasts_of,
-    default_contrast,
-    measured_tables,
     standardised,
 )
 from bayesbias.second_stage.holdings import WEIGHTS, holding_notes, holdings, outside_note
@@ -232,7 +231,7 @@ class Pool(Staged):
 
 
 def pool(
-    tables: Mapping[str, pd.DataFrame],
+    tables: Tables,
     contrast: tuple[str, str] | None = None,
     on: pd.DataFrame | None = None,
     groups: Mapping[str, str] | None = None,
@@ -258,7 +257,8 @@ def pool(
     Parameters
     ----------
     tables
-        Name of each embedding to its distance table.
+        Name of each embedding to its distance table, or to an axis (:func:`axis`) of the same pairs. The contrast of
+        axes is the mean place of their words; its errors are those of further pairs, which embeddings share.
     contrast
         Two connections; the contrast is the mean of the first less that of the second. By default associated -
         different or, where no protected word has both in every table, associated - the first control list, with a note.
@@ -319,12 +319,10 @@ def pool(
     used, standardise = used_seed(seed), flag(standardise, "standardise")
     one_of(weights, WEIGHTS, "weights")
     rng = np.random.default_rng([used, 1])
-    measured = measured_tables(named, used, adjust, frequencies)
-    pair, notes = default_contrast(measured.values()) if pair is None else (pair, ())
-    cells = cells_of(measured, pair)
+    cells, pair, notes = stage_cells(named, pair, used, adjust, frequencies)
     contrasts = contrasts_of(cells, pair)
     if standardise:
-        contrasts = standardised(contrasts, [float(table["distance"].std()) for table in named.values()])
+        contrasts = standardised(contrasts, scales_of(named))
     width = STANDARD_WIDTH if standardise else WIDTH
     own = np.array([settings.index(setting_of.get(name, name)) for name in named])
     bands = list(dict.fromkeys(group_of[name] for name in named)) if group_of else []

@@ -21,18 +21,16 @@ from bayesbias._results import Cited, drawing, front_page
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
+from bayesbias.second_stage.cells import stage_cells
 from bayesbias.second_stage.estimates import (
     JOINT,
     STEPS,
     Cells,
-    Measured,
     Staged,
-    cells_of,
+    Tables,
     checked_contrast,
     checked_tables,
     contrasts_of,
-    default_contrast,
-    measured_tables,
 )
 from bayesbias.second_stage.holdings import WEIGHTS, holding_notes, holdings, outside_note
 
@@ -215,7 +213,7 @@ def _named(words: list[str]) -> str:
 
 
 def trend(
-    tables: Mapping[str, pd.DataFrame],
+    tables: Tables,
     time: Mapping[str, float] | None = None,
     contrast: tuple[str, str] | None = None,
     kind: str = "linear",
@@ -235,8 +233,8 @@ def trend(
     Parameters
     ----------
     tables
-        Name of each embedding to its distance table. The whole list is the protected words that all tables have under
-        both connections; a word's own trend needs three tables.
+        Name of each embedding to its distance table, or to an axis as in :func:`pool`. The whole list is the protected
+        words that all tables have under both connections; a word's own trend needs three tables.
     time
         Name of each embedding to its time, a number; None where the names are numbers themselves.
     contrast
@@ -279,12 +277,11 @@ def trend(
     times = np.array([time_of[name] for name in ordered])
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
-    measured = measured_tables(ordered, used, adjust, frequencies)
-    pair, notes = default_contrast(measured.values()) if pair is None else (pair, ())
+    cells, pair, notes = stage_cells(ordered, pair, used, adjust, frequencies)
     raw = None
     if adjust is not None:
         raw = trend(named, time_of, pair, kind, used, draws=draws, chains=chains, weights=weights)
-    result = _trend(measured, times, pair, kind, weights, used, draws, chains, raw)
+    result = _trend(cells, times, pair, kind, weights, used, draws, chains, raw)
     held = holdings(ordered)
     return replace(
         result,
@@ -312,7 +309,7 @@ def _times(time: Mapping[str, float] | None, names: list[str]) -> dict[str, floa
 
 
 def _trend(
-    measured: Mapping[str, Measured],
+    cells: Cells,
     times: FloatArray,
     contrast: tuple[str, str],
     kind: str,
@@ -323,7 +320,6 @@ def _trend(
     raw: Trend | None,
 ) -> Trend:
     rng = np.random.default_rng([seed, 2])
-    cells = cells_of(measured, contrast)
     every, notes = _words(cells, contrast)
     words = every.index[every.all(axis=1)].tolist()
     if not words:
@@ -355,7 +351,7 @@ def _trend(
     coords = {
         "chain": np.arange(chains),
         "draw": np.arange(draws // chains),
-        "embedding": list(measured),
+        "embedding": list(cells.embeddings),
         "protected_word": own,
     }
     tree = xr.DataTree.from_dict({"/posterior": xr.Dataset(variables, coords=coords)})
@@ -373,7 +369,7 @@ def _trend(
         weights=weights,
         estimates=pd.DataFrame(
             {
-                "embedding": pd.array(list(measured), dtype="string"),
+                "embedding": pd.array(list(cells.embeddings), dtype="string"),
                 "time": times,
                 "protected_words": len(words),
                 "estimate": y,
