@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import sparse
 
 from bayesbias._core.vectors import FloatArray
+from bayesbias._executors import one_thread
 from bayesbias.axes import Axis
 from bayesbias.errors import InputError, listed
 from bayesbias.second_stage.estimates import PAIRS, Cells, Tables, cells_of, default_contrast, measured_tables
@@ -52,9 +53,10 @@ def stage_cells(
             raise InputError("adjust and frequencies are for distance tables: make the axes with axis(..., adjust=)")
         return _axis_cells(axes, contrast)
     frames = {name: each for name, each in tables.items() if isinstance(each, pd.DataFrame)}
-    measured = measured_tables(frames, seed, adjust, frequencies)
-    pair, notes = default_contrast(measured.values()) if contrast is None else (contrast, ())
-    return cells_of(measured, pair), pair, notes
+    with one_thread():  # thousands of small matrices, of which several threads make more work
+        measured = measured_tables(frames, seed, adjust, frequencies)
+        pair, notes = default_contrast(measured.values()) if contrast is None else (contrast, ())
+        return cells_of(measured, pair), pair, notes
 
 
 def scales_of(tables: Tables) -> list[float]:

@@ -15,6 +15,7 @@ from scipy.special import chdtrc, ndtri
 from bayesbias._checks import one_of, probability
 from bayesbias._core.second_stage import second_stage
 from bayesbias._core.vectors import FloatArray
+from bayesbias._executors import one_thread
 from bayesbias._page import Page, Picture, Section, whole_table
 from bayesbias._phrases import MINUS, percent, signed
 from bayesbias._results import Cited, drawing, front_page
@@ -281,7 +282,8 @@ def trend(
     raw = None
     if adjust is not None:
         raw = trend(named, time_of, pair, kind, used, draws=draws, chains=chains, weights=weights)
-    result = _trend(cells, times, pair, kind, weights, used, draws, chains, raw)
+    with one_thread():
+        result = _trend(cells, times, pair, kind, weights, used, draws, chains, raw)
     held = holdings(ordered)
     return replace(
         result,

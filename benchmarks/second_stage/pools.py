@@ -1,9 +1,9 @@
 """Coverage and error of pools whose mean weighs embeddings equally, or by precision; with the right covariance or not.
 
-``python -m benchmarks.second_stage.pools [REPLICATES]``: contrasts of E embeddings are drawn around a mean, estimates
-around them with one covariance, and pooled with that or another one. A line through them over E equal steps of time is
-fitted to the same numbers. The contrasts of random topics, which are none, are pooled in GloVe and Google News, and in
-these with two copies of each that have noise in every vector.
+``python -m benchmarks.second_stage.pools [REPLICATES [main|real|relations]]``: contrasts of E embeddings are drawn
+around a mean, estimates around them with one covariance, and pooled with that or another one. A line through them over
+E equal steps of time is fitted to the same numbers. The contrasts of random topics, which are none, are pooled in GloVe
+and Google News, and in these with two copies of each that have noise in every vector.
 """
 
 import sys
@@ -122,8 +122,7 @@ def real(replicates=200):
     rng, rows = np.random.default_rng(0), []
     whole = [bb.load_embedding(name) for name in ("glove-50d-slice", "google-news-slice")]
     names = [name for name in whole[1].index_to_key if name in whole[0] and name.islower()]
-    # a common vocabulary, of which the same words are sampled: otherwise the errors are taken for independent
-    glove, google = (bb.load_embedding({name: kv[name] for name in names}) for kv in whole)
+    glove, google = whole
     parts = [kv[names] / np.linalg.norm(kv[names], axis=1, keepdims=True) for kv in (glove, google)]
     units = np.concatenate(parts, axis=1)
     protected = {group: list(words)[:7] for group, words in bb.load_words("gender").protected.items()}
@@ -138,7 +137,7 @@ def real(replicates=200):
     for _ in range(replicates):
         drawn = topics(units, names, len(protected), 10, held, rng)
         lists = bb.WordLists("topics", protected, dict(zip(protected, drawn, strict=True)), {})
-        tables = {name: bb.distance_table(kv, lists) for name, kv in sets[list(sets)[-1]].items()}
+        tables = bb.distance_tables(sets[list(sets)[-1]], lists)
         for what, embeddings in sets.items():
             for weights in WEIGHTS:
                 pool = bb.pool({name: tables[name] for name in embeddings}, CONTRAST, weights=weights, draws=2000)
@@ -196,6 +195,6 @@ def relations(replicates=200):
 
 if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    main(count)
-    real(count)
-    relations(count)
+    for study in (main, real, relations):
+        if len(sys.argv) < 3 or study.__name__ == sys.argv[2]:
+            study(count)
