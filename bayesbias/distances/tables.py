@@ -475,7 +475,7 @@ def distance_tables(
     >>> embeddings = {"google": "google-news-slice", "glove": "glove-50d-slice"}
     >>> tables = bb.distance_tables(embeddings, "weat7")
     >>> {name: len(table) for name, table in tables.items()}
-    {'google': 2256, 'glove': 2256}
+    {'google': 2256, 'glove': 5216}
     """
     from bayesbias.distances.joint import shared_draws
 
