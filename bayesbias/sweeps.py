@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from pydantic import Field
+from scipy.special import stdtr, stdtrit
 
 from bayesbias._checks import flag, whole_number
 from bayesbias._executors import executors, one_thread, workers_asked
@@ -52,7 +53,9 @@ from bayesbias._runs import (
     state_of,
     write_record,
 )
+from bayesbias.axes import axis, list_axes
 from bayesbias.checks.convergence import diagnose
+from bayesbias.checks.summaries import PROB
 from bayesbias.comparison import contrasts
 from bayesbias.comparison.contrast import beside_associated
 from bayesbias.debiasing import debias
@@ -76,7 +79,7 @@ NONE = "none"
 TURNS = Lock()
 """Threads of one process make fits in turn: warnings, which become notes, are caught for a whole process."""
 SEED = "seed"
-SETTINGS = ["embedding", "words", "table", "debiasing", "model", SEED]
+SETTINGS = ["embedding", "words", "table", "axis", "debiasing", "model", SEED]
 """What distinguishes one fit of a sweep from the others."""
 LABELS, FIGURES = ["contrast", "protected_word"], ["mean", "sd", "low", "high", "p_closer"]
 """Columns of a contrast: what it is of, and its numbers."""
@@ -91,6 +94,9 @@ class SweepPlan(Document):
         Bundled names, or paths; ``*`` stands for any characters of a file's name.
     tables
         Files of distance tables, in place of or beside embeddings.
+    axes
+        Bundled axes, or files of pairs: the protected words of each list are placed on each axis. Their rows in
+        ``contrasts`` are places (of the whole list the mean), with the errors of further pairs; no fit is saved.
     models, seeds
         Each is fitted to each table.
     debiasing
@@ -108,6 +114,7 @@ class SweepPlan(Document):
     embeddings: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
+    axes: tuple[str, ...] = ()
     models: tuple[str, ...] = Field(default=("auto",), min_length=1)
     debiasing: tuple[str | dict[str, Any], ...] = Field(default=(NONE,), min_length=1)
     seeds: tuple[int, ...] = Field(default=(0,), min_length=1)
@@ -164,6 +171,7 @@ class Sweep(Result):
     def load(self, name: str) -> xr.DataTree:
         """A fit, by its name in the column ``fit``."""
         done = set(self.fits.loc[self.fits["status"] == "done", "fit"])
+        done -= set(self.fits.loc[self.fits["axis"].notna(), "fit"])
         if not isinstance(name, str) or name not in done or not self._kept:
             reason = "no fit of that name is done" if self._kept else "the plan does not save fits"
             raise InputError(f"{name!r} cannot be loaded: {reason}; names are in the column 'fit' of .fits")
@@ -260,6 +268,7 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
         "words": set(list_words()["name"]),
         "models": {"auto", *list_models()["name"]},
         "tables": set[str](),
+        "axes": {*list_axes()["name"], "gender_pairs"},
     }
     entries = {kind: resolved(getattr(plan, kind), base, names, kind, where) for kind, names in bundled.items()}
     methods = [_method(each, base, bundled["words"]) for each in plan.debiasing]
@@ -273,10 +282,15 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
         for embedding, method, words in product(entries["embeddings"], methods, entries["words"])
     ]
     chosen += [{"table": table} for table in entries["tables"]]
+    if entries["axes"] and not entries["words"]:
+        raise InputError(f"{where}: axes need words, whose protected words are placed on them")
+    fitted = [
+        each | {"model": model, "seed": seed} for each, model, seed in product(chosen, entries["models"], plan.seeds)
+    ]
+    placed = [each | {"axis": name} for each in chosen if "table" not in each for name in entries["axes"]]
     known: dict[str, tuple[int, int, str]] = {}
     tasks = []
-    for settings, model, seed in product(chosen, entries["models"], plan.seeds):
-        full = settings | {"model": model, "seed": seed}
+    for full in (*fitted, *placed):
         method = full.get("debiasing")
         values = [*full.values(), *(method.values() if isinstance(method, dict) else ())]
         files = [value for value in values if isinstance(value, str) and Path(value).is_absolute()]
@@ -324,7 +338,7 @@ def _finished(folder: Path, task: Task, saved: bool, retry: bool) -> bool:
     record = record_of(folder, task.name)
     if record is None or (retry and record["status"] == "failed"):
         return False
-    if record["status"] == "failed" or not saved:
+    if record["status"] == "failed" or not saved or task.settings["axis"] is not None:
         return True
     file = folder / FITS / f"{task.name}.nc"
     return file.is_file() and state_of(file)[2] == record["sha256"]
@@ -342,10 +356,13 @@ def _run_fit(task: Task, folder: str) -> str:
         warnings.simplefilter("always")
         try:
             refuse_changed(task)
-            post = _fitted(task)
+            if task.settings["axis"] is None:
+                post = _fitted(task)
+                rows = _contrast_rows(post, str(task.options["population"]))
+                record["faults"] = list(diagnose(post).faults)
+            else:
+                rows = _place_rows(task)
             refuse_changed(task)  # nor while the fit read them
-            rows = _contrast_rows(post, str(task.options["population"]))
-            record["faults"] = list(diagnose(post).faults)
         except Exception as error:  # a record holds whatever went wrong
             message = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
             record |= {"status": "failed", "reason": message}
@@ -402,6 +419,31 @@ def _fitted(task: Task) -> xr.DataTree:
         table = read_distance_table(settings["table"])
     how = {name: options[name] for name in ("engine", "draws", "chains", "adjust")}
     return fit(table, settings["model"], seed=settings["seed"], **how)
+
+
+def _place_rows(task: Task) -> pd.DataFrame:
+    """The places of the protected words of a list on an axis, and their mean."""
+    settings, options = task.settings, task.options
+    name = settings["embedding"]
+    kv = _embedding(name, plain_json(settings["debiasing"]), task.files.get(name))
+    words = [word for listed in load_words(settings["words"]).protected.values() for word in listed]
+    placed = axis(kv, settings["axis"], words, adjust=options["adjust"], case=options["case"])
+    weights = np.vstack([np.full(len(placed.words), 1 / len(placed.words)), np.eye(len(placed.words))])
+    mean, population = weights @ placed.places, "pairs" if placed.paired else "oppositions"
+    sd = np.sqrt(np.einsum("mj,jk,mk->m", weights, placed.covariance(population), weights))
+    freedom = placed.offset.freedom if placed.paired and placed.offset.freedom >= 1 else np.inf
+    reach = sd * stdtrit(min(freedom, 1e6), (1 + PROB) / 2)
+    return pd.DataFrame(
+        {
+            "contrast": f"place: {' - '.join(placed.ends)}",
+            "protected_word": [WHOLE, *placed.words],
+            "mean": mean,
+            "sd": sd,
+            "low": mean - reach,
+            "high": mean + reach,
+            "p_closer": stdtr(min(freedom, 1e6), -np.divide(mean, sd, out=np.sign(mean) * np.inf, where=sd > 0)),
+        }
+    )[LABELS + FIGURES]
 
 
 @lru_cache(1)

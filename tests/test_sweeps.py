@@ -311,6 +311,24 @@ def test_a_failing_fit_is_recorded_and_the_others_go_on(tables, tmp_path):
     assert bb.sweep(plan, tmp_path / "out", "serial", retry=True).hash == found.hash
 
 
+def test_places_on_an_axis_in_each_embedding(tmp_path):
+    plan = {"embeddings": ["glove-50d-slice"], "words": ["gender"], "axes": ["affluence"], **DRAW}
+    found = bb.sweep(plan, tmp_path / "out", "serial")
+    assert found.fits["status"].tolist() == ["done", "done"]
+    assert found.fits["axis"].isna().tolist() == [True, False]
+    rows = found.contrasts[found.contrasts["axis"] == "affluence"]
+    words = [word for listed in bb.load_words("gender").protected.values() for word in listed]
+    axis = bb.axis("glove-50d-slice", "affluence", words)
+    table = axis.table(population="pairs", order=False)
+    np.testing.assert_allclose(rows["mean"].iloc[1:], table["mean"])
+    np.testing.assert_allclose(rows["low"].iloc[1:], table["low"])
+    np.testing.assert_allclose(rows["p_closer"].iloc[1:], 1 - table["p_positive"], atol=1e-12)
+    assert rows["mean"].iloc[0] == pytest.approx(axis.places.mean())
+    assert bb.sweep(plan, tmp_path / "out", "serial").hash == found.hash
+    with pytest.raises(bb.InputError, match="no fit of that name"):
+        found.load(found.fits["fit"][1])
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -319,6 +337,7 @@ def test_a_failing_fit_is_recorded_and_the_others_go_on(tables, tmp_path):
         ({"debiasing": [{"method": "hard", "definitional": "gender_pairs", "how": 1}]}, "hard has no option 'how'"),
         ({"engine": "marginal", "models": ["published"]}, "marginal"),
         ({"words": ["broken.toml"]}, "printable"),
+        ({"axes": ["nothing"]}, "'nothing' in axes is no file"),
     ],
 )
 def test_what_cannot_run_is_refused_before_the_first_fit(changed, message, tmp_path, monkeypatch):
