@@ -872,3 +872,23 @@ def test_axes_that_cannot_be_pooled_are_refused(axes, changed, message):
         bb.pool(changed(axes))
     with pytest.raises(bb.InputError, match="make the axes with"):
         bb.pool(axes, adjust="frequency")
+
+
+def test_few_words_that_samples_share_are_said():
+    rng, words = np.random.default_rng(0), bb.load_words("weat7").every_word()
+    embeddings = {}
+    for name, others in (("a", range(500)), ("b", range(400, 900))):
+        keys = [*words, *(f"w{number}" for number in others)]
+        vectors = rng.standard_normal((len(keys), 20)) + 0.5
+        embeddings[name] = bb.load_embedding(dict(zip(keys, vectors, strict=True)))
+    tables = {name: bb.distance_table(kv, "weat7") for name, kv in embeddings.items()}
+    for found in (bb.pool(tables, seed=0), bb.compare(tables, seed=0)):
+        assert any("share 100 words, fewer than 400" in note for note in found.notes)
+    with pytest.warns(UserWarning, match="only 100 words"):
+        shared = bb.distance_tables(embeddings, "weat7")
+    assert set(bb.relatedness(shared["a"]).sample_words) == set(bb.relatedness(shared["b"]).sample_words)
+    orders = [bb.pool({name: shared[name] for name in names}, seed=0).covariance for names in ("ab", "ba")]
+    np.testing.assert_allclose(orders[0], orders[1][::-1, ::-1], rtol=1e-9)
+    both = [bb.compare({name: shared[name] for name in names}, seed=0).contrasts() for names in ("ab", "ba")]
+    np.testing.assert_allclose(both[0]["sd"], both[1]["sd"], rtol=1e-6)
+    np.testing.assert_allclose(both[0]["mean"], -both[1]["mean"], atol=1e-12)

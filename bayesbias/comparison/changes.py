@@ -25,6 +25,7 @@ from bayesbias.comparison.related_changes import by_covariance, stacked_data
 from bayesbias.comparison.sides import fixed_values
 from bayesbias.distances.covariances import check_distances, relatedness_of
 from bayesbias.distances.distances import Distances
+from bayesbias.distances.joint import few_shared
 from bayesbias.errors import InputError
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
 from bayesbias.models.marginal import fit_for_crossed
@@ -383,6 +384,8 @@ def _related_draws(
                 check_distances(each, table)
         made = stacked_data(matched, known)
         if not isinstance(made, str):
+            if made[1].relatedness is not None:
+                matched = replace(matched, notes=(*matched.notes, *few_shared(made[1].relatedness)))
             changes = over_frames(by_covariance(*made, matched, spec, *size), framed, matched, size[2])
             related = None if framed else made[1].relatedness  # sentence frames have errors of which there are draws
             return Comparison(comparison_tree(matched, spec, changes, None, size[2], spec.name, GIVEN, related))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesbias._core.related import PairSample, root_of, sample_pairs
 from bayesbias._core.vectors import FloatArray
-from bayesbias.distances.covariances import KEY, LEAST, Relatedness, packed, relatedness_of
+from bayesbias.distances.covariances import ENOUGH, KEY, LEAST, Relatedness, packed, relatedness_of
 from bayesbias.distances.storage import coverage_from
 from bayesbias.distances.vocabularies import PROTECTED, Drawn, resampled
 from bayesbias.embeddings import Embedding, opened
@@ -210,6 +210,16 @@ def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[s
         ranks=None,
         forms=forms,
         sample=None,
+    )
+
+
+def few_shared(joint: Relatedness) -> tuple[str, ...]:
+    """A note where the embeddings' samples share few words."""
+    if joint.sampled >= ENOUGH:
+        return ()
+    return (
+        f"The samples of the vocabularies share {joint.sampled} words, fewer than {ENOUGH}, so that errors are made "
+        "larger: distance_tables measures embeddings at the same words.",
     )
 
 

@@ -24,7 +24,7 @@ from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.frames import frame_columns
-from bayesbias.distances.joint import joint_relatedness
+from bayesbias.distances.joint import few_shared, joint_relatedness
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.cell_errors import CellErrors, related_cell_errors
 from bayesbias.models.families import family_of
@@ -135,6 +135,8 @@ class FieldErrors:
         Of the lists in each component, (Q, lists, lists).
     word, listed, factors
         Protected word, list and factor of each mean, (n,).
+    notes
+        What limits it.
     """
 
     scaled: FloatArray
@@ -142,6 +144,7 @@ class FieldErrors:
     word: IntArray
     listed: IntArray
     factors: FloatArray
+    notes: tuple[str, ...]
 
     def covariance(self, weights: sparse.csr_array) -> FloatArray:
         """Covariance (m, m) of weighted sums (m, n) of the means."""
@@ -327,7 +330,7 @@ def _joint_errors(parts: Sequence[CellErrors], embedding: IntArray) -> tuple[str
     if len(parts) > 1 and all(part.factors is not None for part in parts):
         stacked = _stacked(parts)
         if not isinstance(stacked, str):
-            return STACKED, stacked, ()
+            return STACKED, stacked, stacked.notes
         if _shared_words(parts):
             notes = (f"The embeddings were taken as independent, since {stacked}.",)
     size = len(embedding)
@@ -353,7 +356,7 @@ def _shared_words(parts: Sequence[CellErrors]) -> bool:
     return False
 
 
-def _stacked(parts: Sequence[CellErrors]) -> Errors | str:
+def _stacked(parts: Sequence[CellErrors]) -> FieldErrors | str:
     """The covariance of all cells from the vectors of all embeddings, or why there is none."""
     relatedness = [part.data.relatedness for part in parts if part.data.relatedness is not None]
     related = joint_relatedness(relatedness, [part.data.protected_words.tolist() for part in parts])
@@ -386,6 +389,7 @@ def _stacked(parts: Sequence[CellErrors]) -> Errors | str:
         word=np.concatenate(rows),
         listed=listed_,
         factors=np.concatenate([part.factors for part in parts if part.factors is not None]),
+        notes=few_shared(related),
     )
 
 
