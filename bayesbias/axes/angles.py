@@ -19,6 +19,7 @@ from bayesbias._page import Page, Picture, Section, table_of
 from bayesbias._phrases import percent, share, signed
 from bayesbias._results import Cited, Result, drawing
 from bayesbias.axes.places import POPULATIONS, Axis, sample_beside
+from bayesbias.axes.templates import refuse_templates
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, shown
 
@@ -131,6 +132,7 @@ def _together(axis_: Axis, other: Axis) -> _Both:
     for what in (axis_, other):
         if not isinstance(what, Axis):
             raise InputError(f"given is {shown(what)}: give two results of bb.axis")
+        refuse_templates(what.templates, "a result of two axes")
     if axis_.kv is not other.kv and axis_.embedding != other.embedding:
         raise InputError(
             f"the axes are of different embeddings, {axis_.embedding['name']} and {other.embedding['name']}: make both "

@@ -25,7 +25,9 @@ from bayesbias._progress import progress
 from bayesbias._results import Cited, Result, drawing
 from bayesbias.axes.places import Axis, sample_beside
 from bayesbias.axes.poles import LISTS, find_poles, list_axes, poles_of
+from bayesbias.axes.templates import refuse_templates
 from bayesbias.checks.summaries import PROB
+from bayesbias.contextual import ContextVectors
 from bayesbias.distances.vocabularies import ordered_by_frequency
 from bayesbias.embeddings import Embedding, about, find_words, opened
 from bayesbias.errors import InputError, listed, shown
@@ -271,6 +273,13 @@ def audit(
     if rope is not None and finite_number(rope, "rope") < 0:
         raise InputError(f"rope is {rope}: give a distance of at least 0, or None")
     start = whole_number(seed, "seed", least=0, most=None)
+    if isinstance(kv, ContextVectors):
+        raise InputError(
+            "an audit does not know the choice of templates as an error: give vectors.mean_vectors() of what encode "
+            "returned, which takes the templates as they are"
+        )
+    if isinstance(groups, Axis):
+        refuse_templates(groups.templates, "an audit")
     vectors = opened(kv)
     contrasts = _contrasts(vectors, groups)
     ordered = ordered_by_frequency(vectors.index_to_key)

@@ -16,6 +16,7 @@ from bayesbias._page import Section, table_of
 from bayesbias._phrases import excludes_zero, negatives, percent, signed
 from bayesbias._results import Cited, Result
 from bayesbias.axes.places import POPULATIONS, Axis
+from bayesbias.axes.templates import refuse_templates
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, load_words
@@ -164,6 +165,7 @@ def intersections(
 
     if not isinstance(axis, Axis):
         raise InputError(f"axis is {shown(axis)}: give a result of bb.axis")
+    refuse_templates(axis.templates, "intersections")
     lists = load_words(words) if isinstance(words, str | Path) else words
     if not isinstance(lists, WordLists) or not lists.factors:
         raise InputError(

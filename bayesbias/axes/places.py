@@ -20,7 +20,9 @@ from bayesbias._page import Page, Picture, Section, table_of
 from bayesbias._phrases import percent, signed
 from bayesbias._results import Cited, Result, drawing
 from bayesbias.axes.poles import FoundPoles, find_poles, poles_of
+from bayesbias.axes.templates import TemplateErrors, noted, template_errors, turns_of, whole_templates
 from bayesbias.checks.summaries import PROB
+from bayesbias.contextual import ContextVectors
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
 from bayesbias.embeddings import Case, Embedding, about, find_words, opened
 from bayesbias.embeddings.lookup import CASES
@@ -79,6 +81,8 @@ class Axis(Result):
         Name, number of vectors and dimensions, and the vectors, for axes that are compared with this one.
     notes
         What is missing and what limits the result.
+    templates
+        What templates of sentences add to the errors of places; None where words have one vector each.
     """
 
     picture: ClassVar[str] = "plot_axis"
@@ -98,6 +102,7 @@ class Axis(Result):
     notes: tuple[str, ...]
     kv: KeyedVectors
     base: _Base
+    templates: TemplateErrors | None = None
 
     def with_words(self, words: Iterable[str] | str | Path, case: Case = "as-is") -> Axis:
         """The same axis with other words on it, or those of a list that :func:`load_list` takes."""
@@ -105,8 +110,15 @@ class Axis(Result):
         one_of(case, CASES, "case")
         if set(names) <= set(self.words):
             place = {word: row for row, word in enumerate(self.words)}
-            rows = [place[word] for word in names]
-            return replace(self, words=tuple(names), coordinates=self.coordinates[rows], ranks=self.ranks[rows])
+            rows = np.array([place[word] for word in names], dtype=np.intp)
+            errors = None if self.templates is None else self.templates.of(rows)
+            return replace(
+                self,
+                words=tuple(names),
+                coordinates=self.coordinates[rows],
+                ranks=self.ranks[rows],
+                templates=errors,
+            )
         return _with(self, *_placed(self.kv, names, case))
 
     @property
@@ -134,7 +146,7 @@ class Axis(Result):
         """Covariance (words, words) of the errors of places, in squared cosine distance."""
         variances = self.offset.variances(one_of(population, tuple(POPULATIONS), "population"))
         result: FloatArray = (self.coordinates * variances) @ self.coordinates.T
-        return result
+        return result if self.templates is None else result + self.templates.placed.covariance()
 
     def table(
         self, prob: float = PROB, scale: str = "difference", population: str = "oppositions", order: bool = True
@@ -170,9 +182,11 @@ class Axis(Result):
         freedom = self._freedom(population)
         rows = np.argsort(-self.places, kind="stable") if flag(order, "order") else np.arange(len(self.words))
         coordinates, mean = self.coordinates[rows], self.places[rows]
-        sd = np.sqrt(coordinates**2 @ variances)
-        apart = np.sqrt((np.diff(coordinates, axis=0) ** 2) @ variances)
-        reach = _reach(mass, freedom)
+        scatter = None if self.templates is None else self.templates.placed.rows(rows)
+        more, more_apart = (None, None) if scatter is None else (scatter.variances(), scatter.of_steps())
+        sd, tails = self._errors(coordinates**2 @ variances, more, freedom)
+        apart, tails_apart = self._errors(np.diff(coordinates, axis=0) ** 2 @ variances, more_apart, freedom)
+        reach = _reach(mass, tails)
         return pd.DataFrame(
             {
                 "word": pd.array([self.words[row] for row in rows], dtype="string"),
@@ -180,8 +194,8 @@ class Axis(Result):
                 "sd": sd / unit,
                 "low": (mean - reach * sd) / unit,
                 "high": (mean + reach * sd) / unit,
-                "p_positive": _cdf(mean, sd, freedom),
-                "p_above_next": np.append(_cdf(-np.diff(mean), apart, freedom), np.nan),
+                "p_positive": _cdf(mean, sd, tails),
+                "p_above_next": np.append(_cdf(-np.diff(mean), apart, tails_apart), np.nan),
                 "pairs_sd": np.sqrt(coordinates**2 @ self.offset.pairs) / unit,
                 "frequency_rank": pd.array([rank or None for rank in self.ranks[rows].tolist()], dtype="Int64"),
             }
@@ -269,8 +283,14 @@ class Axis(Result):
             raise InputError(f"{listed(both)} is in words_a and in words_b: give each word to one of them")
         placed = [self.with_words(words) for words in lists]
         apart = placed[0].coordinates.mean(axis=0, keepdims=True) - placed[1].coordinates.mean(axis=0)
-        mean, sd = apart @ self.offset.mean, np.sqrt(apart**2 @ variances)
-        freedom = self._freedom(population)
+        more = None
+        if placed[0].templates is not None and placed[1].templates is not None:
+            counts = [len(on.words) for on in placed]
+            signs = np.repeat([1 / counts[0], -1 / counts[1]], counts)
+            both_lists = placed[0].templates.placed.beside(placed[1].templates.placed)
+            more = np.maximum(signs @ both_lists.covariance() @ signs, 0.0)[None]
+        mean = apart @ self.offset.mean
+        sd, freedom = self._errors(apart**2 @ variances, more, self._freedom(population))
         reach = _reach(mass, freedom)
         lost = [word for on, words in zip(placed, lists, strict=True) for word in words if word not in set(on.words)]
         columns = {
@@ -288,6 +308,17 @@ class Axis(Result):
     def _freedom(self, population: str) -> float:
         """Degrees of freedom of the tails of places; infinite for normal ones."""
         return np.inf if population == "oppositions" or self.offset.freedom < 1 else self.offset.freedom
+
+    def _errors(
+        self, variances: FloatArray, more: FloatArray | None, freedom: float
+    ) -> tuple[FloatArray, float | FloatArray]:
+        """Standard deviations of errors of the axis and of templates together, and their degrees of freedom."""
+        if self.templates is None or more is None:
+            return np.sqrt(variances), freedom
+        total = variances + more
+        # Satterthwaite: errors of few degrees of freedom matter as far as they are a part of the whole
+        inverse = variances**2 / freedom + more**2 / max(self.templates.placed.freedom, 1.0)
+        return np.sqrt(total), np.divide(total**2, inverse, out=np.full_like(total, np.inf), where=inverse > 0)
 
     @property
     def effective_pairs(self) -> float:
@@ -434,21 +465,22 @@ def _ends(table: pd.DataFrame, most: int) -> pd.DataFrame:
     return table.loc[inside | inside[::-1]]
 
 
-def _reach(mass: float, freedom: float) -> float:
+def _reach(mass: float, freedom: float | FloatArray) -> FloatArray:
     """Half the width of an interval of that mass, in standard deviations."""
-    return float(ndtri((1 + mass) / 2) if np.isinf(freedom) else stdtrit(freedom, (1 + mass) / 2))
+    student = stdtrit(np.where(np.isinf(freedom), 1.0, freedom), (1 + mass) / 2)
+    return np.where(np.isinf(freedom), ndtri((1 + mass) / 2), student)
 
 
-def _cdf(mean: FloatArray, sd: FloatArray, freedom: float) -> FloatArray:
+def _cdf(mean: FloatArray, sd: FloatArray, freedom: float | FloatArray) -> FloatArray:
     """Probability above 0; of no error and no difference one half."""
     z = np.divide(mean, sd, out=np.sign(mean) * np.inf, where=sd > 0)
     z = np.where(np.isnan(z), 0.0, z)
-    result: FloatArray = np.asarray(ndtr(z) if np.isinf(freedom) else stdtr(freedom, z))
-    return result
+    student = stdtr(np.where(np.isinf(freedom), 1.0, freedom), z)
+    return np.where(np.isinf(freedom), ndtr(z), student)
 
 
 def axis(
-    kv: Embedding,
+    kv: Embedding | ContextVectors,
     pairs: Any,
     words: Iterable[str] | str | Path | None = None,
     centre: str | None = "vocabulary",
@@ -462,7 +494,8 @@ def axis(
     Parameters
     ----------
     kv
-        The embedding, or what :func:`load_embedding` takes.
+        The embedding, or what :func:`load_embedding` takes; or words in sentences (:func:`encode`), whose places are
+        means over templates and have the scatter of templates as a second error.
     pairs
         A bundled axis (:func:`list_axes`), pairs of words (negative, positive), a bundled list or a TOML file of pairs,
         or two lists by name, the negative one first, which say less: what the words of a list have in common beside
@@ -500,8 +533,11 @@ def axis(
     where = by_name_or_none(centre, CENTRES, "centre")
     wanted = by_name_or_none(adjust, (FREQUENCY,), "adjust")
     start = whole_number(seed, "seed", least=0, most=None)
-    vectors = opened(kv)
+    sentences = whole_templates(kv) if isinstance(kv, ContextVectors) else None
+    vectors = opened(kv) if sentences is None else sentences.mean_vectors()
     found = find_poles(vectors, poles_of(pairs), case)
+    if isinstance(kv, ContextVectors) and sentences is not None:
+        found = replace(found, notes=(*found.notes, *kv.notes, noted(len(sentences))))
     names = None if words is None else words_given(words, "words")
     if wanted is None and frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
@@ -513,10 +549,19 @@ def axis(
     every = {word: word for word in vocabulary.words}
     keys, missing = (every, []) if names is None else _placed(vectors, names, case)
     with one_thread():
-        sampled = field_of(sample_beside(vectors, found.keys, start), start)
+        sampled = field_of(_sample(vectors, found.keys, start, spanning=sentences is not None), start)
         offset = mean_offset(sampled, found.strata)
     units = None if where != "words" else _units(vectors, list(keys.values()))
     base = _Base.of(where, vocabulary, units, wanted, frequencies, vectors)
+    errors = None
+    if sentences is not None:
+        turns = turns_of(sentences, vectors)
+        own = [None if where != "words" else turn[_rows(vectors, keys.values())] for turn in turns]
+        bases = [
+            _Base.of(where, vocabulary.turned(turn, vectors), words_, wanted, frequencies, vectors)
+            for turn, words_ in zip(turns, own, strict=True)
+        ]
+        errors = _template_errors(turns, found, base, bases, vocabulary, vectors, start)
     placed = Axis(
         name=found.poles.name,
         ends=found.poles.ends,
@@ -533,6 +578,7 @@ def axis(
         notes=found.notes,
         kv=vectors,
         base=base,
+        templates=errors,
     )
     return _with(placed, keys, missing, vocabulary.units if names is None else None)
 
@@ -546,17 +592,49 @@ def _with(on: Axis, keys: dict[str, str], missing: Sequence[str], units: FloatAr
         raise InputError(f"the frequency of no word is known, such as {listed(lost[:3])}: give frequencies")
     notes = [f"Without a known frequency, and left out: {listed(lost)}."] if lost else []
     placed = [(word, key) for (word, key), inside in zip(keys.items(), known, strict=True) if inside]
+    errors = on.templates
+    if errors is not None:
+        errors = errors.with_rows(_rows(on.kv, [key for _, key in placed]), units[known], design[known])
     return replace(
         on,
         words=tuple(word for word, _ in placed),
         coordinates=on.field.coordinates(units[known] - design[known] @ on.base.coefficients),
         ranks=ranks_of(on.kv, [key for _, key in placed]),
         notes=(*on.poles.notes, *missing, *notes),
+        templates=errors,
     )
 
 
+def _template_errors(
+    turns: FloatArray,
+    found: FoundPoles,
+    base: _Base,
+    bases: Sequence[_Base],
+    vocabulary: Vocabulary,
+    kv: KeyedVectors,
+    seed: int,
+) -> TemplateErrors:
+    """What templates change in an axis, from what they change in words (T, N, d) and in the base."""
+    design, known = base.of_words(vocabulary.words, kv)
+    weights = found.strata.weights
+    with one_thread():
+        return template_errors(
+            turns,
+            offset=weights @ found.strata.vectors,
+            offsets=weights @ turns[:, _rows(kv, found.keys)],
+            base=base.coefficients,
+            bases=np.stack([each.coefficients for each in bases]),
+            vocabulary=(_rows(kv, vocabulary.words)[known], vocabulary.units[known], design[known]),
+            seed=seed,
+        )
+
+
+def _rows(kv: KeyedVectors, keys: Iterable[str]) -> NDArray[np.intp]:
+    return np.array([kv.key_to_index[key] for key in keys], dtype=np.intp)
+
+
 def _units(kv: KeyedVectors, keys: Sequence[str]) -> FloatArray:
-    return unit_rows(np.asarray(kv.vectors[[kv.key_to_index[key] for key in keys]], dtype=float))
+    return unit_rows(np.asarray(kv.vectors[_rows(kv, keys)], dtype=float))
 
 
 @dataclass(frozen=True)
@@ -565,6 +643,10 @@ class Vocabulary:
 
     words: tuple[str, ...]
     units: FloatArray
+
+    def turned(self, turn: FloatArray, kv: KeyedVectors) -> Vocabulary:
+        """The same words with what a template changes in the vectors (N, d) of an embedding."""
+        return replace(self, units=turn[_rows(kv, self.words)])
 
 
 def vocabulary_of(kv: KeyedVectors) -> Vocabulary:
@@ -588,9 +670,16 @@ def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArra
     if len(units) < LEAST_SAMPLE:
         raise InputError(
             f"the embedding holds {len(units)} words beside the poles, and the errors of places need {LEAST_SAMPLE}: "
-            "give the whole embedding, or load a part of it with load_embedding(path, words=lists)"
+            "give the whole embedding, load a part of it with load_embedding(path, words=lists), or encode sentences "
+            "with a larger vocabulary"
         )
     return units
+
+
+def _sample(kv: KeyedVectors, keys: Sequence[str], seed: int, spanning: bool) -> FloatArray:
+    """The sample beside the poles; of words in sentences the poles too, where the others do not span all dimensions."""
+    units = sample_beside(kv, keys, seed)
+    return units if not spanning or len(units) > kv.vector_size else sample_beside(kv, (), seed)
 
 
 def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[str, str], list[str]]:

@@ -100,8 +100,8 @@ class ContextVectors:
             )
         if odd := list(dict.fromkeys(word for word, _ in self.skipped if word not in outside)):
             notes.append(
-                f"{len(odd)} of {len({*own, *odd})} words do not suit all of {len(self)} frames, and distance tables "
-                f"leave them out, since distances differ between frames: {listed(odd)}."
+                f"{len(odd)} of {len({*own, *odd})} words do not suit all of {len(self)} frames and are left out of "
+                f"distance tables and axes, since distances differ between frames: {listed(odd)}."
             )
         if self.centre != "none":
             notes.append(f"The mean of the {self.centre} in each frame was subtracted from the vectors.")
@@ -283,15 +283,29 @@ class ContextVectors:
         if len(apart):
             first, second = (self.words[i] for i in apart[0])
             raise InputError(f"{first!r} and {second!r} have no frame in common: add a frame that suits any word")
-        # vocabulary first, in alphabetical order: nothing is said about how frequent words are
-        outside = set(self.vocabulary)
-        order = sorted(range(len(self.words)), key=lambda i: (self.words[i] not in outside, self.words[i]))
+        order = self._order()
         values, axes = np.linalg.eigh(matrix[np.ix_(order, order)])
         kept = values > len(values) * np.finfo(float).eps * values[-1]  # the rest are 0 but for rounding
         vectors = axes[:, kept] * np.sqrt(values[kept])
         kv = keyed_vectors([self.words[i] for i in order], vectors.astype(np.float32))
         kv.bayesbias_name = self.encoder
         return kv
+
+    def mean_vectors(self) -> KeyedVectors:
+        """One vector for each word, in the encoder's space: the mean over its sentences of its vectors of length 1.
+
+        Whatever takes an embedding takes them; sentences and templates are then taken as they are.
+        """
+        units, order = self.units(), self._order()
+        means = units.sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
+        kv = keyed_vectors([self.words[i] for i in order], means[order].astype(np.float32))
+        kv.bayesbias_name = self.encoder
+        return kv
+
+    def _order(self) -> list[int]:
+        """Vocabulary first, in alphabetical order: nothing is said about how frequent words are."""
+        outside = set(self.vocabulary)
+        return sorted(range(len(self.words)), key=lambda i: (self.words[i] not in outside, self.words[i]))
 
     def save(self, path: str | Path, bits: int = 16) -> None:
         """Write the vectors, scaled to length 1, as ``.npz``, whole or not at all.

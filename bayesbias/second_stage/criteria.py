@@ -22,6 +22,7 @@ from bayesbias._page import Page, Picture, Section, table_of, whole_table
 from bayesbias._phrases import MINUS, negatives, percent, share
 from bayesbias._results import Cited, drawing
 from bayesbias.axes import Axis
+from bayesbias.axes.templates import refuse_templates
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
@@ -431,6 +432,7 @@ def _named(
 
 def _side_of_axis(given: Axis, outside: pd.Series) -> _Placed:
     """The places of the words that have a value."""
+    refuse_templates(given.templates, "a criterion")
     placed = given.with_words(outside.index.tolist())
     return _Placed(
         contrast=placed.ends,

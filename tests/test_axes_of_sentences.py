@@ -1,0 +1,238 @@
+"""Axes of words in sentences: places as means over templates, whose scatter is a second error."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import bayesbias as bb
+from bayesbias._core.vectors import unit_rows
+from bayesbias.contextual import ContextVectors
+from bayesbias.errors import InputError
+
+DIMS = 20
+PAIRS = [("n0", "p0"), ("n1", "p1"), ("n2", "p2"), ("n3", "p3")]
+WORDS = [f"w{i}" for i in range(40)]
+VOCABULARY = [f"v{i}" for i in range(200)]
+EVERY = [*WORDS, *(word for pair in PAIRS for word in pair)]
+
+
+class Planted:
+    """An encoder of ``t0 word.``: a word's vector, turned and shifted by its template, and what is of both alone."""
+
+    name = "planted"
+
+    def __init__(self, seed=0, turn=0.5, alone=0.3, shift=0.8):
+        self.seed, self.turn, self.alone, self.shift, self.drawn = seed, turn, alone, shift, {}
+
+    def draw(self, *shape, of):
+        """Normal numbers fixed by letters."""
+        if of not in self.drawn:
+            self.drawn[of] = np.random.default_rng([self.seed, *of.encode()]).standard_normal(shape)
+        return self.drawn[of]
+
+    def __call__(self, texts):
+        found = []
+        for text in texts:
+            template, word = text.rstrip(".").split()
+            side = {"n": -1.0, "p": 1.0}.get(word[0], 0.0)
+            # both words of a pair have its vector, apart from what opposes them
+            own = self.draw(DIMS, of=f"x{word[1:]}" if side else word)
+            own = own + 1.5 * side * self.draw(DIMS, of="opposition") + 0.3 * self.draw(DIMS, of=f"{word} alone")
+            turned = own @ self.draw(DIMS, DIMS, of=template) / np.sqrt(DIMS)
+            of_both = self.draw(DIMS, of=f"{template} and {word}")
+            found.append(
+                own + self.turn * turned + self.alone * of_both + self.shift * self.draw(DIMS, of=f"{template} s")
+            )
+        return np.array(found)
+
+
+def encoded(count, first=0, vocabulary=VOCABULARY, **options):
+    return bb.encode(Planted(**options), EVERY, [f"t{first + i} {{}}." for i in range(count)], vocabulary=vocabulary)
+
+
+def own_vectors(seed):
+    """Vectors of words, and of pairs that one direction opposes."""
+    rng = np.random.default_rng([seed, 1])
+    own = dict(zip([*EVERY, *VOCABULARY], rng.standard_normal((len(EVERY) + len(VOCABULARY), DIMS)), strict=True))
+    opposition = rng.standard_normal(DIMS)
+    for negative, positive in PAIRS:
+        middle, apart = own[negative], own[positive]
+        own[negative], own[positive] = middle - 1.5 * opposition, middle + 1.5 * opposition + 0.3 * apart
+    return own
+
+
+def drawn(own, count, rng):
+    """Words in templates that turn all vectors, beside what is of a word and a template alone."""
+    vectors = np.stack(list(own.values()))
+    turns = rng.standard_normal((count, DIMS, DIMS)) / np.sqrt(DIMS)
+    inside = vectors + 0.5 * vectors @ turns + 0.3 * rng.standard_normal((count, *vectors.shape))
+    rows = np.moveaxis(inside, 0, 1).reshape(-1, DIMS).astype(np.float32)
+    return ContextVectors(
+        words=tuple(own),
+        vocabulary=tuple(VOCABULARY),
+        frames=tuple(f"t{i}" for i in range(count)),
+        word=np.repeat(np.arange(len(own)), count),
+        frame=np.tile(np.arange(count), len(own)),
+        vectors=rows,
+        texts=("",) * len(rows),
+        pieces=None,
+        encoder="planted",
+        representation="sentence",
+        templates="planted",
+    )
+
+
+def places(vectors, words, weights, centre):
+    """Places by hand, from means over templates with weights."""
+    place = {word: i for i, word in enumerate(vectors.words)}
+    units = unit_rows(np.einsum("wtd,t->wd", vectors.units().astype(float), weights))
+    offset = np.mean([units[place[b]] - units[place[a]] for a, b in PAIRS], axis=0)
+    rows = [place[word] for word in words]
+    base = {"vocabulary": units, "words": units[rows], None: np.zeros((1, DIMS))}[centre].mean(axis=0)
+    return (units[rows] - base) @ offset
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    return encoded(6)
+
+
+@pytest.fixture(scope="module")
+def on(vectors):
+    return bb.axis(vectors, PAIRS, words=WORDS)
+
+
+def templates_alone(axis):
+    """An axis whose only error is that of templates."""
+    none = np.zeros_like(axis.offset.opposition)
+    return replace(axis, offset=replace(axis.offset, opposition=none, pairs=none))
+
+
+class TestPlaces:
+    @pytest.mark.parametrize("centre", ["vocabulary", "words", None])
+    @pytest.mark.parametrize("size", [200, 72])
+    def test_they_are_those_of_means_over_templates(self, centre, size):
+        few = encoded(5, vocabulary=VOCABULARY[:size])
+        on = bb.axis(few, PAIRS, words=WORDS, centre=centre)
+        np.testing.assert_allclose(on.places, places(few, WORDS, np.full(5, 0.2), centre), atol=1e-6)
+
+    def test_fewer_words_than_dimensions(self):
+        rng = np.random.default_rng(0)
+        known = {}
+
+        def wide(texts):  # 300 dimensions, 144 words
+            return np.stack([known.setdefault(text, rng.standard_normal(300) + 1) for text in texts])
+
+        wide.name = "wide"
+        few = bb.encode(wide, EVERY, ["t0 {}.", "t1 {}."], vocabulary=VOCABULARY[:96])
+        on = bb.axis(few, PAIRS, words=[*WORDS, "p0"])
+        units = unit_rows(few.units().astype(float).mean(axis=1))
+        place = {word: i for i, word in enumerate(few.words)}
+        offset = np.mean([units[place[b]] - units[place[a]] for a, b in PAIRS], axis=0)
+        expected = (units[[place[word] for word in on.words]] - units.mean(axis=0)) @ offset
+        np.testing.assert_allclose(on.places, expected, atol=1e-6)
+
+    @pytest.mark.parametrize("centre", ["vocabulary", "words", None])
+    def test_what_a_template_changes_is_a_derivative(self, vectors, centre):
+        on, step = bb.axis(vectors, PAIRS, words=WORDS, centre=centre), 1e-4
+        for template in range(6):
+            weights = np.full(6, 1 / 6)
+            weights[template] += step
+            more = places(vectors, WORDS, weights, centre)
+            weights[template] -= 2 * step
+            slope = (more - places(vectors, WORDS, weights, centre)) / (2 * step)
+            np.testing.assert_allclose(on.templates.placed.places[template], slope, atol=1e-5)
+
+
+class TestErrors:
+    def test_variances_of_axis_and_templates_add_up(self, vectors, on):
+        alone = bb.axis(vectors.mean_vectors(), PAIRS, words=WORDS)
+        table, plain = on.table(order=False), alone.table(order=False)
+        np.testing.assert_allclose(table["mean"], plain["mean"], atol=1e-9)
+        added = on.templates.placed.variances()
+        assert (added > 0).all()
+        np.testing.assert_allclose(table["sd"] ** 2, plain["sd"] ** 2 + added)
+        np.testing.assert_allclose(on.covariance().diagonal(), table["sd"] ** 2)
+        assert (np.linalg.eigvalsh(on.covariance()) > 0).all()
+
+    def test_contrasts_and_steps_are_those_of_the_covariance(self, on):
+        covariance = on.covariance()
+        row = on.contrast(WORDS[:4], WORDS[10:12]).iloc[0]
+        signs = np.zeros(len(WORDS))
+        signs[:4], signs[10:12] = 1 / 4, -1 / 2
+        assert row["sd"] ** 2 == pytest.approx(signs @ covariance @ signs)
+        steps = [covariance[i, i] + covariance[j, j] - 2 * covariance[i, j] for i, j in pairwise(range(len(WORDS)))]
+        inside = on.templates.placed.of_steps() + np.diff(on.coordinates, axis=0) ** 2 @ on.offset.opposition
+        np.testing.assert_allclose(inside, steps)
+
+    def test_other_words_have_the_same_errors(self, on):
+        few = on.with_words([WORDS[7], WORDS[3]])
+        again = on.with_words([WORDS[3], "v8"]).with_words(["n1", WORDS[7]])
+        assert few.table(order=False)["sd"][0] == pytest.approx(again.table(order=False)["sd"][1])
+        assert few.table(order=False)["sd"][0] == pytest.approx(on.table(order=False)["sd"][7])
+
+    @pytest.mark.parametrize("count", [2, 4, 8])
+    def test_places_over_many_templates_are_inside(self, count):
+        words, lists = [], []
+        for seed in range(15):
+            own, rng = own_vectors(seed), np.random.default_rng([seed, 2])
+            many = bb.axis(drawn(own, 200, rng), PAIRS, words=WORDS)
+            on = templates_alone(bb.axis(drawn(own, count, rng), PAIRS, words=WORDS))
+            table = on.table(order=False)
+            words += ((table["low"] <= many.places) & (many.places <= table["high"])).tolist()
+            for begin in range(0, 40, 8):
+                row = on.contrast(WORDS[begin : begin + 4], WORDS[begin + 4 : begin + 8]).iloc[0]
+                true = many.places[begin : begin + 4].mean() - many.places[begin + 4 : begin + 8].mean()
+                lists.append(row["low"] <= true <= row["high"])
+        assert 0.83 < np.mean(words) < 0.95
+        assert 0.8 < np.mean(lists) < 0.98
+
+    def test_words_alike_in_all_templates_add_nothing(self):
+        same = encoded(5, turn=0, alone=0, shift=0)
+        table = bb.axis(same, PAIRS, words=WORDS).table()
+        plain = bb.axis(same.mean_vectors(), PAIRS, words=WORDS).table()
+        for column in ("mean", "sd", "low", "high", "p_positive"):
+            np.testing.assert_array_equal(table[column], plain[column])
+
+    def test_further_pairs_and_templates_have_tails_of_both(self, on):
+        row = on.table(population="pairs", order=False).iloc[0]
+        reach = (row["high"] - row["mean"]) / row["sd"]
+        normal = on.table(order=False).iloc[0]
+        assert reach > (normal["high"] - normal["mean"]) / normal["sd"] > 1.598
+
+
+class TestWords:
+    def test_the_text_says_how_many_templates_there_are(self, on):
+        assert "Places are means over 6 templates, whose scatter is in the intervals." in on.text()
+        assert "Vectors are those of whole sentences (planted" in on.text()
+
+    def test_one_template_tells_nothing_of_others(self):
+        single = encoded(1)
+        on = bb.axis(single, PAIRS, words=WORDS)
+        plain = bb.axis(single.mean_vectors(), PAIRS, words=WORDS)
+        np.testing.assert_array_equal(on.table()[["mean", "sd", "low"]], plain.table()[["mean", "sd", "low"]])
+        np.testing.assert_array_equal(on.contrast(["w1"], ["w2"])["sd"], plain.contrast(["w1"], ["w2"])["sd"])
+        assert "There is one template: what others would change in places is not known" in on.text()
+
+    @pytest.mark.parametrize("what", ["angle", "quadrants", "audit", "audit of an axis", "criterion", "intersections"])
+    def test_what_does_not_know_templates_refuses(self, vectors, on, what):
+        calls = {
+            "angle": lambda: bb.angle(on, on),
+            "quadrants": lambda: bb.quadrants(on, on, WORDS),
+            "audit": lambda: bb.audit(vectors, PAIRS),
+            "audit of an axis": lambda: bb.audit(on.kv, on),
+            "criterion": lambda: bb.criterion(on, {word: float(i) for i, word in enumerate(WORDS)}),
+            "intersections": lambda: bb.intersections(on, "weat7"),
+        }
+        with pytest.raises(InputError, match=r"does not know the choice of templates.*mean_vectors\(\)"):
+            calls[what]()
+
+    def test_sentences_of_a_corpus_are_refused(self, vectors):
+        with pytest.raises(InputError, match=r"sentences of a corpus.*mean_vectors\(\)"):
+            bb.axis(replace(vectors, frames=()), PAIRS)
+
+    def test_too_small_a_vocabulary_is_named(self):
+        with pytest.raises(InputError, match="a larger vocabulary"):
+            bb.axis(encoded(3, vocabulary=VOCABULARY[:20]), PAIRS)
