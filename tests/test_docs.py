@@ -27,7 +27,7 @@ VECTORS = {
     "sweeps.md": {"vectors/coha-1900.bin": "weat7"},
 }
 """Files of vectors that a page names, and the word list that they hold."""
-FENCE = re.compile(r"^(`{3,})(?!.*`)(.*?)^\1`*$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^(`{3,})(?![^\n]*`)(.*?)^\1`*$", re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,9 @@ def test_the_code_of(page, given):
 def test_the_lists_of_the_pages_load(tmp_path):
     block = next(one for one in re.findall(r"```toml\n(.*?)```", PAGES["how-to/word-lists.md"], re.DOTALL))
     (tmp_path / "mine.toml").write_text(block, encoding="utf-8")
-    assert set(bb.load_words(tmp_path / "mine.toml").protected) == {"nurses", "engineers"}
+    lists = bb.load_words(tmp_path / "mine.toml")
+    assert set(lists.protected) == {"nurses", "engineers"}
+    assert set(lists.controls) == {"neutral", "human"}
 
 
 @pytest.mark.parametrize("page", PAGES)
