@@ -88,7 +88,7 @@ table = bb.distance_table(vectors, words)
 bb.coverage(table).assign(missing=lambda t: t["missing"].map(lambda lost: ", ".join(lost[:6])))
 
 # %% [markdown]
-# What is the effective sample size of each list? Words of one topic have similar distances, so that nine of them tell less
+# What is each list's effective sample size? Words of one topic have similar distances, so nine of them tell less
 # than nine.
 
 # %%

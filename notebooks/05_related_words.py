@@ -187,7 +187,7 @@ for sentence in bb.checks.verdict_sentences(fits["related"]):
     print(sentence, end="\n\n")
 
 # %% [markdown]
-# Are similar words as near to each other in their distances as the vectors predict? `check_relatedness` compares observed
+# Are similar words as near in their distances as the vectors predict? `check_relatedness` compares observed
 # and predicted scatter of control words, by their similarity; `diagnose` names a fault. Here control words scatter half
 # as much as predicted (`ratio`). That is a matter of scale: the model follows it with a factor for each kind of list.
 
