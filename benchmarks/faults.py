@@ -1,7 +1,7 @@
 """Ten faults, each planted in a copy of the package, and the test files that must see them.
 
 ``uv run python benchmarks/faults.py`` prints, for each fault, the first test of its file that fails; it ends with 1 if
-a fault is not seen. docs/contributing.md has the table.
+a fault is not seen.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ copyright = author  # noqa: A001
 extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton"]
 exclude_patterns = ["_build", "gallery/*.py"]
 
-myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
+myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "dollarmath"]
 myst_heading_anchors = 4
 nb_execution_raise_on_error = True
 nb_execution_timeout = 180

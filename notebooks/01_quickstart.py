@@ -61,7 +61,7 @@ bb.plot_distances(table, "she")
 # ## Fit
 #
 # The default model reads the covariance of distances off the vectors, because words of one topic have similar
-# distances. `diagnose` says whether the fit can be read, and what limits it.
+# distances. `diagnose` says whether the fit passes its checks, and its limits.
 
 # %%
 post = bb.fit(table, seed=0)

@@ -98,7 +98,7 @@ pd.DataFrame(rows, columns=["list", "vectors", "largest difference of means", "o
 # %% [markdown]
 # Means and ends agree within .002. The differences are those of two samplers.
 #
-# Now all fits in both models, a pair counted once. The picture has the published bars in grey, the published model in
+# Now all fits in both models, a pair counted once. The figure has the published bars in grey, the published model in
 # orange and the crossed model in blue.
 
 # %%
@@ -432,4 +432,4 @@ pd.DataFrame(rows, columns=["topic", "the article finds", "figure", "tick"])
 #
 # One caution: tables hold no vectors, so that even the crossed model takes different words for unrelated. Its intervals
 # are too narrow where a list has one topic (`05_related_words`), and statements of a difference are less certain than
-# they look here. `docs/model.md` has every contrast in both models.
+# they look here. `docs/published.md` has every contrast.

@@ -88,7 +88,7 @@ table = bb.distance_table(vectors, words)
 bb.coverage(table).assign(missing=lambda t: t["missing"].map(lambda lost: ", ".join(lost[:6])))
 
 # %% [markdown]
-# How many unrelated words is each list worth? Words of one topic have similar distances, so that nine of them tell less
+# What is each list's effective sample size? Words of one topic have similar distances, so nine of them tell less
 # than nine.
 
 # %%
@@ -135,7 +135,7 @@ bb.checks.influence(post).head(4).round(3)
 # %% [markdown]
 # ## Report
 #
-# One HTML file with pictures, tables and what limits the answer; and the fit, to be opened again with `bb.load_fit`.
+# One HTML file with figures, tables and what limits the answer; and the fit, to be opened again with `bb.load_fit`.
 
 # %%
 bb.save_fit(post, folder / "fit.nc")

@@ -15,7 +15,7 @@
 # # Eight words of one topic are not eight words
 #
 # Word lists have topics: *nurse*, *secretary*, *receptionist* are one kind of occupation, *he*, *him*, *his* are one
-# word. Words that are alike have alike distances to everything. An interval that takes them for unrelated is too
+# word. Similar words have similar distances to everything. An interval that takes them for independent is too
 # narrow. You see the fault on random topics that have nothing to do with bias, and the remedy: the vectors themselves
 # tell how the distances are correlated. It takes about a minute. The word lists name stereotypes in order to measure
 # them.
@@ -130,13 +130,13 @@ found = pd.DataFrame(rows, columns=["model", "population", "excludes 0"])
 # words like these. The crossed model is wrong about both. The intervals of `related` exclude 0 more often than they
 # should for the given words here: lists as similar to each other as these two are often lists of people, and some of
 # these do differ by gender. On topics that have nothing to do with each other they do so in 8 to 12%. They are cautious
-# for further words: random lists treat all protected words alike, while the model allows for words that differ. (The
-# full study, 300 replicates for each of five lists in two embeddings, is in `docs/model.md`.)
+# for further words: random lists treat all protected words the same, while the model allows for words that differ. (The
+# full study, 300 replicates for each of five lists in two embeddings, is in `docs/validation.md`.)
 #
 # ## What the vectors know
 #
 # `distance_table` reads the covariance off a sample of the vocabulary and keeps it with the table. How many unrelated
-# words is each list worth? For protected words the figure counts words whose bias is their own.
+# words would be as uncertain as each list? For protected words the figure counts words whose bias is their own.
 
 # %%
 table = bb.distance_table(kv, words)
@@ -187,7 +187,7 @@ for sentence in bb.checks.verdict_sentences(fits["related"]):
     print(sentence, end="\n\n")
 
 # %% [markdown]
-# Are alike words as near to each other in their distances as the vectors predict? `check_relatedness` compares observed
+# Are similar words as near in their distances as the vectors predict? `check_relatedness` compares observed
 # and predicted scatter of control words, by their similarity; `diagnose` names a fault. Here control words scatter half
 # as much as predicted (`ratio`). That is a matter of scale: the model follows it with a factor for each kind of list.
 

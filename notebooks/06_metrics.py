@@ -97,7 +97,7 @@ bb.plot_distances(wide, "algebra")
 # ## Other words of the same kind
 #
 # Would eight other words for mathematics have given the same? The bootstrap draws the words of each set anew. The
-# contrast beside it is that of the default model, `related`, which knows which words are alike. Its interval is wider
+# contrast beside it is that of the default model, `related`, which knows which words are similar. Its interval is wider
 # than the one of `crossed` above, which takes different words for unrelated.
 
 # %%

@@ -112,7 +112,7 @@ bb.plots.plot_decision(components)
 # ## What makes a word reliable?
 #
 # Frequency, neighbours, length, and how stable its vector is over seeds, for two algorithms and three texts; then a
-# multilevel regression of the reliability of words. Two algorithms and three corpora cannot settle how much
+# multilevel regression of the reliability of words. Two algorithms and three corpora cannot tell how much
 # algorithms and corpora matter, and the result says so.
 
 # %%

@@ -49,7 +49,7 @@ len(embeddings)
 # ## Direct bias
 #
 # Pairs and words are drawn with replacement, the same in every embedding; the mean absolute cosine of random pairs of
-# words is the yardstick.
+# words is the baseline.
 
 # %%
 stereotypes = [word for listed in toy.words.stereotypes.values() for word in listed]
@@ -96,7 +96,7 @@ components.claims().round(3)
 #
 # ## Which measure is stable?
 #
-# Every metric of the registry and the contrast of the crossed model, raw and over the yardstick: how much of a
+# Every metric of the registry and the contrast of the crossed model, raw and over the baseline: how much of a
 # measure's variance do corpora make up, and do settings agree on their order?
 
 # %%

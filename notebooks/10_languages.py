@@ -52,7 +52,7 @@ bb.contrasts(german).head(1).round(3)
 #
 # `bb.pool` takes the estimates of all languages with their joint covariance. Distances have other scales in other
 # languages (in Japanese, of this collection, they hardly vary), so that contrasts are taken in standard deviations of
-# each language's distances. Related languages are alike for many reasons: each genus
+# each language's distances. Related languages are similar for many reasons: each genus
 # ([WALS](https://doi.org/10.5281/zenodo.7385533)) is a group, and the others are groups of their own.
 
 # %%
@@ -90,7 +90,7 @@ bb.plots.plot_relation(pool)
 pool.relation.round(2).T
 
 # %% [markdown]
-# `plain` is the correlation of the estimates. Whether there is a relation is not settled. Without groups, as if all
+# `plain` is the correlation of the estimates. Whether there is a relation is inconclusive. Without groups, as if all
 # languages were unrelated, it would look so:
 
 # %%

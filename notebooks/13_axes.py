@@ -51,7 +51,7 @@ bb.plots.plot_axis(affluence)
 
 # %% [markdown]
 # Are the sports in this order? `p_above_next` is the probability that a sport lies further towards *rich* than the
-# next. The errors of two similar words are alike, so that their order is known better than the two intervals suggest.
+# next. The errors of two similar words are correlated, so their order is known better than the two intervals suggest.
 
 # %%
 affluence.table()[["word", "mean", "sd", "p_positive", "p_above_next"]].round(3).head(6)
@@ -106,7 +106,7 @@ bb.angle(gender, affluence)
 
 # %% [markdown]
 # Occupations lie in four quadrants. FISE (Charlesworth, Ghate, Caliskan and Banaji 2024,
-# https://doi.org/10.1093/pnasnexus/pgae089) counts them. With errors few occupations have a settled quadrant.
+# https://doi.org/10.1093/pnasnexus/pgae089) counts them. With errors few occupations have a clear quadrant.
 
 # %%
 quarters = bb.quadrants(gender, affluence, list(gender.words), draws=DRAWS)

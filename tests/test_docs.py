@@ -20,6 +20,7 @@ PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for
 GENERATED = re.compile(r"^(reference/(api|command-line|models|metrics|data)|gallery/index)\.rst$")
 ELSEWHERE = ("extending.md", "tutorial/index.md")  # has tests of its own; is run when the site is built
 RUN = sorted(page for page in PAGES if "```python" in PAGES[page] and page not in ELSEWHERE)
+UNREVISED = ("audit.md", "axes.md", "multiverse.md", "second-stage.md")  # their words are not looked at yet
 VECTORS = {
     "languages.md": {"cc.de.300.vec": "weathub/de/weat7"},
     "second-stage.md": {f"cc.{language}.300.vec": f"weathub/{language}/weat7" for language in ("de", "es", "fr", "it")}
@@ -27,7 +28,7 @@ VECTORS = {
     "sweeps.md": {"vectors/coha-1900.bin": "weat7"},
 }
 """Files of vectors that a page names, and the word list that they hold."""
-FENCE = re.compile(r"^(`{3,})(?!.*`)(.*?)^\1`*$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^(`{3,})(?![^\n]*`)(.*?)^\1`*$", re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +63,7 @@ def given(tmp_path, monkeypatch, text_encoder, random_embedding):
         shutil.copy(ROOT / "notebooks" / "occupations.csv", tmp_path)
         if page == "sweeps.md":
             (plan,) = re.findall(r"^```toml\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)
-            small = plan.replace("draws = 4000", "draws = 400").replace("seeds", 'engine = "exact"\nseeds')
-            (tmp_path / "plan.toml").write_text(small, encoding="utf-8")
+            (tmp_path / "plan.toml").write_text(plan.replace("draws = 4000", "draws = 400"), encoding="utf-8")
             shutil.copy(ROOT / "data" / "words" / "weat8.toml", tmp_path / "mine.toml")
         if page == "sentences.md":  # sentence-transformers is large: a function of texts stands in for its model
             library = types.ModuleType("sentence_transformers")
@@ -122,7 +122,9 @@ def test_the_code_of(page, given):
 def test_the_lists_of_the_pages_load(tmp_path):
     block = next(one for one in re.findall(r"```toml\n(.*?)```", PAGES["how-to/word-lists.md"], re.DOTALL))
     (tmp_path / "mine.toml").write_text(block, encoding="utf-8")
-    assert set(bb.load_words(tmp_path / "mine.toml").protected) == {"nurses", "engineers"}
+    lists = bb.load_words(tmp_path / "mine.toml")
+    assert set(lists.protected) == {"nurses", "engineers"}
+    assert set(lists.controls) == {"neutral", "human"}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -197,6 +199,30 @@ def test_gallery_scripts_are_short_and_described(made):
 def test_pages_hold_no_path_of_a_machine():
     for page, text in PAGES.items():
         assert not re.search(r"(?<![\w:/.])/(home|root|tmp|work|Users)/|\.\./shared", text), page
+
+
+def prose(text):
+    """A page without its code, and without what it quotes from the package: code and words in asterisks."""
+    return re.sub(r"`[^`]+`|(?<!\*)\*[^*\s][^*]*\*(?!\*)|\]\([^)]*\)", " ", FENCE.sub("", text))
+
+
+def spoken(script):
+    """The text cells of a notebook's script."""
+    cells = re.findall(r"^# %% \[markdown\]\n((?:#.*\n)+)", script.read_text(encoding="utf-8"), re.MULTILINE)
+    return "\n".join(re.sub(r"^# ?", "", cell, flags=re.MULTILINE) for cell in cells)
+
+
+def test_one_idea_has_one_name():
+    house, words = PAGES["contributing.md"].split("## Words\n")
+    rows = re.findall(r"^\| (?!not|---)(.+?) \|", words, re.MULTILINE)
+    avoided = [re.sub(r" \(.*\)", "", name) for row in rows for name in row.split(", ")]
+    pattern = re.compile(rf"\b({'|'.join(avoided)})s?\b", re.IGNORECASE)
+    texts = {page: text for page, text in PAGES.items() if page not in UNREVISED}
+    texts |= {"contributing.md": house, "README.md": (ROOT / "README.md").read_text(encoding="utf-8")}
+    texts |= {script.name: spoken(script) for script in sorted((ROOT / "notebooks").glob("*.py"))}
+    assert len(avoided) >= 12
+    faults = {name: sorted({hit[0] for hit in pattern.finditer(prose(text))}) for name, text in texts.items()}
+    assert {name: hits for name, hits in faults.items() if hits} == {}
 
 
 def test_formulas_are_drawn_without_a_script():

@@ -26,20 +26,13 @@ def test_the_example_runs(tmp_path, monkeypatch, capsys):
     assert "This fit can be read" in capsys.readouterr().out
 
 
-def test_the_word_list_loads(tmp_path):
-    (tmp_path / "mine.toml").write_text(blocks("toml")[0], encoding="utf-8")
-    lists = bb.load_words(tmp_path / "mine.toml")
-    assert lists.protected == {"nurses": ("nurse", "midwife"), "engineers": ("engineer", "mechanic")}
-    assert set(lists.controls) == {"neutral", "human"}
-
-
 def test_the_figures_of_the_metrics_are_those_that_are_computed():
     query = bb.load_query("weat7")
     found = bb.metric("weat_effect_size", "google-news-slice", query, p_value=True)
     drawn = bb.checks.bootstrap_metric("weat_effect_size", "google-news-slice", query)
     low, high = drawn.interval
-    assert f"{found.value:.2f}, p = {found.p_value:.3f}".replace("0.", ".") in README
-    assert f"from -{-low:.2f} to {high:.2f}".replace("0.", ".") in README
+    assert f"{found.value:.2f}, p = {found.p_value:.3f}".replace("0.", ".") in METRICS
+    assert f"from −{-low:.2f} to {high:.2f}".replace("0.", ".") in METRICS
     row = drawn.posterior.iloc[0]
     assert row["model"] == "related"
     shown = f"from −{-row['low']:.3f} to {row['high']:.3f}".replace("0.", ".")

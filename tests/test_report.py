@@ -127,7 +127,7 @@ def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, re
     for part in bb.decomposition(religion_fit).to_dict("records")[3:6]:
         shown = f"{part['contrast']} {part['mean']:.3f} {part['sd']:.3f} {part['low']:.3f}"
         assert f"{part['protected_word']} {shown}".replace("-", "\N{MINUS SIGN}") in text
-    assert "reads off the vectors how the distances of alike words are correlated" in text
+    assert "estimates from the vectors how the distances of similar words are correlated" in text
     assert "This fit can be read, within limits." in text
     cluster = bb.checks.cluster_interval(religion_fit)
     assert f"interval {cluster.low:.3f} to {cluster.high:.3f}".replace("-", "\N{MINUS SIGN}") in text

@@ -292,7 +292,7 @@ class TestPool:
             assert row["estimate"] == pytest.approx(single["mean"], abs=4 * single["sd"] / np.sqrt(4000))
             assert row["se"] == pytest.approx(single["sd"], rel=0.05)
         assert (table["sd"] < table["se"] * 1.05).all()
-        assert pool.notes[0].startswith("The covariance of the estimates was read off the vectors")
+        assert pool.notes[0].startswith("The covariance of the estimates follows from the vectors")
         assert list(pool.tree["posterior"].dims) == ["chain", "draw", "setting"]
 
     def test_the_default_contrast_is_what_every_table_has(self, tables, pooled):

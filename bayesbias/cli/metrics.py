@@ -175,7 +175,7 @@ def silhouette(given: Given) -> Made:
 @command(
     "reliability:bias_scores reliability:variance_components",
     "embeddings targets pairs query=queries measure=measures neighbours draws seed twins trust_pickle out picture",
-    embeddings=Option("Embeddings trained alike but for their seed."),
+    embeddings=Option("Embeddings trained in the same way but for their seed."),
     targets=Option("Words to score: a bundled list ('bayesbias lists') or a file.", default="occ16"),
     query=Option("A list of words that should measure one thing; several times.", list[str], None),
     measure=Option("db_wa, ripa or nbm; several times."),

@@ -18,7 +18,7 @@ from bayesbias.errors import InputError
     "distances:distance_table",
     "embedding words out case keep_duplicates relatedness twins trust_pickle",
     out=written("a distance table", *reading.TABLES),
-    relatedness=Option("Read the covariance of alike words off the whole vocabulary, which takes longer."),
+    relatedness=Option("Estimate the covariance from the whole vocabulary, which takes longer."),
 )
 def distances(given: Given) -> None:
     """Cosine distances between protected words and attribute words."""
@@ -165,12 +165,12 @@ def plan(given: Given) -> Any:
 
 @command("", "table out", out=PICTURE)
 def relatedness(given: Given) -> Any:
-    """How many unrelated words each list is worth, and whether alike words scatter as the vectors predict."""
+    """The effective sample size of each list, and whether similar words scatter as the vectors predict."""
     from bayesbias.checks.convergence import check_relatedness
 
     related = bb.relatedness(given.table)
     say(related.sentence)
-    show(related.effective_words(), "Words, and as many unrelated words as would tell as much")
+    show(related.effective_words(), "Words, and their effective sample size")
     show(check_relatedness(given.table), "Scatter of control words against its prediction")
     return related
 

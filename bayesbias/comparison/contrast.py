@@ -85,7 +85,7 @@ def contrasts(
     rows
         What the rows of words are. ``"association"`` (the default of associated - different): associations, with the
         observed mean. ``"pooled"``: associations whose deviations from the whole list are partially pooled; closer to
-        the truth on average, with intervals that miss it more often (docs/model.md). ``"difference"`` (that of all
+        the truth on average, with intervals that miss it more often (docs/validation.md). ``"difference"`` (that of all
         other contrasts): differences of two mean distances, which also hold how near the lists are. Models with normal
         means of words (``crossed``, ``published``) pool in either case.
 

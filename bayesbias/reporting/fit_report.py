@@ -130,8 +130,8 @@ NOT_ASKED = (
 )
 UNKNOWN = "The table carried no coverage: how many of the words that were asked for it holds is not known."
 MODEL_SENTENCES = {
-    "related": "This fit reads off the vectors how the distances of alike words are correlated. The published model "
-    "takes all distances for independent, the crossed one those of different words.",
+    "related": "This fit estimates from the vectors how the distances of similar words are correlated. The published "
+    "model takes all distances for independent, the crossed one those of different words.",
     "modelled": "This fit gives every attribute word an effect of its own, since distances that share a word are "
     "correlated. It takes different words for unrelated. The published model takes all distances for independent.",
     "independent": "This fit takes distances that share an attribute word for independent. They are correlated, as the "

@@ -167,7 +167,7 @@ class Trend(Staged):
         row = self.change(names[0], names[-1], prob)
         interval = f"{percent(prob)} interval {signed(row['low'])} to {signed(row['high'])}"
         settled = row["low"] > 0 or row["high"] < 0
-        verb = ("rose" if row["mean"] > 0 else "fell") if settled else "did not change in a way that is settled"
+        verb = ("rose" if row["mean"] > 0 else "fell") if settled else "did not change credibly"
         sentences = [
             f"From {names[0]} to {names[-1]} the contrast {first}{MINUS}{second} {verb}: the trend changed by "
             f"{signed(row['mean'])} ({interval}; negative: {first} words came closer).",

@@ -1,4 +1,4 @@
-"""The tables of docs/model.md on related words, from the results of the other scripts.
+"""The tables of docs/validation.md on related words, from the results of the other scripts.
 
 python benchmarks/related/tables.py
 """
