@@ -245,7 +245,7 @@ def sweep(given: Given) -> None:
     "plan=file folder workers scheduler=executor retry prob out picture report",
     plan=Option("A TOML file: decisions with their options, such as embedding, words, contrast."),
     folder=Option("A folder that keeps what is measured; a run that was stopped goes on there.", Path, default=None),
-    workers=Option(min=1),
+    workers=Option("Processes that measure embeddings; by default this process alone.", min=1),
     scheduler=Option("Address of a Dask scheduler, such as tcp://host:8786.", default=None),
     out=written("a table", ".csv", said="specifications"),
 )
