@@ -158,23 +158,27 @@ class TestCovariance:
 class TestModel:
     def test_it_agrees_with_quadrature(self):
         rng = np.random.default_rng(2)
-        grid, covariance = made_up(rng, (4, 3))
-        y = 0.3 * np.repeat([-1, 0, 0.5, 1], 3) + rng.multivariate_normal(np.zeros(12), covariance)
+        _, covariance = made_up(rng, (4, 3))
         member = np.repeat(np.eye(4), 3, axis=0)
-        own = result_of(grid, y, covariance, decisions=["a"])
-        tau = STANDARD_WIDTH * np.tan(np.pi / 2 * (np.arange(80) + 0.5) / 80)
-        first, last = (scale.ravel()[:, None, None] for scale in np.meshgrid(tau, tau))
-        # a flat prior of the mean is a very wide one
-        prior = 1e3 + first**2 * member @ member.T + last**2 * np.eye(12)
-        solved = np.linalg.solve(prior + covariance, np.tile(y[:, None], (len(prior), 1, 1)))
-        log = -0.5 * (np.linalg.slogdet(prior + covariance)[1] + (y @ solved)[:, 0])
-        effect, theta = ((each @ solved)[..., 0] for each in (first**2 * member.T, prior))
+        y = member @ [-0.3, 0.0, 0.15, 0.3] + rng.multivariate_normal(np.zeros(12), covariance)
+        own = Decisions(y, covariance, [member], STANDARD_WIDTH).draw(20_000, rng)
+        # deviations of the options' means, whose errors are known; one more of them is minus their sum
+        means = (np.eye(4) - 1 / 4)[:3] @ member.T / 3
+        tau = STANDARD_WIDTH * np.tan(np.pi / 2 * (np.arange(4000) + 0.5) / 4000)
+        prior = tau[:, None, None] ** 2 * (np.eye(4) - 1 / 4)[:3, :3]
+        total, values = prior + means @ covariance @ means.T, means @ y
+        solved = np.linalg.solve(total, np.tile(values[:, None], (4000, 1, 1)))
+        log = -0.5 * (np.linalg.slogdet(total)[1] + (values @ solved)[:, 0])
         mass = np.exp(log - log.max())
         mass /= mass.sum()
-        expected = mass @ effect
-        drawn = own.draws("effect")
-        np.testing.assert_allclose(drawn.mean(axis=0), expected - expected.mean(), atol=0.02)
-        np.testing.assert_allclose(own.draws("theta").mean(axis=0), mass @ theta, atol=0.01)
+        effects = (prior @ solved)[..., 0]
+        mean = mass @ effects
+        within = np.diagonal(prior - prior @ np.linalg.solve(total, prior), axis1=1, axis2=2)
+        sd = np.sqrt(mass @ (within + effects**2) - mean**2)
+        np.testing.assert_allclose(own.effects[:, :3].mean(axis=0), mean, atol=0.05 * sd.max())
+        np.testing.assert_allclose(own.effects[:, :3].std(axis=0), sd, rtol=0.03)
+        middle = tau[np.searchsorted(np.cumsum(mass), 0.5)]
+        assert np.median(own.scales[:, 0]) == pytest.approx(middle, rel=0.05)
 
     @pytest.mark.nuts
     @pytest.mark.full
@@ -182,32 +186,35 @@ class TestModel:
         import pymc as pm
 
         rng = np.random.default_rng(3)
-        grid, covariance = made_up(rng, (3, 4))
-        y = 0.3 * np.repeat([-1, 0, 1], 4) + rng.multivariate_normal(np.zeros(12), covariance)
-        own = result_of(grid, y, covariance)
-        first, second = np.repeat(np.arange(3), 4), np.tile(np.arange(4), 3)
+        _, covariance = made_up(rng, (4, 3))
+        member = np.repeat(np.eye(4), 3, axis=0)
+        y = member @ [-0.3, 0.0, 0.15, 0.3] + rng.multivariate_normal(np.zeros(12), covariance)
+        own = Decisions(y, covariance, [member], STANDARD_WIDTH).draw(20_000, rng)
+        centring = (np.eye(4) - 1 / 4)[:3]
+        means = centring @ member.T / 3
         with pm.Model():
-            tau = pm.HalfCauchy("tau", STANDARD_WIDTH, shape=3)
-            mean = pm.Flat("mean")
-            a, b, r = pm.Normal("a", shape=3), pm.Normal("b", shape=4), pm.Normal("r", shape=12)
-            theta = pm.Deterministic("theta", mean + tau[0] * a[first] + tau[1] * b[second] + tau[2] * r)
-            pm.MvNormal("y", theta, cov=covariance, observed=y)
-            draws = pm.sample(6000, tune=2000, chains=2, cores=1, target_accept=0.99, random_seed=1, progressbar=False)
-        posterior = draws["posterior"]
-        theirs = posterior["theta"].to_numpy().reshape(-1, 12)
-        ours = own.draws("theta")
-        assert (np.abs(ours.mean(0) - theirs.mean(0)) / theirs.std(0)).max() < 0.15
-        np.testing.assert_allclose(ours.std(0), theirs.std(0), rtol=0.12)
-        parts = []
-        for place, values in enumerate(
-            (posterior["a"].to_numpy().reshape(-1, 3)[:, first], posterior["b"].to_numpy().reshape(-1, 4)[:, second])
-        ):
-            parts.append((values * posterior["tau"].to_numpy().reshape(-1, 3)[:, [place]]).var(axis=1))
-        parts.append(
-            (posterior["r"].to_numpy().reshape(-1, 12) * posterior["tau"].to_numpy().reshape(-1, 3)[:, [2]]).var(axis=1)
-        )
-        shares = np.column_stack(parts) / np.sum(parts, axis=0)[:, None]
-        np.testing.assert_allclose(own.draws("share").mean(0), shares.mean(0), atol=0.03)
+            tau = pm.HalfCauchy("tau", STANDARD_WIDTH)
+            effect = pm.Deterministic("effect", pm.math.dot(centring, tau * pm.Normal("a", shape=4)))
+            pm.MvNormal("y", effect, cov=means @ covariance @ means.T, observed=means @ y)
+            found = pm.sample(6000, tune=2000, chains=2, cores=1, target_accept=0.99, random_seed=1, progressbar=False)
+        theirs = found["posterior"]["effect"].to_numpy().reshape(-1, 3)
+        ours = own.effects[:, :3]
+        assert (np.abs(ours.mean(0) - theirs.mean(0)) / theirs.std(0)).max() < 0.1
+        np.testing.assert_allclose(ours.std(0), theirs.std(0), rtol=0.1)
+
+    def test_an_option_that_scales_does_not_tell_the_errors(self):
+        rng = np.random.default_rng(5)
+        grid, covariance = made_up(rng, (2, 6), 0.0)
+        factor = np.repeat([1.0, 0.9], 12)
+        y = 0.8 * np.tile([-1, -1, -1, 1, 1, 1], 2) + rng.multivariate_normal(np.zeros(12), covariance)
+        both = pd.concat([grid.assign(c="one"), grid.assign(c="scaled")], ignore_index=True)
+        known = np.tile(covariance, (2, 2)) * np.outer(factor, factor)
+        own = result_of(both, factor * np.tile(y, 2), known, decisions=["a", "b", "c"])
+        alone = result_of(grid, y, covariance)
+        effects, expected = (each.effects().set_index("decision").loc["b"] for each in (own, alone))
+        np.testing.assert_allclose(effects["mean"], 0.95 * expected["mean"], atol=0.02)
+        np.testing.assert_allclose(effects["sd"], 0.95 * expected["sd"], rtol=0.15)
+        assert own.shares().set_index("decision").loc["b", "mean"] > 0.9
 
     def test_planted_effects_are_held(self, sized):
         rng, count = np.random.default_rng(4), sized(400, 30)
@@ -216,14 +223,17 @@ class TestModel:
         held = {"effects": [], "shares": [], "theta": [], "mean": []}
         for replicate in range(count):
             tau = STANDARD_WIDTH * np.abs(rng.standard_cauchy(3))
-            effects = [sd * rng.standard_normal(design.shape[1]) for sd, design in zip(tau, designs, strict=False)]
+            theta = tau[2] * rng.standard_normal(12)
+            for sd, design in zip(tau, designs, strict=False):
+                theta = theta + design @ (sd * rng.standard_normal(design.shape[1]))
+            # what an option adds to the mean of these specifications
+            effects = [design.T @ theta / design.sum(axis=0) - theta.mean() for design in designs]
             parts = [design @ own for design, own in zip(designs, effects, strict=True)]
-            parts.append(tau[2] * rng.standard_normal(12))
-            theta = sum(parts)
+            parts.append(theta - theta.mean() - sum(parts))
             own = result_of(grid, rng.multivariate_normal(theta, covariance), covariance, replicate)
             variances = np.array([part.var() for part in parts])
             for name, truth, drawn in (
-                ("effects", np.concatenate([each - each.mean() for each in effects]), own.draws("effect")),
+                ("effects", np.concatenate(effects), own.draws("effect")),
                 ("shares", variances / variances.sum(), own.draws("share")),
                 ("theta", theta, own.draws("theta")),
             ):
@@ -241,10 +251,6 @@ class TestModel:
         for name in found.decisions["decision"]:
             effects = found.effects().query("decision == @name").set_index("option")["mean"]
             assert effects.reindex(rows[name].astype(str)).mean() == pytest.approx(0, abs=1e-10)
-
-    def test_scales_have_their_prior(self):
-        model = Decisions.of(np.zeros(3), np.eye(3), [np.eye(3)], 0.5)
-        np.testing.assert_allclose(model.scales_of(np.zeros((1, 2))), 0.5)
 
 
 class TestRuns:
