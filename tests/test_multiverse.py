@@ -397,6 +397,15 @@ class TestShown:
         decision, option = label.split(" (")[0], label.split(": ")[1]
         np.testing.assert_array_equal(first, np.flatnonzero(table[decision].astype(str) == option))
 
+    def test_long_names_stay_apart(self):
+        rng = np.random.default_rng(6)
+        grid, covariance = made_up(rng, (3, 2))
+        grid["a"] = [f"a very long name of a file of vectors {name}" for name in grid["a"]]
+        _, panel = bb.plots.plot_multiverse(result_of(grid, rng.standard_normal(6), covariance)).axes
+        labels = [label.get_text().rpartition(": ")[2] for label in panel.get_yticklabels()]
+        assert len(set(labels)) == 5
+        assert max(map(len, labels)) <= 22
+
     def test_it_is_what_arviz_reads(self, found):
         assert found.tree["posterior/theta"].dims == ("chain", "draw", "specification")
         assert found.draws("theta").shape[0] == DRAWS
