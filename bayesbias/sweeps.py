@@ -66,7 +66,7 @@ from bayesbias.errors import InputError, many
 from bayesbias.models import fit, list_models, load_fit, load_model, save_fit
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, choose_engine
 from bayesbias.models.results import Fit
-from bayesbias.words import WHOLE, list_words, load_words
+from bayesbias.words import WHOLE, bundled_names, load_words
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -265,7 +265,7 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
         whole_number(seed, "a seed", least=0, most=None)
     bundled = {
         "embeddings": set(list_embeddings()["name"]),
-        "words": set(list_words()["name"]),
+        "words": bundled_names(),
         "models": {"auto", *list_models()["name"]},
         "tables": set[str](),
         "axes": {*list_axes()["name"], "gender_pairs"},

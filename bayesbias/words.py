@@ -493,6 +493,11 @@ def list_words(language: str | None = None) -> pd.DataFrame:
     return table.iloc[order.argsort(kind="stable")].reset_index(drop=True)
 
 
+def bundled_names() -> set[str]:
+    """Names of the bundled lists, which are not read."""
+    return set(_bundled())
+
+
 @cache
 def _bundled() -> dict[str, Path]:
     folder = shipped("data") / "words"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.linalg import eigh, null_space
 
 from bayesbias._core.vectors import FloatArray, IntArray
 
 ROUNDING = 1e-10
 """Variance, as a share of the largest, that rounding leaves in combinations of estimates that are known exactly."""
-FARTHEST = 3.2
-"""Coordinate beyond which scales no longer change: a thousandth of the prior's width, or a thousand times it."""
 SAME = 1e-9
 """Estimates that differ by a smaller share of their standard deviation are one."""
+GRID = np.geomspace(1e-4, 1e4, 600)
+"""Scales, in widths of their prior."""
 
 
 def distinct(y: FloatArray, covariance: FloatArray) -> IntArray:
@@ -28,106 +29,134 @@ def distinct(y: FloatArray, covariance: FloatArray) -> IntArray:
     return first
 
 
+class Drawn(NamedTuple):
+    """Draws of what is behind estimates.
+
+    Attributes
+    ----------
+    scales
+        Of the effects of each decision, and of the residuals, (D, decisions + 1).
+    effects
+        Of the options of all decisions, (D, p); those of a decision add up to 0 over the specifications.
+    residual
+        (D, n).
+    theta
+        What is behind each estimate, (D, n).
+    shares
+        Of each decision and the residual in the variance over the specifications, (D, decisions + 1).
+    """
+
+    scales: FloatArray
+    effects: FloatArray
+    residual: FloatArray
+    theta: FloatArray
+    shares: FloatArray
+
+
 @dataclass(frozen=True)
 class Decisions:
     """The model ``y = mu + sum of Z_d a_d + r + e`` of estimates with the errors e ~ N(0, V).
 
-    The effects of a decision's options are N(0, tau_d^2), the residuals N(0, tau^2). The prior of mu is flat, those of
-    the scales are half-Cauchy.
+    The effects of a decision's options are N(0, tau_d^2); the residuals have variance tau^2 and are as correlated as
+    the errors, so that what is nearly one specification has nearly one residual. The priors of the scales are
+    half-Cauchy, that of mu is flat.
+
+    Effects are what options add to the mean of these specifications. Each part is learnt of from means that weigh them
+    equally: mu from the mean, effects from least squares, residuals from their sum of squares. Weights by precision
+    would take V and the additivity of decisions for exact: where an option makes an estimate and its error somewhat
+    smaller, the difference would tell the error.
 
     Attributes
     ----------
-    y, design, variances
-        Estimates (n,), the columns 1 and Z (n, 1 + p) and the eigenvalues (n,) of V, in the coordinates of its
-        eigenvectors.
-    basis
-        These eigenvectors, (n, n).
-    decision
-        The decision that each column of Z belongs to, (p,).
+    y, covariance
+        Estimates (n,) and V (n, n).
+    designs
+        Of each decision (n, options): shares of 1 for the options behind an estimate.
     width
         Of the half-Cauchy priors.
     """
 
     y: FloatArray
-    design: FloatArray
-    variances: FloatArray
-    basis: FloatArray
-    decision: IntArray
+    covariance: FloatArray
+    designs: Sequence[FloatArray]
     width: float
 
-    @classmethod
-    def of(cls, y: FloatArray, covariance: FloatArray, designs: Sequence[FloatArray], width: float) -> Decisions:
-        """From the options (n, options) of each decision: shares of 1 for the options behind an estimate."""
-        values, basis = np.linalg.eigh(covariance)
-        design = np.column_stack([np.ones(len(y)), *designs])
-        decision = np.repeat(np.arange(len(designs)), [each.shape[1] for each in designs])
-        variances = np.maximum(values, ROUNDING * values[-1])
-        return cls(basis.T @ y, basis.T @ design, variances, basis, decision, width)
-
-    @property
-    def scales(self) -> int:
-        """Number of scales: of the decisions, and of the residual."""
-        return int(self.decision.max(initial=-1)) + 2
-
-    def scales_of(self, points: FloatArray) -> FloatArray:
-        """Scales (G, scales) at points whose coordinates are standard normal beforehand."""
-        value: FloatArray = self.width * np.tan(np.pi / 2 * ndtr(np.clip(points, -FARTHEST, FARTHEST)))
-        return value
-
-    def _normal_equations(self, tau: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Precision (G, 1 + p, 1 + p) and right side of mu and the effects, these in units of their scales; weights."""
-        weights = 1 / (self.variances + tau[:, -1:] ** 2)
-        n, size = self.design.shape
-        units = np.column_stack([np.ones(len(tau)), tau[:, self.decision]])
-        products = (self.design[:, :, None] * self.design[:, None, :]).reshape(n, -1)
-        precision = (weights @ products).reshape(-1, size, size) * units[:, :, None] * units[:, None, :]
-        precision[:, np.arange(1, size), np.arange(1, size)] += 1.0
-        return precision, (weights * self.y) @ self.design * units, weights
-
-    def log_density(self, points: FloatArray) -> FloatArray:
-        """Log posterior (G,) at points (G, scales), with mu, effects and residuals integrated."""
-        tau = self.scales_of(points)
-        precision, product, weights = self._normal_equations(tau)
-        chol = np.linalg.cholesky(precision)
-        solved = np.linalg.solve(chol, product[..., None])[..., 0]
-        log_det = 2 * np.log(np.diagonal(chol, axis1=1, axis2=2)).sum(axis=1)
-        value: FloatArray = 0.5 * (
-            np.log(weights).sum(axis=1) - weights @ self.y**2 - log_det + (solved**2).sum(axis=1)
-        ) - 0.5 * (points**2).sum(axis=1)
-        return value
-
-    def draw(self, tau: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draws of the coefficients (D, 1 + p) and of the residuals (D, n), one for each row of scales (D, scales)."""
-        precision, product, weights = self._normal_equations(tau)
-        back = np.swapaxes(np.linalg.cholesky(precision), 1, 2)
-        mean = np.linalg.solve(precision, product[..., None])[..., 0]
-        noise = rng.standard_normal(product.shape)[..., None]
-        units = np.column_stack([np.ones(len(tau)), tau[:, self.decision]])
-        coefficients = (mean + np.linalg.solve(back, noise)[..., 0]) * units
-        own = tau[:, -1:] ** 2
-        left = self.y - coefficients @ self.design.T
-        residual = own * weights * left + np.sqrt(own * self.variances * weights) * rng.standard_normal(left.shape)
-        return coefficients, residual @ self.basis.T
-
-
-def shares_of_variance(
-    model: Decisions, coefficients: FloatArray, residual: FloatArray, design: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Shares (D, scales) of the variance over the specifications of each decision and the residual, and effects (D, p).
-
-    Variances are those of the given options (finite populations, Gelman 2005, doi 10.1214/009053604000001048): each
-    decision's is the variance over the specifications of its effects.
-    """
-    effects = coefficients[:, 1:].copy()
-    parts = []
-    for place in range(model.scales - 1):
-        own = model.decision == place
-        weights = design[:, own].mean(axis=0)
+    def _maps(self) -> list[FloatArray]:
+        """Matrices (options, n) from estimates to effects by least squares, for each decision."""
+        every = np.linalg.pinv(np.column_stack([np.ones(len(self.y)), *self.designs]))[1:]
+        ends = np.cumsum([design.shape[1] for design in self.designs])[:-1]
         # effects are told from the mean by adding up to 0 over the specifications
-        effects[:, own] -= (effects[:, own] @ weights)[:, None]
-        parts.append((effects[:, own] @ design[:, own].T).var(axis=1))
-    parts.append(residual.var(axis=1))
-    total = np.column_stack(parts)
-    sums = total.sum(axis=1, keepdims=True)
-    shares: FloatArray = np.divide(total, sums, out=np.zeros_like(total), where=sums > 0)
-    return shares, effects
+        return [
+            own - design.mean(axis=0) @ own for own, design in zip(np.split(every, ends), self.designs, strict=True)
+        ]
+
+    def draw(self, draws: int, rng: np.random.Generator) -> Drawn:
+        """Draws of all parts, which share the errors of the estimates."""
+        n = len(self.y)
+        values, basis = np.linalg.eigh(self.covariance)
+        root = basis * np.sqrt(np.maximum(values, 0))
+        errors, others = (rng.standard_normal((draws, n)) @ root.T for _ in range(2))
+        left = np.eye(n) - 1 / n
+        scales, effects, parts = [], [], []
+        for design, own in zip(self.designs, self._maps(), strict=True):
+            tau, effect = self._effects(design, own, errors, rng)
+            scales.append(tau)
+            effects.append(effect)
+            parts.append(effect @ design.T)
+            left = left - design @ own
+        tau, residual = self._residuals(left, errors, others, rng)
+        parts.append(residual)
+        # variances over the given specifications (finite populations, Gelman 2005, doi 10.1214/009053604000001048)
+        total = np.column_stack([part.var(axis=1) for part in parts])
+        sums = total.sum(axis=1, keepdims=True)
+        return Drawn(
+            scales=np.column_stack([*scales, tau]),
+            effects=np.column_stack(effects),
+            residual=residual,
+            theta=(self.y - errors).mean(axis=1)[:, None] + sum(parts),
+            shares=np.divide(total, sums, out=np.zeros_like(total), where=sums > 0),
+        )
+
+    def _scales(self, log_likelihood: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
+        """Draws of a scale from its log likelihood on the grid."""
+        mass = np.exp(log_likelihood - log_likelihood.max()) * GRID / (1 + GRID**2)
+        step = np.log(GRID[1] / GRID[0])
+        chosen = rng.choice(len(GRID), draws, p=mass / mass.sum())
+        drawn: FloatArray = self.width * GRID[chosen] * np.exp(step * (rng.random(draws) - 0.5))
+        return drawn
+
+    def _effects(
+        self, design: FloatArray, own: FloatArray, errors: FloatArray, rng: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray]:
+        """Draws of a decision's scale and effects."""
+        weights = design.mean(axis=0)
+        centring = np.eye(len(own)) - weights
+        plane = null_space(weights[None])
+        prior = plane.T @ centring @ centring.T @ plane
+        # in these coordinates the effects are independent beforehand, with one variance, and so are their errors
+        known, axes = eigh(plane.T @ own @ self.covariance @ own.T @ plane, prior)
+        known = np.maximum(known, ROUNDING * np.diag(self.covariance).max())
+        estimate, noise = axes.T @ plane.T @ own @ self.y, errors @ own.T @ plane @ axes
+        variances = (self.width * GRID[:, None]) ** 2 + known
+        tau = self._scales(-0.5 * (np.log(variances) + estimate**2 / variances).sum(axis=1), len(errors), rng)
+        before = tau[:, None] * rng.standard_normal(noise.shape)
+        pull = tau[:, None] ** 2 / (tau[:, None] ** 2 + known)
+        return tau, (before + pull * (estimate - before - noise)) @ (plane @ prior @ axes).T
+
+    def _residuals(
+        self, left: FloatArray, errors: FloatArray, others: FloatArray, rng: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray]:
+        """Draws of the residuals' scale and of the residuals."""
+        n, own = len(self.y), left @ self.covariance @ left.T
+        estimate, total = left @ self.y, np.trace(own)
+        if total <= ROUNDING * np.trace(self.covariance):
+            rows = np.tile(estimate, (len(errors), 1))
+            return rows.std(axis=1), rows
+        # a sum of squares of correlated errors is about a multiple of chi squared (Satterthwaite 1946,
+        # doi 10.2307/3002019)
+        freedom, size = total**2 / (own**2).sum(), n * (self.width * GRID) ** 2 + total
+        squares = estimate @ estimate
+        tau = self._scales(-0.5 * freedom * (np.log(size) + squares / size), len(errors), rng)
+        before = tau[:, None] * np.sqrt(n / total) * (others @ left.T)
+        pull = (n * tau**2 / (n * tau**2 + total))[:, None]
+        return tau, before + pull * (estimate - before - errors @ left.T)

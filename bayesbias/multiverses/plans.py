@@ -18,7 +18,7 @@ from bayesbias.debiasing.registry import checked_method
 from bayesbias.embeddings import list_embeddings
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.catalogue import METRICS, find_metric
-from bayesbias.words import WordLists, list_words, load_words
+from bayesbias.words import WordLists, bundled_names, load_words
 
 NONE, EACH = "none", "each"
 VARIANTS, SAMPLE_FILE = "variants", "sample.json"
@@ -107,13 +107,14 @@ def checked_decisions(
     for name in plan.decisions:
         one_of(name, tuple(DEFAULTS), "a decision")
     given = {
-        name: each if isinstance(each, Decision) else Decision(options=each) for name, each in plan.decisions.items()
+        name: each if isinstance(each, Decision) else check(Decision, {"options": each}, f"{where}: {name}")
+        for name, each in plan.decisions.items()
     }
     options = {name: given[name].options if name in given else default for name, default in DEFAULTS.items()}
     for name in ("embedding", "words"):
         if not options[name]:
             raise InputError(f"{where}: give the options of the decision {name!r}")
-        bundled = set((list_embeddings() if name == "embedding" else list_words())["name"])
+        bundled = set(list_embeddings()["name"]) if name == "embedding" else bundled_names()
         options[name] = tuple(resolved([str(each) for each in options[name]], base, bundled, name, where))
     lists = [load_words(name) for name in options["words"]]
     for name, own in options.items():

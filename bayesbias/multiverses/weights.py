@@ -57,7 +57,7 @@ class Weights:
     weight, factor
         Its weight, and the factor by which its errors are larger than the vectors say, (entries,).
     labels
-        List of each attribute word.
+        List of each attribute word, with the file of its word lists unless it is a control list.
     found
         Share of the words of the lists that the embedding holds.
     """
@@ -112,7 +112,11 @@ class Sources:
             attribute=tuple(data.attribute_words[attribute].tolist()),
             weight=weight,
             factor=factor,
-            labels=dict(zip(data.attribute_words[data.attribute].tolist(), labels.tolist(), strict=True)),
+            labels={
+                # lists of several files may have one name, and different words; controls are the same in all
+                word: label if label in CONTROLS else f"{label} in {settings['words']}"
+                for word, label in zip(data.attribute_words[data.attribute].tolist(), labels.tolist(), strict=True)
+            },
             found=self._of(settings).found[_key(settings, OF_TABLES)],
         )
 

@@ -531,7 +531,9 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB) -> Figure:
     style_axes(axes, title="Every specification, by its estimate")
     axes.set_ylabel("contrast (sds of distances)" if multiverse.standardised else "contrast (cosine distance)")
     _decision_panel(panel, table, rows, shares)
-    others = [f"{name} ({len(own)} options)" for name, own in options.items() if len(own) > PANEL]
+    others = [
+        f"{name} ({len(own)} options, {100 * shares[name]:.0f}%)" for name, own in options.items() if len(own) > PANEL
+    ]
     hidden = f" Not in the panel: {', '.join(others)}." if others else ""
     note_below(
         figure,
@@ -549,7 +551,8 @@ def _decision_panel(axes: Axes, table: pd.DataFrame, rows: list[tuple[str, str]]
         height -= 0.6 * (name != last)
         own = np.flatnonzero(table[name].astype(str) == option)
         axes.scatter(own, np.full(len(own), height), marker="|", s=26, linewidth=0.9, color=INK)
-        label = option if len(option) <= LONGEST else f"{option[: LONGEST - 1]}…"
+        # names of files differ at either end
+        label = option if len(option) <= LONGEST else f"{option[: LONGEST // 2]}…{option[1 - LONGEST // 2 :]}"
         labels.append(f"{name} ({100 * shares[name]:.0f}%): {label}" if name != last else label)
         last = name
         heights.append(height)

@@ -13,14 +13,13 @@ import xarray as xr
 from scipy.special import ndtri
 
 from bayesbias._checks import probability
-from bayesbias._core.decisions import Decisions, distinct, shares_of_variance
+from bayesbias._core.decisions import Decisions, distinct
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._page import Page, Picture, Section, filled, whole_table
 from bayesbias._phrases import percent, share, signed
 from bayesbias._results import Cited, drawing, front_page
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError
-from bayesbias.models.marginal import explored, points_for
 from bayesbias.second_stage.estimates import STEPS, Staged
 
 ARBITRARY, PRINCIPLED, UNSURE = STATUSES = ("arbitrary", "principled", "unsure")
@@ -367,20 +366,13 @@ def _posterior(
     size = len(names) + 1
     shares, scales = np.zeros((DRAWS, size)), np.zeros((DRAWS, size))
     effects = np.zeros((DRAWS, sum(len(each) for each in options)))
-    attrs: dict[str, Any] = {"seed": seed, "engine": "exact"}
     if len(chosen):
-        model = Decisions.of(y, covariance, [designs[i] for i in chosen], STANDARD_WIDTH if standardised else WIDTH)
-        found = explored(model.log_density, np.zeros(model.scales), points_for(DRAWS), CHAINS, DRAWS // CHAINS, rng)
-        tau = model.scales_of(found.drawn(DRAWS, rng))
-        coefficients, residual = model.draw(tau, rng)
-        design = np.column_stack([designs[i] for i in chosen])
-        own, added = shares_of_variance(model, coefficients, residual, design)
-        theta = coefficients[:, :1] + coefficients[:, 1:] @ design.T + residual
-        shares[:, [*chosen, size - 1]], scales[:, [*chosen, size - 1]] = own, tau
+        model = Decisions(y, covariance, [designs[i] for i in chosen], STANDARD_WIDTH if standardised else WIDTH)
+        found = model.draw(DRAWS, rng)
+        theta = found.theta
+        shares[:, [*chosen, size - 1]], scales[:, [*chosen, size - 1]] = found.shares, found.scales
         ends = np.cumsum([0, *(len(each) for each in options)])
-        effects[:, np.concatenate([np.arange(ends[i], ends[i + 1]) for i in chosen])] = added
-        attrs["engine"] = "exact" if found.fault is None else "nuts"
-        attrs |= {name: float(value) for name, value in found.stats.items() if np.ndim(value) == 0}
+        effects[:, np.concatenate([np.arange(ends[i], ends[i + 1]) for i in chosen])] = found.effects
     else:
         values, basis = np.linalg.eigh(covariance)
         theta = y + rng.standard_normal((DRAWS, len(y))) @ (basis * np.sqrt(np.maximum(values, 0))).T
@@ -401,5 +393,5 @@ def _posterior(
         },
     )
     tree = xr.DataTree.from_dict({"/posterior": posterior})
-    tree.attrs = attrs
+    tree.attrs = {"seed": seed, "engine": "exact"}
     return tree

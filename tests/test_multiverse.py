@@ -1,0 +1,411 @@
+"""Multiverses: the model of decisions, the joint covariance, what runs again, and what is refused."""
+
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+from bayesbias._core.decisions import Decisions
+from bayesbias.errors import InputError
+from bayesbias.second_stage.specifications import DRAWS, STANDARD_WIDTH, multiverse_of
+
+SLICE = "google-news-slice"
+ROOT = Path(__file__).parents[1]
+
+
+def multiverse(decisions, out=None, **fields):
+    return bb.multiverse({"decisions": decisions, "replicates": 0, **fields}, out)
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    """The list weat7 under another name."""
+    return shutil.copy(ROOT / "data" / "words" / "weat7.toml", tmp_path_factory.mktemp("lists") / "again.toml")
+
+
+@pytest.fixture(scope="module")
+def vectors(random_embedding, tmp_path_factory):
+    """Two files of random vectors of the words of weat7."""
+    folder = tmp_path_factory.mktemp("vectors")
+    for number in range(2):
+        kv = random_embedding(bb.load_words("weat7"), number)
+        kv.save_word2vec_format(folder / f"v{number}.bin", binary=True)
+    return [str(folder / f"v{number}.bin") for number in range(2)]
+
+
+@pytest.fixture(scope="module")
+def decisions(vectors):
+    return {
+        "embedding": {"options": vectors, "status": "unsure"},
+        "words": ["weat7"],
+        "centre": {"options": ["none", "vocabulary"], "status": "arbitrary"},
+        "contrast": {"options": ["associated - different", "associated - human"], "status": "principled"},
+        "metric": ["contrast", "weat"],
+    }
+
+
+@pytest.fixture(scope="module")
+def found(decisions):
+    return multiverse(decisions, replicates=40)
+
+
+def made_up(rng, shape=(3, 4), correlation=0.7):
+    """Specifications of two crossed decisions, with dense errors."""
+    grid = pd.DataFrame([(f"a{i}", f"b{j}") for i in range(shape[0]) for j in range(shape[1])], columns=["a", "b"])
+    sd = rng.uniform(0.05, 0.15, len(grid))
+    same = correlation + (1 - correlation) * np.eye(len(grid))
+    return grid.assign(status="done", reason=""), np.outer(sd, sd) * same
+
+
+def result_of(specifications, y, covariance, seed=0, decisions=("a", "b")):
+    statuses = dict.fromkeys(decisions, "unsure")
+    return multiverse_of(specifications, statuses, y, covariance, np.empty((0, len(y))), True, seed)
+
+
+class TestDuplicates:
+    def test_a_list_twice_changes_nothing(self, copied):
+        own = {"embedding": [SLICE], "words": ["weat7"], "contrast": ["associated - different", "associated - human"]}
+        own["metric"] = ["contrast", "weat"]
+        once, twice = multiverse(own), multiverse({**own, "words": ["weat7", copied]})
+        assert len(once.distinct) == len(twice.distinct) == 2
+        np.testing.assert_allclose(twice.means()["mean"], once.means()["mean"], rtol=0, atol=1e-8)
+        np.testing.assert_allclose(twice.means()["sd"], once.means()["sd"], rtol=0, atol=1e-8)
+        np.testing.assert_allclose(twice.draws("theta"), once.draws("theta"), rtol=0, atol=1e-8)
+        shares = twice.shares().set_index("decision")
+        assert shares.loc["words", ["mean", "sd", "high"]].tolist() == [0, 0, 0]
+        rows = twice.effects().set_index("decision")
+        assert rows.loc["words", "mean"].tolist() == [0, 0]
+        others = [name for name in shares.index if name != "words"]
+        expected = once.shares().set_index("decision").loc[others, "mean"]
+        np.testing.assert_allclose(shares.loc[others, "mean"], expected, rtol=0, atol=1e-8)
+
+    def test_a_row_twice_changes_nothing(self):
+        rng = np.random.default_rng(0)
+        grid, covariance = made_up(rng)
+        y = rng.multivariate_normal(np.zeros(12), covariance)
+        once = result_of(grid, y, covariance)
+        again = np.concatenate([np.arange(12), np.arange(12)])
+        doubled = pd.concat([grid.assign(c="first"), grid.assign(c="second")], ignore_index=True)
+        names = ["a", "b", "c"]
+        twice = result_of(doubled, y[again], covariance[np.ix_(again, again)], decisions=names)
+        assert twice.specifications["same_as"].tolist()[12:] == list(range(12))
+        for name in ("theta", "effect", "share"):
+            first, second = once.draws(name), twice.draws(name)
+            if name == "effect":
+                second = second[:, :7]
+            if name == "share":
+                assert (second[:, 2] == 0).all()
+                second = second[:, [0, 1, 3]]
+            np.testing.assert_allclose(second, first, rtol=0, atol=1e-8)
+
+    def test_a_few_of_many_twice_change_nothing(self):
+        rng = np.random.default_rng(1)
+        grid, covariance = made_up(rng)
+        y = rng.multivariate_normal(np.zeros(12), covariance)
+        rows = [*range(12), 3, 3]
+        table = grid.iloc[rows].reset_index(drop=True)
+        twice = result_of(table, y[rows], covariance[np.ix_(rows, rows)])
+        once = result_of(grid, y, covariance)
+        pd.testing.assert_frame_equal(twice.shares(), once.shares(), atol=1e-8, rtol=0)
+        pd.testing.assert_frame_equal(twice.effects(), once.effects(), atol=1e-8, rtol=0)
+        pd.testing.assert_frame_equal(twice.means(), once.means(), atol=1e-8, rtol=0)
+
+
+class TestCovariance:
+    @pytest.mark.parametrize("second", ["different", "human"])
+    def test_one_specification_is_a_fit(self, second):
+        own = multiverse({"embedding": [SLICE], "words": ["weat7"], "contrast": [f"associated - {second}"]})
+        fit = bb.fit(bb.distance_table(SLICE, "weat7"), seed=0)
+        row = bb.contrasts(fit, "associated", second).iloc[0]
+        assert own.specifications["estimate"][0] == pytest.approx(row["mean"], abs=1e-7)
+        # a fit integrates over the factor of its errors, where this takes its root mean square; its sd is of draws
+        assert own.specifications["se"][0] == pytest.approx(row["sd"], rel=0.02)
+
+    def test_of_one_embedding_it_is_that_of_its_distances(self):
+        contrasts = ["associated - different", "associated - human", "different - human", "associated - neutral"]
+        own = multiverse({"embedding": [SLICE], "words": ["weat7"], "contrast": contrasts})
+        estimate, variance = own.specifications["estimate"], own.covariance
+        # a - d and d - h add up to a - h, and so do their errors
+        assert estimate[0] + estimate[2] == pytest.approx(estimate[1], abs=1e-12)
+        total = variance[0, 0] + variance[2, 2] + 2 * variance[0, 2]
+        assert total == pytest.approx(variance[1, 1], rel=1e-6)
+        assert np.linalg.eigvalsh(variance).min() > -1e-10 * variance.max()
+
+    def test_two_copies_of_an_embedding_are_one(self, vectors, tmp_path):
+        other = shutil.copy(vectors[0], tmp_path / "other.bin")
+        with pytest.raises(InputError, match="two embeddings are one file"):
+            multiverse({"embedding": [vectors[0], other], "words": ["weat7"]})
+
+    def test_weights_of_metrics_are_differences_of_means(self, found):
+        table = found.specifications
+        assert (
+            table.loc[table["metric"].eq("weat") & table["contrast"].str.endswith("human"), "status"] == "impossible"
+        ).all()
+        done = table[table["status"] == "done"].set_index(["embedding", "centre", "contrast", "metric"])["estimate"]
+        own = (
+            done.reset_index()
+            .pivot_table("estimate", ["embedding", "centre", "contrast"], "metric", sort=False)
+            .dropna()
+        )
+        np.testing.assert_allclose(own["weat"], own["contrast"], rtol=1e-9)
+
+
+class TestModel:
+    def test_it_agrees_with_quadrature(self):
+        rng = np.random.default_rng(2)
+        _, covariance = made_up(rng, (4, 3))
+        member = np.repeat(np.eye(4), 3, axis=0)
+        y = member @ [-0.3, 0.0, 0.15, 0.3] + rng.multivariate_normal(np.zeros(12), covariance)
+        own = Decisions(y, covariance, [member], STANDARD_WIDTH).draw(20_000, rng)
+        # deviations of the options' means, whose errors are known; one more of them is minus their sum
+        means = (np.eye(4) - 1 / 4)[:3] @ member.T / 3
+        tau = STANDARD_WIDTH * np.tan(np.pi / 2 * (np.arange(4000) + 0.5) / 4000)
+        prior = tau[:, None, None] ** 2 * (np.eye(4) - 1 / 4)[:3, :3]
+        total, values = prior + means @ covariance @ means.T, means @ y
+        solved = np.linalg.solve(total, np.tile(values[:, None], (4000, 1, 1)))
+        log = -0.5 * (np.linalg.slogdet(total)[1] + (values @ solved)[:, 0])
+        mass = np.exp(log - log.max())
+        mass /= mass.sum()
+        effects = (prior @ solved)[..., 0]
+        mean = mass @ effects
+        within = np.diagonal(prior - prior @ np.linalg.solve(total, prior), axis1=1, axis2=2)
+        sd = np.sqrt(mass @ (within + effects**2) - mean**2)
+        np.testing.assert_allclose(own.effects[:, :3].mean(axis=0), mean, atol=0.05 * sd.max())
+        np.testing.assert_allclose(own.effects[:, :3].std(axis=0), sd, rtol=0.03)
+        middle = tau[np.searchsorted(np.cumsum(mass), 0.5)]
+        assert np.median(own.scales[:, 0]) == pytest.approx(middle, rel=0.05)
+
+    @pytest.mark.nuts
+    @pytest.mark.full
+    def test_nuts_agrees(self):
+        import pymc as pm
+
+        rng = np.random.default_rng(3)
+        _, covariance = made_up(rng, (4, 3))
+        member = np.repeat(np.eye(4), 3, axis=0)
+        y = member @ [-0.3, 0.0, 0.15, 0.3] + rng.multivariate_normal(np.zeros(12), covariance)
+        own = Decisions(y, covariance, [member], STANDARD_WIDTH).draw(20_000, rng)
+        centring = (np.eye(4) - 1 / 4)[:3]
+        means = centring @ member.T / 3
+        with pm.Model():
+            tau = pm.HalfCauchy("tau", STANDARD_WIDTH)
+            effect = pm.Deterministic("effect", pm.math.dot(centring, tau * pm.Normal("a", shape=4)))
+            pm.MvNormal("y", effect, cov=means @ covariance @ means.T, observed=means @ y)
+            found = pm.sample(6000, tune=2000, chains=2, cores=1, target_accept=0.99, random_seed=1, progressbar=False)
+        theirs = found["posterior"]["effect"].to_numpy().reshape(-1, 3)
+        ours = own.effects[:, :3]
+        assert (np.abs(ours.mean(0) - theirs.mean(0)) / theirs.std(0)).max() < 0.1
+        np.testing.assert_allclose(ours.std(0), theirs.std(0), rtol=0.1)
+
+    def test_an_option_that_scales_does_not_tell_the_errors(self):
+        rng = np.random.default_rng(5)
+        grid, covariance = made_up(rng, (2, 6), 0.0)
+        factor = np.repeat([1.0, 0.9], 12)
+        y = 0.8 * np.tile([-1, -1, -1, 1, 1, 1], 2) + rng.multivariate_normal(np.zeros(12), covariance)
+        both = pd.concat([grid.assign(c="one"), grid.assign(c="scaled")], ignore_index=True)
+        known = np.tile(covariance, (2, 2)) * np.outer(factor, factor)
+        own = result_of(both, factor * np.tile(y, 2), known, decisions=["a", "b", "c"])
+        alone = result_of(grid, y, covariance)
+        effects, expected = (each.effects().set_index("decision").loc["b"] for each in (own, alone))
+        np.testing.assert_allclose(effects["mean"], 0.95 * expected["mean"], atol=0.02)
+        np.testing.assert_allclose(effects["sd"], 0.95 * expected["sd"], rtol=0.15)
+        assert own.shares().set_index("decision").loc["b", "mean"] > 0.9
+
+    def test_planted_effects_are_held(self, sized):
+        rng, count = np.random.default_rng(4), sized(400, 30)
+        grid, covariance = made_up(rng, (3, 4))
+        designs = [pd.get_dummies(grid[name], dtype=float).to_numpy() for name in ("a", "b")]
+        held = {"effects": [], "shares": [], "theta": [], "mean": []}
+        for replicate in range(count):
+            tau = STANDARD_WIDTH * np.abs(rng.standard_cauchy(3))
+            theta = tau[2] * rng.standard_normal(12)
+            for sd, design in zip(tau, designs, strict=False):
+                theta = theta + design @ (sd * rng.standard_normal(design.shape[1]))
+            # what an option adds to the mean of these specifications
+            effects = [design.T @ theta / design.sum(axis=0) - theta.mean() for design in designs]
+            parts = [design @ own for design, own in zip(designs, effects, strict=True)]
+            parts.append(theta - theta.mean() - sum(parts))
+            own = result_of(grid, rng.multivariate_normal(theta, covariance), covariance, replicate)
+            variances = np.array([part.var() for part in parts])
+            for name, truth, drawn in (
+                ("effects", np.concatenate(effects), own.draws("effect")),
+                ("shares", variances / variances.sum(), own.draws("share")),
+                ("theta", theta, own.draws("theta")),
+            ):
+                low, high = np.quantile(drawn, [0.055, 0.945], axis=0)
+                held[name].append(np.mean((low <= truth) & (truth <= high)))
+            row = own.means().iloc[0]
+            held["mean"].append(row["low"] <= theta.mean() <= row["high"])
+        for name, values in held.items():
+            # four standard errors of a mean of replicates
+            assert np.mean(values) == pytest.approx(0.89, abs=4 * np.std(values) / np.sqrt(count) + 0.01), name
+
+    def test_shares_add_up_and_effects_are_deviations(self, found):
+        np.testing.assert_allclose(found.draws("share").sum(axis=1), 1, atol=1e-12)
+        rows = found.distinct
+        for name in found.decisions["decision"]:
+            effects = found.effects().query("decision == @name").set_index("option")["mean"]
+            assert effects.reindex(rows[name].astype(str)).mean() == pytest.approx(0, abs=1e-10)
+
+
+class TestRuns:
+    def test_it_goes_on_where_it_was(self, decisions, tmp_path):
+        first = multiverse({**decisions, "metric": ["contrast"]}, tmp_path / "out")
+        files = sorted((tmp_path / "out" / "variants").glob("*.npz"))
+        times = {file: file.stat().st_mtime_ns for file in files}
+        assert len(files) == 4
+        (tmp_path / "out" / "records" / f"{files[1].stem}.json").unlink()
+        files[2].write_bytes(b"half")
+        again = multiverse({**decisions, "metric": ["contrast"]}, tmp_path / "out")
+        changed = {file for file in files if file.stat().st_mtime_ns != times[file]}
+        assert changed == {files[1], files[2]}
+        pd.testing.assert_frame_equal(again.table(), first.table())
+
+    def test_workers_change_nothing(self, decisions, found):
+        with ThreadPoolExecutor(2) as executor:
+            with_threads = bb.multiverse({"decisions": decisions, "replicates": 40}, executor=executor)
+        pd.testing.assert_frame_equal(with_threads.table(), found.table())
+        np.testing.assert_array_equal(with_threads.null, found.null)
+
+    def test_another_plan_needs_another_folder(self, vectors, tmp_path):
+        plan = {"embedding": vectors[:1], "words": ["weat7"]}
+        multiverse(plan, tmp_path)
+        with pytest.raises(InputError, match="another"):
+            multiverse({**plan, "words": ["weat8"]}, tmp_path)
+
+    def test_a_failed_embedding_stays_in_the_table(self, vectors, tmp_path, monkeypatch):
+        import bayesbias.multiverses.measures as measures
+
+        plan = {"embedding": vectors, "words": ["weat7"]}
+        whole = measures._vectors
+
+        def broken(settings):
+            if settings["embedding"] == vectors[1]:
+                raise MemoryError("no memory")
+            return whole(settings)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(measures, "_vectors", broken)
+            found = multiverse(plan, tmp_path)
+        assert found.specifications["status"].tolist() == ["done", "failed"]
+        assert "no memory" in found.specifications["reason"][1]
+        assert "1 failed" in found.text()
+        assert multiverse(plan, tmp_path).specifications["status"].tolist() == ["done", "failed"]
+        again = bb.multiverse({"decisions": plan, "replicates": 0}, tmp_path, retry=True)
+        assert again.specifications["status"].tolist() == ["done", "done"]
+
+    def test_impossible_combinations_say_why(self, vectors):
+        plan = {"embedding": vectors[:1], "words": ["weat7"], "without": ["none", "female", "tulip"]}
+        plan["contrast"] = ["associated - different", "associated - flowers"]
+        table = multiverse(plan).specifications.set_index(["without", "contrast"])
+        assert table.loc[("none", "associated - different"), "status"] == "done"
+        assert table["status"].value_counts().to_dict() == {"impossible": 4, "done": 2}
+        assert "'flowers'" in table.loc[("none", "associated - flowers"), "reason"]
+        assert "'tulip'" in table.loc[("tulip", "associated - different"), "reason"]
+
+    def test_one_specification(self, vectors):
+        own = multiverse({"embedding": vectors[:1], "words": ["weat7"]}, replicates=20)
+        assert len(own.table()) == 1
+        assert own.shares()["mean"].tolist() == [0, 0, 0]
+        assert len(own.against_topics()) == 2
+        assert own.text()
+
+
+class TestTopics:
+    def test_null_is_of_the_specifications(self, found):
+        assert found.null.shape == (40, len(found.distinct))
+        table = found.against_topics()
+        assert table["p_value"].between(1 / 41, 1).all()
+        np.testing.assert_allclose(table["p_value"], (1 + table["as_extreme"]) / 41)
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("change", "fields", "message"),
+        [
+            ({"colour": ["red"]}, {}, "a decision is 'colour': valid are embedding"),
+            ({"embedding": []}, {}, "the plan: embedding: options: the list should have at least 1 item"),
+            ({"case": ["as-is", "as-is"]}, {}, "case has an option twice"),
+            ({"case": ["lower"]}, {}, "'lower'.*as-is"),
+            ({"metric": ["rnsb"]}, {}, "'rnsb' is no weighted sum of cosines.*weat"),
+            ({"contrast": ["associated"]}, {}, "two connections"),
+            ({"all_but_top": [-1]}, {}, "all_but_top"),
+            ({"without": ["each"], "all_but_top": list(range(400))}, {}, "combinations, more than 5,000"),
+            ({"words": ["weat77"]}, {}, "weat77"),
+            ({}, {"replicates": -1}, "replicates is -1"),
+            ({}, {"draws": 3}, "draws"),
+            ({"centre": {"options": ["none"], "status": "sure"}}, {}, "status"),
+        ],
+    )
+    def test_plans(self, change, fields, message):
+        plan = {"embedding": [SLICE], "words": ["weat7"], **change}
+        with pytest.raises(InputError, match=message):
+            multiverse(plan, **fields)
+
+    def test_no_embedding(self):
+        with pytest.raises(InputError, match="give the options of the decision 'embedding'"):
+            multiverse({"words": ["weat7"]})
+
+    def test_nothing_to_compute(self, vectors):
+        with pytest.raises(InputError, match="none of 1 specifications could be computed"):
+            multiverse({"embedding": vectors[:1], "words": ["weat7"], "contrast": ["associated - flowers"]})
+
+
+class TestShown:
+    def test_the_command(self, here, vectors):
+        lines = ["replicates = 20", "[decisions]", f"embedding = {json.dumps(vectors)}", 'words = ["weat7"]']
+        Path("plan.toml").write_text("\n".join([*lines, 'centre = ["none", "vocabulary"]']), encoding="utf-8")
+        code, output, errors = here(
+            "multiverse", "plan.toml", "--folder", "kept", "-o", "t.csv", "--picture", "m.png", "--report", "r.html"
+        )
+        assert code == 0, errors
+        assert "Share of the variance" in output
+        table = pd.read_csv("t.csv")
+        assert len(table) == 4
+        assert Path("m.png").stat().st_size > 1000
+        assert "What decides" in Path("r.html").read_text(encoding="utf-8")
+        assert (Path("kept") / "manifest.json").is_file()
+        code, _, errors = here("multiverse", "none.toml")
+        assert code != 0
+        assert "none.toml" in errors
+
+    def test_the_picture(self, found):
+        figure = bb.plots.plot_multiverse(found)
+        axes, panel = figure.axes
+        points = axes.collections[1].get_offsets()
+        table = found.table()
+        drawn = table.loc[[row for row in table.index if row in found.distinct.index], "estimate"]
+        np.testing.assert_allclose(points[:, 1], drawn)
+        labels = [label.get_text() for label in panel.get_yticklabels()]
+        names = "\n".join(labels)
+        for option in ("v0.bin", "v1.bin", "associated - human", "vocabulary"):
+            assert option in names
+        share = found.shares().set_index("decision").loc["embedding", "mean"]
+        assert f"embedding ({100 * share:.0f}%)" in names
+
+    def test_ticks_stand_under_their_specifications(self, found):
+        _, panel = bb.plots.plot_multiverse(found).axes
+        table = found.table()
+        table = table.loc[[row for row in table.index if row in found.distinct.index]]
+        first = panel.collections[0].get_offsets()[:, 0]
+        label = panel.get_yticklabels()[0].get_text()
+        decision, option = label.split(" (")[0], label.split(": ")[1]
+        np.testing.assert_array_equal(first, np.flatnonzero(table[decision].astype(str) == option))
+
+    def test_long_names_stay_apart(self):
+        rng = np.random.default_rng(6)
+        grid, covariance = made_up(rng, (3, 2))
+        grid["a"] = [f"a very long name of a file of vectors {name}" for name in grid["a"]]
+        _, panel = bb.plots.plot_multiverse(result_of(grid, rng.standard_normal(6), covariance)).axes
+        labels = [label.get_text().rpartition(": ")[2] for label in panel.get_yticklabels()]
+        assert len(set(labels)) == 5
+        assert max(map(len, labels)) <= 22
+
+    def test_it_is_what_arviz_reads(self, found):
+        assert found.tree["posterior/theta"].dims == ("chain", "draw", "specification")
+        assert found.draws("theta").shape[0] == DRAWS
