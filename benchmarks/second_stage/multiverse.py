@@ -1,0 +1,231 @@
+"""Multiverses: coverage of planted effects, random topics as the given lists, seconds, a study of gender and career.
+
+``python -m benchmarks.second_stage.multiverse WHAT [REPLICATES]``, where WHAT is ``planted``, ``null`` or ``seconds``;
+``study FILE`` takes a text file of GloVe 6B (50 dimensions, https://nlp.stanford.edu/projects/glove/).
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+
+import bayesbias as bb
+from bayesbias.second_stage.specifications import STANDARD_WIDTH, multiverse_of
+from benchmarks.common import keep
+from benchmarks.second_stage.pools import inside, topics
+
+SLICES = ("google-news-slice", "glove-50d-slice")
+LISTS = ("gender", "weat6", "weat7", "weat8")
+CONTRASTS = ("associated - different", "associated - human", "associated - neutral")
+SCALED = "all, and copies whose contrasts and errors are 0.9 times as large"
+PLANTED = {
+    # standard deviations of the effects of embedding, words and contrast, and of the residual
+    "none": (0.0, 0.0, 0.0, 0.0),
+    "words decide": (0.0, 0.5, 0.0, 0.05),
+    "embedding and words": (0.3, 0.3, 0.0, 0.1),
+    "all": (0.3, 0.3, 0.3, 0.3),
+    "drawn from the priors": None,
+    SCALED: (0.3, 0.3, 0.3, 0.3),
+}
+
+
+def unit_rows(values):
+    return values / np.linalg.norm(values, axis=1, keepdims=True)
+
+
+def planted(replicates=200):
+    """Write how often 89% intervals hold effects and shares that were planted, with the covariance of a real plan."""
+    decisions = {"embedding": SLICES, "words": LISTS, "case": ["fallback"], "contrast": CONTRASTS}
+    real = bb.multiverse({"decisions": decisions, "replicates": 0})
+    names = ["embedding", "words", "contrast"]
+    single = real.distinct[[*names, "status", "reason"]].reset_index(drop=True)
+    rng, rows = np.random.default_rng(0), []
+    for case, scales in PLANTED.items():
+        specifications, covariance, names = single, real.covariance, ["embedding", "words", "contrast"]
+        if case == SCALED:
+            names, factor = [*names, "scale"], np.repeat([1.0, 0.9], len(single))
+            specifications = pd.concat([single.assign(scale=name) for name in ("one", "0.9")], ignore_index=True)
+            covariance = np.tile(real.covariance, (2, 2)) * np.outer(factor, factor)
+        designs = [pd.get_dummies(specifications[name], dtype=float) for name in names]
+        values, basis = np.linalg.eigh(covariance)
+        root = basis * np.sqrt(np.maximum(values, 0))
+        for replicate in range(replicates):
+            tau = STANDARD_WIDTH * np.abs(rng.standard_cauchy(4)) if scales is None else scales
+            theta = -0.5 + tau[-1] * rng.standard_normal(len(specifications))
+            for sd, design in zip(tau, designs[:3], strict=False):
+                theta += design.to_numpy() @ (sd * rng.standard_normal(design.shape[1]))
+            if case == SCALED:
+                theta = factor * np.tile(theta[: len(single)], 2)
+            # what an option adds to the mean of these specifications; the design is balanced
+            effects = [design.T.to_numpy() @ theta / design.sum().to_numpy() - theta.mean() for design in designs]
+            parts = [design.to_numpy() @ own for design, own in zip(designs, effects, strict=True)]
+            residual = theta - theta.mean() - sum(parts)
+            y = theta + root @ rng.standard_normal(len(theta))
+            found = multiverse_of(
+                specifications,
+                dict.fromkeys(names, "unsure"),
+                y,
+                covariance,
+                np.empty((0, len(y))),
+                True,
+                replicate,
+            )
+            row = {
+                "planted": case,
+                "distinct": len(theta),
+                "mean of the model": inside(found.draws("theta").mean(axis=1), theta.mean()),
+            }
+            whole = found.means().iloc[0]
+            row["mean, equal weights"] = whole["low"] <= theta.mean() <= whole["high"]
+            row["specifications"] = inside(found.draws("theta"), theta).mean()
+            variances = np.array([part.var() for part in (*parts, residual)])
+            own = found.effects().set_index(["decision", "option"])
+            for name, part, design in zip(names, effects, designs, strict=True):
+                bounds = own.loc[name].loc[design.columns]
+                row[f"effects: {name}"] = np.mean((bounds["low"] <= part) & (part <= bounds["high"]))
+            if variances.sum() > 0:
+                truth, drawn = variances / variances.sum(), found.draws("share")
+                # an interval of a share has no room for a truth of exactly 0
+                held = np.where(truth > 0, inside(drawn, truth), np.nan)
+                for name, *values in zip([*names, "residual"], held, truth, drawn.mean(axis=0), strict=True):
+                    row |= {
+                        f"{what}: {name}": value
+                        for what, value in zip(("share", "truth", "mean share"), values, strict=True)
+                    }
+            rows.append(row)
+    table = pd.DataFrame(rows).groupby("planted", sort=False).mean().reset_index()
+    table = table.assign(replicates=replicates)
+    keep(table.round(3), "second_stage/multiverse_planted")
+
+
+def written(folder, name, protected, drawn):
+    """A word list as a file; the last list is the control."""
+    groups = list(protected)
+    lists = {
+        "protected": protected,
+        "stereotypes": dict(zip(groups, drawn, strict=False)),
+        "controls": {"human": drawn[-1]},
+    }
+    lines = ['kind = "words"', f'name = "{name}"', 'language = "en"']
+    for part, own in lists.items():
+        lines += [f"[{part}]", *(f"{json.dumps(group)} = {json.dumps(list(words))}" for group, words in own.items())]
+    file = folder / f"{name}.toml"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    return str(file)
+
+
+def null(replicates=100, drawn_topics=200):
+    """Write how often the mean of random topics, which are no bias, excludes 0, and their p-values."""
+    protected = {group: list(words)[:7] for group, words in bb.load_words("gender").protected.items()}
+    held, tables, rows = [word for words in protected.values() for word in words], [], []
+    decisions = {"centre": ["none", "vocabulary"], "contrast": CONTRASTS[:2], "metric": ["contrast", "weat"]}
+    with TemporaryDirectory() as folder:
+        for embedding in SLICES:
+            rng, kv = np.random.default_rng(0), bb.load_embedding(embedding)
+            names = [name for name in kv.index_to_key if name.islower() and name.isalpha()]
+            units = unit_rows(kv[names])
+            for number in range(replicates):
+                file = written(Path(folder), f"{embedding} {number}", protected, topics(units, names, 3, 10, held, rng))
+                own = {"embedding": [embedding], "words": [file], **decisions}
+                found = bb.multiverse({"decisions": own, "replicates": drawn_topics, "seed": number})
+                whole, p = found.means().iloc[0], found.against_topics().set_index("statistic")["p_value"]
+                rows.append(
+                    {
+                        "embedding": embedding,
+                        "z": whole["mean"] / whole["sd"],
+                        "mean excludes 0": whole["low"] > 0 or whole["high"] < 0,
+                        **{f"{name} below {limit}": p[name] <= limit for name in p.index for limit in (0.05, 0.11)},
+                        "mean p of median": p["median"],
+                        "all intervals exclude 0": found.signs()["excludes_zero"],
+                    }
+                )
+                if number % 10 == 9:
+                    print(pd.DataFrame(rows).groupby("embedding").mean(), flush=True)
+    every = pd.DataFrame(rows)
+    table = every.groupby("embedding", sort=False).mean().drop(columns="z")
+    table.insert(0, "sd of z", every.groupby("embedding")["z"].std())
+    tables.append(table.reset_index().assign(replicates=replicates, topics=drawn_topics))
+    keep(pd.concat(tables).round(3), "second_stage/multiverse_null")
+
+
+def seconds():
+    """Write processor seconds of 468 specifications whose distances are measured."""
+    decisions = {
+        "embedding": SLICES,
+        "words": ["gender"],
+        "without": ["each"],
+        "all_but_top": [0, 1, 2],
+        "contrast": CONTRASTS,
+    }
+    rows = []
+    for replicates in (0, 1000):
+        with TemporaryDirectory() as folder:
+            plan = {"decisions": decisions, "replicates": replicates}
+            for what in ("measuring and computing", "from measured distances"):
+                begin, wall = time.process_time(), time.perf_counter()
+                found = bb.multiverse(plan, folder)
+                end = time.process_time() - begin, time.perf_counter() - wall
+                counts = (len(found.specifications), len(found.distinct))
+                rows.append((what, replicates, *counts, *end))
+    columns = ["what", "topics", "combinations", "distinct", "processor_seconds", "wall_seconds"]
+    keep(pd.DataFrame(rows, columns=columns).round(1), "second_stage/multiverse_seconds")
+
+
+GENDERED = {
+    # name: query of the groups, query of the attributes; male first
+    "names career": ("weat6", "weat6"),
+    "terms career": ("wefe_gender_math_arts", "weat6"),
+    "terms math": ("wefe_gender_math_arts", "wefe_gender_math_arts"),
+    "terms intelligence, appearance": ("wefe_gender_math_arts", "wefe_gender_intelligence_appearance"),
+    "terms intelligence, sensitive": ("wefe_gender_math_arts", "wefe_gender_intelligence_sensitive"),
+}
+
+
+def lists_of_queries(folder):
+    """Files of the queries as word lists, and the bundled list of occupations."""
+    files = []
+    for name, (groups, attributes) in GENDERED.items():
+        protected = dict(zip(("male", "female"), bb.load_query(groups).targets.values(), strict=True))
+        drawn = list(bb.load_query(attributes).attributes.values())
+        shared = set(drawn[0]) & set(drawn[1])
+        drawn = [[word for word in words if word not in shared] for words in drawn]
+        files.append(written(folder, name, protected, [*drawn, bb.load_list("human").words]))
+    return [*files, "gender"]
+
+
+def study(glove, folder=None):
+    """Write what decides about gender and career in three embeddings."""
+    from benchmarks.minilm import minilm
+
+    with TemporaryDirectory() as temporary:
+        home = Path(folder or temporary)
+        home.mkdir(exist_ok=True)
+        encoder = home / "minilm.bin"
+        words = bb.load_embedding(SLICES[0]).index_to_key
+        minilm(words).save_word2vec_format(encoder, binary=True)
+        decisions = {
+            "embedding": {"options": [SLICES[0], str(Path(glove).resolve()), str(encoder)], "status": "unsure"},
+            "words": {"options": lists_of_queries(home), "status": "unsure"},
+            "case": {"options": ["as-is", "fallback"], "status": "arbitrary"},
+            "centre": {"options": ["none", "vocabulary"], "status": "arbitrary"},
+            "all_but_top": {"options": [0, 2], "status": "unsure"},
+            "contrast": {"options": CONTRASTS[:2], "status": "principled"},
+            "metric": {"options": ["contrast", "weat"], "status": "arbitrary"},
+        }
+        found = bb.multiverse({"decisions": decisions}, home / "out")
+    print(found.text())
+    if folder:
+        bb.plots.plot_multiverse(found).savefig(home / "multiverse.png", dpi=150)
+    for name in ("shares", "effects", "means", "against_topics"):
+        keep(getattr(found, name)().round(4), f"second_stage/multiverse_study_{name}")
+    keep(found.table().round(4), "second_stage/multiverse_study")
+    return found
+
+
+if __name__ == "__main__":
+    arguments = [int(each) if each.isdigit() else each for each in sys.argv[2:]]
+    {"planted": planted, "null": null, "seconds": seconds, "study": study}[sys.argv[1]](*arguments)
