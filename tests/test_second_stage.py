@@ -364,7 +364,8 @@ class TestPool:
             mean = layout.settings(drawn) @ layout.setting_weights(weights)
             training = drawn.effects[-1] @ weights
             assert np.allclose(mean + training, (drawn.coefficients + drawn.effects.sum(axis=0)) @ weights)
-            assert (mean + training).mean() == pytest.approx(weights @ y, abs=1e-12)
+            # scales have long tails: draws of the effects, which cancel, are up to some tens
+            assert (mean + training).mean() == pytest.approx(weights @ y, abs=1e-10)
         alone = second_stage.pools._Layout(np.arange(6), None, False, np.full(6, 1 / 6))
         by_precision = replace(alone, weights=None)
         equal, least = (
