@@ -260,7 +260,7 @@ INDEPENDENT = (
     "several changes at once need engine='nuts'."
 )
 UNRELATED = (
-    "Different words are taken for unrelated: for lists of one topic the 89% intervals of changes hold 52 to 88%, "
+    "Different words are taken for unrelated: for lists of one topic the 89% intervals of changes hold 52 to 97%, "
     "those of single words 44 to 70%. Tables with relatedness (distance_table, distance_tables) give intervals that "
     "hold."
 )
