@@ -140,6 +140,10 @@ class Made:
         return bb.pool(tables, on=outside, draws=200)
 
     @cached_property
+    def related_table(self):
+        return bb.distance_table(self.kv, LISTS)
+
+    @cached_property
     def multiverse(self):
         return bb.multiverse(MULTIVERSE)
 
@@ -303,7 +307,7 @@ CALLS = {
     "diagnose": lambda made: {"post": made.post},
     "distance_table": lambda made: {"kv": made.kv, "words": LISTS, "relatedness": False},
     "distance_tables": lambda made: {"embeddings": {"one": made.kv}, "words": LISTS},
-    "checks.share_sample": lambda made: {"tables": {"one": made.table}, "embeddings": {"one": made.kv}},
+    "checks.share_sample": lambda made: {"tables": {"one": made.related_table}, "embeddings": {"one": made.kv}},
     "encode": lambda made: {"encoder": made.encoder, "words": ["p", "q"], "templates": ["the {}"], "vocabulary": 0},
     "fit": lambda made: {"table": made.table, "model": "crossed", "draws": 200, "seed": 1},
     "frame_effects": lambda made: {"post": made.framed},
