@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias._executors import Pools
-from bayesbias._files import from_json, home_folder, read_text, to_json, write_text
+from bayesbias._files import Document, check, from_json, home_folder, read_text, read_toml, to_json, write_text
 from bayesbias._progress import progress
 from bayesbias.errors import InputError, listed
 
@@ -45,6 +45,26 @@ class Task:
     settings: Mapping[str, Any]
     options: Mapping[str, Any]
     files: Mapping[str, tuple[int, int, str]]
+
+
+def read_plan[D: Document](kind: type[D], plan: Mapping[str, Any] | str | Path) -> tuple[D, Path, str]:
+    """A plan, the folder that its paths are relative to, and what messages call it."""
+    if isinstance(plan, Mapping):
+        return check(kind, dict(plan), "the plan"), Path.cwd(), "the plan"
+    if not isinstance(plan, str | Path):
+        raise InputError(f"plan is {type(plan).__name__}: give a TOML file or a mapping")
+    file = home_folder(plan)
+    return check(kind, read_toml(file), str(file)), file.resolve().parent, str(file)
+
+
+def finished(folder: Path, task: Task, file: Path | None, retry: bool) -> bool:
+    """Whether a task is on record, and the file that it writes, if any, is there as it was written."""
+    record = record_of(folder, task.name)
+    if record is None or (retry and record["status"] == "failed"):
+        return False
+    if record["status"] == "failed" or file is None:
+        return True
+    return file.is_file() and state_of(file)[2] == record["sha256"]
 
 
 def resolved(entries: Sequence[str], base: Path, names: set[str], kind: str, where: str) -> list[str]:

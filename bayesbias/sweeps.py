@@ -27,11 +27,9 @@ from bayesbias._checks import flag, whole_number
 from bayesbias._executors import executors, one_thread, workers_asked
 from bayesbias._files import (
     Document,
-    check,
     from_json,
     home_folder,
     read_text,
-    read_toml,
     to_json,
     whole_file,
     write_text,
@@ -43,9 +41,11 @@ from bayesbias._runs import (
     RECORDS,
     Task,
     by_content,
+    finished,
     new_record,
     plain_json,
     prepare,
+    read_plan,
     record_of,
     refuse_changed,
     resolved,
@@ -231,29 +231,19 @@ def sweep(
     """
     flag(retry, "retry")
     workers = workers_asked(workers)
-    checked, base, where = _read_plan(plan)
+    checked, base, where = read_plan(SweepPlan, plan)
     tasks = _tasks(checked, base, where)
     folder = home_folder(out)
     prepare(folder, checked.model_dump(), tasks, FITS)
     with ExitStack() as stack:
         pools = executors(executor, workers, stack)
-        pending = [task for task in tasks if not _finished(folder, task, checked.save, retry)]
+        pending = [task for task in tasks if not finished(folder, task, _file_of(folder, task, checked.save), retry)]
         for task in pending:  # a record that is there from now on is of this run
             (folder / RECORDS / f"{task.name}.json").unlink(missing_ok=True)
         if pending:
             at_once = {"processes": 2 * workers, "serial": 1} if isinstance(executor, str) else {}
             run(pending, _run_fit, folder, pools, at_once.get(str(executor), len(pending)))
     return _collected(folder, checked, tasks)
-
-
-def _read_plan(plan: Mapping[str, Any] | str | Path) -> tuple[SweepPlan, Path, str]:
-    """The plan, the folder that its paths are relative to, and what messages call it."""
-    if isinstance(plan, Mapping):
-        return check(SweepPlan, dict(plan), "the plan"), Path.cwd(), "the plan"
-    if not isinstance(plan, str | Path):
-        raise InputError(f"plan is {type(plan).__name__}: give a TOML file or a mapping")
-    file = home_folder(plan)
-    return check(SweepPlan, read_toml(file), str(file)), file.resolve().parent, str(file)
 
 
 def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
@@ -333,15 +323,9 @@ def _settings_text(task: Task) -> str:
     return ", ".join(f"{key} {value}" for key, value in task.settings.items() if value is not None)
 
 
-def _finished(folder: Path, task: Task, saved: bool, retry: bool) -> bool:
-    """Whether a fit is on record, and its file is there as it was written."""
-    record = record_of(folder, task.name)
-    if record is None or (retry and record["status"] == "failed"):
-        return False
-    if record["status"] == "failed" or not saved or task.settings["axis"] is not None:
-        return True
-    file = folder / FITS / f"{task.name}.nc"
-    return file.is_file() and state_of(file)[2] == record["sha256"]
+def _file_of(folder: Path, task: Task, saved: bool) -> Path | None:
+    """The file of a fit; None where none is written."""
+    return folder / FITS / f"{task.name}.nc" if saved and task.settings["axis"] is None else None
 
 
 def _run_fit(task: Task, folder: str) -> str:

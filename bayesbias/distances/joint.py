@@ -15,9 +15,10 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.covariances import ENOUGH, KEY, LEAST, Relatedness, packed, relatedness_of
 from bayesbias.distances.storage import coverage_from
 from bayesbias.distances.vocabularies import PROTECTED, Drawn, resampled
-from bayesbias.embeddings import Embedding, opened
+from bayesbias.embeddings import Case, Embedding, find_concepts, opened
 from bayesbias.embeddings.samples import SAMPLE, drawn_rows, ordered_by_frequency, sample_of
 from bayesbias.errors import InputError, listed, shown
+from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -87,6 +88,21 @@ def _keys(table: pd.DataFrame, related: Relatedness) -> set[str]:
         record = coverage_from(table.attrs["coverage"])
         keys |= {*record.substituted.values(), *(form for forms in record.forms.values() for form in forms)}
     return keys
+
+
+def draws_for(
+    embeddings: Sequence[KeyedVectors], lists: Sequence[Sequence[WordLists]], case: Case
+) -> list[Drawn] | str:
+    """Samples of several embeddings at the same words, for the word lists of each; or why there are none."""
+    keys, followed = set[str](), list[tuple[str, ...]]()
+    for kv, own in zip(embeddings, lists, strict=True):
+        for each in own:
+            looked = find_concepts(kv, each.concepts, case, each.language)
+            keys |= set(looked.forms.keys.values())
+            for words in (*each.stereotypes.values(), *each.controls.values()):
+                forms = [form for word in words for form in looked.concepts.get(word, ())]
+                followed.append(tuple(looked.forms.keys[form] for form in forms))
+    return shared_draws(embeddings, keys, followed)
 
 
 def shared_draws(

@@ -477,7 +477,7 @@ def distance_tables(
     >>> {name: len(table) for name, table in tables.items()}
     {'google': 2256, 'glove': 5216}
     """
-    from bayesbias.distances.joint import shared_draws
+    from bayesbias.distances.joint import draws_for
 
     if not isinstance(embeddings, Mapping) or not embeddings:
         raise InputError(f"embeddings is {shown(embeddings)}: give a mapping of names to embeddings")
@@ -492,14 +492,7 @@ def distance_tables(
     one_of(twins, TWINS, "twins")
     opened_ = {name: opened(kv) for name, kv in embeddings.items()}
     lists = {name: each if isinstance(each, WordLists) else load_words(each) for name, each in by_name.items()}
-    keys, followed = set[str](), list[tuple[str, ...]]()
-    for name, kv in opened_.items():
-        looked = find_concepts(kv, lists[name].concepts, case, lists[name].language)
-        keys |= set(looked.forms.keys.values())
-        for each in (*lists[name].stereotypes.values(), *lists[name].controls.values()):
-            forms = [form for word in each for form in looked.concepts.get(word, ())]
-            followed.append(tuple(looked.forms.keys[form] for form in forms))
-    drawn = shared_draws(list(opened_.values()), keys, followed)
+    drawn = draws_for(list(opened_.values()), [[lists[name]] for name in opened_], case)
     tables = {}
     with progress("measuring distances", len(opened_)) as done:
         for number, (name, kv) in enumerate(opened_.items()):

@@ -18,11 +18,11 @@ from bayesbias._checks import flag
 from bayesbias._executors import executors, workers_asked
 from bayesbias._files import home_folder
 from bayesbias._progress import progress
-from bayesbias._runs import Task, plain_json, prepare, run
+from bayesbias._runs import Task, finished, plain_json, prepare, read_plan, run
 from bayesbias.distances.joint import joint_relatedness
 from bayesbias.errors import InputError, listed
-from bayesbias.multiverses.measures import Measured, finished, measure, read_measured, write_sample
-from bayesbias.multiverses.plans import OF_VECTORS, VARIANTS, MultiversePlan, checked_decisions, read_plan, tasks_of
+from bayesbias.multiverses.measures import Measured, file_of, measure, read_measured, write_sample
+from bayesbias.multiverses.plans import OF_VECTORS, VARIANTS, MultiversePlan, checked_decisions, tasks_of
 from bayesbias.multiverses.weights import Entries, FailedError, Sources
 from bayesbias.second_stage.specifications import Multiverse, multiverse_of
 
@@ -91,13 +91,13 @@ def multiverse(
     (4, 3)
     """
     flag(retry, "retry")
-    checked, base, where = read_plan(plan)
+    checked, base, where = read_plan(MultiversePlan, plan)
     decisions, statuses = checked_decisions(checked, base, where)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory())) if out is None else home_folder(out)
         tasks = tasks_of(decisions, where)
         prepare(folder, checked.model_dump(), tasks, VARIANTS, "multiverse")
-        pending = [task for task in tasks if not finished(folder, task, retry)]
+        pending = [task for task in tasks if not finished(folder, task, file_of(folder, task), retry)]
         if pending:
             write_sample(folder, decisions)
             pools = executors(executor, workers_asked(workers), stack)

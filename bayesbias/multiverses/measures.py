@@ -18,9 +18,9 @@ from bayesbias._runs import Task, new_record, plain_json, record_of, refuse_chan
 from bayesbias.debiasing import debias
 from bayesbias.distances import distance_table
 from bayesbias.distances.covariances import KEY, Relatedness, packed, relatedness_of
-from bayesbias.distances.joint import shared_draws
+from bayesbias.distances.joint import draws_for
 from bayesbias.distances.vocabularies import SAMPLE, Drawn, measured_relatedness
-from bayesbias.embeddings import find_concepts, keyed_vectors, load_embedding
+from bayesbias.embeddings import keyed_vectors, load_embedding
 from bayesbias.embeddings.samples import ordered_by_frequency
 from bayesbias.errors import InputError
 from bayesbias.multiverses.plans import NONE, OF_TABLES, SAMPLE_FILE, VARIANTS
@@ -30,27 +30,16 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-def finished(folder: Path, task: Task, retry: bool) -> bool:
-    record = record_of(folder, task.name)
-    if record is None or (retry and record["status"] == "failed"):
-        return False
-    file = folder / VARIANTS / f"{task.name}.npz"
-    return record["status"] == "failed" or (file.is_file() and state_of(file)[2] == record["sha256"])
+def file_of(folder: Path, task: Task) -> Path:
+    """The file that holds what an embedding gave."""
+    return folder / VARIANTS / f"{task.name}.npz"
 
 
 def write_sample(folder: Path, decisions: Mapping[str, tuple[Any, ...]]) -> None:
     """The words at which all embeddings are sampled, into the folder."""
     embeddings = [load_embedding(name) for name in decisions["embedding"]]
     lists = [load_words(name) for name in decisions["words"]]
-    keys, followed = set[str](), list[tuple[str, ...]]()
-    for kv in embeddings:
-        for each in lists:
-            looked = find_concepts(kv, each.concepts, "fallback", each.language)
-            keys |= set(looked.forms.keys.values())
-            for words in (*each.stereotypes.values(), *each.controls.values()):
-                forms = [form for word in words for form in looked.concepts.get(word, ())]
-                followed.append(tuple(looked.forms.keys[form] for form in forms))
-    drawn = shared_draws(embeddings, keys, followed)
+    drawn = draws_for(embeddings, [lists] * len(embeddings), "fallback")
     content = {"reason": drawn} if isinstance(drawn, str) else {"words": list(drawn[0].words), "kind": drawn[0].kind}
     write_text(folder / SAMPLE_FILE, to_json(content))
 
@@ -69,7 +58,7 @@ def measure(task: Task, folder: str) -> str:
             message = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
             record |= {"status": "failed", "reason": message}
     if content is not None:
-        file = Path(folder) / VARIANTS / f"{task.name}.npz"
+        file = file_of(Path(folder), task)
         with whole_file(file) as temporary:
             temporary.write_bytes(content)
         record["sha256"] = state_of(file)[2]
@@ -173,7 +162,7 @@ def read_measured(folder: Path, task: Task) -> Measured:
         raise InputError(f"the record of {task.name} is gone from {folder}: run the multiverse again")
     if record["status"] == "failed":
         return Measured({}, {}, None, str(record["reason"]))
-    with (folder / VARIANTS / f"{task.name}.npz").open("rb") as content:
+    with file_of(folder, task).open("rb") as content:
         arrays = read_arrays(content, str(folder / VARIANTS))
     carrier = pd.DataFrame()
     carrier.attrs[KEY] = str(arrays[KEY])

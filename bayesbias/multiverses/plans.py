@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from bayesbias._checks import one_of, whole_number
-from bayesbias._files import Document, check, home_folder, read_toml
+from bayesbias._files import Document, check
 from bayesbias._runs import Task, by_content, plain_json, resolved, state_of
 from bayesbias.debiasing.registry import checked_method
 from bayesbias.embeddings import list_embeddings
@@ -86,16 +86,6 @@ class MultiversePlan(Document):
     replicates: int = 1000
     standardise: bool | None = None
     seed: int = 0
-
-
-def read_plan(plan: Mapping[str, Any] | str | Path) -> tuple[MultiversePlan, Path, str]:
-    """The plan, the folder that its paths are relative to, and what messages call it."""
-    if isinstance(plan, Mapping):
-        return check(MultiversePlan, dict(plan), "the plan"), Path.cwd(), "the plan"
-    if not isinstance(plan, str | Path):
-        raise InputError(f"plan is {type(plan).__name__}: give a TOML file or a mapping")
-    file = home_folder(plan)
-    return check(MultiversePlan, read_toml(file), str(file)), file.resolve().parent, str(file)
 
 
 def checked_decisions(
