@@ -1,4 +1,4 @@
-"""What a result has to show, as data: sentences, tables and pictures in sections; a page is a first screen and these.
+"""What a result has to show, as data: sentences, tables and figures in sections; a page is a first screen and these.
 
 Reports write them as HTML or Markdown, notebooks show their tables.
 """
@@ -102,7 +102,7 @@ class Picture:
 
     @cached_property
     def figure(self) -> Figure:
-        """The picture."""
+        """The figure."""
         return self.draw()
 
 
@@ -153,9 +153,9 @@ class Page:
     answer
         The result in a sentence that needs no statistics.
     lines
-        Question to its answer, below the picture.
+        Question to its answer, below the figure.
     picture
-        The one picture of the first screen.
+        The one figure of the first screen.
     fault
         Why the result should not be read; empty if it can be.
     sections
@@ -171,7 +171,7 @@ class Page:
     sections: Sequence[Section] = field(default_factory=tuple)
 
     def pictures(self) -> list[Picture]:
-        """All pictures of the page."""
+        """All figures of the page."""
         blocks = [self.picture, *(block for section in self.sections for block in section.blocks)]
         return [block for block in blocks if isinstance(block, Picture)]
 

@@ -1,4 +1,4 @@
-"""What every result presents: figures, sentences, a picture, its sources, and sections of a page."""
+"""What every result presents: figures, sentences, a figure, its sources, and sections of a page."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Cited(NamedTuple):
 class Result:
     """A result: ``table()`` has its figures, ``notes`` what limits them, ``text()`` both in sentences.
 
-    ``figure()`` is its picture, ``sources()`` what stands behind it, and ``sections()`` are the parts of its report.
+    ``figure()`` is its figure, ``sources()`` what stands behind it, and ``sections()`` are the parts of its report.
     Reports, LaTeX, citations, notebooks and the command line read these and nothing else. ``print`` shows the text, and
     a notebook the text and the tables of the sections.
     """
@@ -64,10 +64,10 @@ class Result:
         return " ".join([*self.findings(), *self.notes])
 
     def figure(self, **options: Any) -> Figure | None:
-        """The picture of the result, by the options of its function in ``bayesbias.plots``; None where it has none."""
+        """The figure of the result, by the options of its function in ``bayesbias.plots``; None where it has none."""
         valid = () if self.picture is None else _options_of(self.picture)
         if unknown := [name for name in options if name not in valid]:
-            picture = "has no picture" if self.picture is None else f"is drawn with {', '.join(valid) or 'no options'}"
+            picture = "has no figure" if self.picture is None else f"is drawn with {', '.join(valid) or 'no options'}"
             raise InputError(f"{unknown[0]} is no option: {title_of(self).lower()} {picture}")
         return None if self.picture is None else drawing(self.picture, self, **options)
 
@@ -112,7 +112,7 @@ def _options_of(picture: str) -> tuple[str, ...]:
 
 
 def drawing(picture: str, *given: Any, **options: Any) -> Figure:
-    """A picture by the name of its function; pictures know what they draw, and this door is the one way back."""
+    """A figure by the name of its function; figures know what they draw, and this door is the one way back."""
     figure: Figure = getattr(import_module("bayesbias.plots"), picture)(*given, **options)
     return figure
 

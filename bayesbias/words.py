@@ -70,7 +70,7 @@ class WordLists:
     controls
         Name to words: any number of lists, such as the bundled ``"neutral"`` and ``"human"``.
     labels
-        Control list to what it is called in sentences, reports and pictures; by default its name.
+        Control list to what it is called in sentences, reports and figures; by default its name.
     repeats
         Protected words that their source lists more than once, and how often.
     language

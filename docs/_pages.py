@@ -301,12 +301,12 @@ def scripts() -> list[Path]:
 
 
 def gallery(folder: Path) -> dict[str, str]:
-    """Run the scripts of the gallery, save their pictures, and write their page."""
+    """Run the scripts of the gallery, save their figures, and write their page."""
     import matplotlib.pyplot as plt
 
     lines = [
         *heading("Gallery", "="),
-        "Each picture is made by the script below it, on the bundled vectors and lists. "
+        "Each figure is made by the script below it, on the bundled vectors and lists. "
         'Functions return a matplotlib ``Figure``, which ``figure.savefig("name.pdf")`` saves.',
         "",
         ".. contents::\n   :local:\n   :backlinks: none\n",

@@ -1,4 +1,4 @@
-"""The site: pages of this folder, and reference pages and pictures that are made from the package at every build."""
+"""The site: pages of this folder, and reference pages and figures that are made from the package at every build."""
 
 from __future__ import annotations
 

@@ -500,7 +500,7 @@ def test_bias_that_grew(tables):
     table = found.outcomes("associated", "human")
     assert whole(table)["outcome"] == "grew"
     np.testing.assert_array_equal(table["outcome"] == "grew", table["p_shrank"] <= 0.055)
-    assert set(table["outcome"]) <= {"grew", "undecided"}
+    assert set(table["outcome"]) <= {"grew", "inconclusive"}
 
 
 def test_a_standardised_mean_is_seen_from_1(tables, result):
@@ -548,7 +548,7 @@ def test_a_verdict_by_its_parts(result):
     nearer = (words["observed_after"].abs() < words["observed_before"].abs()).sum()
     for said in (
         f"Of 12 protected words the association decreased in size for {(words['outcome'] == 'shrank').sum()}",
-        f"undecided for {(words['outcome'] == 'undecided').sum()} (a decrease or an increase has a posterior",
+        f"inconclusive for {(words['outcome'] == 'inconclusive').sum()} (a decrease or an increase has a posterior",
         "not adjusted for multiple comparisons",
         f"excludes 0 for {((words['low'] > 0) | (words['high'] < 0)).sum()}",
         f"In the observed pairs it decreased in size for {nearer}.",

@@ -111,7 +111,7 @@ def test_run_takes_an_embedding_and_words_of_ones_own(here, slice_vectors, tmp_p
     for arguments, message in (
         (
             ("plot", "x", "made/fit.nc", "-o", "x.png"),
-            "there is no picture 'x' of a fit: valid are overview, contrasts",
+            "there is no figure 'x' of a fit: valid are overview, contrasts",
         ),
         (("plot", "contrasts", "made/distances.csv", "-o", "x.png"), "of a distance table: valid are distances"),
         (("plot", "contrasts", "made/fit.nc", "-o", "x.pdf"), ".png"),
@@ -410,7 +410,7 @@ def test_rank_gives_what_the_function_gives(here, two_embeddings):
         (("rank", "plain.txt", "noisy.txt", "--query", "weat7", "--outside", "odd.csv"), "WEB of plain.txt is '0.5'"),
         (("rank", "plain.txt", "noisy.txt", "--query", "weat7", "--aggregate", "sum"), "aggregate is 'sum'"),
         (("rank", "plain.txt", "noisy.txt", "--query", "weat7", "--outside", "plain.txt"), "give embedding and a"),
-        (("rank", "plain.txt", "noisy.txt", "--query", "weat7", "--picture", "r.svg"), "a picture ends in .png"),
+        (("rank", "plain.txt", "noisy.txt", "--query", "weat7", "--picture", "r.svg"), "a figure ends in .png"),
     ],
 )  # fmt: skip
 def test_metrics_and_rank_refuse_with_a_sentence(here, two_embeddings, arguments, message):
@@ -518,7 +518,7 @@ COMPARED_WRONGLY = {
         ["google-news-slice", "google-news-slice", "--words", "gender", "--similarity", "s.csv"],
         "give --side-effects too",
     ),
-    "three in a picture": (["a.csv", "b.csv", "c.csv", "--picture", "p.png"], "a picture shows one change"),
+    "three in a picture": (["a.csv", "b.csv", "c.csv", "--picture", "p.png"], "a figure shows one change"),
     "odd draws": (["a.csv", "b.csv", "--draws", "10"], "do not split evenly"),
     "no such model": (["a.csv", "b.csv", "--model", "x"], "there is no model 'x'"),
     "no such similarities": (

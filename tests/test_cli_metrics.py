@@ -168,7 +168,7 @@ def test_stability_trains_on_texts_and_goes_on(here, tmp_path):
         (("silhouette", SEEDS[0], "--query", "query.toml", "--step", "90"), "a list has 12 words, fewer than"),
         (("silhouette", SEEDS[0], "--query", "query.toml", "--vary", "words"), "vary is 'words'"),
         (("silhouette", SEEDS[0], "--query", "query.toml", "-o", "s.txt"), "a table ends in .csv"),
-        (("silhouette", SEEDS[0], "--query", "query.toml", "--picture", "s.svg"), "a picture ends in .png"),
+        (("silhouette", SEEDS[0], "--query", "query.toml", "--picture", "s.svg"), "a figure ends in .png"),
         (("reliability", SEEDS[0], "--targets", "words.toml", "--pairs", "pairs.toml", "--neighbours", "9999"), "9999"),
         (("reliability", SEEDS[0], "--targets", "pairs.toml"), "give words, or the name of a list of words"),
         (("reliability", SEEDS[0], "--targets", "words.toml", "--measure", "weat"), "measures is 'weat'"),

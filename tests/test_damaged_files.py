@@ -247,7 +247,7 @@ def test_a_link_to_a_pipe_or_device_stays(tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"a 1_0 .2\nb .1 .2\n", "no embedding that can be read"),
+        (b"a 1_0 .2\nb .1 .2\n", "no embedding of a known format"),
         (b"a .1 .2\nb 1_0 .2\n", "line 2: a word and 2 numbers"),
         (b"a .1234 .2567\nb .1345 .26", "ends without a line break"),
         (b"2 2\na .1234 .2567\nb .1345 .26", "ends without a line break"),

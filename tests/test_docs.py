@@ -215,6 +215,15 @@ def spoken(script):
     return "\n".join(re.sub(r"^# ?", "", cell, flags=re.MULTILINE) for cell in cells)
 
 
+def said(module):
+    """Docstrings, messages and labels of a module, without names in code marks and names of parameters."""
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
+            text = re.sub(r"``[^`]+``|^ +[a-z_]+(, [a-z_]+)*$", " ", node.value, flags=re.MULTILINE)
+            if not re.fullmatch(r"[a-z_= ]+", text):  # a command's list of options
+                yield text
+
+
 def test_one_idea_has_one_name():
     house, words = PAGES["contributing.md"].split("## Words\n")
     rows = re.findall(r"^\| (?!not|---)(.+?) \|", words, re.MULTILINE)
@@ -223,6 +232,9 @@ def test_one_idea_has_one_name():
     texts = {page: text for page, text in PAGES.items() if page not in UNREVISED}
     texts |= {"contributing.md": house, "README.md": (ROOT / "README.md").read_text(encoding="utf-8")}
     texts |= {script.name: spoken(script) for script in sorted((ROOT / "notebooks").glob("*.py"))}
+    package = sorted((ROOT / "bayesbias").rglob("*.py"))
+    texts |= {str(module.relative_to(ROOT)): "\n".join(said(module)) for module in package}
+    texts |= {model.name: model.read_text(encoding="utf-8") for model in sorted((ROOT / "models").glob("*.toml"))}
     assert len(avoided) >= 12
     faults = {name: sorted({hit[0] for hit in pattern.finditer(prose(text))}) for name, text in texts.items()}
     assert {name: hits for name, hits in faults.items() if hits} == {}

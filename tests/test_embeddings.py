@@ -359,7 +359,7 @@ def test_header_without_words_or_dimensions(written, header):
 
 
 def test_text_that_is_no_embedding(written):
-    with pytest.raises(bb.InputError, match=r"is no embedding that can be read.*begins with b'just some prose"):
+    with pytest.raises(bb.InputError, match=r"is no embedding of a known format.*begins with b'just some prose"):
         bb.load_embedding(written(b"just some prose here\nand more of it\n"))
 
 

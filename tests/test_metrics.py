@@ -610,7 +610,7 @@ def test_the_result_says_which_test_it_was(kv):
     assert (found.partitions, found.exact) == (None, None)
     assert found.options["p_value"] == "related"
     assert found.sentence.endswith(
-        f"{found.value:.4g}, p = {found.p_value:.3g} (random lists as alike as these, covariance from the vectors: "
+        f"{found.value:.4g}, p = {found.p_value:.3g} (random lists as similar as these, covariance from the vectors: "
         f"mean {found.null_mean:.4g}, sd {found.null_sd:.3g}); 1 is no bias."
     )
     assert "the random lists are described by 591 words sampled from all words." in str(found)

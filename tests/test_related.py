@@ -1,4 +1,4 @@
-"""Related words: covariance read off the vectors, the model that uses it, and what a table carries."""
+"""Related words: covariance estimated from the vectors, the model that uses it, and what a table carries."""
 
 import json
 from dataclasses import replace
@@ -579,9 +579,9 @@ class TestAround:
         width = plan.curve[plan.curve["factor"] == 8].set_index("varied")["width"]
         sd = bb.contrasts(gender[1], second="human")["sd"][0]
         assert plan.present.width == pytest.approx(2 * 1.598 * sd, rel=0.05)
-        assert width["stereotype lists, alike words"] > 0.9 * plan.present.width
+        assert width["stereotype lists, similar words"] > 0.9 * plan.present.width
         assert width["stereotype lists, unrelated words"] < 0.65 * plan.present.width
-        assert "alike words" in plan.sentence
+        assert "similar words" in plan.sentence
         assert str(bb.plan(gender[1], effect=0.1, second="human")) == str(plan)
 
     def test_the_present_width_equals_that_of_the_covariance(self, small):

@@ -128,7 +128,7 @@ def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, re
         shown = f"{part['contrast']} {part['mean']:.3f} {part['sd']:.3f} {part['low']:.3f}"
         assert f"{part['protected_word']} {shown}".replace("-", "\N{MINUS SIGN}") in text
     assert "estimates from the vectors how the distances of similar words are correlated" in text
-    assert "This fit can be read, within limits." in text
+    assert "This fit passes its checks, with limits." in text
     cluster = bb.checks.cluster_interval(religion_fit)
     assert f"interval {cluster.low:.3f} to {cluster.high:.3f}".replace("-", "\N{MINUS SIGN}") in text
     published = bb.contrasts(bb.fit(religion, "published", seed=1)).iloc[0]
@@ -139,7 +139,7 @@ def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, re
     assert f"{first['word']} {first['kind']} {first['list']} {first['mean']:.3f}".replace("-", "\N{MINUS SIGN}") in text
     share = bb.checks.variance_shares(religion_fit).iloc[1]
     assert f"associated attribute word {100 * share['mean']:.0f}%" in text
-    assert "What would settle it?" in text
+    assert "What would decide it?" in text
     assert "neutral control 226 61" in text
     assert "Methods text for a paper" in text
     assert "10.1162/coli_a_00507" in text
@@ -187,7 +187,7 @@ def test_sentences_follow_the_numbers(religion):
     shift = level.groupby("connection")["distance"].mean()
     level["distance"] += 0.9 - level["connection"].map(shift)
     first = bb.checks.verdict_sentences(bb.fit(level, seed=0))[0]
-    assert first.startswith("Not settled: whether these protected words are closer")
+    assert first.startswith("Inconclusive: whether these protected words are closer")
     assert "The interval includes 0." in first
 
 

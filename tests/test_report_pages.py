@@ -109,7 +109,7 @@ def test_the_first_screen_answers(opened):
     page = opened("fit")
     headline = page.locator(".headline").inner_text()
     assert headline.startswith("Yes. In google-news-slice, words for man and woman are on average closer to their own")
-    assert page.locator("dt").all_inner_texts() == ["How sure?", "About which words?", "What would settle it?"]
+    assert page.locator("dt").all_inner_texts() == ["How sure?", "About which words?", "What would decide it?"]
     assert "random lists as coherent as these" in page.locator("dd").first.inner_text()
     assert page.locator(".answer svg").bounding_box()["y"] < 900
     page = opened("comparison")

@@ -84,7 +84,7 @@ def test_cosines_of_random_vectors_decay_as_theory_says():
     study = bb.stability.direct_bias_study(found, words[:3000], PAIRS, draws=20, random_pairs=20_000)
     theory = study.table()["isotropic"]
     np.testing.assert_allclose(theory, np.sqrt(2 / np.pi / study.table()["dims"]))
-    np.testing.assert_allclose(study.table()["yardstick"] / theory, 1, atol=0.03)
+    np.testing.assert_allclose(study.table()["baseline"] / theory, 1, atol=0.03)
     np.testing.assert_allclose(study.table()["direct_bias"] / theory, 1, atol=0.05)
     np.testing.assert_allclose(study.table()["standardised"], 1, atol=0.06)
     slope = np.polyfit(np.log(study.table()["dims"]), np.log(study.table()["direct_bias"]), 1)[0]
@@ -102,7 +102,7 @@ def test_vectors_of_known_covariance():
         {("known", "normal", 128, 0): kv}, words[:500], PAIRS, draws=20, random_pairs=20_000
     )
     expected = np.sqrt(2 / np.pi * (scales**4).sum()) / (scales**2).sum()
-    assert study.table()["yardstick"].item() == pytest.approx(expected, rel=0.03)
+    assert study.table()["baseline"].item() == pytest.approx(expected, rel=0.03)
     assert expected > 1.05 * study.table()["isotropic"].item()
 
 
@@ -356,8 +356,8 @@ def test_values_are_those_of_the_metrics(embeddings, measured):
     assert raw["crossed"].item() == pytest.approx(expected["mean"], abs=0.1 * expected["sd"])
     scaled = rows[rows["form"] == "standardised"].set_index("metric")["value"]
     assert set(scaled.index) == {"mac", "db_wa", "crossed"}
-    unit = bb.stability.direct_bias_study({key: kv}, WORDS, PAIRS, draws=2, seed=0).table()["yardstick"].item()
-    assert scaled["mac"] == pytest.approx(raw["mac"].item() / unit, rel=0.2)  # the yardstick's random pairs differ
+    unit = bb.stability.direct_bias_study({key: kv}, WORDS, PAIRS, draws=2, seed=0).table()["baseline"].item()
+    assert scaled["mac"] == pytest.approx(raw["mac"].item() / unit, rel=0.2)  # the baseline's random pairs differ
 
 
 def test_the_summary_ranks_measures(measured):

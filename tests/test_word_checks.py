@@ -67,7 +67,7 @@ def test_variants_are_other_words_and_none_is_empty():
 def test_short_lists_are_said_to_settle_nothing(slice_vectors):
     controls = [word for word in bb.load_list("human") if word in slice_vectors.key_to_index]
     found = bb.checks.check_words(lists({"a": ["he"], "b": ["she"]}, controls), slice_vectors)
-    assert "2 protected words are found: a contrast of the whole list cannot be settled with fewer than 3" in str(found)
+    assert "2 protected words are found: a contrast of the whole list cannot be told with fewer than 3" in str(found)
     assert "Little more than one topic" in found.text()
     assert found.balance is not None
 

@@ -168,7 +168,7 @@ class Marginals:
 class PooledRows(Marginals):
     """Joint posterior of m weighted sums of J values whose deviations from their mean are partially pooled.
 
-    Deviations have the covariance of their errors, times (tau / spread)^2: words whose errors are alike have alike
+    Deviations have the covariance of their errors, times (tau / spread)^2: words whose errors are similar have similar
     deviations. Given the factor f of the errors, each deviation keeps the share tau^2 / (tau^2 + f^2 spread^2). The
     mean keeps its own value and error, so that the rows average to it.
 

@@ -22,7 +22,7 @@ MEDIAN, SPREAD = 0.9608, 0.2
 LEAST = 0.02
 """Least variance between the offsets of one stratum, in units of a vocabulary word's."""
 CONCENTRATIONS = np.geomspace(2.0, 200.0, 20)
-"""Degrees of freedom of the prior that components share of their factors; more: the factors are more alike."""
+"""Degrees of freedom of the prior that components share of their factors; more: the factors are more similar."""
 SIGNALS = np.geomspace(0.02, 3.0, 40)
 """Standard deviations of what lies behind an offset, in units of a vocabulary word's."""
 TYPICAL = 0.5

@@ -1,4 +1,4 @@
-"""Distances to alike words: components and variograms, and the posterior of cell means."""
+"""Distances to similar words: components and variograms, and the posterior of cell means."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def first_alike(vectors: FloatArray, same: float = SAME) -> IntArray:
     """For each row the first row with its direction, itself where there is none before it, (rows,).
 
     Rows are projected on a few orthogonal axes, which brings them no further apart: only rows that are near there are
-    compared. A chain of rows, each alike the next, is one.
+    compared. A chain of rows, each similar to the next, is one.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ class Angle(Result):
         first, second = self.names
         low, high = row["low"], row["high"]
         side = (
-            "the interval holds 0, so that it is not settled whether the two go together"
+            "the interval holds 0, so that it is inconclusive whether the two go together"
             if low <= 0 <= high
             else f"{self.ends[0][1]} goes with {self.ends[1][1] if low > 0 else self.ends[1][0]}"
         )
@@ -316,7 +316,7 @@ class Quadrants(Result):
             f"{traits} traits lie in the quadrants of {self._between(0)} and {self._between(1)}. Expected share of the "
             f"traits in each quadrant, with its {percent(self.prob)} interval: {'; '.join(said)}.",
             f"The quadrant of {sure} of {traits} traits has a probability of {percent(self.prob)} or more; that of the "
-            "others is not settled.",
+            "others is inconclusive.",
             f"By the signs of the places alone, without errors, the shares are: {'; '.join(plain)}.",
             f"The errors are those of {ERRORS[self.population]}, on both axes at once.",
         ]

@@ -249,7 +249,7 @@ class Axis(Result):
         """How much nearer the words of one list are to the positive pole than those of another, on average.
 
         The error is that of the difference of the two mean places, from the joint covariance of places: what the axis
-        is uncertain about for both lists alike cancels. The words are taken as they are, not as a sample of others.
+        is uncertain about for both lists cancels. The words are taken as they are, not as a sample of others.
 
         Parameters
         ----------
@@ -437,7 +437,7 @@ class Axis(Result):
             said = (
                 "Agreement: correlation, over the vocabulary, of the places by this pair with those by the others; "
                 "below 0 the pair does not belong. Influence: how far places move if the pair is left out, in standard "
-                "deviations of places. Similarity: cosine of the two words. The pairs tell as much as "
+                "deviations of places. Similarity: cosine of the two words. Effective number of pairs: "
                 f"{self.effective_pairs:.1f} unrelated ones."
             )
             caption = "How each pair agrees with the others, the least agreement first"

@@ -173,7 +173,7 @@ def template_errors(
     """The errors that templates are to an axis; the parameters are those of :class:`TemplateErrors`.
 
     Few templates tell little of the variance of one place. It is moderated towards the mean over the vocabulary, as far
-    as variances are alike (Smyth 2004, https://doi.org/10.2202/1544-6115.1027), and covariances towards those that the
+    as variances are equal (Smyth 2004, https://doi.org/10.2202/1544-6115.1027), and covariances towards those that the
     similarity of words gives. ``vocabulary`` are rows, unit vectors and the design of its words.
     """
     count = len(turns)

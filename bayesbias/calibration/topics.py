@@ -58,7 +58,7 @@ MOST = 20_000
 SHORT = 0.05
 """Difference in mean similarity above which a note says that random lists are not like the given ones."""
 PLENTY = 5
-"""Words of the vocabulary for each word of a replicate below which a note says that replicates are alike."""
+"""Words of the vocabulary for each word of a replicate below which a note says that replicates are similar."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -187,7 +187,7 @@ class TopicNull(Result):
         return Cited(f"{kind} {self.words}"), Cited(f"embedding {self.embedding}")
 
     def sections(self) -> tuple[Section, ...]:
-        """The parts of a report: the null distribution, and how alike the random lists are to the given ones."""
+        """The parts of a report: the null distribution, and how similar the random lists are to the given ones."""
         tables = {
             f"Observed values among those of {LISTS[self.kind]}": self.table(),
             "Mean cosine within each list, as given and of the random lists": self.coherence,

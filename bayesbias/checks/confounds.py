@@ -79,7 +79,7 @@ class Balance(Result):
         ``expected`` is more than half of it).
     families
         One row for protected words that are nearly one word, such as *he, him, his*: ``group``, ``words``, ``number``
-        of them, ``effective`` (independent words they are worth). Empty without vectors.
+        of them, ``effective`` (effective number of words). Empty without vectors.
     notes
         What is to be read with the numbers.
     """
@@ -394,7 +394,7 @@ def _word_families(related: Relatedness | None, words: list[str]) -> pd.DataFram
 def _family_notes(families: pd.DataFrame) -> list[str]:
     if families.empty:
         return []
-    named = "; ".join(f"{row['words']} (worth {row['effective']:.1f})" for row in families.to_dict("records"))
+    named = "; ".join(f"{row['words']} (effective {row['effective']:.1f})" for row in families.to_dict("records"))
     return [
         f"Protected words that are nearly one word: {named}. They count fully in the mean over these protected words: "
         "keep one of each where that is not meant."

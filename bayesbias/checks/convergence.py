@@ -37,7 +37,7 @@ def check_predictions(
 
     A model that describes the spread of the data has shares near ``probs``. Where attribute words have effects or are
     related, the intervals are for a further word of the list; :func:`add_predictive` repeats the observed ones, or
-    draws other lists as alike as these.
+    draws other lists as similar as these.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def predictive_cells(result: Fit, seed: int | None = None) -> FloatArray:
 
 
 ENDS = (0.1, 0.3)
-"""Centred cosine similarities that part unalike, alike and close words."""
-LABELS = ("unalike", "alike", "close")
+"""Centred cosine similarities that part dissimilar, similar and close words."""
+LABELS = ("dissimilar", "similar", "close")
 FEWEST = 20
 LOOKED_AT = 1500
 """Attribute words that are looked at, drawn at random, where there are more."""
@@ -101,7 +101,7 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
 
     The squared difference of two words' distances to the protected words is predicted by the vectors: twice the
     variance less the covariance, which the variogram gives. A variogram of the wrong shape gives ratios that differ
-    between unalike and close words; a ratio other than 1 of all pairs is a matter of scale, which ``sd_factor``
+    between dissimilar and close words; a ratio other than 1 of all pairs is a matter of scale, which ``sd_factor``
     follows. Close words that scatter less than predicted mean that the intervals of lists of one topic are too narrow.
 
     Parameters
@@ -112,17 +112,18 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for all pairs of words of one control list (of any list where there is no control), and for ``unalike``
-        (similarity below .1), ``alike`` (to .3) and ``close`` pairs. Columns ``similarity``, ``words``, ``pairs``,
-        ``observed`` and ``predicted`` (squared cosine distance, summed over protected words), ``ratio``, ``relative``
-        (to the ratio of all pairs), ``z`` (log of ``relative`` in jackknife standard errors; of ``ratio`` for all
-        pairs) and ``fault``: ``relative`` below 1 / 1.5 or above 3, with z beyond 3. NaN with fewer than 20 pairs.
+        One row for all pairs of words of one control list (of any list where there is no control), and for
+        ``dissimilar`` (similarity below .1), ``similar`` (to .3) and ``close`` pairs. Columns ``similarity``,
+        ``words``, ``pairs``, ``observed`` and ``predicted`` (squared cosine distance, summed over protected words),
+        ``ratio``, ``relative`` (to the ratio of all pairs), ``z`` (log of ``relative`` in jackknife standard errors;
+        of ``ratio`` for all pairs) and ``fault``: ``relative`` below 1 / 1.5 or above 3, with z beyond 3. NaN with
+        fewer than 20 pairs.
 
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.checks.check_relatedness(table)["similarity"].tolist()
-    ['all', 'unalike', 'alike', 'close']
+    ['all', 'dissimilar', 'similar', 'close']
     """
     distances = read_distances(data, check=False)
     if distances.relatedness is None:
@@ -261,7 +262,7 @@ class Verdict(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether the fit can be read."""
+        """Whether the fit passes its checks."""
         return not self.faults
 
     def numbers(self) -> dict[str, str]:
@@ -284,9 +285,9 @@ class Verdict(Result):
         return shown
 
     def headline(self) -> str:
-        """Whether the fit can be read, and if not, why, in a sentence."""
+        """Whether the fit passes its checks, and if not, why, in a sentence."""
         if self.ok:
-            return "This fit can be read, within limits." if self.notes else "This fit can be read."
+            return "This fit passes its checks, with limits." if self.notes else "This fit passes its checks."
         return f"This fit should not be read: {'; '.join(self.faults)}."
 
     def findings(self) -> list[str]:
@@ -330,7 +331,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
     >>> verdict.ok
     True
     >>> verdict.headline()
-    'This fit can be read, within limits.'
+    'This fit passes its checks, with limits.'
     """
     result = Fit.read(post)
     chains, draws = result.posterior.sizes["chain"], result.posterior.sizes["draw"]

@@ -165,7 +165,7 @@ def association_weights(given: ListMeans) -> FloatArray | None:
 
 
 class _Errors:
-    """Variances of sums of mean distances: read off the vectors, or with attribute words as independent clusters."""
+    """Variances of sums of mean distances: from the vectors, or with attribute words as independent clusters."""
 
     def __init__(self, given: ListMeans, related: Relatedness | None) -> None:
         self.given, self.related = given, related

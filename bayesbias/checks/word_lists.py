@@ -32,7 +32,7 @@ SAME = 1 - 1e-6
 BLOCK = 1_000
 FEWEST_PROTECTED = 3
 LEAST_WORTH = 2.0
-"""Protected words, and unrelated words that a list is worth, below which a contrast cannot be settled."""
+"""Protected words, and effective words of a list, below which a contrast is inconclusive."""
 HALF = 0.5
 LISTS = ["list", "kind", "asked", "found", "effective", "missing"]
 PAIRS = ["first", "second", "lists", "cosine"]
@@ -60,7 +60,7 @@ class WordCheck(Result):
         Their names.
     lists
         One row a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found`` (numbers of words),
-        ``effective`` (unrelated words that it is worth; NaN where that is not known), ``missing`` (the words).
+        ``effective`` (effective number of words; NaN where that is not known), ``missing`` (the words).
     duplicates
         Pairs of words with a cosine similarity above .9: ``first``, ``second``, the ``lists`` of both, ``cosine``; 1
         where they have one vector.
@@ -71,7 +71,7 @@ class WordCheck(Result):
     balance
         The :class:`Balance` of frequencies; None where they are not known, for the reason that a note gives.
     notes
-        What cannot be settled with these lists, and what could not be checked.
+        What these lists cannot tell, and what could not be checked.
     """
 
     word_list: str
@@ -84,15 +84,15 @@ class WordCheck(Result):
     notes: tuple[str, ...]
 
     def table(self) -> pd.DataFrame:
-        """The lists: words asked for, found, and what they are worth."""
+        """The lists: words asked for, found, and their effective numbers of words."""
         return self.lists
 
     def text(self) -> str:
-        """One finding a line, what cannot be settled last."""
+        """One finding a line, what they cannot tell last."""
         return "\n".join(self.sentences())
 
     def sentences(self) -> list[str]:
-        """What was found, one finding each, what cannot be settled last."""
+        """What was found, one finding each, what they cannot tell last."""
         return [*self.findings(), *self.notes]
 
     def findings(self) -> list[str]:
@@ -156,7 +156,7 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
     WordCheck
         Coverage and effective number of words by list, near duplicates, words in several lists, other spellings of
         missing words (capitals, underscores, hyphens, accents, British and American endings, plurals), the balance of
-        frequencies, and what these lists cannot settle: ``text()`` in sentences, ``table()`` by list.
+        frequencies, and what these lists cannot tell: ``text()`` in sentences, ``table()`` by list.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def _measured(
         keys = pd.MultiIndex.from_frame(table[["kind", "list"]])
         table["effective"] = worth.reindex(keys).to_numpy()
     except InputError as error:
-        notes.append(f"How many unrelated words the lists are worth is not known: {error}.")
+        notes.append(f"The effective number of words of the lists is not known: {error}.")
     try:
         return balance(distances, frequencies)
     except InputError as error:
@@ -223,25 +223,25 @@ def _measured(
 
 
 def _unsettled(table: pd.DataFrame) -> list[str]:
-    """What these lists cannot settle, as far as their numbers tell."""
+    """What these lists cannot tell, as far as their numbers tell."""
     protected = table[table["kind"] == "protected"]
     attributes = table[table["kind"] != "protected"]
     sentences = []
     if (number := int(protected["found"].sum())) < FEWEST_PROTECTED:
         sentences.append(
             f"{number} protected {'word is' if number == 1 else 'words are'} found: a contrast of the whole list "
-            f"cannot be settled with fewer than {FEWEST_PROTECTED}; add words."
+            f"cannot be told with fewer than {FEWEST_PROTECTED}; add words."
         )
     if not attributes["found"].sum():
         sentences.append("No attribute word is found: there is nothing to measure.")
     poor = attributes[attributes["effective"] < LEAST_WORTH]
     if len(poor):
         named = [
-            f"{row['list']} ({many(row['found'], 'word')}, worth {row['effective']:.1f})"
+            f"{row['list']} ({many(row['found'], 'word')}; effective {row['effective']:.1f})"
             for row in poor.to_dict("records")
         ]
         sentences.append(
-            f"Little more than one topic (worth less than {LEAST_WORTH:g} unrelated words), so that another such list "
+            f"Little more than one topic (effective number of words below {LEAST_WORTH:g}), so that another such list "
             f"may well give another contrast: {listed(named)}. Add words of other topics rather than more of the same."
         )
     return sentences

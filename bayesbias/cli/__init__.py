@@ -23,7 +23,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without some letter shows ? for it
-    gc.set_threshold(100_000)  # libraries and pictures make very many objects that stay, and few cycles
+    gc.set_threshold(100_000)  # libraries and figures make very many objects that stay, and few cycles
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
     try:
         with warnings.catch_warnings():

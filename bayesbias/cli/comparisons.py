@@ -81,7 +81,7 @@ def compare(given: Given) -> Made:
     from bayesbias.models.fits import checked_draws
 
     if given.picture is not None and len(given.several) > 2:
-        raise InputError("a picture shows one change: give two embeddings, or --report for all")
+        raise InputError("a figure shows one change: give two embeddings, or --report for all")
     if len(given.several) < 2:
         raise InputError(f"given is {given.several[0]} alone: a comparison needs two embeddings or tables")
     if given.similarity is not None and not given.side_effects:

@@ -1,4 +1,4 @@
-"""The commands ``run`` and ``demo``: from an embedding and a word list to pictures and a report."""
+"""The commands ``run`` and ``demo``: from an embedding and a word list to figures and a report."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run_analysis(
     trust_pickle: bool = False,
     sensitivity: bool = True,
 ) -> None:
-    """Distances, fit, contrasts on the screen; table, fit, pictures and report in the folder ``out``."""
+    """Distances, fit, contrasts on the screen; table, fit, figures and report in the folder ``out``."""
     one_of(case, ("as-is", "fallback"), "case")
     listed = bb.load_words(words)
     if model != AUTO:
@@ -75,12 +75,12 @@ def run_analysis(
             null = bb.topic_null(kv, listed, replicates=topics, seed=_topic_seed(seed), case=case)  # type: ignore[arg-type]  # checked above
             say(null.sentence)
         say(verdict.headline())
-        with working("drawing pictures and writing the report"):
+        with working("drawing figures and writing the report"):
             bb.write_distance_table(table, out / "distances.csv")
             bb.save_fit(post, out / "fit.nc")
             save_picture(bb.plot_distances(table), out / "distances.png")
             bb.report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
-    say(f"Written to {out}: report.html and its pictures (.png), distances.png, distances.csv, fit.nc")
+    say(f"Written to {out}: report.html and its figures (.png), distances.png, distances.csv, fit.nc")
     say(f"Next: open {out / 'report.html'} in a browser")
 
 
@@ -122,7 +122,7 @@ def terms(listed: WordLists) -> list[str]:
 
 
 def run_debiasing(words: str, out: Path, seed: int) -> None:
-    """The same slice debiased: what changed on the screen; both tables, pictures and a report in the folder ``out``."""
+    """The same slice debiased: what changed on the screen; both tables, figures and a report in the folder ``out``."""
     listed, out = bb.load_words(words), home_folder(out)
     kv = bb.load_embedding(EMBEDDING)
     method, options = _method(listed)
@@ -133,7 +133,7 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
     comparison = bb.compare(before=before, after=after, seed=seed)
     beside = bb.side_effects(before, after, kv, debiased, seed=seed, comparison=comparison)
     show_changes(comparison, beside, PROB)
-    with working("drawing pictures and writing the report"):
+    with working("drawing figures and writing the report"):
         bb.write_distance_table(after, out / "distances-after.csv")
         save_table(comparison.changes(), out / "changes.csv")
         pictures = {

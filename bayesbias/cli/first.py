@@ -76,7 +76,7 @@ engineers = ["technical", "precise", "logical", "rich"]
 LETTER = re.compile(r"[^\w.-]+")
 
 
-FOLDER = Option("Folder for pictures, table, fit and report.")
+FOLDER = Option("Folder for figures, table, fit and report.")
 
 
 @command(
@@ -88,7 +88,7 @@ FOLDER = Option("Folder for pictures, table, fit and report.")
     debias=Option("Debias the vectors too, and say what changed.", default=False),
 )
 def demo(given: Given) -> None:
-    """Bundled Google News vectors to posterior distributions, pictures and a report."""
+    """Bundled Google News vectors to posterior distributions, figures and a report."""
     from bayesbias.cli.example import run_debiasing, run_demo
 
     given.call(run_demo)
@@ -105,7 +105,7 @@ def demo(given: Given) -> None:
     topics=Option("Sets of random lists to compare the contrasts with; 0 for none.", default=1000, min=0),
 )
 def run(given: Given) -> None:
-    """An embedding and a word list of your own, from distances to pictures and a report."""
+    """An embedding and a word list of your own, from distances to figures and a report."""
     from bayesbias.cli.example import run_analysis
 
     given.call(run_analysis)

@@ -1,4 +1,4 @@
-"""Bundled names for the completion of the shell: read off file names, since what loads them loads slowly."""
+"""Bundled names for the completion of the shell: read from file names, since what loads them loads slowly."""
 
 from __future__ import annotations
 

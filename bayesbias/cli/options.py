@@ -35,7 +35,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Option:
-    """How the command line takes a parameter; what is not set here is read off the function.
+    """How the command line takes a parameter; what is not set here is read from the function.
 
     Without a default and without ``names`` it is an argument; so it is with a default where ``names`` is ``()``.
     ``read`` makes a value of the text; ``load``, which takes longer, of that value and all others, once these are read.
@@ -63,7 +63,7 @@ def written(noun: str, *suffixes: str, said: str = "") -> Option:
     return Option(about, Path, None if said else UNSET, target=Target(suffixes, noun, said))
 
 
-PICTURE = written("a picture", ".png", said="picture")
+PICTURE = written("a figure", ".png", said="figure")
 TABLE = written("a table", ".csv", said="table")
 NUMBERS = written("a table", ".csv", said="{rows}")
 FRESH = Option("Seed of the draws; a fresh one if not given.", int, None)

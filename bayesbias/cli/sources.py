@@ -1,4 +1,4 @@
-"""Signatures and docstrings of public functions, read off their source: to import them takes seconds."""
+"""Signatures and docstrings of public functions, read from their source: to import them takes seconds."""
 
 from __future__ import annotations
 

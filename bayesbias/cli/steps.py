@@ -105,23 +105,23 @@ def contrasts(given: Given) -> Any:
     more=True,
     kind=Option("Of a fit: contrasts, coefficients, ...; of a table: distances, ..."),
     file=Option("A fit, .nc, or a distance table, .csv or .parquet."),
-    out=written("a picture", ".png"),
+    out=written("a figure", ".png"),
 )
 def plot(given: Given) -> None:
-    """A picture of a fit or of a distance table. Its options follow as --name value, such as --second human."""
+    """A figure of a fit or of a distance table. Its options follow as --name value, such as --second human."""
     from bayesbias.plots import OF_A_FIT, OF_A_TABLE
 
     known, holder = (OF_A_FIT, "fit") if given.file.suffix == ".nc" else (OF_A_TABLE, "distance table")
     if given.kind not in known:
-        raise InputError(f"there is no picture {given.kind!r} of a {holder}: valid are {', '.join(known)}")
+        raise InputError(f"there is no figure {given.kind!r} of a {holder}: valid are {', '.join(known)}")
     valid = [name for name in list(inspect.signature(known[given.kind]).parameters)[1:] if name != "ax"]
     others, options = reading.extra_options(given.more, valid, given.kind)
     if others:
-        raise InputError(f"a picture shows one {holder}, and {others[0]} is given too")
+        raise InputError(f"a figure shows one {holder}, and {others[0]} is given too")
     shown = bb.load_fit(given.file) if holder == "fit" else bb.read_distance_table(given.file)
     with working("drawing"):
         save_picture(known[given.kind](shown, **options), given.out)
-    say(f"picture written to {given.out}")
+    say(f"figure written to {given.out}")
 
 
 @command(
@@ -131,7 +131,7 @@ def plot(given: Given) -> None:
 )
 def report(given: Given) -> None:
     """Write a report on a fit: one HTML file, or Markdown."""
-    with working("drawing pictures"):
+    with working("drawing figures"):
         given.call(bb.report, path=given.out)
     say(f"report written to {given.out}")
 

@@ -1,4 +1,4 @@
-"""Files that commands write: tables, pictures and reports, whole or not at all."""
+"""Files that commands write: tables, figures and reports, whole or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Made:
-    """A result whose table or picture is not that of its kind, and what else its report takes."""
+    """A result whose table or figure is not that of its kind, and what else its report takes."""
 
     result: Any
     table: pd.DataFrame | None = None
@@ -49,7 +49,7 @@ def write(result: Any, targets: Iterable[tuple[Path, Target]], prob: float | Non
         elif ".parquet" in target.suffixes:
             made.result.write(path)
         else:
-            with working("drawing pictures"):
+            with working("drawing figures"):
                 bb.report(made.result, path, **made.beside, **_mass(prob, getattr(made.result, "front", bb.report)))
         say(f"{target.said.format(rows=rows)} written to {path}")
 
@@ -61,7 +61,7 @@ def table_of(result: Any, prob: float | None) -> pd.DataFrame:
 
 
 def picture_of(result: Any, prob: float | None) -> Figure:
-    """The picture of a result."""
+    """The figure of a result."""
     figure: Figure = result.figure(**_mass(prob, getattr(bb.plots, result.picture)))
     return figure
 
@@ -79,7 +79,7 @@ def save_table(table: pd.DataFrame, path: Path) -> None:
 
 
 def save_picture(figure: Figure, path: Path) -> None:
-    """A picture as .png, whole or not at all."""
+    """A figure as .png, whole or not at all."""
     from bayesbias._files import whole_file
     from bayesbias.plots.style import write_png
 

@@ -145,10 +145,10 @@ def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
     still = f"; it did not change for {same}" if same else ""
     return (
         f"{_prefix(result, number)}Of {many(len(part), 'protected word')} the {what} decreased in size for "
-        f"{_counted(counted['shrank'])}, increased for {_counted(counted['grew'])}, and is undecided for {left}{still} "
-        f"(a decrease or an increase has a posterior probability of at least {share(SURE)}, word by word, not adjusted "
-        f"for multiple comparisons). The {percent(table.attrs['prob'])} interval of its change excludes 0 for {away}. "
-        f"In the observed pairs it decreased in size for {smaller}."
+        f"{_counted(counted['shrank'])}, increased for {_counted(counted['grew'])}, and is inconclusive for "
+        f"{left}{still} (a decrease or an increase has a posterior probability of at least {share(SURE)}, word by "
+        f"word, not adjusted for multiple comparisons). The {percent(table.attrs['prob'])} interval of its change "
+        f"excludes 0 for {away}. In the observed pairs it decreased in size for {smaller}."
     )
 
 
@@ -285,7 +285,7 @@ def _moved(result: Comparison, prob: float) -> str:
         if row["outcome"] == "unchanged":
             move = "on average, protected words did not move towards or away from their own stereotypes"
         elif row["low"] <= 0 <= row["high"]:
-            move = "it is not settled whether protected words moved towards their own stereotypes or away from them"
+            move = "it is inconclusive whether protected words moved towards their own stereotypes or away from them"
         else:
             way = "away from" if row["change"] > 0 else "towards"
             move = f"on average, protected words moved {way} their own stereotypes"
@@ -304,7 +304,7 @@ def _small_picture(result: Comparison, prob: float) -> Picture:
 
 
 def _of_change(result: Comparison, number: int, prob: float) -> Section:
-    """Pictures and tables of one change."""
+    """Figures and tables of one change."""
     before, after = result.pair(number)
     title = f"Mean distances and associations of protected words, {route(before, after)}"
     shown = [Picture(f"change-{number}", title, partial(drawing, "plot_change", result, prob, before, after))]

@@ -357,12 +357,12 @@ class Comparison(Result):
             ``high`` (of the change), ``p_shrank`` (that the value is nearer to 0 after than before), ``p_reversed``
             (that its sign is another; it is near .5 by itself where the value after is near 0), and ``outcome``:
             ``shrank`` or ``grew`` where that has a probability of .945 or more, ``unchanged`` where the change is
-            exactly 0, else ``undecided``. Outcomes are judged word by word, not adjusted for multiple comparisons. The
-            probabilities are exact for the model of related words, from the draws of NUTS as they are, and otherwise
-            approximate: closely for the whole list, roughly for single words (docs/debiasing.md). ``observed_before``
-            and ``observed_after`` are the same quantities of the observed pairs: what became of these attribute words,
-            where the posterior speaks of words of their kind. For more than one change first ``before_embedding`` and
-            ``after_embedding``.
+            exactly 0, else ``inconclusive``. Outcomes are judged word by word, not adjusted for multiple comparisons.
+            The probabilities are exact for the model of related words, from the draws of NUTS as they are, and
+            otherwise approximate: closely for the whole list, roughly for single words (docs/debiasing.md).
+            ``observed_before`` and ``observed_after`` are the same quantities of the observed pairs: what became of
+            these attribute words, where the posterior speaks of words of their kind. For more than one change first
+            ``before_embedding`` and ``after_embedding``.
         """
         first, second = contrasted(first, second, list(self.connections), self.filled)
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
@@ -373,7 +373,7 @@ class Comparison(Result):
             outcome = np.select(
                 [sides.unchanged, shrank >= SURE, 1 - shrank >= SURE],
                 ["unchanged", "shrank", "grew"],
-                default="undecided",
+                default="inconclusive",
             )
             pieces[number] = self._labelled(sides).assign(
                 before=sides.before.mean,
@@ -489,7 +489,7 @@ class Comparison(Result):
 
     @cached_property
     def _known_sides(self) -> dict[tuple[Any, ...], Sides]:
-        """What :meth:`sides` gave: tables, sentences and pictures ask for the same."""
+        """What :meth:`sides` gave: tables, sentences and figures ask for the same."""
         return {}
 
     def _sides(self, sums: Sums, number: int, whole: tuple[str, str | None] | None = None) -> Sides:
@@ -684,7 +684,7 @@ def similarity_shift(
 ) -> pd.DataFrame:
     """How many cosine similarities lie within 0 plus or minus 1 - MAC, before and after.
 
-    The study takes 1 - MAC, which the authors of MAC held to be a sign of bias, as a yardstick of what words without a
+    The study takes 1 - MAC, which the authors of MAC held to be a sign of bias, as a baseline of what words without a
     bias do.
 
     Parameters
@@ -701,7 +701,7 @@ def similarity_shift(
     -------
     DataFrame
         One row a connection: ``connection``, ``n`` (pairs), ``before``, ``after`` (shares within the limit).
-        ``attrs["mac"]`` and ``attrs["limit"]`` are the yardstick.
+        ``attrs["mac"]`` and ``attrs["limit"]`` are the baseline.
 
     References
     ----------

@@ -46,7 +46,7 @@ class PlannedSize:
 class Design:
     """Word lists as the model sees them: P lists of attribute words by S sets of protected words.
 
-    The words of a list stand alike to every set, and so do the words of a set to every list.
+    The words of a list stand in the same relation to every set, and so do the words of a set to every list.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ class RelatedDesign:
     def variance(self, lengths: FloatArray, alike: bool) -> FloatArray:
         """Variance of the contrast for factors of 1, by the attribute classes of two lists, (A, A).
 
-        Lists are longer by alike words, or by further unrelated topics.
+        Lists are longer by similar words, or by further unrelated topics.
         """
         times = lengths / self.words
         if alike:

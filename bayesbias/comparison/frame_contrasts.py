@@ -213,7 +213,7 @@ class OriginSensitivity(Result):
     contrasts
         One row for each origin and contrast with associated: ``centre``, ``all_but_top``, ``contrast``, ``mean``,
         ``sd``, ``low``, ``high``, ``in_spreads`` (the mean in standard deviations of control distances under
-        that origin), ``settled`` (whether the interval excludes 0).
+        that origin), ``credible`` (whether the interval excludes 0).
     notes
         What limits the result.
     """
@@ -229,12 +229,12 @@ class OriginSensitivity(Result):
         """The result in sentences, without its notes."""
         sentences = []
         for contrast, part in self.contrasts.groupby("contrast", sort=False):
-            signs, settled = np.sign(part["mean"]).nunique(), part["settled"].sum()
+            signs, credible = np.sign(part["mean"]).nunique(), part["credible"].sum()
             low, high = part["in_spreads"].min(), part["in_spreads"].max()
             name = difference(str(contrast))
             sign = "has one sign" if signs == 1 else "changes its sign"
             sentences.append(
-                f"{name} {sign} over {len(part)} origins, its interval excludes 0 with {settled} of them, and it is "
+                f"{name} {sign} over {len(part)} origins, its interval excludes 0 with {credible} of them, and it is "
                 f"{signed(low)} to {signed(high)} standard deviations of control distances."
             )
         return sentences
@@ -298,7 +298,7 @@ def origin_sensitivity(
             settled = bool(row["low"] > 0 or row["high"] < 0)
             numbers = [float(row[name]) for name in ("mean", "sd", "low", "high")]
             rows.append((centre, top, f"associated - {other}", *numbers, numbers[0] / spread, settled))
-    columns = ["centre", "all_but_top", "contrast", "mean", "sd", "low", "high", "in_spreads", "settled"]
+    columns = ["centre", "all_but_top", "contrast", "mean", "sd", "low", "high", "in_spreads", "credible"]
     note = "The origin is a choice, and none is the right one: say which was taken."
     return OriginSensitivity(pd.DataFrame(rows, columns=columns), (note,))
 

@@ -169,7 +169,7 @@ def bootstrap_metric(
     Words of a set are drawn with replacement, as many as it has; where sets share words, as many as they have together.
     The interval is the percentile one. The metrics of one number treat words as given; this asks what other words of
     the same kind would have said, and takes the words of a set for unrelated. The contrast beside it is that of
-    :func:`fit` with ``model="auto"``, for these target words: its interval knows which attribute words are alike.
+    :func:`fit` with ``model="auto"``, for these target words: its interval knows which attribute words are similar.
 
     Parameters
     ----------

@@ -135,7 +135,7 @@ def plan(
     given, ``connection_sd`` spread as the present number of protected words would leave it. The sampling sd of the
     estimate is taken to be the posterior sd, and longer lists to be of the same kind as the present ones. For a table
     that carries relatedness the contrast is that of these protected words, and lists grow in two ways: by words as
-    alike as those there, which tell little new, or by unrelated words.
+    similar to those there, which tell little new, or by unrelated words.
 
     Parameters
     ----------
@@ -208,18 +208,18 @@ def _related(source: object) -> tuple[ModelSpec, Distances] | None:
 
 
 WAYS = {
-    "stereotype lists, alike words": (True, False, True),
+    "stereotype lists, similar words": (True, False, True),
     "stereotype lists, unrelated words": (True, False, False),
-    "stereotype and control lists, alike words": (True, True, True),
+    "stereotype and control lists, similar words": (True, True, True),
     "stereotype and control lists, unrelated words": (True, True, False),
 }
-"""Ways to lengthen lists of related words: stereotype lists, control lists, by words as alike as those there."""
+"""Ways to lengthen lists of related words: stereotype lists, control lists, by words as similar as those there."""
 
 
 def _related_plan(
     spec: ModelSpec, data: Distances, effect: float, prob: float, power: float, first: str, second: str | None
 ) -> Plan:
-    """The plan for given protected words: lists grow by alike or by unrelated words."""
+    """The plan for given protected words: lists grow by similar or by unrelated words."""
     first, second = contrasted(first, second, data.connections.tolist(), data.filled)
     design = related_design(data, first, second)
     grid = related_posterior(spec, data).grid

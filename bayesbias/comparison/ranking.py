@@ -46,7 +46,7 @@ CALIBRATION = (
     "Of two equally biased embeddings, one is called less biased with a probability above .95 in 1 to 3% of word lists "
     "where both are close to no bias, and in 12 to 16% where they are far from it (nominal 10%)."
 )
-"""What the probabilities are worth, as simulated."""
+"""How well the probabilities hold, as simulated."""
 SAME = 1e-5
 """Relative difference up to which scores are the same: vectors in single precision say no more."""
 

@@ -85,7 +85,7 @@ def contexts(
     seed
         Seed of the choice.
     vocabulary
-        Words outside of the lists, which show how the distances of alike words are correlated.
+        Words outside of the lists, which show how the distances of similar words are correlated.
 
     Returns
     -------

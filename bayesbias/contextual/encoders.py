@@ -103,7 +103,7 @@ def encode(
         Part of speech (noun, mass, plural, adjective, person, subject, object, possessive, verb) to words, beside what
         the lists declare and what is known of the bundled English lists. Other words fill the frames for any.
     vocabulary
-        Words outside of the lists that show how the distances of alike words are correlated: how many of some 640
+        Words outside of the lists that show how the distances of similar words are correlated: how many of some 640
         common English ones, or your own. None takes 420 of these for English lists, and none for others.
     cache
         Folder where vectors are kept as they are made, under the encoder's name and the text: what was done before an

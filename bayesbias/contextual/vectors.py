@@ -41,7 +41,7 @@ class ContextVectors:
     words
         The words; those of ``vocabulary`` come last.
     vocabulary
-        Words outside of the lists, which show how the distances of alike words are correlated.
+        Words outside of the lists, which show how the distances of similar words are correlated.
     frames
         Names of the sentence frames. Of sentences from a corpus, which every word has for itself: none.
     word, frame

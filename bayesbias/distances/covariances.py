@@ -1,4 +1,4 @@
-"""``Relatedness``: what the vectors know about the covariance of distances to alike words, and how tables carry it."""
+"""``Relatedness``: the covariance of distances to similar words, estimated from the vectors; how tables carry it."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ MOST_PROTECTED = 5000
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Relatedness(Result):
-    """How the distances between protected and attribute words are correlated, read off the vectors.
+    """How the distances between protected and attribute words are correlated, estimated from the vectors.
 
-    Distances of alike words are alike. Over a sample of the vocabulary the distances to the protected words have a
-    covariance; each of its components has a variogram, the correlation of two words' values by the similarity of the
-    words. With the similarities of the attribute words these give the covariance of all distances.
+    Distances of similar words are correlated. Over a sample of the vocabulary the distances to the protected words
+    have a covariance; each of its components has a variogram, the correlation of two words' values by the similarity
+    of the words. With the similarities of the attribute words these give the covariance of all distances.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Relatedness(Result):
     pairs
         Pairs of sampled words with their similarity.
     protected_curve
-        (BINS,): how alike two protected words are in their distances to these attribute lists, by their similarity.
+        (BINS,): how similar two protected words are in their distances to these attribute lists, by their similarity.
     ranks
         Places of the sampled, the protected and the attribute words in the file, where it is ordered by frequency.
     forms, form_of
@@ -326,7 +326,7 @@ class Relatedness(Result):
         -------
         DataFrame
             One row a list: ``list``, ``kind`` (protected, stereotype, control), ``words`` (found), ``effective``. The
-            mean of an attribute list of n words varies as much as that of ``effective`` unrelated words; of n alike
+            mean of an attribute list of n words varies as much as that of ``effective`` unrelated words; of n similar
             words this may be 2. For a group of protected words ``effective`` says the same of the bias of its words.
         """
         rows = []
@@ -366,7 +366,7 @@ class Relatedness(Result):
         """Correlation (J, J) of the bias of protected words beyond what the words of their groups share.
 
         The correlation of two words' distances to attribute lists, less its median over pairs of words of one group
-        (or of two groups): words as alike as most of their group count as unrelated, *he, him, his* as little more
+        (or of two groups): words as similar as most of their group count as unrelated, *he, him, his* as little more
         than one word.
         """
         chosen = self.protected_words if words is None else tuple(several(words))
@@ -452,7 +452,7 @@ class Relatedness(Result):
         return f"Relatedness of words in {self.embedding.get('name', 'unnamed')}: {self.drawn} (seed {self.seed})."
 
     def table(self) -> pd.DataFrame:
-        """The words of each list, and how many unrelated ones they are worth."""
+        """The words of each list, and their effective number."""
         return self.effective_words()
 
     def findings(self) -> list[str]:

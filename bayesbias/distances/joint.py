@@ -30,7 +30,7 @@ SHARED = "shared"
 
 
 def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Embedding]) -> dict[str, pd.DataFrame]:
-    """Distance tables whose relatedness is read off at the same words of all embeddings.
+    """Distance tables whose relatedness is estimated at the same words of all embeddings.
 
     Tables that were made one by one are sampled each for itself, and samples of different vocabularies share few
     words. :func:`distance_tables` makes tables with a shared sample.

@@ -37,7 +37,7 @@ class Coverage:
     doi: str | None = None
     embedding: About = field(default_factory=About)
     pairs: int = 0  # rows of the table when it was made; fewer are left if it was restricted later
-    relatedness: str = ""  # what the covariance of distances was read off, or why there is none
+    relatedness: str = ""  # what the covariance of distances was estimated from, or why there is none
     twins: list[dict[str, str]] = field(default_factory=list)  # words with the vector of an earlier one of their list
     kept_twins: bool = False  # else the first word stands for all
     one_vector: list[dict[str, list[str]]] = field(default_factory=list)  # sets of words of different lists, all kept

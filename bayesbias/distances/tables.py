@@ -374,7 +374,7 @@ def distance_table(
         ``"fallback"`` also tries lower case, capital first letters and capitals, by the rules of the lists' language,
         for words that are not found.
     relatedness
-        Whether the table carries how the distances of alike words are correlated, as :func:`relatedness` reads it off
+        Whether the table carries how the distances of similar words are correlated, as :func:`relatedness` estimates it
         the vectors; ``attrs["relatedness"]`` holds it as text. Without it, models take different words for unrelated.
     twins
         Words of one list that have one vector (cosine of 1 - 1e-6 and more, as in pruned embeddings) are one word:
@@ -382,7 +382,7 @@ def distance_table(
         words of different lists that have one vector, which stay.
     frames
         Of words in sentences: ``"same"`` takes both words of a pair in the same sentence frame, ``"crossed"`` in
-        different ones. Equal frames make all sentences alike, and every distance smaller.
+        different ones. Equal frames make all sentences similar, and every distance smaller.
     centre, all_but_top
         Of words in sentences: the origin and the components that are taken out, as in
         :meth:`ContextVectors.centred <bayesbias.contextual.ContextVectors.centred>`; by default neither.
@@ -449,7 +449,7 @@ def distance_tables(
     case: Case = "as-is",
     twins: Twins = "once",
 ) -> dict[str, pd.DataFrame]:
-    """Distance tables of several embeddings, whose relatedness is read off at the same words of all vocabularies.
+    """Distance tables of several embeddings, whose relatedness is estimated at the same words of all vocabularies.
 
     :func:`compare`, :func:`pool` and :func:`trend` need a sample that the embeddings share, to know how the errors of
     one embedding's distances are correlated with those of another's.

@@ -42,7 +42,7 @@ def relatedness(
     seed: int = 0,
     case: Case = "as-is",
 ) -> Relatedness:
-    """How the distances of alike words are correlated, read off the vectors.
+    """How the distances of similar words are correlated, estimated from the vectors.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def measured_relatedness(
 
 
 def resampled(relatedness: Relatedness, drawn: Drawn) -> Relatedness:
-    """The relatedness of the same lists, read off at other sampled words of their embedding."""
+    """The relatedness of the same lists, estimated at other sampled words of their embedding."""
     names = ("embedding", "seed", "lists", "protected_words", "attribute_words", "protected", "attributes")
     own = {name: getattr(relatedness, name) for name in (*names, "forms", "form_of")}
     ranks = relatedness.ranks

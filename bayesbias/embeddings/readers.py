@@ -331,7 +331,7 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
     dimensions = header.dimensions if header else len(begin.split()) - 1
     if _text_vector(begin, dimensions) is None:
         raise InputError(
-            f"{path} is no embedding that can be read: expected are word2vec (binary or text), GloVe text (a word and "
+            f"{path} is no embedding of a known format: expected are word2vec (binary or text), GloVe text (a word and "
             f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {begin[:60]!r}"
         )
     number, count, last, ending = 1 if header is None else 2, 0, b"", 0

@@ -83,7 +83,7 @@ def _known_name(name: object) -> str:
 
 
 def _opened(text: object) -> Path | Sentences:
-    """The path of a file that exists, or sentences that can be read more than once."""
+    """The path of a file that exists, or sentences that one can iterate over twice."""
     if isinstance(text, str | os.PathLike):
         path = home_folder(os.fspath(text))
         exists = False
@@ -244,7 +244,7 @@ class ToyCorpus:
     sentences
         The sentences, as tuples.
     words
-        Protected words (``female``, ``male``), a stereotype of each, and controls that are used alike for both.
+        Protected words (``female``, ``male``), a stereotype of each, and controls that are used equally for both.
     base_pairs
         Protected words in pairs (male, female).
     targets
@@ -277,7 +277,7 @@ def toy_corpus(bias: float = 0.5, seed: int = 0, sentences: int = 20_000) -> Toy
     of the group's protected words and two activities. An activity is, with probability 1/2 each, a human control or a
     stereotype word; a stereotype word comes from the group's own list with probability (1 + bias)/2 and from the other
     group's with (1 - bias)/2, and every word of a list is as likely as any other. So with bias 0 stereotype words are
-    used as the human controls are. All else is chosen alike for both groups: words that the two of a pair share
+    used as the human controls are. All else is chosen by one rule for both groups: words that the two of a pair share
     (*palace* for *king* and *queen*), neutral controls and fillers. The other sentences are about one of six topics.
 
     The stereotypes are hobbies, chosen to be harmless: they say what is in this text and nothing about people.

@@ -63,7 +63,7 @@ class MetricResult(Result):
     source, doi
         Where the metric is defined.
     null_mean, null_sd
-        Mean and sd of the metric over random attribute lists, as alike as these, for ``p_value="related"``.
+        Mean and sd of the metric over random attribute lists, as similar as these, for ``p_value="related"``.
     """
 
     metric: str
@@ -118,7 +118,7 @@ class MetricResult(Result):
     def _test(self) -> str:
         if self.null_mean is not None and self.null_sd is not None:
             moments = f"mean {self.null_mean:.4g}, sd {self.null_sd:.3g}"
-            return f"random lists as alike as these, covariance from the vectors: {moments}"
+            return f"random lists as similar as these, covariance from the vectors: {moments}"
         if self.partitions is None:
             return "normal test of the combined effect"
         return f"{'all' if self.exact else 'random'} {self.partitions:,} partitions"
@@ -192,7 +192,7 @@ class Prepared:
         return replace(measured, p_value=test.p_value, partitions=test.partitions, exact=test.exact)
 
     def _against_random_lists(self, measured: Measured, linear: Linear) -> Measured:
-        """A value with its test against random attribute lists of the vocabulary, as many and as alike as these.
+        """A value with its test against random attribute lists of the vocabulary, as many and as similar as these.
 
         The value is a weighted sum of distances. Over random lists its mean is what the same weights give for the mean
         word of the vocabulary, its variance follows from the covariance of the distances; it is taken for normal.
@@ -469,7 +469,7 @@ def metric(
           million do not hold all) of the target words over their two sets, with the attribute words as given.
         - ``p_value="related"``, of weighted sums of cosines (``weat``, ``mac``, ``db_wa``, ``rnd`` with
           ``distance="cos"``, ``ripa`` with ``normalise=True``): normal test against random attribute lists of the
-          vocabulary, as many words and as alike as these, with the target words as given. The mean over such lists is
+          vocabulary, as many words and as similar as these, with the target words as given. The mean over such lists is
           the metric of the vocabulary's mean word (0 for ``weat``), the variance follows from
           :meth:`Relatedness.covariance`; the result has both, as ``null_mean`` and ``null_sd``.
 

@@ -200,7 +200,7 @@ def _mac_sides(targets: Sets, attributes: Sets) -> Sides:
 def ect(targets: Sets, attributes: Sets) -> Measured:
     """Spearman correlation over attribute words of their cosines with the mean vectors of two target sets.
 
-    1 is no bias: either group ranks the attribute words alike.
+    1 is no bias: either group ranks the attribute words equally.
     """
     means = np.stack([vectors.mean(axis=0) for vectors in targets])
     if not means.any(axis=1).all():

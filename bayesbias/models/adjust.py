@@ -237,7 +237,7 @@ LEAST_REST = 0.1
 def _without_levels(related: Relatedness, curve: Curve, x: FloatArray, own: FloatArray) -> Relatedness:
     """Relatedness whose similarities are those beyond what the words' values make of them.
 
-    Frequent words are alike as such. Once frequency is out of the distances, that part of their similarity predicts
+    Frequent words are similar as such. Once frequency is out of the distances, that part of their similarity predicts
     nothing, and would make random words of one frequency count as words of one topic. Unit vectors are u = m(x) + r,
     and the product of two is on average m(x)'m(x'), which is B(x)' M B(x') with the splines B of the curves and an M
     that the pairs of sampled words give. The similarity that is left is that of r.

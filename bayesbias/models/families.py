@@ -1,7 +1,7 @@
 """The families of models: what each analysis asks of a model, answered by one object for each family.
 
 Distances are independent given the means of cells, or attribute words have effects of their own, or the covariance of
-all distances is read off the vectors. Analyses ask :func:`family_of` and need not know which it is.
+all distances is estimated from the vectors. Analyses ask :func:`family_of` and need not know which it is.
 """
 
 from __future__ import annotations
@@ -283,7 +283,7 @@ class Crossed(Independent):
 
 
 class Related(Independent):
-    """The covariance of all distances is read off the vectors, up to a factor for each kind of list."""
+    """The covariance of all distances is estimated from the vectors, up to a factor for each kind of list."""
 
     attribute_words = "related"
     given = True

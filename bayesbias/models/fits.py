@@ -257,7 +257,7 @@ def list_models() -> pd.DataFrame:
 def add_predictive(post: xr.DataTree, seed: int | None = None, draws: int | None = None) -> xr.DataTree:
     """The fit with a group ``posterior_predictive``: ``distance`` (chain, draw, pair) of the same words again.
 
-    Where words are related, distances are known once the words are: the draws are those of other lists, as alike as
+    Where words are related, distances are known once the words are: the draws are those of other lists, as similar as
     these, on the same protected words.
 
     Parameters

@@ -314,7 +314,7 @@ def _alike(by_frame: FloatArray) -> FloatArray:
 
 
 def _sentence_errors(frames: FrameData, size: int, rng: np.random.Generator) -> FloatArray:
-    """Errors (D, J, K) of protected words' means over sentences of their own, alike in all their sentences."""
+    """Errors (D, J, K) of protected words' means over sentences of their own, the same in all their sentences."""
     data, (_, distances) = frames.data, frames.axes[0]
     filled = ~np.isnan(distances)
     kinds = len(data.connections)

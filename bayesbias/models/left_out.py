@@ -111,7 +111,7 @@ class RelatedTable:
         ssd: FloatArray,
         word: int,
     ) -> Moments:
-        """Moments from some cells, whose lists may have become alike without a word (-1 for none)."""
+        """Moments from some cells, whose lists may have become equal without a word (-1 for none)."""
         listed = self.lists.listed[chosen]
         number, first = in_order_met((member @ self._codes)[listed])
         distinct = listed[first]

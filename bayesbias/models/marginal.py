@@ -545,7 +545,7 @@ def _weights_fault(weighted: WeightedPoints, points: int) -> str | None:
     if weighted.pareto_k > MAX_PARETO_K:
         return f"Pareto k of the importance weights was {weighted.pareto_k:.2f}, above {MAX_PARETO_K},"
     if weighted.ess < LEAST_ESS_SHARE * points:
-        return f"The importance weights were worth {weighted.ess:.0f} points of {len(weighted.points):,}"
+        return f"The effective sample size of the importance weights was {weighted.ess:.0f} of {len(weighted.points):,}"
     return None
 
 

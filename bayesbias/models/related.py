@@ -537,7 +537,7 @@ def alike_within(parts: Components, same: FloatArray, shares: FloatArray) -> Flo
 def further_word_sd(data: Distances) -> FloatArray:
     """Predicted sd (J, K) of a further word of each cell's list around the mean of those there, for a factor of 1.
 
-    NaN in empty cells. It is smaller than the sd of a random word where the words of the list are alike.
+    NaN in empty cells. It is smaller than the sd of a random word where the words of the list are similar.
     """
     relatedness = relatedness_for(data)
     parts = components_for(relatedness, data.protected_words)
@@ -553,7 +553,7 @@ def further_word_sd(data: Distances) -> FloatArray:
 
 
 def draw_errors(data: Distances, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draws (B, rows) of distances to other lists, as alike as these, less the means of their cells.
+    """Draws (B, rows) of distances to other lists, as similar as these, less the means of their cells.
 
     The errors of the cells' means and the scatter within cells have the distributions of the model for given factors
     (B, A). Within a cell words deviate as their correlations say; those of many words need not be positive
@@ -585,7 +585,7 @@ def _parts_of(drawn: FloatArray) -> Iterator[slice]:
 
 
 def _draw_fields(data: Distances, size: int, rng: np.random.Generator) -> FloatArray:
-    """Draws (size, rows) of distances to random words as alike as those of a table."""
+    """Draws (size, rows) of distances to random words as similar as those of a table."""
     kernels = kernels_of(data)
     parts = kernels.components
     columns = parts.loadings * np.sqrt(parts.variances)

@@ -195,7 +195,7 @@ class Fit:
 
     @property
     def related(self) -> bool:
-        """Whether the covariance of the distances is read off the vectors."""
+        """Whether the covariance of the distances is estimated from the vectors."""
         return "sd_factor" in self.tree["posterior"]
 
     @property

@@ -264,7 +264,7 @@ def _log_density(prior: Prior, x: FloatArray, common: FloatArray | None) -> Floa
 
 
 class Likelihood(Document):
-    """Residuals, with one scale (``shared``), one for each connection, or a covariance read off the vectors."""
+    """Residuals, with one scale (``shared``), one for each connection, or a covariance estimated from the vectors."""
 
     family: Literal["normal", "student_t"]
     sigma: Literal["connection", "shared", "vectors"]
@@ -359,7 +359,7 @@ class ModelSpec:
 
     @property
     def related(self) -> bool:
-        """Whether the covariance of distances is read off the vectors."""
+        """Whether the covariance of distances is estimated from the vectors."""
         return self.likelihood.sigma == "vectors"
 
 
@@ -441,7 +441,7 @@ def _written(content: Mapping[str, Any]) -> str:
 def _value(value: Any, name: str) -> str:
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{to_json(str(key))} = {_value(item, name)}" for key, item in value.items()) + " }"
-    if isinstance(value, str | bool | int):  # these are written alike in JSON and in TOML
+    if isinstance(value, str | bool | int):  # these are written the same way in JSON and in TOML
         return to_json(value)
     if not isinstance(value, Real):
         raise InputError(f"priors: {name} holds {value!r}: give numbers")

@@ -40,9 +40,9 @@ def multiverse(
     """Which choice made the answer: one contrast under every combination of decisions.
 
     A specification is a weighted sum of distances in one embedding. All are measured, and the covariance of all of
-    them is read off the vectors, since they share words and vectors. What lies behind the estimates is a mean, effects
-    of the decisions' options, and a residual for what combinations add; a specification that is the same as another
-    counts once.
+    them is estimated from the vectors, since they share words and vectors. What lies behind the estimates is a mean,
+    effects of the decisions' options, and a residual for what combinations add; a specification that is the same as
+    another counts once.
 
     Parameters
     ----------
@@ -151,7 +151,10 @@ def _result(
         null,
         standardise,
         plan.seed,
-        (f"The covariance of the specifications was read off {joint.sampled:,} words of all vocabularies.", *notes),
+        (
+            f"The covariance of the specifications was estimated from {joint.sampled:,} words of all vocabularies.",
+            *notes,
+        ),
     )
 
 

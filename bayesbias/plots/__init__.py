@@ -1,4 +1,4 @@
-"""Pictures: the result first, a matplotlib Figure back."""
+"""Figures: the result first, a matplotlib Figure back."""
 
 from collections.abc import Callable
 
@@ -54,6 +54,6 @@ OF_A_TABLE: dict[str, Callable[..., Figure]] = {
     "relatedness": plot_relatedness,
     "variogram": plot_variogram,
 }
-"""Pictures by what they are called on the command line."""
+"""Figures by what they are called on the command line."""
 
 __all__ = [name for name in globals() if name.startswith("plot_")]

@@ -1,4 +1,4 @@
-"""Pictures of axes: words between two poles, traits between two axes, and whole vocabularies."""
+"""Figures of axes: words between two poles, traits between two axes, and whole vocabularies."""
 
 from __future__ import annotations
 
@@ -330,7 +330,7 @@ def _name_points(
     beside: bool = False,
 ) -> None:
     """Name up to ``most`` points in their order, where a name covers no other text nor, ``beside`` points, a point."""
-    figure.draw_without_rendering()  # places on the picture are known from here on
+    figure.draw_without_rendering()  # places on the figure are known from here on
     panel = axes.get_window_extent()
     taken: list[Bbox] = [text.get_window_extent() for text in texts]
     points = axes.transData.transform(np.column_stack([x, y]))

@@ -1,4 +1,4 @@
-"""Pictures of several embeddings: what changed between them, pools, trends, and relations to outside values."""
+"""Figures of several embeddings: what changed between them, pools, trends, and relations to outside values."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ from bayesbias.plots.style import (
     part_rows,
     picture,
     place_legend,
+    show_sign,
     spread_rows,
     style_axes,
     word_labels,
@@ -332,7 +333,7 @@ POINTS = 100
 
 
 @picture(Pool, "pool")
-def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
+def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None, closeness: bool = False) -> Figure:
     """Each embedding's own estimate in grey and the partially pooled one in blue, with the mean of all as a band.
 
     Parameters
@@ -343,6 +344,8 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
         Mass of the thin bars.
     ax
         Axes to draw on; by default those of a new figure.
+    closeness
+        As in :func:`plot_contrasts`.
 
     Examples
     --------
@@ -356,23 +359,28 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
     draws = pool.draws("theta")[:, order]
     heights = -np.arange(len(order), dtype=float)
     low, high = interval_ends(pool.draws("mean")[:, None], prob)
-    figure, axes = one_panel(ax, 6.4, 0.3 * len(order) + 1.3)
+    figure, axes = one_panel(ax, 5.6, 0.3 * len(order) + 1.5)
     axes.axvspan(low[0], high[0], color=BAND, lw=0, zorder=0)
     raw = table.loc[order]
     axes.hlines(heights + 0.16, raw["estimate_low"], raw["estimate_high"], color=SINGLE.colour, linewidth=0.9)
     axes.scatter(raw["estimate"], heights + 0.16, s=14, marker=SINGLE.marker, color=SINGLE.colour, label=SINGLE.label)
     draw_intervals(axes, heights - 0.12, draws, prob, POOLED)
     axes.scatter([], [], s=22, marker=POOLED.marker, color=POOLED.colour, label=POOLED.label)
-    label_rows(axes, word_labels(raw["name"]).tolist(), _measured(pool), "Embeddings", 0.0)
+    label_rows(axes, word_labels(raw["name"]).tolist(), title=f"{_named(pool)} in each embedding", mark=0.0)
+    show_sign(axes, f"contrast ({_unit(pool)})", f"{pool.contrast[0]} closer", flag(closeness, "closeness"))
     place_legend(figure, axes, ax, "upper right", ncols=2)
     note_below(figure, f"Bars: {percent(prob)} intervals; band: the mean over these embeddings.", ax=ax)
     return figure
 
 
-def _measured(result: Pool | Trend | Criterion) -> str:
-    """What an axis of contrasts shows."""
-    unit = "sds of distances" if isinstance(result, Pool) and result.standardised else "cosine distance"
-    return f"{result.contrast[0]}{MINUS}{result.contrast[1]} ({unit})"
+def _named(result: Pool | Trend | Criterion) -> str:
+    """The contrast of a second stage."""
+    return f"{result.contrast[0]}{MINUS}{result.contrast[1]}"
+
+
+def _unit(result: Pool | Trend | Criterion) -> str:
+    """The unit of its contrasts."""
+    return "sds of distances" if isinstance(result, Pool) and result.standardised else "cosine distance"
 
 
 @picture((Pool, Criterion), "pool or criterion")
@@ -439,7 +447,7 @@ def plot_relation(
         note(axes, str(names[row]), (x[row], y[row]), (4, 3), color=INK)
     mean, least, most = (signed(value, digits=2) for value in correlation)
     style_axes(axes, str(what), f"Correlation {mean} ({percent(prob)} interval {least} to {most})")
-    axes.set_ylabel(_measured(result))
+    axes.set_ylabel(f"{_named(result)} ({_unit(result)})")
     note_below(figure, "The correlation is that of what lies behind both, errors taken out.", ax=ax)
     return figure
 
@@ -452,7 +460,7 @@ def _variable(pool: Pool, variable: str | None) -> str:
 
 
 @picture(Trend, "trend")
-def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figure:
+def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closeness: bool = False) -> Figure:
     """Estimates with their intervals over time, and the trend as two bands: its level, and its shape.
 
     Parameters
@@ -463,6 +471,8 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figu
         Mass of the bars and of the band.
     ax
         Axes to draw on; by default those of a new figure.
+    closeness
+        As in :func:`plot_contrasts`.
 
     Examples
     --------
@@ -475,16 +485,19 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figu
     table = trend.table(prob)
     time, level = table["time"].to_numpy(dtype=float), trend.draws("level")
     shape = level - level.mean(axis=1, keepdims=True) + level.mean()
-    figure, axes = one_panel(ax, 6.4, 3.4)
+    figure, axes = one_panel(ax, 5.6, 3.2)
     axes.fill_between(time, table["low"], table["high"], color=BAND, lw=0, zorder=0)
     axes.fill_between(time, *interval_ends(shape, prob), color="#9FC4E0", lw=0, zorder=0.5)
     axes.plot(time, table["mean"], color=POOLED.colour, linewidth=1.4, zorder=2)
     axes.vlines(time, table["estimate_low"], table["estimate_high"], color=FAINT, linewidth=0.9, zorder=1)
     axes.scatter(time, table["estimate"], s=20, color=COLOURS[0], edgecolor="white", lw=0.6, zorder=3)
     axes.axhline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    style_axes(axes, "time", f"Trend, {trend.kind}")
+    style_axes(axes, "time", f"{_named(trend)} over time")
+    axes.xaxis.get_major_locator().set_params(integer=bool((time == time.round()).all()))
     axes.grid(axis="y", color="#E3E3E3", linewidth=0.6)
-    axes.set_ylabel(_measured(trend))
+    show_sign(
+        axes, f"contrast ({_unit(trend)})", f"{trend.contrast[0]} closer", flag(closeness, "closeness"), vertical=True
+    )
     note_below(
         figure,
         f"Bars: {percent(prob)} intervals of single levels, whose errors are shared. Light: the trend; dark: its "
@@ -499,7 +512,7 @@ PANEL = 12
 
 
 @picture(Multiverse, "multiverse")
-def plot_multiverse(multiverse: Multiverse, prob: float = PROB) -> Figure:
+def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool = False) -> Figure:
     """The specification curve, with its intervals, and below it the options of each specification.
 
     Parameters
@@ -508,6 +521,8 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB) -> Figure:
         A result of :func:`multiverse`.
     prob
         Mass of the bars.
+    closeness
+        As in :func:`plot_contrasts`.
 
     Examples
     --------
@@ -529,7 +544,8 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB) -> Figure:
     axes.scatter(place, table["estimate"], s=8, color=COLOURS[0], zorder=2)
     axes.axhline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     style_axes(axes, title="Every specification, by its estimate")
-    axes.set_ylabel("contrast (sds of distances)" if multiverse.standardised else "contrast (cosine distance)")
+    unit = "sds of distances" if multiverse.standardised else "cosine distance"
+    show_sign(axes, f"contrast ({unit})", "closer", flag(closeness, "closeness"), vertical=True)
     _decision_panel(panel, table, rows, shares)
     others = [
         f"{name} ({len(own)} options, {100 * shares[name]:.0f}%)" for name, own in options.items() if len(own) > PANEL

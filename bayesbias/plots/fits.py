@@ -1,9 +1,10 @@
-"""Pictures of a fit: means, contrasts, their decomposition and sentence frames, predictions; and of an audit."""
+"""Figures of a fit: means, contrasts, their decomposition and sentence frames, predictions; and of an audit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from textwrap import fill
 
 import numpy as np
 import xarray as xr
@@ -11,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from bayesbias._checks import by_name_or_none, interval, one_of, probability
+from bayesbias._checks import by_name_or_none, flag, interval, one_of, probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import MINUS, difference, excludes_zero, percent, share, signed
 from bayesbias.calibration.topics import LISTS, TopicNull
@@ -44,12 +45,13 @@ from bayesbias.plots.style import (
     one_panel,
     part_rows,
     picture,
+    show_sign,
     spread_rows,
     style_axes,
     word_labels,
 )
 from bayesbias.plots.tables import MANY
-from bayesbias.words import labelled
+from bayesbias.words import PHRASES, labelled
 
 DISTANCE = "cosine distance (smaller is closer)"
 ONE_COLUMN = 20
@@ -144,6 +146,7 @@ def plot_contrasts(
     population: str = GIVEN,
     ax: Axes | None = None,
     rows: str | None = None,
+    closeness: bool = False,
 ) -> Figure:
     """The contrast of two connections, on top for the whole list, below for each protected word.
 
@@ -157,6 +160,8 @@ def plot_contrasts(
         As in :func:`contrasts`.
     ax
         Axes to draw on; by default those of a new figure.
+    closeness
+        Whether the axis is turned and its values have the other sign, so that more is closer.
 
     Examples
     --------
@@ -186,9 +191,10 @@ def plot_contrasts(
     notes_beside(axes, [0.0, *heights], map(share, shares))
     one, other = (labelled(name, result.labels) for name in (first, second))
     title = f"{one}{MINUS}{other}, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
-    kind = "" if posteriors.kind == DIFFERENCE else f"words: {ROW_LABELS[posteriors.kind]}; "
-    style_axes(axes, f"difference in cosine distance ({kind}left of 0: {one} is closer)", title)
-    note(axes, "P(closer)", (1.0, 1.0), (5, 3), xycoords="axes fraction")
+    kind = "" if posteriors.kind == DIFFERENCE else f" (words: {ROW_LABELS[posteriors.kind]})"
+    style_axes(axes, title=title)
+    show_sign(axes, f"difference in cosine distance{kind}", f"closer to {one}", flag(closeness, "closeness"))
+    note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
     mark_line(axes, 0.0)
     axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
     _label_whole_list(axes, heights, labels)
@@ -274,7 +280,11 @@ NULL_HEIGHT = 0.42
 
 @picture()
 def plot_overview(
-    post: xr.DataTree, topics: TopicNull | None = None, prob: float = PROB, ax: Axes | None = None
+    post: xr.DataTree,
+    topics: TopicNull | None = None,
+    prob: float = PROB,
+    ax: Axes | None = None,
+    closeness: bool = False,
 ) -> Figure:
     """Associated words against each other connection, with what random topics give behind.
 
@@ -292,6 +302,8 @@ def plot_overview(
         Posterior mass of the intervals.
     ax
         Axes to draw on; by default those of a new figure.
+    closeness
+        As in :func:`plot_contrasts`.
 
     Returns
     -------
@@ -312,7 +324,7 @@ def plot_overview(
         raise InputError("the fit has no contrast of associated words: there is nothing to draw")
     names, labels = ["associated", *others], result.labels
     looks = connection_looks(names, labels)
-    figure, axes = one_panel(ax, 6.2, 0.62 * len(others) + 1.35)
+    figure, axes = one_panel(ax, 5.4, 0.62 * len(others) + 1.4)
     for i, other in enumerate(others):
         whole = rows_of(result, "associated", other).whole
         if topics is not None and f"associated - {other}" in topics.observed:
@@ -323,14 +335,16 @@ def plot_overview(
         draw_posteriors(axes, np.array([-float(i)]), whole, prob, looks[other])
         notes_beside(axes, [-float(i)], map(share, whole.below(0.0)))
     mark_line(axes, 0.0)
-    label = labelled("associated", labels)
-    rows = [f"{label}{MINUS.rstrip()}\n{labelled(other, labels)}" for other in others]
+    rows = [fill(labelled(other, labels, PHRASES), 20).removeprefix("the ") for other in others]
     axes.set_yticks(-np.arange(len(others)), rows)
     axes.set_ylim(-len(others) + 0.55, 0.6)
-    title = f"Difference in mean distance, with 50% and {percent(prob)} intervals"
-    style_axes(axes, f"cosine distance (left of 0: {label} is closer; right: probability of closer)", title)
-    grey = f"Grey: the same difference over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
-    note_below(figure, grey, ax=ax)
+    coverage = result.data.coverage
+    style_axes(axes, title="Own stereotypes beside other words" + (f": {coverage.word_list}" if coverage else ""))
+    what = "difference in mean cosine distance"
+    show_sign(axes, what, "own stereotypes closer", flag(closeness, "closeness"))
+    note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
+    grey = f" Grey: the same difference over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
+    note_below(figure, f"Thick bars: 50% intervals; thin: {percent(prob)}.{grey}", ax=ax)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Pictures of metrics: rankings, silhouettes and plans; of calibration, and of what chance gives."""
+"""Figures of metrics: rankings, silhouettes and plans; of calibration, and of what chance gives."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ from bayesbias.plots.style import (
     note_below,
     one_panel,
     picture,
+    show_sign,
     style_axes,
     word_labels,
 )
@@ -458,7 +459,9 @@ HEADROOM = 1.12
 
 
 @picture(TopicNull, "topic_null")
-def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | None = None) -> Figure:
+def plot_topic_null(
+    null: TopicNull, statistic: str | None = None, ax: Axes | None = None, closeness: bool = False
+) -> Figure:
     """Histogram of a statistic for random lists, with the observed value as a line.
 
     Replicates at least as far from no bias (dashed) as the observed value are orange.
@@ -471,6 +474,8 @@ def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | No
         One of its statistics; by default the first.
     ax
         Axes to draw on; by default those of a new figure.
+    closeness
+        As in :func:`plot_contrasts`; of contrasts only.
 
     Examples
     --------
@@ -484,11 +489,20 @@ def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | No
     figure, axes = one_panel(ax, 6.4, 3.2)
     axes.hist([values[~far], values[far]], edges, stacked=True, color=[BARS, AS_FAR], zorder=2)
     axes.axvline(centre, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
-    _observed(axes, observed, f"observed {signed(observed)}", bool(observed <= np.median(values)))
+    sign = -1 if flag(closeness, "closeness") else 1
+    _observed(axes, observed, f"observed {signed(sign * observed)}", bool(sign * (observed - np.median(values)) <= 0))
     share = f"{far.sum():,} of {len(values):,} ({far.mean():.1%}) are at least as far from {centre:g}"
-    what = "difference of mean cosine distances" if " - " in name else f"{name} of {null.words}"
-    style_axes(axes, what, f"{difference(name)}: {share}")
+    style_axes(axes, f"{name} of {null.words}", f"{null.words}, {difference(name)}: {share}")
+    if " - " in name:
+        nearer = f"{name.split(' - ')[0]} closer"
+        show_sign(axes, "difference of mean cosine distances", nearer, closeness)
+    elif closeness:
+        raise InputError(f"closeness is for contrasts: {name} is a metric with a sign of its own")
     axes.set_yticks([])
     axes.set_ylim(top=HEADROOM * axes.get_ylim()[1])
-    note_below(figure, f"{len(values):,} {LISTS[null.kind]}, in place of those of {null.words}; {null.embedding}.")
+    note_below(
+        figure,
+        f"{len(values):,} {LISTS[null.kind]}, in place of those of {null.words}; {null.embedding}. "
+        f"Orange: at least as far from {centre:g} as observed.",
+    )
     return figure

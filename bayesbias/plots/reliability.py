@@ -1,4 +1,4 @@
-"""Pictures of reliability."""
+"""Figures of reliability."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def _rows(axes: Axes, panel: pd.DataFrame, looks: Mapping[str, Look]) -> None:
 
 
 def _counted(table: pd.DataFrame) -> list[str]:
-    """Sentences on the values that are not in the picture as they are."""
+    """Sentences on the values that are not in the figure as they are."""
     value = table["value"].to_numpy(dtype=float)
     notes = []
     if missing := int(np.isnan(value).sum()):

@@ -1,4 +1,4 @@
-"""Pictures of stability over trained embeddings."""
+"""Figures of stability over trained embeddings."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ INNER, OUTER = 0.058, 0.076
 MARGIN, BAR, HEAD = 0.5, 0.9, 0.4
 """Inches for the margin, for the colour bar at the right, and for the title above."""
 NARROWEST, ONE_LINE = 5.2, 0.3
-"""Least width of the picture, and height of bold labels that lie level, in inches."""
+"""Least width of the figure, and height of bold labels that lie level, in inches."""
 GAP = 8
 """Points between the small and the bold labels."""
 POINTS = 72
@@ -54,7 +54,7 @@ POINTS = 72
 def plot_rank_agreement(study: DirectBiasStudy) -> Figure:
     """Kendall's tau-b of the words' bias between every two settings, grouped by corpus and algorithm.
 
-    The lighter a cell, the more alike two embeddings rank the words: 1 is the same order, 0 what chance gives.
+    The lighter a cell, the more similarly two embeddings rank the words: 1 is the same order, 0 what chance gives.
 
     Parameters
     ----------
@@ -120,8 +120,8 @@ def _labels(
 
 PANELS = {
     "direct_bias": ("direct bias (mean |cosine|)", "Direct bias"),
-    "yardstick": ("mean |cosine| of random pairs", "Yardstick"),
-    "standardised": ("direct bias / yardstick", "Direct bias over the yardstick"),
+    "baseline": ("mean |cosine| of random pairs", "Baseline"),
+    "standardised": ("direct bias / baseline", "Direct bias over the baseline"),
 }
 """Column to the axis and title of its panel."""
 
@@ -131,7 +131,7 @@ def plot_bias_decay(study: DirectBiasStudy) -> Figure:
     """Direct bias over dimensions, what random pairs of words have, and the one over the other.
 
     Each list of words is a row of panels, each corpus and algorithm a line through the means over seeds; seeds are
-    dashes. The dotted line is the yardstick of vectors without any structure, sqrt(2 / (pi dims)); the dashed one
+    dashes. The dotted line is the baseline of vectors without any structure, sqrt(2 / (pi dims)); the dashed one
     a direct bias like that of random pairs.
 
     Parameters
@@ -193,13 +193,13 @@ def _lines(axes: Axes, rows: pd.DataFrame, column: str, looks: Mapping[str, Look
             axes.scatter(own["dims"], own[column], s=14, marker="_", color=look.colour, linewidths=1.1, zorder=3)
 
 
-LABELS = {"direct_bias": "direct bias", "standardised": "direct bias / yardstick"}
+LABELS = {"direct_bias": "direct bias", "standardised": "direct bias / baseline"}
 ACROSS = 4
 """Panels in a row."""
 PANEL, LETTER, AXIS = 2.5, 0.07, 0.9
 """Width of a panel, of a letter of the corpora's names, and of the axis beside these, in inches."""
 LEAST_WIDTH, MOST_WIDTH = 5.4, 12.8
-"""Of the picture, in inches."""
+"""Of the figure, in inches."""
 CORPUS, HEADING, FOOT = 0.5, 0.8, 0.6
 """Height of a corpus in a panel, of the panel's title and axis, and of the notes below all panels, in inches."""
 HEIGHT, BELOW, BOOTSTRAP_ROOM = 0.62, 0.07, 0.3
@@ -232,7 +232,7 @@ def plot_bias_bootstrap(
     algorithm, dims, word_list
         What is shown; None shows all.
     standardised
-        Whether direct bias is taken over the yardstick of its embedding.
+        Whether direct bias is taken over the baseline of its embedding.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def plot_bias_bootstrap(
     """
     column = "standardised" if flag(standardised, "standardised") else "direct_bias"
     table = _chosen(study.table(), {"word_list": word_list, "algorithm": algorithm, "dims": dims})
-    draws = study.draws / (study.table()["yardstick"].to_numpy()[:, None] if standardised else 1.0)
+    draws = study.draws / (study.table()["baseline"].to_numpy()[:, None] if standardised else 1.0)
     means = table.groupby("corpus")[column].mean().sort_values(ascending=False, kind="stable")
     known = looks_of(study.table()["corpus"])
     looks = {str(name): known[str(name)] for name in means.index}

@@ -1,4 +1,4 @@
-"""The style of all pictures, and pieces that several share."""
+"""The style of all figures, and pieces that several share."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
 from matplotlib.lines import Line2D
+from matplotlib.ticker import ScalarFormatter
 from numpy.typing import NDArray
 
 from bayesbias._core.vectors import FloatArray
@@ -118,7 +119,7 @@ COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4
 def picture[**P](
     kinds: type | tuple[type, ...] = object, makers: str = ""
 ) -> Callable[[Callable[P, Figure]], Callable[P, Figure]]:
-    """Draw with the font of all pictures, and refuse a first argument that ``makers`` do not return."""
+    """Draw with the font of all figures, and refuse a first argument that ``makers`` do not return."""
 
     def styled(plot: Callable[P, Figure]) -> Callable[P, Figure]:
         @wraps(plot)
@@ -166,6 +167,37 @@ def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel(xlabel)
     axes.set_title(title, loc="left", fontweight="bold")
+
+
+class Negated(ScalarFormatter):
+    """Tick labels of the other sign."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """The label of a tick."""
+        return super().__call__(0.0 if x == 0 else -x, pos)
+
+
+def show_sign(axes: Axes, what: str, nearer: str, closeness: bool = False, vertical: bool = False) -> None:
+    """Label an axis of contrasts, say above the panel which side is closer, and turn the axis for ``closeness``.
+
+    A contrast below 0 is closer; as closeness, its negative, more is closer.
+    """
+    axis = axes.yaxis if vertical else axes.xaxis
+    if closeness:
+        axis.set_inverted(True)
+        axis.set_major_formatter(Negated())
+    label = f"minus {what}" if closeness else what
+    up, down = ("↑", "↓") if vertical else ("→", "←")
+    near, far = (up, down) if closeness else (down, up)
+    if vertical:
+        axis.set_label_text(f"{label}\n{near} {nearer}   {far} farther")
+        return
+    axis.set_label_text(label)
+    ends = (f"{near} {nearer}", f"{far} farther")
+    for x, text, side in zip((0.0, 1.0), ends[::-1] if closeness else ends, ("left", "right"), strict=True):
+        shown = f"{text[2:]} {text[0]}" if side == "right" else text
+        note(axes, shown, (x, 1.0), (0, 4), xycoords="axes fraction", ha=side, color=INK, fontsize=8.0)
+    axes.set_title(axes.get_title(loc="left"), loc="left", fontweight="bold", pad=17)
 
 
 def mark_line(axes: Axes, x: float) -> None:

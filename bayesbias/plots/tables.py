@@ -1,4 +1,4 @@
-"""Pictures of distances and of how words are related."""
+"""Figures of distances and of how words are related."""
 
 from __future__ import annotations
 
@@ -203,8 +203,8 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure
 
     Above is the similarity of attribute words, the cosine of their vectors less the mean of the vocabulary; a word of
     two lists appears in both. Below is the correlation of the bias of protected words beyond what the words of their
-    groups share (:meth:`Relatedness.families`). Within a list alike words are next to one another (average linkage).
-    Each list is labelled with the number of its words, and how many unrelated words these are worth. Words have labels
+    groups share (:meth:`Relatedness.families`). Within a list similar words are next to one another (average linkage).
+    Each list is labelled with the number of its words, and their effective number. Words have labels
     where there are at most 150.
 
     Parameters
@@ -235,7 +235,7 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure
 def _panel(
     relatedness: Relatedness, scale: Scale, similarity: FloatArray, known: Sequence[str], protected: bool
 ) -> Panel:
-    """Words put in order, and every list labelled: its words, and how many unrelated ones they are worth."""
+    """Words put in order, and every list labelled: its words, and their effective number."""
     lists = [
         (name if protected else f"{name} ({kind})", words)
         for name, kind, words in relatedness.lists
@@ -252,7 +252,7 @@ def _panel(
         names = word_labels([name for name, _ in lists])
         between = "\n" if len(lists) <= IN_TWO_LINES else ", "
         labels = [
-            f"{name}{between}{len(words)} words, worth {worth:.1f}" if len(words) > 1 else f"{name}{between}1 word"
+            f"{name}{between}{len(words)} words; effective {worth:.1f}" if len(words) > 1 else f"{name}{between}1 word"
             for name, (_, words), worth in zip(names, lists, effective, strict=True)
         ]
     cell = max(cell, _height(labels) * len(labels) / len(rows))
@@ -366,16 +366,16 @@ BARS = "#BDBDBD"
 KINDS = {"stereotype": "#D55E00", "control": "#009E73"}
 """Kinds of attribute lists, and the colours of their pairs."""
 
-BEYOND = "Grey: no two sampled words are that alike, and the curves are extended."
+BEYOND = "Grey: no two sampled words are that similar, and the curves are extended."
 
 
 @picture()
 def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
-    """The correlation of two words' distances by the similarity of the words, as read off the vectors.
+    """The correlation of two words' distances by the similarity of the words, as estimated from the vectors.
 
     One line for each of the largest components of the protected words (at most five), thin where no pair of sampled
-    words is that alike and the curve is extended to 1. Below are the number of sampled pairs in each bin of similarity,
-    and the similarities of two words of one attribute list beside those of random pairs of the vocabulary.
+    words is that similar and the curve is extended to 1. Below are the number of sampled pairs in each bin of
+    similarity, and the similarities of two words of one attribute list beside those of random pairs of the vocabulary.
 
     Parameters
     ----------

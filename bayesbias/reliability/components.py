@@ -117,7 +117,7 @@ def unsettled(
     ]
     levels = " and ".join(f"{len(names[name])} levels of {name}" for name in few)
     return [
-        f"{levels} cannot settle how much levels differ: with prior means of their sds half or twice as large, the "
+        f"{levels} cannot tell how much levels differ: with prior means of their sds half or twice as large, the "
         f"shares of the variance would be {', '.join(figures)}, while no coefficient of a feature would move by more "
         f"than {max(moved, 0.01):.2f} posterior sds."
     ]
@@ -130,7 +130,7 @@ class Design:
     objects: str  # the facet whose levels are told apart
     over: Mapping[str, float]  # facets that should make no difference, and of how many levels a score is the mean
     averaged: Mapping[str, float] = field(default_factory=dict)  # further ones, whose effects only count as less
-    absolute: bool = False  # whether levels of ``over`` that shift all objects alike count as error too
+    absolute: bool = False  # whether levels of ``over`` that shift all objects equally count as error too
 
 
 def coefficient(variances: FloatArray, components: Components, design: Design) -> FloatArray:
@@ -249,7 +249,7 @@ class VarianceComponents(Result):
         of
             What is told apart: ``"target"`` words or ``"base_pair"``.
         absolute
-            Whether shifts of all words alike count as error: for reading a score as it is, not for ranking words.
+            Whether equal shifts of all words count as error: for reading a score as it is, not for ranking words.
         threshold
             Reliability that is enough.
         prob

@@ -60,8 +60,8 @@ def bias_scores(
     Parameters
     ----------
     kvs
-        Embeddings that were trained alike but for their seed: a sequence, a mapping of labels (such as the result of
-        :func:`train_embeddings`), or one.
+        Embeddings that were trained the same way but for their seed: a sequence, a mapping of labels (such as the
+        result of :func:`train_embeddings`), or one.
     targets
         Words to score, or what :func:`load_list` takes.
     pairs
@@ -263,7 +263,7 @@ NOTES = {
         "scores are normal or have heavy tails.",
     ),
 }
-"""What the two kinds of interval are worth, as simulated."""
+"""How well the two kinds of interval hold, as simulated."""
 CONSTANT = "the scores do not vary, so that nothing tells reliable from unreliable"
 
 
@@ -535,7 +535,7 @@ class Coefficients(Result):
     tables
         Kind of reliability to what its function returns.
     notes
-        Kinds that the scores do not allow, and what the intervals are worth.
+        Kinds that the scores do not allow, and how well the intervals hold.
     """
 
     picture: ClassVar[str] = "plot_reliability"

@@ -1,1 +1,1 @@
-"""Reports: one self-contained HTML file. (Nothing is imported here, so that sentences load without pictures.)"""
+"""Reports: one self-contained HTML file. (Nothing is imported here, so that sentences load without figures.)"""

@@ -33,19 +33,19 @@ CARE = (
 
 
 def svg(picture: Picture) -> Markup:
-    """A picture as an element of the page: our own drawing, whose words are escaped."""
+    """A figure as an element of the page: our own drawing, whose words are escaped."""
     return Markup(_inline_svg(picture.figure, picture.name, picture.spoken or picture.caption))
 
 
 def data_address(picture: Picture) -> str:
-    """A picture as PNG, as the address that a page takes."""
+    """A figure as PNG, as the address that a page takes."""
     content = io.BytesIO()
     picture.figure.savefig(content, format="png", dpi=130, bbox_inches="tight")
     return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
 
 
 def write_png(picture: Picture, folder: Path) -> None:
-    """A picture as a file, whole or not at all; its layout is not sought again afterwards."""
+    """A figure as a file, whole or not at all; its layout is not sought again afterwards."""
     with whole_file(folder / f"{picture.name}.png") as temporary:
         style.write_png(picture.figure, temporary, DPI)
     if not picture.photo:
@@ -90,7 +90,7 @@ MARKED = re.compile(r"([\\`*_\[\]<>|#])")
 
 
 def to_markdown(page: Page) -> str:
-    """The page as Markdown; a picture is its description, since one file holds no pictures."""
+    """The page as Markdown; a figure is its description, since one file holds no figures."""
     lines = [f"# {_plain(page.title)}", _plain(page.lead)]
     lines += [f"**{_plain(page.fault)}**"] if page.fault else []
     lines += [f"**{_plain(page.answer)}**"]
@@ -107,7 +107,7 @@ def _block(block: Block) -> str:
         rows = [heading, sides, *([_plain(cell) for cell in row] for row in block.cells())]
         return "\n".join([f"{_plain(block.caption)}:", "", *(f"| {' | '.join(row)} |" for row in rows)])
     if isinstance(block, Picture):
-        return f"*Picture: {_plain(block.caption)}.*"
+        return f"*Figure: {_plain(block.caption)}.*"
     if isinstance(block, Code):
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", block.text)), default=0))
         return f"{fence}\n{block.text.rstrip()}\n{fence}"

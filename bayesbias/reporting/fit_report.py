@@ -117,13 +117,13 @@ MOST_WORDS = 10
 NEAREST = 6
 """Stereotype words that are named as nearest to a group."""
 LINES = 30
-"""Nearest, and farthest, stereotype words that the picture of a protected word shows."""
+"""Nearest, and farthest, stereotype words that the figure of a protected word shows."""
 MOST_GROUPS = 4
-"""Groups of whose words a picture is drawn."""
+"""Groups of whose words a figure is drawn."""
 HEAVY = {"nu", "word_nu"}
 """Degrees of freedom of distributions with heavy tails."""
 SMALL = 0.05
-"""Contrast that is planned for where the headline is settled, in cosine distance."""
+"""Contrast that is planned for where the headline excludes 0, in cosine distance."""
 NOT_ASKED = (
     "Not computed. bayesbias report FIT --out report.html adds how much the answer depends on the model, the prior and "
     "single words."
@@ -139,7 +139,7 @@ MODEL_SENTENCES = {
 }
 METHODS = {
     "related": "The covariance of the distances was estimated from the vectors of the embedding: attribute words that "
-    "are alike have correlated distances. A factor for each kind of list follows from the scatter within lists",
+    "are similar have correlated distances. A factor for each kind of list follows from the scatter within lists",
     "modelled": "Attribute words had effects of their own, crossed with those of protected words, since distances that "
     "share a word are correlated",
     "independent": "Distances were taken for independent given the mean of their protected word and connection, as in "
@@ -203,7 +203,7 @@ class FitReport(Result):
         return (self.result.tree,)
 
     def front(self, prob: float = PROB) -> Page:
-        """The first screen: the answer, one picture, three lines."""
+        """The first screen: the answer, one figure, three lines."""
         facts = self._given(prob)
         record, table = facts.coverage, facts.table
         overview = partial(plot_overview, facts.post, self.topics, prob)
@@ -253,7 +253,7 @@ class FitReport(Result):
 class _Given(NamedTuple):
     """A fit with what its page needs several times.
 
-    ``other`` is the connection of the headline contrast, and ``plan`` the list length that would settle it; None where
+    ``other`` is the connection of the headline contrast, and ``plan`` the list length that would decide it; None where
     there is none. ``headline`` is its table.
     """
 
@@ -309,7 +309,7 @@ def _answer(facts: _Given) -> str:
     if row["low"] > 0:
         return f"No. {where}, {named} are on average farther from their own stereotypes than from {kind}."
     return (
-        f"Not settled. {where}, it cannot be told whether {named} are closer to their own stereotypes than to {kind}."
+        f"Inconclusive. {where}, it cannot be told whether {named} are closer to their own stereotypes than to {kind}."
     )
 
 
@@ -319,7 +319,7 @@ def _and(names: list[str]) -> str:
 
 
 def _spoken(facts: _Given) -> str:
-    """The picture of the first screen for those who hear it."""
+    """The figure of the first screen for those who hear it."""
     rows = []
     for other in beside_associated(facts.result):
         row = contrasts(facts.post, "associated", other, facts.prob).iloc[0]
@@ -328,7 +328,7 @@ def _spoken(facts: _Given) -> str:
 
 
 def _lines(facts: _Given) -> dict[str, str]:
-    """How sure, about which words, and what would settle it."""
+    """How sure, about which words, and what would decide it."""
     if facts.plan is None or facts.other is None:
         return {}
     table = facts.headline
@@ -351,7 +351,7 @@ def _lines(facts: _Given) -> dict[str, str]:
         f"these. {words_sentence(table)} {further}",
     }
     if not settled or not beyond:
-        lines["What would settle it?"] = _open_question(settled, facts.plan)
+        lines["What would decide it?"] = _open_question(settled, facts.plan)
     return lines
 
 
@@ -369,7 +369,7 @@ def _open_question(settled: bool, planned: Plan) -> str:
 
 
 def _plan(result: Fit, row: pd.Series, prob: float, other: str) -> Plan:
-    """What list length would settle the headline contrast: as large as its posterior mean, or a small one if it is."""
+    """What list length would decide the headline contrast: as large as its posterior mean, or a small one if it is."""
     settled = excludes_zero(row)
     effect = SMALL if settled else round(float(row["mean"]), 3) or 0.001
     own_scales = result.tree.attrs["attribute_words"] == "modelled" and not HEAVY & set(result.posterior.data_vars)
@@ -454,7 +454,7 @@ def _words(facts: _Given) -> Iterator[Block]:
 
 
 def _nearest_and_farthest(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The rows of a protected word that a picture has place for, and which they are."""
+    """The rows of a protected word that a figure has place for, and which they are."""
     own = rows[rows["connection"].isin(STEREOTYPES)].sort_values("distance", kind="stable")
     if len(own) <= 2 * LINES:
         return rows, "each stereotype word"

@@ -42,8 +42,8 @@ def report(
 ) -> Path:
     """Write a report: one HTML file without requests to anywhere, or Markdown.
 
-    The first screen has the answer in a sentence, one picture, and three lines: how sure, about which words, and what
-    would settle it. The details follow in parts that can be folded; tables sort, filter and download as CSV by a small
+    The first screen has the answer in a sentence, one figure, and three lines: how sure, about which words, and what
+    would decide it. The details follow in parts that can be folded; tables sort, filter and download as CSV by a small
     script of the file's own, and are complete without it.
 
     Parameters
@@ -60,12 +60,12 @@ def report(
     topics
         What :func:`topic_null` returns for the same word lists, beside a fit: how often arbitrary topics are as close.
     format
-        ``"html"`` or ``"md"`` (Markdown, with tables and without pictures); by default as the path ends.
+        ``"html"`` or ``"md"`` (Markdown, with tables and without figures); by default as the path ends.
     sensitivity
         Whether the page of a fit tells how much the answer depends on the model, the prior and single words, which
         takes a dozen refits.
     pictures
-        A folder into which each picture of the page is written as PNG too, such as ``contrasts.png``; None for none.
+        A folder into which each figure of the page is written as PNG too, such as ``contrasts.png``; None for none.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def report(
     file = check_target(path, SUFFIXES[chosen], "a report")
     folder = None if pictures is None else home_folder(pictures)
     if folder is not None and not folder.is_dir():
-        raise InputError(f"pictures is {folder}: there is no such folder")
+        raise InputError(f"pictures={folder}: there is no such folder")
     result = _presented(post, topics, flag(sensitivity, "sensitivity"))
     options: dict[str, Any] = {} if effects is None else {"effects": effects}
     if prob is not None:

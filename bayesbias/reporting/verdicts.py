@@ -30,7 +30,7 @@ from bayesbias.words import OTHER, PHRASES, labelled
 RESERVATIONS = {
     "independent": (
         "This model treats distances that share an attribute word as independent. They are not, so its intervals "
-        "are narrower than they should be; take an interval that only just excludes 0 as undecided.",
+        "are narrower than they should be; take an interval that only just excludes 0 as inconclusive.",
     ),
     "modelled": (UNRELATED,),
 }
@@ -57,7 +57,7 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> post = bb.fit(table, seed=0)
     >>> bb.checks.verdict_sentences(post)[0].split(":")[0]
-    'Not settled'
+    'Inconclusive'
     """
     result = Fit.read(post)
     verdict = diagnose(post) if verdict is None else verdict
@@ -95,7 +95,7 @@ def contrast_sentences(result: Fit, prob: float) -> list[str]:
 
 
 def effective_sentences(result: Fit) -> list[str]:
-    """How many unrelated words the attribute lists of a fit are worth; nothing where it does not know."""
+    """Effective numbers of words of the attribute lists of a fit; nothing where it does not know."""
     relatedness = result.data.relatedness
     if relatedness is None:
         return []
@@ -120,7 +120,7 @@ def frequency_sentences(result: Fit, prob: float = PROB) -> list[str]:
 
 
 def _contrast_sentence(result: Fit, other: str, prob: float) -> str:
-    """Yes, no or not settled; how much; for whom."""
+    """Yes, no or inconclusive; how much; for whom."""
     table = contrasts(result.tree, "associated", other, prob=prob)
     kind = labelled(other, table.attrs.get("labels", {}), PHRASES)
     row, similar = table.iloc[0], contrasts(result.tree, "associated", other, prob=prob, population=SIMILAR).iloc[0]
@@ -138,7 +138,7 @@ def _contrast_sentence(result: Fit, other: str, prob: float) -> str:
 
 
 def words_sentence(table: pd.DataFrame) -> str:
-    """For how many protected words the sign of the association, or of the difference, is clear, and which."""
+    """For how many protected words the sign of the association, or of the difference, is credible, and which."""
     count, signs = len(table) - 1, table.attrs["signs"]
     named = [f"{len(names)} {name}" + (f" ({listed(names)})" if names else "") for name, names in signs.items()]
     clear = sum(map(len, signs.values()))
@@ -148,8 +148,8 @@ def words_sentence(table: pd.DataFrame) -> str:
         DIFFERENCE: f"difference from {labelled(table.attrs['second'], table.attrs.get('labels', {}), PHRASES)}",
     }[table.attrs["rows"]]
     sentence = (
-        f"The sign of the {what} is clear for {clear} of {many(count, 'protected word')}: {', '.join(named)}; "
-        f"{count - clear} undecided."
+        f"The sign of the {what} is credible for {clear} of {many(count, 'protected word')}: {', '.join(named)}; "
+        f"{count - clear} inconclusive."
     )
     if clear:
         sentence += f" Less than {percent(SIGN_RATE)} of these signs are expected to be wrong."
@@ -165,7 +165,7 @@ def _answer(row: pd.Series, kind: str) -> str:
     if row["low"] > 0:
         return f"No: on average these protected words are farther from their own stereotypes than from {kind}."
     return (
-        f"Not settled: whether these protected words are closer to their own stereotypes than to {kind}. The "
+        f"Inconclusive: whether these protected words are closer to their own stereotypes than to {kind}. The "
         "interval includes 0."
     )
 

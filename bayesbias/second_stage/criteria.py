@@ -130,7 +130,7 @@ class Criterion(Staged):
         mass = percent(prob)
         sentences = [
             f"Over {len(self.words)} words the contrast {first}{MINUS}{second} is "
-            f"{'' if settled else 'not in a settled way '}correlated with the outside values: the correlation of what "
+            f"{'' if settled else 'not credibly '}correlated with the outside values: the correlation of what "
             f"lies behind the estimates is {rho['mean']:.2f} ({mass} interval {rho['low']:.2f} to "
             f"{rho['high']:.2f}; probability that it is positive {share(rho['p_positive'])}).",
             f"R2 is {r2['mean']:.2f} ({r2['low']:.2f} to {r2['high']:.2f}).",
@@ -607,7 +607,7 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = [f"{len(words)} words are {what}: {listed(list(words))}." for what, words in missing.items() if words]
     if not related:
-        notes.append("The table does not know how words are related: alike words count as different ones.")
+        notes.append("The table does not know how words are related: similar words count as different ones.")
     if not errors:
         notes.append("The values are taken as exact.")
     return (*notes, *others)

@@ -266,7 +266,7 @@ def pool(
         Variables of the embeddings from outside, one column each, with the embeddings' names as index (or in a column
         ``name``). A column ``<variable>_se`` holds standard errors.
     groups
-        Name of each embedding to a group of embeddings that are more alike, such as the language of a corpus. What a
+        Name of each embedding to a group of embeddings that are more similar, such as the language of a corpus. What a
         relation to ``on`` leaves may then be shared within groups.
     seed
         Seed of the draws; None takes a fresh one.

@@ -55,7 +55,7 @@ def by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
     return dict(sorted(embeddings.items(), key=lambda item: (item[0].corpus, item[0].algorithm, item[0][2:])))
 
 
-def yardsticks(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random.Generator) -> tuple[FloatArray, int]:
+def baselines(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random.Generator) -> tuple[FloatArray, int]:
     """Mean |cosine| (settings,) of random pairs of words that all embeddings hold, the same for all, and words."""
     common, _ = in_all(next(iter(named.values())).index_to_key, named.values(), "words")
     if len(common) < 2:

@@ -29,7 +29,7 @@ from bayesbias.metrics.base import NOTHING
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics, parts_for
 from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models import fit
-from bayesbias.stability.setting_components import FACETS, RANDOM_PAIRS, by_setting, setting_components, yardsticks
+from bayesbias.stability.setting_components import FACETS, RANDOM_PAIRS, baselines, by_setting, setting_components
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def metric_stability(
         Whether the crossed model's contrast is fitted too, with ``draws`` draws: associated - different, or - human
         (or neutral) where only one target set has an attribute set.
     random_pairs
-        Pairs of words for the yardstick.
+        Pairs of words for the baseline.
     prob, seed
         Mass of the contrast's intervals; seed of its draws and of the random pairs.
     case
@@ -140,7 +140,7 @@ def metric_stability(
     contrast = flag(contrast, "contrast")
     seed = whole_number(seed, "seed", least=0, most=None)
     named, parsed = by_setting(kvs), as_query(query)
-    unit, _ = yardsticks(named, whole_number(random_pairs, "random_pairs"), np.random.default_rng(seed))
+    unit, _ = baselines(named, whole_number(random_pairs, "random_pairs"), np.random.default_rng(seed))
     chosen = _all(parsed) if isinstance(metrics, str) and metrics == "all" else metrics
     lists = word_lists_of(parsed) if contrast else None
     if isinstance(lists, str):
@@ -213,7 +213,7 @@ def _mean_tau(part: pd.DataFrame) -> float:
 
 
 FEWEST = 2
-STUDY_COLUMNS = [*FACETS, "word_list", "direct_bias", "low", "high", "yardstick", "standardised", "isotropic"]
+STUDY_COLUMNS = [*FACETS, "word_list", "direct_bias", "low", "high", "baseline", "standardised", "isotropic"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -225,8 +225,8 @@ class DirectBiasStudy(Result):
     rows
         One row a setting and list of words: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``word_list``,
         ``direct_bias`` (mean absolute cosine of the words with the direction of the pairs) with the basic bootstrap
-        interval ``low`` to ``high``, ``yardstick`` (mean absolute cosine of random pairs of words), ``standardised``
-        (the one over the other) and ``isotropic``, the yardstick of vectors without any structure, sqrt(2 / (pi dims)).
+        interval ``low`` to ``high``, ``baseline`` (mean absolute cosine of random pairs of words), ``standardised``
+        (the one over the other) and ``isotropic``, the baseline of vectors without any structure, sqrt(2 / (pi dims)).
     bias
         Signed cosine of each word (columns) with the direction, a row a setting.
     draws
@@ -272,7 +272,7 @@ class DirectBiasStudy(Result):
         Parameters
         ----------
         standardised
-            Whether direct bias is taken over the yardstick of its embedding.
+            Whether direct bias is taken over the baseline of its embedding.
 
         Returns
         -------
@@ -287,7 +287,7 @@ class DirectBiasStudy(Result):
         corpora = list(dict.fromkeys(self.rows["corpus"]))
         if len(corpora) < FEWEST:
             raise InputError(f"there is one corpus only, {corpora[0]!r}: two are needed to say which is more biased")
-        unit = self.rows["yardstick"].to_numpy() if standardised else np.ones(len(self.rows))
+        unit = self.rows["baseline"].to_numpy() if standardised else np.ones(len(self.rows))
         value, draws = self.rows["direct_bias"].to_numpy() / unit, self.draws / unit[:, None]
         shared = ["algorithm", "dims", "word_list"]
         places: dict[tuple[object, ...], list[int]] = {}
@@ -348,7 +348,7 @@ def direct_bias_study(
     draws
         How often pairs and words are drawn with replacement.
     random_pairs
-        Pairs of words for the yardstick.
+        Pairs of words for the baseline.
     prob
         Mass of the bootstrap intervals.
     seed
@@ -377,7 +377,7 @@ def direct_bias_study(
     draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     named = by_setting(kvs)
-    yardstick, _ = yardsticks(named, whole_number(random_pairs, "random_pairs"), rng)
+    baseline, _ = baselines(named, whole_number(random_pairs, "random_pairs"), rng)
     source: Any = words
     if not isinstance(source, Mapping):
         source = {Path(source).stem if isinstance(source, str | Path) else "words": source}
@@ -401,7 +401,7 @@ def direct_bias_study(
                 sample = 2 * value - np.vecdot(moved[:, places_of_list], share)
                 low, high = np.maximum(np.quantile(sample, [(1 - prob) / 2, (1 + prob) / 2]), 0)
                 isotropic = np.sqrt(2 / (np.pi * setting.dims))
-                rows.append((*setting, name, value, low, high, yardstick[i], value / yardstick[i], isotropic))
+                rows.append((*setting, name, value, low, high, baseline[i], value / baseline[i], isotropic))
                 drawn.append(sample)
             done(i + 1)
     table = pd.DataFrame(rows, columns=STUDY_COLUMNS)

@@ -370,9 +370,9 @@ def test_relatedness_shows_similarities_by_list_with_alike_words_side_by_side():
     assert low == -high < 0
     worth = found.effective_words().set_index("kind")["effective"]
     assert texts(figure) >= {
-        f"g (stereotype)\n6 words, worth {worth['stereotype']:.1f}",
-        f"human (control)\n2 words, worth {worth['control']:.1f}",
-        f"g\n2 words, worth {worth['protected']:.1f}",
+        f"g (stereotype)\n6 words; effective {worth['stereotype']:.1f}",
+        f"human (control)\n2 words; effective {worth['control']:.1f}",
+        f"g\n2 words; effective {worth['protected']:.1f}",
     }
 
 
@@ -911,7 +911,7 @@ def study_of(corpora, dims, seeds, words=12):
         direct_bias=bias.abs().mean(axis=1).to_numpy(),
         low=0.05,
         high=0.15,
-        yardstick=0.1,
+        baseline=0.1,
         isotropic=0.1,
     )
     table["standardised"] = table["direct_bias"] / 0.1
@@ -951,7 +951,7 @@ def test_decay_draws_means_over_seeds_beside_the_isotropic_line(study):
     assert titles(figure)[0] == "stereotypes\nDirect bias"
     assert titles(figure)[3] == "others\nDirect bias"
     table = study.table()[study.table()["word_list"] == "others"]
-    for axes, column in zip(figure.axes[3:], ("direct_bias", "yardstick", "standardised"), strict=True):
+    for axes, column in zip(figure.axes[3:], ("direct_bias", "baseline", "standardised"), strict=True):
         means = table.groupby(["corpus", "algorithm", "dims"], sort=False)[column].mean()
         drawn = [line.get_ydata() for line in axes.get_lines() if line.get_marker() != "None"]
         np.testing.assert_allclose(np.concatenate(drawn), means)
