@@ -142,6 +142,16 @@ class Section:
     shut: bool = False
 
 
+UNSAID = "What does it not say?"
+"""The last question of a first screen."""
+TEXTS = "It is about the texts that the vectors were made from, not about people."
+
+
+def unsaid(*sentences: str) -> dict[str, str]:
+    """The last line of a first screen."""
+    return {UNSAID: " ".join((TEXTS, *sentences))}
+
+
 @dataclass(frozen=True)
 class Page:
     """A report.
@@ -149,7 +159,7 @@ class Page:
     Attributes
     ----------
     title, lead
-        What it is about, and how much there is of it.
+        The question, and what was measured to answer it.
     answer
         The result in a sentence that needs no statistics.
     lines

@@ -10,7 +10,7 @@ from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from bayesbias._page import Page, Picture, Section, Table, filled, whole_table
+from bayesbias._page import Page, Picture, Section, Table, filled, unsaid, whole_table
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,9 +100,11 @@ class Result:
         return "".join([*(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs if paragraph), *map(_html, tables)])
 
 
-def front_page(title: str, lead: str, findings: Sequence[str], notes: Sequence[str], picture: Picture | None) -> Page:
-    """A first screen of sentences: the first is the answer, the others and the notes follow."""
-    lines = {"In detail": " ".join(findings[1:]), "What limits it": " ".join(notes)}
+def front_page(
+    title: str, lead: str, findings: Sequence[str], notes: Sequence[str], picture: Picture | None, *silent: str
+) -> Page:
+    """A first screen of sentences: the first is the answer, the others and the notes follow; ``silent`` ends it."""
+    lines = {"In detail": " ".join(findings[1:]), "What limits it?": " ".join(notes), **unsaid(*silent)}
     return Page(title, lead, findings[0], {name: line for name, line in lines.items() if line}, picture)
 
 

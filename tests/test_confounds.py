@@ -131,7 +131,7 @@ class TestBalance:
             rows["distance"], (cells["associated"] - cells["different"]).loc[rows.index], atol=1e-12
         )
         said = " ".join(found.warnings)
-        assert "associated − different, more than half a standard error for 4 of 4 words" in said
+        assert "for associated − different (4 of 4 words)" in said
         # frequency moves whole lists, which the associations do not see
         association = found.rows[found.rows["contrast"] == "association"]
         assert association["expected"].abs().max() < 0.02

@@ -15,7 +15,7 @@ from bayesbias._core.offsets import TYPICAL, Field, MeanOffset, covariances, fie
 from bayesbias._core.related import root_of
 from bayesbias._core.vectors import FloatArray
 from bayesbias._executors import one_thread
-from bayesbias._page import Page, Picture, Section, table_of
+from bayesbias._page import Page, Picture, Section, table_of, unsaid
 from bayesbias._phrases import percent, share, signed
 from bayesbias._results import Cited, Result, drawing
 from bayesbias.axes.places import POPULATIONS, Axis, sample_beside
@@ -95,7 +95,12 @@ class Angle(Result):
     def front(self) -> Page:
         """The first screen of a report."""
         answer, *rest = self.findings()
-        lines = {"What is a cosine?": rest[0], "How sure?": " ".join(rest[1:]), "What limits it?": " ".join(self.notes)}
+        lines = {
+            "What is a cosine?": rest[0],
+            "How sure?": " ".join(rest[1:]),
+            "What limits it?": " ".join(self.notes),
+            **unsaid(),
+        }
         ends = [f"{name} (from {low} to {high})" for name, (low, high) in zip(self.names, self.ends, strict=True)]
         return Page(
             title=f"Do the axes {self.names[0]} and {self.names[1]} go together?",
@@ -328,7 +333,11 @@ class Quadrants(Result):
         """The first screen of a report."""
         answer, sure, plain, errors = self.findings()
         first, second = self.axes
-        lines = {"How sure?": f"{sure} {errors}", "Without errors?": plain, "What limits it?": " ".join(self.notes)}
+        lines = {
+            "How sure?": f"{sure} {errors}",
+            "Without errors?": plain,
+            "What limits it?": " ".join(self.notes),
+        } | unsaid()
         return Page(
             title=f"Where do traits lie between {first.name} and {second.name}?",
             lead=f"Two axes of {first.embedding['name']}, {len(first.words)} traits.",

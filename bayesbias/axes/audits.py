@@ -19,7 +19,7 @@ from bayesbias._core.shrinkage import false_sign_rates, s_values
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._executors import one_thread
 from bayesbias._files import check_target, whole_file
-from bayesbias._page import Page, Picture, Section, Table, table_of
+from bayesbias._page import Page, Picture, Section, Table, table_of, unsaid
 from bayesbias._phrases import negatives, percent, signed
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Result, drawing
@@ -162,6 +162,7 @@ class Audit(Result):
                 "Which words?": " ".join(leaning) or "None.",
                 "How sure?": " ".join(others),
                 "What limits it?": " ".join(self.notes),
+                **unsaid("A word may lean to a group for what it means: not each is a stereotype."),
             },
             picture=Picture(
                 "audit",

@@ -16,7 +16,7 @@ from bayesbias._checks import by_name_or_none, flag, one_of, probability, whole_
 from bayesbias._core.offsets import Field, MeanOffset, field_of, mean_offset
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._executors import one_thread
-from bayesbias._page import Page, Picture, Section, table_of
+from bayesbias._page import Page, Picture, Section, table_of, unsaid
 from bayesbias._phrases import percent, signed
 from bayesbias._results import Cited, Result, drawing
 from bayesbias.axes.poles import FoundPoles, find_poles, poles_of
@@ -388,6 +388,7 @@ class Axis(Result):
             "How sure?": f"{chance} {further}",
             "Do the pairs agree?": " ".join(pairs),
             "What limits it?": " ".join(self.notes),
+            **unsaid("A place does not say why: a word may be near a pole for what it means."),
         }
         return Page(
             title=f"Which words are nearer to {high}, and which to {low}?",

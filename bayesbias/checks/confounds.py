@@ -97,7 +97,7 @@ class Balance(Result):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence for each contrast whose lists differ much in an attribute that matters, or whose rows do."""
+        """A sentence for each contrast whose lists differ in an attribute that matters, and one on single words."""
         whole = [
             f"{row['contrast'].capitalize().replace('-', MINUS)}: the lists differ by {abs(row['difference']):.1f} "
             f"{self.unit} in {self.attribute}, which alone predicts a difference of {signed(row['expected'], '+')} in "
@@ -105,23 +105,27 @@ class Balance(Result):
             for row in self.contrasts[self.contrasts["warning"]].to_dict("records")
         ]
         called = set(self.contrasts.loc[self.contrasts["warning"], "contrast"])
-        rows = [
-            self._of_rows(str(name), part)
+        rows = {
+            str(name): part
             for name, part in self.rows.groupby("contrast", sort=False)
             if name not in called and part["warning"].mean() > MOST_ROWS
-        ]
-        return (*whole, *rows)
+        }
+        return (*whole, self._of_rows(rows)) if rows else tuple(whole)
 
-    def _of_rows(self, contrast: str, rows: pd.DataFrame) -> str:
-        """A sentence on the rows of a contrast that the attribute calls into question."""
-        many, low, high = int(rows["warning"].sum()), rows["expected"].min(), rows["expected"].max()
+    def _of_rows(self, contrasts: Mapping[str, pd.DataFrame]) -> str:
+        """A sentence on the rows of contrasts that the attribute calls into question."""
         widest = self.pairs.iloc[int(self.pairs["difference"].abs().argmax())]
-        what = "the associations" if contrast == ASSOCIATION else contrast.replace("-", MINUS)
+        parts = [
+            f"{signed(rows['expected'].min(), '+')} to {signed(rows['expected'].max(), '+')} for "
+            f"{'the associations' if name == ASSOCIATION else name.replace('-', MINUS)} ({int(rows['warning'].sum())} "
+            f"of {len(rows)} words)"
+            for name, rows in contrasts.items()
+        ]
         return (
             f"Rows of single words: the lists {widest['first']} and {widest['second']} differ by "
-            f"{abs(widest['difference']):.1f} {self.unit} in {self.attribute}; {self.attribute} alone predicts "
-            f"{signed(low, '+')} to {signed(high, '+')} for {what}, more than half a standard error for {many} of "
-            f"{len(rows)} words. Read fit(table, adjust={self.attribute!r}) too."
+            f"{abs(widest['difference']):.1f} {self.unit} in {self.attribute}. {self.attribute.capitalize()} alone "
+            f"predicts (in brackets: words for which that is more than half a standard error) {'; '.join(parts)}. Read "
+            f"fit(table, adjust={self.attribute!r}) too."
         )
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of
+from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of, unsaid
 from bayesbias._phrases import FINE, MINUS, difference, figure, percent, share, signed
 from bayesbias._results import Result, drawing
 from bayesbias.comparison.associations import POPULATIONS, RAW, group_weights
@@ -215,7 +215,16 @@ def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Pa
     parts = _parts(result, prob, effects)
     lines = {f"{name}?": sentences[0] for name, sentences in parts.items() if name != "Notes"}
     if effects is not None:
-        lines |= {f"{name}?": " ".join(effects.first) for name in ("What broke", "Controls") if f"{name}?" in lines}
+        broke = next(name for name in ("What broke?", "Controls?") if name in lines)
+        lines = {"What changed?": lines.pop("What changed?"), broke: " ".join(effects.first)} | {
+            name: line for name, line in lines.items() if name != broke
+        }
+    lines |= unsaid(
+        "A smaller mean difference leaves differences of single words."
+        if effects is not None
+        else "Whether the former difference can still be predicted from the vectors, and how many neighbours words "
+        "lost, was not looked at: give effects=side_effects(...)."
+    )
     return Page(
         title=_title(result),
         lead=f"{topic}: {pairs:,} pairs of {words} protected word{'s' * (words != 1)}, the same in every embedding. "
@@ -261,10 +270,12 @@ def _parts(result: Comparison, prob: float, effects: SideEffects | None) -> dict
 
 
 def _title(result: Comparison) -> str:
-    """What was compared: names of embeddings, or what was debiased."""
+    """The question: names of embeddings, or what was debiased."""
     debiased = result.debiasing(result.embeddings[-1]).partition(":")[0]
-    names = f"debiasing ({debiased})" if result.embeddings == UNNAMED and debiased else ", ".join(result.embeddings)
-    return f"What changed: {names}"
+    if result.embeddings == UNNAMED:
+        return f"What did debiasing ({debiased}) change?" if debiased else "What changed from before to after?"
+    first, *between, last = result.embeddings
+    return f"What changed from {first} to {last}{f', by way of {listed(between)}' if between else ''}?"
 
 
 def _modelled(attrs: Mapping[Any, Any]) -> str:

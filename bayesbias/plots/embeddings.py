@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
@@ -493,7 +494,8 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closene
     axes.scatter(time, table["estimate"], s=20, color=COLOURS[0], edgecolor="white", lw=0.6, zorder=3)
     axes.axhline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     style_axes(axes, "time", f"{_named(trend)} over time")
-    axes.xaxis.get_major_locator().set_params(integer=bool((time == time.round()).all()))
+    whole = bool((time == time.round()).all())
+    axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=whole))
     axes.grid(axis="y", color="#E3E3E3", linewidth=0.6)
     show_sign(
         axes, f"contrast ({_unit(trend)})", f"{trend.contrast[0]} closer", flag(closeness, "closeness"), vertical=True

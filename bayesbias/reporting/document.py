@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 DPI = 150
+NARROW = 6.0
+"""Inches up to which a figure can be read on a small screen."""
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 FONT = re.compile(r"(?P<before>.*?)(?P<size>[\d.]+)px\s+(?P<family>.+)")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
@@ -34,7 +36,12 @@ CARE = (
 
 def svg(picture: Picture) -> Markup:
     """A figure as an element of the page: our own drawing, whose words are escaped."""
-    return Markup(_inline_svg(picture.figure, picture.name, picture.spoken or picture.caption))
+    drawn = Markup(_inline_svg(picture.figure, picture.name, picture.spoken or picture.caption))
+    if picture.figure.get_figwidth() <= NARROW:
+        return drawn
+    # a wide one scrolls on a small screen, where its letters would else be too small
+    where = Markup('<div class="scroll wide" tabindex="0" role="region" aria-label="{}">{}</div>')
+    return where.format(picture.caption, drawn)
 
 
 def data_address(picture: Picture) -> str:

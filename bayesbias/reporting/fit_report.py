@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import pandas as pd
 import xarray as xr
 
-from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of
-from bayesbias._phrases import MINUS, difference, ends_of, excludes_zero, percent, share, signed
+from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of, unsaid
+from bayesbias._phrases import MINUS, difference, ends_of, excludes_zero, figure, percent, share, signed
 from bayesbias._results import Result
 from bayesbias.calibration.topics import TopicNull
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
@@ -56,7 +56,7 @@ from bayesbias.reporting.verdicts import (
     verdict_sentences,
     words_sentence,
 )
-from bayesbias.words import OTHER, PHRASES, STEREOTYPES, labelled
+from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -116,6 +116,9 @@ def _what_changed(table: pd.DataFrame) -> list[str]:
 MOST_WORDS = 10
 NEAREST = 6
 """Stereotype words that are named as nearest to a group."""
+OVERVIEW = "Mean distance to own stereotypes less that to other words"
+EXAMPLES = 3
+"""Stereotype words that the first screen names."""
 LINES = 30
 """Nearest, and farthest, stereotype words that the figure of a protected word shows."""
 MOST_GROUPS = 4
@@ -208,15 +211,14 @@ class FitReport(Result):
         record, table = facts.coverage, facts.table
         overview = partial(plot_overview, facts.post, self.topics, prob)
         return Page(
-            title=f"Bias report: {'distance table' if record is None else record.word_list}",
-            lead=f"{len(table):,} cosine distances of {many(table['protected_word'].nunique(), 'protected word')} to "
+            title=_question(facts),
+            lead=f"{'A distance table' if record is None else f'Word list {record.word_list}'}: {len(table):,} cosine "
+            f"distances of {many(table['protected_word'].nunique(), 'protected word')} to "
             f"{many(table['attribute_word'].nunique(), 'attribute word')}. Model {self.result.model}, engine "
             f"{self.result.engine}; intervals hold {facts.percent} of the posterior mass.",
             answer=_answer(facts),
             lines=_lines(facts),
-            picture=None
-            if facts.other is None
-            else Picture("overview", "The contrast with each other list", overview, _spoken(facts)),
+            picture=None if facts.other is None else Picture("overview", OVERVIEW, overview, _spoken(facts)),
             fault="" if facts.verdict.ok else facts.verdict.headline(),
         )
 
@@ -304,13 +306,43 @@ def _answer(facts: _Given) -> str:
     groups = [str(name) for name in facts.table["group"].drop_duplicates()]
     named = "these protected words" if "" in groups or len(groups) > MOST_GROUPS else f"words for {_and(groups)}"
     kind = labelled(facts.other, facts.labels, PHRASES)
+    credible = f"(credible at {facts.percent})"
     if row["high"] < 0:
-        return f"Yes. {where}, {named} are on average closer to their own stereotypes than to {kind}."
+        return f"Yes. {where}, {named} are on average closer to their own stereotypes than to {kind} {credible}."
     if row["low"] > 0:
-        return f"No. {where}, {named} are on average farther from their own stereotypes than from {kind}."
+        return f"No. {where}, {named} are on average farther from their own stereotypes than from {kind} {credible}."
     return (
         f"Inconclusive. {where}, it cannot be told whether {named} are closer to their own stereotypes than to {kind}."
     )
+
+
+def _question(facts: _Given) -> str:
+    """What the page answers."""
+    if facts.other is None:
+        return "How far are these words from each other?"
+    return (
+        f"Are words of a group closer to their own stereotypes than to {labelled(facts.other, facts.labels, PHRASES)}?"
+    )
+
+
+def _examples(facts: _Given) -> str:
+    """The stereotype words that lie nearest to their own group, beside the other groups."""
+    table = facts.table[facts.table["connection"].isin(STEREOTYPES)]
+    if facts.other != OTHER:
+        return ""
+    means = table.groupby(["attribute_word", "connection", "group"])["distance"].mean().reset_index()
+    own = means[means["connection"] == OWN].set_index("attribute_word")
+    others = means[means["connection"] == OTHER].groupby("attribute_word")["distance"].mean()
+    nearer = (others - own["distance"]).dropna().sort_values(ascending=False)
+    nearer = nearer[~nearer.index.duplicated()]
+    groups = own["group"][~own.index.duplicated()]
+    first = nearer.groupby(groups, sort=False).head(1)
+    chosen = pd.concat([first, nearer.drop(first.index)]).head(EXAMPLES).sort_values(ascending=False)
+    named = "; ".join(
+        f"{word}, {figure(value)} nearer to words for {groups[word]} than to the others"
+        for word, value in zip(chosen.index.astype(str), chosen, strict=True)
+    )
+    return f"Large differences among {many(len(nearer), 'stereotype word')}: {named}."
 
 
 def _and(names: list[str]) -> str:
@@ -343,6 +375,7 @@ def _lines(facts: _Given) -> dict[str, str]:
         f"{'excludes' if beyond else 'includes'} 0."
     )
     lines = {
+        "For example?": _examples(facts),
         "How sure?": f"The probability that they are {direction} is {share(sure)}. The mean difference is "
         f"{signed(row['mean'])} in cosine distance, {facts.percent} interval {ends_of(row)}: what other lists of "
         f"stereotypes, as long and as coherent as these, could have given. {size_sentence(table)}"
@@ -352,7 +385,9 @@ def _lines(facts: _Given) -> dict[str, str]:
     }
     if not settled or not beyond:
         lines["What would decide it?"] = _open_question(settled, facts.plan)
-    return lines
+    return {name: line for name, line in lines.items() if line} | unsaid(
+        "A word's row is about that word in this embedding; further protected words may differ."
+    )
 
 
 def _open_question(settled: bool, planned: Plan) -> str:

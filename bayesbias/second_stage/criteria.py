@@ -18,7 +18,7 @@ from bayesbias._core.outside import outside_relation
 from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._executors import one_thread
-from bayesbias._page import Page, Picture, Section, table_of, whole_table
+from bayesbias._page import Page, Picture, Section, table_of, unsaid, whole_table
 from bayesbias._phrases import MINUS, negatives, percent, share
 from bayesbias._results import Cited, drawing
 from bayesbias.axes import Axis
@@ -157,6 +157,7 @@ class Criterion(Staged):
             f"outside value. Above 0: words nearer to {second} have larger values.",
             "In detail": " ".join(rest),
             "What limits it?": " ".join(self.notes),
+            **unsaid("A correlation over words does not say which side is the cause."),
         }
         return Page(
             title=f"Do words nearer to {second} than to {first} have more of something outside?",

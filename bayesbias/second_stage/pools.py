@@ -208,7 +208,9 @@ class Pool(Staged):
             "pool", "Each embedding's estimate, and the partially pooled one", partial(drawing, "plot_pool", self, prob)
         )
         lead = f"{what} in {len(self.estimates):,} embeddings, partially pooled."
-        return front_page(f"Bias over embeddings: {what}", lead, self.findings(prob), self.notes, shown)
+        question = f"How large is {what} over these embeddings, and do they differ?"
+        silent = "Embeddings that are not like these may differ more."
+        return front_page(question, lead, self.findings(prob), self.notes, shown, silent)
 
     def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report: each embedding, and relations to outside variables."""

@@ -247,7 +247,8 @@ class Multiverse(Staged):
         drawn = partial(drawing, "plot_multiverse", self, prob=prob)
         shown = Picture("multiverse", "Every specification, by its estimate, with the decisions behind it", drawn)
         lead = f"{len(self.specifications):,} combinations of {len(self.decisions)} decisions."
-        return front_page("Which choice made the answer", lead, self.findings(prob), self.notes, shown)
+        silent = "Choices that are not among these decisions may matter too."
+        return front_page("Which choice made the answer?", lead, self.findings(prob), self.notes, shown, silent)
 
     def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report: means, shares, effects, and all specifications."""

@@ -197,7 +197,8 @@ class Trend(Staged):
         times, what = self.estimates["time"], MINUS.join(self.contrast)
         shown = Picture("trend", "Estimates over time, and the trend", partial(drawing, "plot_trend", self, prob))
         lead = f"{what} in {len(times):,} embeddings, from {times.min():g} to {times.max():g}."
-        return front_page(f"Bias over time: {what}", lead, self.findings(prob), self.notes, shown)
+        silent = "A change of an embedding can come from other texts, other spelling or other training."
+        return front_page(f"Did {what} change over time?", lead, self.findings(prob), self.notes, shown, silent)
 
     def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report: each embedding, and the kind of trend."""
