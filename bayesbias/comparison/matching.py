@@ -132,7 +132,9 @@ def unchanged(differences: FloatArray, places: NDArray[np.bool_]) -> float | Non
 def _read(name: str, table: pd.DataFrame, case: Case) -> pd.DataFrame:
     """A table's pairs, each once, in lower case if capital letters do not count."""
     try:
-        clean = Distances.read(table, check=False).table
+        distances = Distances.read(table, check=False)
+        distances.refuse_scores("a comparison")
+        clean = distances.table
         if case == "fallback":
             clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})
         return once(clean, "the table", "a comparison takes each pair once")

@@ -2,6 +2,7 @@
 
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.joint import share_sample
+from bayesbias.distances.scores import score_table
 from bayesbias.distances.storage import coverage
 from bayesbias.distances.tables import distance_table, distance_tables, read_distance_table, write_distance_table
 from bayesbias.distances.vocabularies import relatedness
@@ -13,6 +14,7 @@ __all__ = [
     "distance_tables",
     "read_distance_table",
     "relatedness",
+    "score_table",
     "share_sample",
     "write_distance_table",
 ]

@@ -14,7 +14,7 @@ from bayesbias._core.marginal import Cells, reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.covariances import KEY, Relatedness, check_distances, packed, relatedness_of
 from bayesbias.distances.frames import averaged, finite_distances
-from bayesbias.distances.storage import Coverage, stored_coverage
+from bayesbias.distances.storage import COSINE, Coverage, stored_coverage
 from bayesbias.errors import InputError
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
 
@@ -80,9 +80,22 @@ class Distances:
         return {} if self.coverage is None else self.coverage.labels
 
     @property
+    def unit(self) -> str:
+        """What the numbers are measured in."""
+        return COSINE if self.coverage is None else self.coverage.unit
+
+    @property
     def language(self) -> str | None:
         """The language of the word lists, as a BCP 47 tag; None where it is not known."""
         return None if self.coverage is None else self.coverage.language
+
+    def refuse_scores(self, what: str) -> None:
+        """Refuse scores, which are standardised table by table, where the numbers of several tables are compared."""
+        if self.coverage is not None and self.coverage.measure:
+            raise InputError(
+                f"the table holds {self.coverage.measure}, standardised by themselves: {what} takes cosine distances; "
+                "fit one table with both sets of scores, such as with a group of words for each"
+            )
 
     def part(self, kept: NDArray[np.bool_]) -> Distances:
         """A part of the rows, with the words and connections that they hold."""

@@ -13,6 +13,9 @@ from bayesbias.embeddings.lookup import SHOWN, About, twin_sentence
 from bayesbias.errors import InputError, listed
 
 COLUMNS = ["list", "kind", "asked", "found", "missing"]
+COSINE = "cosine distance"
+SCALE = 0.1
+"""Distance that stands for one standard deviation of scores, in a table of scores."""
 
 ListEntry = TypedDict(  # noqa: UP013  # in a class the field list would hide the type
     "ListEntry", {"list": str, "kind": str, "asked": int | None, "found": int, "missing": list[str]}
@@ -47,6 +50,22 @@ class Coverage:
     gender: str = ""  # what grammatical gender may do to the distances, or nothing
     contexts: dict[str, Any] = field(default_factory=dict)  # of words in sentences: encoder, frames, their pairing, ...
     language: str | None = None  # BCP 47 tag of the lists; None where they do not tell
+    measure: str = ""  # what the numbers are where they are scores; empty: cosine distances
+
+    @property
+    def unit(self) -> str:
+        """What the numbers of the table are measured in."""
+        return f"{self.measure}, {SCALE:g} for one sd" if self.measure else COSINE
+
+    @property
+    def on_scores(self) -> tuple[str, ...]:
+        """A sentence where the numbers are scores."""
+        if not self.measure:
+            return ()
+        return (
+            f"The numbers are scores ({self.measure}), not cosine distances: {SCALE:g} is one standard deviation of "
+            "all scores, and less is closer.",
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in ``attrs`` and on disk."""

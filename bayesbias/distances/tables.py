@@ -617,7 +617,7 @@ def _entries(lists: WordLists, looked: FoundConcepts) -> list[ListEntry]:
     return entries
 
 
-def _attributes(lists: WordLists, group: str, concepts: Collection[str], keep_duplicates: bool) -> list[_Attribute]:
+def attributes_of(lists: WordLists, group: str, concepts: Collection[str], keep_duplicates: bool) -> list[_Attribute]:
     """The attribute words of a group's protected words, in the order that decides doubtful pairs."""
     others = [name for name in lists.stereotypes if name != group]
     order = [("associated", group, lists.stereotypes.get(group, ()))]
@@ -631,7 +631,7 @@ def _attributes(lists: WordLists, group: str, concepts: Collection[str], keep_du
 
 def _measured(lists: WordLists, looked: FoundConcepts, keep_duplicates: bool) -> tuple[pd.DataFrame, list[str]]:
     """The rows of a table, and words that are protected and attribute words."""
-    by_group = {group: _attributes(lists, group, looked.concepts, keep_duplicates) for group in lists.protected}
+    by_group = {group: attributes_of(lists, group, looked.concepts, keep_duplicates) for group in lists.protected}
     protected = [word for word in lists.group_of if word in looked.concepts]
     attributes = list(dict.fromkeys(a.word for part in by_group.values() for a in part))
     matrix: FloatArray = np.clip(1.0 - looked.units(protected) @ looked.units(attributes).T, 0.0, 2.0)

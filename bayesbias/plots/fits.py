@@ -53,7 +53,6 @@ from bayesbias.plots.style import (
 from bayesbias.plots.tables import MANY
 from bayesbias.words import PHRASES, labelled
 
-DISTANCE = "cosine distance (smaller is closer)"
 ONE_COLUMN = 20
 """With more protected words than this the words stand in two columns."""
 
@@ -87,6 +86,7 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
     names = [str(name) for name in result.posterior["connection"].to_numpy()]
     words = result.posterior["protected_word"].to_numpy()
     labels = word_labels(words, result.tree["constant_data/group"].to_numpy())
+    closest = f"{result.data.unit} (smaller is closer)"
     word_draws = result.draws("word_mean")
     counts = result.tree["constant_data/n"].to_numpy()
     order = _by_effect(word_draws.mean(axis=0), names)
@@ -105,7 +105,7 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
         draw_intervals(top, np.array([-float(k)]), mean[:, [k]], prob, looks[name])
     notes_beside(top, -np.arange(len(names)), [f"n = {count:,}" for count in counts.sum(axis=0)], 8)
     heading = f"Whole list, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
-    label_rows(top, [result.labels.get(name, name) for name in names], DISTANCE, heading, 1.0)
+    label_rows(top, [result.labels.get(name, name) for name in names], closest, heading, 1.0)
     shared: Axes | None = top if columns == 1 else None
     for column, chunk in enumerate(np.array_split(order, columns)):
         axes = figure.add_subplot(grid[1, column], sharex=shared)
@@ -117,7 +117,7 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
             notes_beside(axes, places, counts[chunk[some], k].astype(str), 6)
         part_rows(axes, len(chunk))
         axes.set_title("n", loc="right", fontsize=7, color=FAINT, x=1.025)
-        label_rows(axes, labels[chunk].tolist(), DISTANCE, "" if column else "By protected word", 1.0)
+        label_rows(axes, labels[chunk].tolist(), closest, "" if column else "By protected word", 1.0)
     connection_legend(figure, looks.values())
     return figure
 
@@ -193,7 +193,7 @@ def plot_contrasts(
     title = f"{one}{MINUS}{other}, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
     kind = "" if posteriors.kind == DIFFERENCE else f" (words: {ROW_LABELS[posteriors.kind]})"
     style_axes(axes, title=title)
-    show_sign(axes, f"difference in cosine distance{kind}", f"closer to {one}", flag(closeness, "closeness"))
+    show_sign(axes, f"difference in {result.data.unit}{kind}", f"closer to {one}", flag(closeness, "closeness"))
     note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
     mark_line(axes, 0.0)
     axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
@@ -269,7 +269,7 @@ def plot_association(
     axes.set_yticks(np.arange(len(words)), labels)
     axes.tick_params(length=0)
     axes.set_title("Association with each stereotype list", loc="left", fontsize=9)
-    figure.colorbar(image, ax=axes, shrink=0.8).set_label("cosine distance (below 0: closer)")
+    figure.colorbar(image, ax=axes, shrink=0.8).set_label(f"{Fit.read(post).data.unit} (below 0: closer)")
     note_below(figure, f"Framed: the {percent(prob)} interval excludes 0.", ax=ax)
     return figure
 
@@ -338,9 +338,10 @@ def plot_overview(
     rows = [fill(labelled(other, labels, PHRASES), 20).removeprefix("the ") for other in others]
     axes.set_yticks(-np.arange(len(others)), rows)
     axes.set_ylim(-len(others) + 0.55, 0.6)
-    coverage = result.data.coverage
+    data = result.data
+    coverage = data.coverage
     style_axes(axes, title="Own stereotypes beside other words" + (f": {coverage.word_list}" if coverage else ""))
-    what = "difference in mean cosine distance"
+    what = f"difference in mean {data.unit}"
     show_sign(axes, what, "own stereotypes closer", flag(closeness, "closeness"))
     note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
     grey = f" Grey: the same difference over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
@@ -412,7 +413,7 @@ def plot_decomposition(
     _label_whole_list(panels[0], heights, labels)
     note_below(
         figure,
-        f"Differences in cosine distance (left of 0: closer), with 50% and {percent(prob)} intervals; the whole "
+        f"Differences in {result.data.unit} (left of 0: closer), with 50% and {percent(prob)} intervals; the whole "
         f"list for {POPULATIONS[population]}.",
         f"Without distances to all lists: {left_out}." if left_out else "",
     )
@@ -497,7 +498,7 @@ def _cells(axes: Axes, result: Fit, draws: FloatArray, looks: Iterable[Look], pr
         )
     ends = [np.nanmin(centre), np.nanmax(centre)]
     axes.plot(ends, ends, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
-    style_axes(axes, "observed cosine distance")
+    style_axes(axes, f"observed {result.data.unit}")
     axes.set_ylabel("mean prediction")
 
 
@@ -513,7 +514,7 @@ def _densities(axes: Axes, result: Fit, draws: FloatArray, k: int, name: str, lo
     if len(y) > 1 and np.ptp(y) > 0:
         axes.plot(x, gaussian_kde(y)(x), color=look.colour, linewidth=1.8)
     axes.plot(x, gaussian_kde(predicted)(x), color=INK, linewidth=1.1, linestyle=(0, (4, 2)))
-    style_axes(axes, "solid: observed\ndashed: predicted" if k == 0 else "cosine distance", f"{name}, n = {len(y):,}")
+    style_axes(axes, "solid: observed\ndashed: predicted" if k == 0 else result.data.unit, f"{name}, n = {len(y):,}")
     axes.title.set_fontsize(8.5)
     axes.set_yticks([])
     axes.set_ylim(bottom=0)

@@ -22,7 +22,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import negatives
 from bayesbias.distances import Relatedness, relatedness
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import labels_of
+from bayesbias.distances.storage import COSINE, labels_of, stored_coverage
 from bayesbias.errors import InputError, many, shown
 from bayesbias.plots.style import (
     COLOURS,
@@ -92,7 +92,7 @@ def _all_words(table: pd.DataFrame, ax: Axes | None) -> Figure:
     counts = [f"{labels.get(name, name)}\nn = {(table['connection'] == name).sum():,}" for name in present]
     axes.set_yticks(-np.arange(len(present)), counts)
     axes.set_ylim(-len(present) + 0.5, 0.5)
-    _finish(axes, f"Raw distances of {many(table['protected_word'].nunique(), 'protected word')}")
+    _finish(axes, table, f"Raw distances of {many(table['protected_word'].nunique(), 'protected word')}")
     return figure
 
 
@@ -118,7 +118,7 @@ def _one_word(rows: pd.DataFrame, word: str, ax: Axes | None) -> Figure:
         height -= 3.2
     axes.set_yticks(ticks, labels)
     axes.set_ylim(height + 1.2, 1.0)
-    _finish(axes, f"Raw distances of {word_labels([word])[0]}")
+    _finish(axes, rows, f"Raw distances of {word_labels([word])[0]}")
     connection_legend(figure, looks.values(), ax)
     return figure
 
@@ -140,8 +140,9 @@ def _strip(axes: Axes, height: float, distances: np.ndarray, look: Look, spread:
     axes.vlines(middle, height - 1.2 * spread, height + 1.2 * spread, color=INK, linewidth=1.6, zorder=4)
 
 
-def _finish(axes: Axes, title: str) -> None:
-    style_axes(axes, "cosine distance (smaller is closer)", title)
+def _finish(axes: Axes, table: pd.DataFrame, title: str) -> None:
+    record = stored_coverage(table)
+    style_axes(axes, f"{COSINE if record is None else record.unit} (smaller is closer)", title)
     mark_line(axes, 1.0)
 
 

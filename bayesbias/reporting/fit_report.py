@@ -210,11 +210,12 @@ class FitReport(Result):
         facts = self._given(prob)
         record, table = facts.coverage, facts.table
         overview = partial(plot_overview, facts.post, self.topics, prob)
+        listed_as = "A distance table" if record is None else f"Word list {record.word_list}"
+        numbers = "scores" if record is not None and record.measure else "cosine distances"
         return Page(
             title=_question(facts),
-            lead=f"{'A distance table' if record is None else f'Word list {record.word_list}'}: {len(table):,} cosine "
-            f"distances of {many(table['protected_word'].nunique(), 'protected word')} to "
-            f"{many(table['attribute_word'].nunique(), 'attribute word')}. Model {self.result.model}, engine "
+            lead=f"{listed_as}: {len(table):,} {numbers} of {many(table['protected_word'].nunique(), 'protected word')} "
+            f"to {many(table['attribute_word'].nunique(), 'attribute word')}. Model {self.result.model}, engine "
             f"{self.result.engine}; intervals hold {facts.percent} of the posterior mass.",
             answer=_answer(facts),
             lines=_lines(facts),
@@ -291,6 +292,8 @@ class _Given(NamedTuple):
 
 def _given_of(result: Fit, prob: float, topics: TopicNull | None) -> _Given:
     table = result.data.table
+    if result.data.coverage is not None:
+        table.attrs["coverage"] = result.data.coverage.as_dict()
     other = next(iter(beside_associated(result)), None) if len(result.data.protected_words) > 1 else None
     headline = pd.DataFrame() if other is None else contrasts(result.tree, "associated", other, prob)
     planned = None if other is None else _plan(result, headline.iloc[0], prob, other)
@@ -377,8 +380,8 @@ def _lines(facts: _Given) -> dict[str, str]:
     lines = {
         "For example?": _examples(facts),
         "How sure?": f"The probability that they are {direction} is {share(sure)}. The mean difference is "
-        f"{signed(row['mean'])} in cosine distance, {facts.percent} interval {ends_of(row)}: what other lists of "
-        f"stereotypes, as long and as coherent as these, could have given. {size_sentence(table)}"
+        f"{signed(row['mean'])} ({facts.result.data.unit}), {facts.percent} interval {ends_of(row)}: what other lists "
+        f"of stereotypes, as long and as coherent as these, could have given. {size_sentence(table)}"
         + ("" if facts.topics is None else f" {facts.topics.sentence}"),
         "About which words?": f"About these {many(len(table) - 1, 'protected word')} and lists of stereotypes like "
         f"these. {words_sentence(table)} {further}",
@@ -466,7 +469,7 @@ def _words(facts: _Given) -> Iterator[Block]:
         for group, part in table.groupby("group", sort=False, observed=True):
             means = part.groupby("attribute_word", observed=True)["distance"].mean().nsmallest(NEAREST)
             rows.append((str(group), ", ".join(f"{word} ({value:.3f})" for word, value in means.items())))
-        caption = "Stereotype words nearest to the words of each group, with their mean cosine distance"
+        caption = f"Stereotype words nearest to the words of each group, with their means ({facts.result.data.unit})"
         yield Table(caption, {"group": "text", "nearest": "text"}, rows)
     if facts.other is None:
         return
@@ -689,13 +692,15 @@ def _coefficients(facts: _Given) -> Iterator[Block]:
     columns = {"connection": ("connection", "text"), **ENDS, "n": ("n", "count")}
     whole = {"parameter": ("parameter", "text"), **columns}
     yield table_of(
-        "Whole list, in cosine distance; connection_mean is that of similar words, where the answer above is about the "
-        "given ones; n counts distances",
+        f"Whole list ({facts.result.data.unit}); connection_mean is that of similar words, where the answer above is "
+        "about the given ones; n counts distances",
         everything[~of_words],
         whole,
     )
     single = {"protected_word": ("protected word", "text"), **columns}
-    yield table_of("Mean cosine distance of each protected word by connection", everything[of_words], single)
+    yield table_of(
+        f"Mean of each protected word by connection ({facts.result.data.unit})", everything[of_words], single
+    )
 
 
 def _method(facts: _Given) -> str:
@@ -703,15 +708,16 @@ def _method(facts: _Given) -> str:
     attrs, record = facts.post.attrs, facts.coverage
     draws = facts.post["posterior"].sizes["chain"] * facts.post["posterior"].sizes["draw"]
     versions = facts.result.versions
-    where, listed_as = "", ""
+    where, listed_as, measured = "", "", "the cosine distances"
     if record is not None:
         listed_as = f" of the list {record.word_list}"
+        measured = f"{record.measure} (standardised)" if record.measure else measured
         if record.embedding:
             where = f" in {record.embedding['name']} ({record.embedding['vectors']:,} vectors)"
     stereotypes = facts.table[facts.table["attribute_class"].isin(facts.table["group"])]["attribute_word"].nunique()
     engine = ENGINES.get(str(attrs["engine"]), "with {draws:,} draws").format(draws=draws)
     text = (
-        f"We measured the cosine distances of {many(facts.table['protected_word'].nunique(), 'protected word')}"
+        f"We measured {measured} of {many(facts.table['protected_word'].nunique(), 'protected word')}"
         f"{listed_as} to {many(facts.table['attribute_word'].nunique(), 'attribute word')}, {stereotypes:,} of them "
         f"stereotypes{where}: {len(facts.table):,} distances. We modelled all distances together (model "
         f"{attrs['model']}). {METHODS.get(attrs['attribute_words'], 'The model is printed below')}. The posterior was "

@@ -73,8 +73,10 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
 
 
 def reservations(result: Fit) -> tuple[str, ...]:
-    """What a fit's model takes for granted."""
-    return RESERVATIONS.get(result.tree.attrs.get("attribute_words", ""), ())
+    """What a fit's model takes for granted, and whether its numbers are scores."""
+    record = result.data.coverage
+    scores = () if record is None else record.on_scores
+    return (*scores, *RESERVATIONS.get(result.tree.attrs.get("attribute_words", ""), ()))
 
 
 def contrast_sentences(result: Fit, prob: float) -> list[str]:

@@ -272,6 +272,7 @@ def measured_tables(
         for number, (name, table) in enumerate(tables.items()):
             try:
                 data[name] = read_distances(table)
+                data[name].refuse_scores("a second stage")
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
             done(number + 1)
