@@ -18,6 +18,7 @@ from bayesbias.comparison.frame_contrasts import FrameEffects, OriginSensitivity
 from bayesbias.comparison.loo import compare_models
 from bayesbias.comparison.metric_uncertainty import MetricUncertainty, bootstrap_metric
 from bayesbias.comparison.parts import ONE_GROUP, decomposable_controls, decomposition, decomposition_sentence
+from bayesbias.comparison.patterns import patterns
 from bayesbias.comparison.power import Plan, plan
 from bayesbias.comparison.ranking import Ranking, rank
 from bayesbias.comparison.sensitivity import PriorSensitivity, prior_sensitivity
@@ -53,6 +54,7 @@ __all__ = [
     "influence",
     "mean_distances",
     "origin_sensitivity",
+    "patterns",
     "plan",
     "prior_sensitivity",
     "rank",

@@ -214,7 +214,8 @@ class FitReport(Result):
         numbers = "scores" if record is not None and record.measure else "cosine distances"
         return Page(
             title=_question(facts),
-            lead=f"{listed_as}: {len(table):,} {numbers} of {many(table['protected_word'].nunique(), 'protected word')} "
+            lead=f"{listed_as}: {len(table):,} {numbers} of "
+            f"{many(table['protected_word'].nunique(), 'protected word')} "
             f"to {many(table['attribute_word'].nunique(), 'attribute word')}. Model {self.result.model}, engine "
             f"{self.result.engine}; intervals hold {facts.percent} of the posterior mass.",
             answer=_answer(facts),
