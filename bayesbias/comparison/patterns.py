@@ -32,7 +32,7 @@ def patterns(post: xr.DataTree, rope: float = 0.02, seed: int = 0) -> pd.DataFra
     Parameters
     ----------
     post
-        A result of :func:`fit` with two groups and the stereotypes of both.
+        A result of :func:`fit` with two groups and the stereotypes of both, by the model ``related``.
     rope
         Difference of mean distances up to which a group is nearer to neither list; 0 leaves four patterns.
     seed
@@ -64,6 +64,11 @@ def patterns(post: xr.DataTree, rope: float = 0.02, seed: int = 0) -> pd.DataFra
     if len(groups) != 2 or not {OWN, OTHER} <= set(result.data.connections.tolist()):
         raise InputError(
             f"patterns are those of two groups with a stereotype list each; the fit has {listed(groups) or 'no groups'}"
+        )
+    if not result.related:
+        raise InputError(
+            f"the model {result.model} counts the nearness of a list to all words as an effect of its words, so that "
+            "it is not in the rows: give a fit of a table with relatedness (model related)"
         )
     rows = rows_of(result, OWN, OTHER, GIVEN, DIFFERENCE)
     of_group = np.stack([result.data.groups[rows.kept] == name for name in groups]).astype(float)
