@@ -307,6 +307,7 @@ CALLS = {
     "diagnose": lambda made: {"post": made.post},
     "distance_table": lambda made: {"kv": made.kv, "words": LISTS, "relatedness": False},
     "distance_tables": lambda made: {"embeddings": {"one": made.kv}, "words": LISTS},
+    "score_table": lambda made: {"scores": made.table.rename(columns={"distance": "score"}), "words": LISTS},
     "checks.share_sample": lambda made: {"tables": {"one": made.related_table}, "embeddings": {"one": made.kv}},
     "encode": lambda made: {"encoder": made.encoder, "words": ["p", "q"], "templates": ["the {}"], "vocabulary": 0},
     "fit": lambda made: {"table": made.table, "model": "crossed", "draws": 200, "seed": 1},
@@ -372,6 +373,7 @@ CALLS = {
     "checks.origin_sensitivity": lambda made: {
         "vectors": made.vectors, "words": LISTS, "origins": [("none", 0)], "seed": 1
     },
+    "checks.patterns": lambda made: {"post": made.associated},
     "checks.prior_sensitivity": lambda made: {"post": made.post},
     "checks.similarity_shift": lambda made: {"result": made.comparison},
     "checks.variance_shares": lambda made: {"post": made.post},
@@ -605,6 +607,8 @@ PATHS = ("path", "out", "folder", "cache", "pictures", "source")
 def is_valid(value, parameter, usual):
     """Whether a value is what the argument has anyway, names a file, or says that nothing is given, as is usual."""
     said = str(parameter.annotation)
+    if parameter.name == "what" and isinstance(value, str):  # names what scores are; stands in attrs only
+        return True
     if value is usual or (value == "nonsense" if isinstance(value, str) and parameter.name in PATHS else False):
         return True
     if isinstance(value, Mapping) and not isinstance(value, dict):
