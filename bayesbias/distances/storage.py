@@ -48,7 +48,7 @@ class Coverage:
     unknown: str = ""  # why it is not known which words were asked for; empty where it is
     forms: dict[str, list[str]] = field(default_factory=dict)  # concept with several forms to those that are found
     gender: str = ""  # what grammatical gender may do to the distances, or nothing
-    contexts: dict[str, Any] = field(default_factory=dict)  # of words in sentences: encoder, frames, their pairing, ...
+    contexts: dict[str, Any] = field(default_factory=dict)  # of words in sentences: encoder, templates, pairing
     language: str | None = None  # BCP 47 tag of the lists; None where they do not tell
     measure: str = ""  # what the numbers are where they are scores; empty: cosine distances
 

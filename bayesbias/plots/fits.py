@@ -1,4 +1,4 @@
-"""Figures of a fit: means, contrasts, their decomposition and sentence frames, predictions; and of an audit."""
+"""Figures of a fit: means, contrasts, their decomposition and templates, predictions; and of an audit."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def plot_association(
 ) -> Figure:
     """The association of each protected word, or group, with each stereotype list, as a matrix.
 
-    Colours run from closer (purple) over 0 (white) to farther (orange); each cell holds its posterior mean. A frame
+    Colours run from closer (purple) over 0 (white) to farther (orange); each cell holds its posterior mean. An outline
     marks cells whose ``prob`` equal-tailed interval excludes 0. Words stand within their group, the one closest to its
     own list first.
 
@@ -531,7 +531,7 @@ def plot_templates(
     prob: float = PROB,
     ax: Axes | None = None,
 ) -> Figure:
-    """The contrast in each sentence frame, and as a band the contrast for frames like these.
+    """The contrast in each template, and as a band the contrast for templates like these.
 
     Parameters
     ----------
@@ -560,7 +560,7 @@ def plot_templates(
     effects = post if isinstance(post, FrameEffects) else frame_effects(post, first, second)
     table = effects.by_frame
     if table.empty:
-        raise InputError("the sentences come from a corpus and are no frames: there is nothing to draw")
+        raise InputError("the sentences come from a corpus and are no templates: there is nothing to draw")
     low, high = interval_ends(effects.whole[:, None], prob)
     table = table.iloc[np.lexsort((table["contrast"], table["side"]))]
     heights = -np.arange(len(table), dtype=float)
@@ -576,8 +576,8 @@ def plot_templates(
     label_rows(axes, word_labels(table["frame"], sides).tolist(), f"{contrast}, cosine distance", "Frames", 0.0)
     note_below(
         figure,
-        "Bars: one standard error of what single attribute words add to differences between frames. Band: "
-        f"{percent(prob)} interval for frames like these.",
+        "Bars: one standard error of what single attribute words add to differences between templates. Band: "
+        f"{percent(prob)} interval for templates like these.",
         ax=ax,
     )
     return figure

@@ -61,7 +61,7 @@ def plot_ranking(ranking: Ranking) -> Figure:
     Figure
         Above, the ranks by all metrics added up (shorter is less biased), then the outside rankings in white. Below, a
         panel a metric: the probability of each rank, in figures and in grey, with the rank of the words as they are in
-        a frame.
+        an outline.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def plot_ranking(ranking: Ranking) -> Figure:
     if shown:
         note_below(
             figure,
-            "below: probability of each rank (1 = least biased) over words drawn with replacement; frame: the rank "
+            "below: probability of each rank (1 = least biased) over words drawn with replacement; outlined: the rank "
             "with the words as they are",
         )
     return figure

@@ -160,7 +160,7 @@ def place_legend(figure: Figure, axes: Axes, ax: Axes | None, loc: str, **how: A
 
 
 def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
-    """A quiet frame: no box, a faint vertical grid."""
+    """Quiet axes: no box, a faint vertical grid."""
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.grid(axis="x", color="#E3E3E3", linewidth=0.6)
     axes.set_axisbelow(True)
