@@ -89,7 +89,8 @@ class Components:
 
 def similarity_bins(similarity: NDArray[np.floating]) -> IntArray:
     """Bins of similarities in [-1, 1]."""
-    return np.clip((similarity + 1) / STEP, 0, BINS - 1).astype(np.intp)
+    bins: IntArray = np.clip((similarity + 1) / STEP, 0, BINS - 1).astype(np.intp)
+    return bins
 
 
 def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: int = PAIRS) -> PairSample:
