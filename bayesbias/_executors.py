@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait as wait_for
 from typing import TYPE_CHECKING, Any
@@ -38,10 +40,9 @@ def one_thread() -> Iterator[None]:
     With several threads a matrix product is cut into pieces by their number, and its sums are added in another order.
     """
     import scipy.linalg  # noqa: F401  # it brings a BLAS of its own, and only loaded libraries are limited
-    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     with LIMIT:
-        libraries = ThreadpoolController()
+        libraries = _libraries(len(sys.modules))
         with libraries.limit(limits=1):
             if any(library["num_threads"] != 1 for library in libraries.info()):
                 raise InputError(
@@ -49,6 +50,14 @@ def one_thread() -> Iterator[None]:
                     "they cannot be limited to 1 here: end that limit, or set it to 1"
                 )
             yield
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> Any:
+    """The numeric libraries of this process; a further one comes with further modules, whose number is given."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
 
 
 def workers_asked(workers: int | None) -> int:

@@ -13,8 +13,6 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-import scipy.linalg  # noqa: F401  (loads the linear algebra of SciPy, which has threads of its own)
-from gensim.models import KeyedVectors
 from threadpoolctl import threadpool_limits
 
 import bayesbias as bb
@@ -22,6 +20,8 @@ import bayesbias as bb
 if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
     # workers share the processors: with all threads in each, they wait for each other; tests marked reproducible run
     # once more in one process with other numbers of threads
+    import scipy.linalg  # noqa: F401  (loads the linear algebra of SciPy, which has threads of its own)
+
     threadpool_limits(max(1, (os.cpu_count() or 1) // int(workers)), user_api="blas")
 
 
@@ -94,7 +94,7 @@ def shared() -> Path:
     pytest.skip(f"the reference data are not at {folder}; set BAYESBIAS_SHARED to where they are")
 
 
-REMEMBERED = ("distance_table", "fit")
+REMEMBERED = ("audit", "axis", "compare", "distance_table", "fit")
 """Public functions that examples call with the same arguments again and again."""
 
 
@@ -106,9 +106,9 @@ def results():
 
 @pytest.fixture
 def remembered(results, monkeypatch):
-    """Examples take tables and fits from an earlier example that asked for the same: the same functions, once a call.
+    """Examples take what they need from an earlier example that asked for the same: the same functions, once a call.
 
-    Each gets a copy. What depends on a file is made again, for the file may be another one.
+    Each gets a copy of what can change. What depends on a file is made again, for the file may be another one.
     """
     for name in REMEMBERED:
         monkeypatch.setattr(bb, name, once_a_call(getattr(bb, name), results))
@@ -128,7 +128,8 @@ def once_a_call(function, results):
             return function(*args, **kwargs)
         if key not in results:
             results[key] = function(*args, **kwargs)
-        return results[key].copy(deep=True)
+        found = results[key]
+        return found.copy(deep=True) if hasattr(found, "copy") else found
 
     return remember
 
@@ -212,6 +213,7 @@ def hard_debiased(slice_vectors):
 @pytest.fixture(scope="session")
 def random_embedding():
     """A function from word lists and a seed to 12 random dimensions of their words and 420 others."""
+    from gensim.models import KeyedVectors
 
     def make(lists, seed):
         names = sorted({*lists.every_word(), *(f"z{number}" for number in range(420))})

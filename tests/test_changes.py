@@ -3,7 +3,6 @@
 import json
 import re
 
-import arviz_stats
 import numpy as np
 import pandas as pd
 import pytest
@@ -364,6 +363,8 @@ def test_missing_pairs_single_groups_and_no_controls(tables):
 
 
 def test_everything_in_arviz_works_on_the_posterior(result, tmp_path):
+    import arviz_stats
+
     table = arviz_stats.summary(result.posterior, var_names=["connection_change"], ci_prob=0.89)
     assert len(table) == 4
     bb.save_fit(result.posterior, tmp_path / "comparison.nc")

@@ -175,10 +175,11 @@ def test_keyed_vectors_without_need_of_change_are_returned_themselves():
 @pytest.mark.parametrize("is_binary", [True, False])
 @pytest.mark.parametrize("name", ["vectors", "vectors.gz"])
 def test_what_gensim_writes(tmp_path, slice_vectors, is_binary, name):
-    slice_vectors.save_word2vec_format(tmp_path / name, binary=is_binary)
+    words = slice_vectors.index_to_key[::10]
+    bb.load_embedding(slice_vectors, words=words).save_word2vec_format(tmp_path / name, binary=is_binary)
     kv = bb.load_embedding(tmp_path / name)
-    assert kv.index_to_key == slice_vectors.index_to_key
-    np.testing.assert_array_equal(kv.vectors, slice_vectors.vectors)
+    assert set(kv.index_to_key) == set(words)
+    np.testing.assert_array_equal(kv[words], slice_vectors[words])
 
 
 @st.composite

@@ -38,7 +38,7 @@ def cases():
     return [pytest.param(name, marks=[pytest.mark.full] if name in FULL else []) for name in sorted(FUNCTIONS)]
 
 
-@pytest.mark.usefixtures("remembered")
+@pytest.mark.usefixtures("remembered", "without_pictures")
 @pytest.mark.parametrize("name", cases())
 def test_the_examples_of(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -74,7 +74,7 @@ def test_density_equals_the_normal_of_all_rows(words, groups, sizes, missing, in
     rows = rows_of(words, groups, sizes, missing, seed=1)
     assert 10 < len(rows[-1]) < 1500
     rng = np.random.default_rng(2)
-    points = 12
+    points = 4
     scales = Scales(
         sigma2=np.exp(2 * rng.normal(-2, 1, (points, CONNECTIONS))),
         s2=np.exp(2 * rng.normal(-2.5, 1.5, (points, CONNECTIONS))),

@@ -641,27 +641,30 @@ def test_values_of_which_there_are_many_are_not_tested(kv):
     assert null.observed == bb.metric("mac", kv, query).value
 
 
+@pytest.mark.study
 @pytest.mark.parametrize("metric", ["weat", "mac"])
-def test_the_sd_is_that_of_random_lists(metric, news):
-    """300 lists of unrelated words of the vocabulary in place of the attribute sets."""
+def test_the_sd_is_that_of_random_lists(metric, news, sized):
+    """Lists of unrelated words of the vocabulary in place of the attribute sets."""
     query = bb.load_query("weat1")
     rng = np.random.default_rng(0)
     pool = sorted(set(news.index_to_key) - {word for listed in query.targets.values() for word in listed})
     values, sds, means = [], [], []
-    for at in range(300):
+    count = sized(300, 200)
+    for at in range(count):
         drawn = [pool[place] for place in rng.choice(len(pool), 16, replace=False)]
         made_up = bb.Query(query.targets, {"a": drawn[:8], "b": drawn[8:]})
         values.append(bb.metric(metric, news, made_up).value)
-        if at < 8:
+        if at < 6:
             found = bb.metric(metric, news, made_up, p_value="related")
             sds.append(found.null_sd)
             means.append(found.null_mean)
     assert np.sqrt(np.mean(np.square(sds))) == pytest.approx(np.std(values), rel=0.15)
-    assert np.mean(means) == pytest.approx(np.mean(values), abs=4 * np.std(values) / 300**0.5)
+    assert np.mean(means) == pytest.approx(np.mean(values), abs=4 * np.std(values) / count**0.5)
 
 
-def test_p_values_of_random_topics_are_roughly_uniform(news):
-    """Fifty pairs of topics, each a random word with its seven nearest words, among 1,500 words of the vocabulary."""
+@pytest.mark.study
+def test_p_values_of_random_topics_are_roughly_uniform(news, sized):
+    """Pairs of topics, each a random word with its seven nearest words, among 1,500 words of the vocabulary."""
     targets = bb.load_query("weat1").targets
     taken = {word for listed in targets.values() for word in listed if word in news}
     rng = np.random.default_rng(0)
@@ -670,7 +673,7 @@ def test_p_values_of_random_topics_are_roughly_uniform(news):
     smaller = made({word: news[word] for word in [*pool, *sorted(taken)]})
     units = units_of(smaller, pool)
     found = []
-    for _ in range(50):
+    for _ in range(sized(50, 30)):
         first, second = (units @ units[rng.integers(len(pool))] for _ in range(2))
         a = np.argsort(-first)[:8]
         second[a] = -2  # a word is in one topic

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import jupytext
 import pytest
 
 SCRIPTS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.py"))
@@ -30,6 +29,8 @@ def test_every_story_has_a_notebook():
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_notebook_and_script_are_in_step(script):
+    import jupytext
+
     notebook = jupytext.read(script.with_suffix(".ipynb"))
     written = [(cell.cell_type, cell.source) for cell in jupytext.read(script).cells]
     assert [(cell.cell_type, cell.source) for cell in notebook.cells] == written
@@ -41,6 +42,8 @@ def test_notebook_and_script_are_in_step(script):
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_notebook_is_small_and_tells_nothing_of_the_machine(script):
+    import jupytext
+
     file = script.with_suffix(".ipynb")
     assert file.stat().st_size < LARGEST
     notebook = jupytext.read(file)

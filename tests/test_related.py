@@ -400,9 +400,10 @@ class TestModel:
         np.testing.assert_allclose(np.diag(sums.covariance)[own], alone[sums.word[own]], rtol=1e-6)
         assert bb.contrasts(bb.fit(table, seed=0))["sd"][0] > 0.05
 
-    def test_ranks_of_the_truth_are_uniform(self, small):
+    @pytest.mark.study
+    def test_ranks_of_the_truth_are_uniform(self, small, sized):
         table = small[2][~small[2]["attribute_word"].isin(["h4", "h5", "a3"])]
-        ranks = bb.calibration.sbc("related", table, replicates=150, seed=5)
+        ranks = bb.calibration.sbc("related", table, replicates=sized(150, 75), seed=5)
         assert ranks.engine == "exact"
         uniform = ranks.uniformity
         assert uniform["p_value"].min() > 0.05 / len(uniform) / 10

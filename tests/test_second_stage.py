@@ -679,15 +679,16 @@ class TestCriterion:
         with pytest.raises(InputError, match="nothing is adjusted for"):
             bb.criterion(post, outside, contrast=("associated", "human"), frequencies=counts)
 
-    def test_false_positives_of_values_that_are_unrelated(self, occupations):
+    @pytest.mark.study
+    def test_false_positives_of_values_that_are_unrelated(self, occupations, sized):
         values, table = occupations
         post = bb.fit(table, "crossed", seed=0)
-        rng, calls = np.random.default_rng(0), 0
-        for _ in range(60):
+        rng, calls, trials = np.random.default_rng(0), 0, sized(60, 30)
+        for _ in range(trials):
             shuffled = dict(zip(values, rng.permutation(list(values.values())), strict=True))
             row = bb.criterion(post, shuffled, contrast=("associated", "human"), draws=1000).table().iloc[0]
             calls += row["low"] > 0 or row["high"] < 0
-        assert calls / 60 < 0.11 + 3 * 0.04
+        assert calls / trials < 0.11 + 3 * np.sqrt(0.11 * 0.89 / trials)
 
     @pytest.mark.parametrize(
         ("values", "se", "message"),
@@ -779,11 +780,12 @@ class TestPolesOfACriterion:
         assert other.table()["mean"][0] == pytest.approx(-found.table()["mean"][0], abs=0.01)
         assert other.table()["mean"][1] == pytest.approx(-found.table()["mean"][1] / 10, rel=0.02)
 
-    def test_a_planted_relation_of_twice_as_many_words_as_dimensions(self):
+    @pytest.mark.study
+    def test_a_planted_relation_of_twice_as_many_words_as_dimensions(self, sized):
         """Where the residual could not be in the places, and the slope was forced to 0 before."""
         axis = bb.axis("glove-50d-slice", "affluence")
-        rng, rows = np.random.default_rng(0), []
-        for seed in range(40):
+        rng, rows, trials = np.random.default_rng(0), [], sized(40, 24)
+        for seed in range(trials):
             words = rng.choice(axis.words, 100, replace=False)
             placed = axis.with_words(words.tolist())
             true = (placed.places - placed.places.mean()) / placed.places.std()
@@ -795,18 +797,19 @@ class TestPolesOfACriterion:
         mean, low, high = np.array(rows).T
         # what related words may share is above 0 a priori, which draws the mean towards 0
         assert mean.mean() == pytest.approx(-0.77, abs=0.05)
-        assert ((low < -0.8) & (high > -0.8)).mean() > 0.89 - 3 * np.sqrt(0.89 * 0.11 / 40)
+        assert ((low < -0.8) & (high > -0.8)).mean() > 0.89 - 3 * np.sqrt(0.89 * 0.11 / trials)
         assert (high < 0).all()
 
-    def test_values_of_other_words_are_unrelated(self, ratings):
+    @pytest.mark.study
+    def test_values_of_other_words_are_unrelated(self, ratings, sized):
         values, _ = ratings
         axis = bb.axis("glove-50d-slice", "gender_pairs", ["nurse"])
-        rng, calls = np.random.default_rng(0), 0
-        for seed in range(60):
+        rng, calls, trials = np.random.default_rng(0), 0, sized(60, 30)
+        for seed in range(trials):
             order = rng.permutation(len(values))
             row = bb.criterion(axis, pd.Series(values.to_numpy()[order], values.index), seed=seed).table().iloc[0]
             calls += row["low"] > 0 or row["high"] < 0
-        assert calls / 60 < 0.11 + 3 * np.sqrt(0.11 * 0.89 / 60)
+        assert calls / trials < 0.11 + 3 * np.sqrt(0.11 * 0.89 / trials)
 
 
 def test_a_line_that_does_not_fit_is_said(slice_vectors, hard_debiased):

@@ -326,7 +326,7 @@ def test_uncertainty_of_means_is_their_standard_error():
     unbiased = dataclasses.replace(biased, values=np.zeros((60, 2)))
     expected = 0.5 * (values.sum(axis=1) / 4).std(ddof=1) / np.sqrt(60)  # accuracy adds half of the mean height x 2 / 4
     for method in ("half", "bootstrap"):
-        table = bb.silhouettes.silhouette_uncertainty(biased, unbiased, resamples=4000, method=method).set_index(
+        table = bb.silhouettes.silhouette_uncertainty(biased, unbiased, resamples=2000, method=method).set_index(
             "score"
         )
         assert table.loc["accuracy", "sd"] == pytest.approx(expected, rel=0.05)
@@ -335,10 +335,12 @@ def test_uncertainty_of_means_is_their_standard_error():
     assert table.loc["robustness of the biased", "half_the_runs"] > biased.robustness
 
 
-def test_uncertainty_of_robustness_over_runs(kv):
+@pytest.mark.study
+def test_uncertainty_of_robustness_over_runs(kv, sized):
     """Half-sampling against the spread of scores over sets of runs; the bootstrap is too small, as documented."""
-    pool = bb.silhouettes.silhouette(kv, query(), "weat", runs=4000, seed=2)
-    sets = [dataclasses.replace(pool, values=pool.values[at : at + 50]) for at in range(0, 4000, 50)]
+    runs = sized(4000, 2000)
+    pool = bb.silhouettes.silhouette(kv, query(), "weat", runs=runs, seed=2)
+    sets = [dataclasses.replace(pool, values=pool.values[at : at + 50]) for at in range(0, runs, 50)]
     truth = np.std([one.robustness for one in sets], ddof=1)
     found = {
         method: np.mean(

@@ -36,8 +36,9 @@ def tables(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def plan(tables):
-    return {"tables": [str(tables / "*.parquet")], "models": ["crossed", "published"], "seeds": [0, 1], **DRAW}
+def plan(tables, sized):
+    seeds = sized([0, 1], [0])
+    return {"tables": [str(tables / "*.parquet")], "models": ["crossed", "published"], "seeds": seeds, **DRAW}
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,8 @@ def no_half_files(folder):
 
 
 def test_every_combination_is_fitted_once(made, plan):
-    assert len(made.fits) == 2 * 2 * 2
+    count = 2 * 2 * len(plan["seeds"])
+    assert len(made.fits) == count
     assert made.fits["status"].eq("done").all()
     assert made.fits["fit"].is_unique
     assert not made.fits.duplicated(["table", "model", "seed"]).any()
@@ -78,8 +80,8 @@ def test_every_combination_is_fitted_once(made, plan):
     kept = made.load(row["fit"])
     assert isinstance(kept, xr.DataTree)
     assert kept.attrs["seed"] == row["seed"]
-    assert "8 done, 0 failed" in made.text()
-    assert len(made.table()) == 8 * 3
+    assert f"{count} done, 0 failed" in made.text()
+    assert len(made.table()) == count * 3
     no_half_files(made.folder)
 
 
@@ -117,7 +119,7 @@ def test_the_hash_does_not_depend_on_where_hdf5_puts_headers(plan, made, tmp_pat
         ended.set()
         profiler.join()
     records = [json.loads(file.read_text()) for sweep in (made, found) for file in (sweep.folder / "records").iterdir()]
-    assert len({record["content"] for record in records}) == 8
+    assert len({record["content"] for record in records}) == len(made.fits)
     assert found.hash == made.hash
 
 
@@ -438,7 +440,7 @@ def test_the_command(made, written, program):
     (made.folder / "contrasts.parquet").unlink()
     code, said, _ = program("sweep", written, "-o", made.folder, "--workers", "2")
     assert code == 0
-    assert "8 done, 0 failed" in " ".join(said.split())
+    assert f"{len(made.fits)} done, 0 failed" in " ".join(said.split())
     assert (made.folder / "contrasts.parquet").is_file()
 
 

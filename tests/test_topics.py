@@ -358,7 +358,7 @@ def test_p_values_are_uniform_where_the_lists_are_topics_themselves(part, sized,
     unit = part.get_normed_vectors()
     free = np.array([at for at, word in enumerate(part.index_to_key) if word not in listed])
     p_values, cosines = [], []
-    trials = sized(200, 30)
+    trials = sized(200, 20)
     for trial in range(trials):
         stereotypes, used, seed = {}, set(), rng.choice(free)
         for name in protected:

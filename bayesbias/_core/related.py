@@ -89,7 +89,8 @@ class Components:
 
 def similarity_bins(similarity: NDArray[np.floating]) -> IntArray:
     """Bins of similarities in [-1, 1]."""
-    return np.clip(((similarity + 1) / STEP).astype(np.intp), 0, BINS - 1)
+    bins: IntArray = np.clip((similarity + 1) / STEP, 0, BINS - 1).astype(np.intp)
+    return bins
 
 
 def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: int = PAIRS) -> PairSample:
@@ -106,22 +107,29 @@ def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: in
     single = units.astype(np.float32)
     size = len(single)
     blocks = [np.arange(begin, min(begin + BLOCK, size)) for begin in range(0, size, BLOCK)]
-    pairs: list[tuple[IntArray, IntArray, IntArray]] = []
+    bins_of: list[NDArray[np.uint8]] = []
     partners = np.empty((size, BINS // COARSE), dtype=np.float32)
+    block = np.empty((BLOCK, size), dtype=np.float32)
     for rows in blocks:
-        bins = similarity_bins(single[rows] @ single.T)
-        place = (BINS // COARSE) * np.arange(len(rows))[:, None] + bins // COARSE
-        counts = np.bincount(place.ravel(), minlength=len(rows) * (BINS // COARSE))
-        partners[rows] = counts.reshape(len(rows), -1)
-        places, others = np.nonzero(np.arange(size) > rows[:, None])
-        pairs.append((rows[places], others, bins[places, others]))
-    counts = np.sum([np.bincount(own, minlength=BINS) for _, _, own in pairs], axis=0)
+        place = np.matmul(single[rows], single.T, out=block[: len(rows)])  # in place: memory is most of the work
+        place += 1
+        place /= STEP
+        every = np.clip(place, 0, BINS - 1, out=place).astype(np.uint8)
+        for row, coarse in zip(rows, every // COARSE, strict=True):
+            partners[row] = np.bincount(coarse, minlength=BINS // COARSE)
+        bins_of.append(every[np.arange(size) > rows[:, None]])  # each pair once, by its first word
+    counts = np.sum([np.bincount(own, minlength=BINS) for own in bins_of], axis=0)
     # the counts of all pairs come first, so that each bin is thinned to about as many; what is left of a bin then
     # stands for all of it (thinned)
-    kept = [rng.random(len(own), dtype=np.float32) < (most / np.maximum(counts, most))[own] for _, _, own in pairs]
-    first, second, bins = (
-        np.concatenate([part[column][chosen] for part, chosen in zip(pairs, kept, strict=True)]) for column in range(3)
-    )
+    share = most / np.maximum(counts, most)
+    kept = [np.flatnonzero(rng.random(len(own), dtype=np.float32) < share[own]) for own in bins_of]
+    bins = np.concatenate([own[chosen] for own, chosen in zip(bins_of, kept, strict=True)]).astype(np.intp)
+    begins = np.concatenate([[0], np.cumsum([len(own) for own in bins_of])[:-1]])
+    places = np.concatenate([begin + chosen for begin, chosen in zip(begins, kept, strict=True)])
+    # word i is the first of the size - 1 - i pairs from ends[i - 1] on, whose second words follow it in order
+    ends = np.cumsum(size - 1 - np.arange(size))
+    first = np.searchsorted(ends, places, side="right")
+    second = places - ends[first] + size
     drawn = np.bincount(bins, minlength=BINS)
     thinned = np.divide(counts, drawn, out=np.zeros(BINS), where=drawn > 0)[bins]
     partners[:, (BINS - 1) // COARSE] -= 1  # a word with itself

@@ -132,8 +132,8 @@ class _Both:
     covariances: Mapping[str, FloatArray]
 
 
-def _together(axis_: Axis, other: Axis) -> _Both:
-    """Two axes in the coordinates of one sample of the vocabulary, beside the poles of both."""
+def _check_pair(axis_: Axis, other: Axis) -> None:
+    """Two axes of words, in one embedding."""
     for what in (axis_, other):
         if not isinstance(what, Axis):
             raise InputError(f"given is {shown(what)}: give two results of bb.axis")
@@ -143,6 +143,10 @@ def _together(axis_: Axis, other: Axis) -> _Both:
             f"the axes are of different embeddings, {axis_.embedding['name']} and {other.embedding['name']}: make both "
             "with one"
         )
+
+
+def _together(axis_: Axis, other: Axis) -> _Both:
+    """Two axes in the coordinates of one sample of the vocabulary, beside the poles of both."""
     strata, keys = (axis_.poles.strata, other.poles.strata), {*axis_.poles.keys, *other.poles.keys}
     with one_thread():
         field = field_of(sample_beside(axis_.kv, sorted(keys), 0))
@@ -173,6 +177,7 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     ['cosine']
     """
     mass, start = probability(prob, "prob"), whole_number(seed, "seed", least=0, most=None)
+    _check_pair(axis, other)
     both = _together(axis, other)
     (first, second), field, shared = both.offsets, both.field, both.covariances["pairs"]
     rng = np.random.default_rng([start, 21])
@@ -408,10 +413,11 @@ def quadrants(
     one_of(population, tuple(POPULATIONS), "population")
     mass, size = probability(prob, "prob"), whole_number(draws, "draws", 100)
     start = whole_number(seed, "seed", least=0, most=None)
+    _check_pair(axis_, other)
+    placed = [on.with_words(traits) for on in (axis_, other)]
     both = _together(axis_, other)
     sds = np.sqrt([offset.variances(population) for offset in both.offsets])
     correlations = np.clip(both.covariances[population] / sds.prod(axis=0), -1, 1)
-    placed = [on.with_words(traits) for on in (axis_, other)]
     rng = np.random.default_rng([start, 22])
     standard = rng.standard_normal((size, len(correlations), 2))
     drawn = np.einsum("qij,dqj->idq", root_of(_joint(np.ones_like(sds), correlations)), standard)

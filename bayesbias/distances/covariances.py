@@ -6,7 +6,7 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -563,13 +563,25 @@ def relatedness_of(table: pd.DataFrame) -> Relatedness | None:
     text = table.attrs.get(KEY)
     if text is None:
         return None
-    if isinstance(text, Relatedness):
-        return text
+    return text if isinstance(text, Relatedness) else _unpack(text)
+
+
+def shared_relatedness(table: pd.DataFrame) -> Relatedness | None:
+    """:func:`relatedness_of`, one object for the tables that carry the same, with what was computed of it."""
+    text = table.attrs.get(KEY)
+    return _unpacked(text) if isinstance(text, str) else relatedness_of(table)
+
+
+def _unpack(text: object) -> Relatedness:
     try:
-        content = base64.b64decode(text, validate=True)
+        content = base64.b64decode(text, validate=True)  # type: ignore[arg-type]  # a TypeError is told
     except (TypeError, ValueError) as error:
         raise InputError(f"table.attrs['{KEY}'] holds no relatedness: {error}; delete it to do without") from error
     return _read(content, f"table.attrs['{KEY}']")
+
+
+_unpacked = lru_cache(maxsize=4)(_unpack)
+"""What the last few tables carry, which every step of an analysis reads."""
 
 
 def write_relatedness(text: str, path: Path) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayesbias._checks import is_printable
 from bayesbias._core.marginal import Cells, reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.distances.covariances import KEY, Relatedness, check_distances, packed, relatedness_of
+from bayesbias.distances.covariances import KEY, Relatedness, check_distances, packed, shared_relatedness
 from bayesbias.distances.frames import averaged, finite_distances
 from bayesbias.distances.storage import COSINE, Coverage, stored_coverage
 from bayesbias.errors import InputError
@@ -55,7 +55,7 @@ class Distances:
                 "make one with distance_table or read one with read_distance_table"
             )
         rows = _rows(table)
-        related = relatedness_of(table)
+        related = shared_relatedness(table)
         moved = {"truth", ADJUSTED} & set(table.attrs)  # simulated or adjusted distances are not those of the vectors
         if related is not None and check and not moved:
             check_distances(related, averaged(table))

@@ -42,7 +42,10 @@ def classes():
     return {name: one for name, one in found.items() if inspect.isclass(one) and name not in OTHERS}
 
 
-MULTIVERSE = {"decisions": {"embedding": ["google-news-slice"], "words": ["weat7"]}}
+MULTIVERSE = {
+    "decisions": {"embedding": ["google-news-slice"], "words": ["weat7"], "metric": ["contrast", "weat"]},
+    "replicates": 5,
+}
 SWEEP = {"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}
 
 
@@ -59,8 +62,9 @@ def results(random_embedding, text_encoder, tmp_path_factory):
         [kv, other, random_embedding(LISTS, 3)], list("pqstu"), PAIRS, ["db_wa", "ripa"]
     )
     settings = {
-        bb.stability.Setting(name, "sgns", 12, seed): random_embedding(LISTS, seed)
-        for seed, name in enumerate("ab" * 3)
+        bb.stability.Setting(name, "sgns", 12, seed): random_embedding(LISTS, 10 * place + seed)
+        for place, name in enumerate("abc")
+        for seed in range(2)
     }
     study = bb.stability.direct_bias_study(settings, list("pqstu"), PAIRS, draws=20, random_pairs=20)
     debiased = bb.debias(kv, "project", definitional=PAIRS)
@@ -97,7 +101,7 @@ def results(random_embedding, text_encoder, tmp_path_factory):
         bb.side_effects(table, after, kv, other, k=5, words=20, draws=50, comparison=result),
         bb.topic_null(kv, LISTS, replicates=5),
         bb.diagnose(post),
-        bb.multiverse({**MULTIVERSE, "replicates": 5}),
+        bb.multiverse(MULTIVERSE),
         bb.sweep(SWEEP, tmp_path_factory.mktemp("sweep") / "out", "serial"),
         bb.calibration.null_distribution(None, table, "associated - neutral", draws=5),
         bb.calibration.simulate_null_weat(draws=20),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,12 @@ def seeds(shared, scores):
     return made
 
 
+@pytest.fixture(scope="module")
+def features(seeds, scores):
+    """A function from a number of seeds to the features of the target words over them."""
+    return cache(lambda used: bb.reliability.word_features(seeds[:used], scores["target_words"]))
+
+
 @pytest.mark.parametrize(
     ("column", "key", "used"),
     [
@@ -49,9 +56,9 @@ def seeds(shared, scores):
         ("l2_norm", "l2_norm", 6),
     ],
 )
-def test_word_features(seeds, scores, column, key, used):
+def test_word_features(features, scores, column, key, used):
     words = scores["target_words"]
-    found = bb.reliability.word_features(seeds[:used], words)
+    found = features(used)
     assert found["word"].tolist() == words
     expected = [scores["word_properties_their_functions"][key][word] for word in words]
     np.testing.assert_allclose(found[column], expected, atol=1e-6)
