@@ -51,7 +51,7 @@ def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
     assert pd.read_csv(folder / "c.csv")["mean"].to_numpy() == pytest.approx(expected["mean"].to_numpy(), abs=1e-12)
     assert "2,256 distances written" in said["distances"]
     assert "61 of 226" in said["distances"]
-    assert "can be read" in said["fit"]
+    assert "passes its checks" in said["fit"]
     assert "whole list" in said["contrasts"]
     flat = " ".join(said["contrasts"].split())
     assert f"Associated − neutral, {expected['mean'][0]:.3f}".replace("-", "−") in flat

@@ -74,8 +74,10 @@ def test_nothing_is_fetched_and_nothing_is_too_wide(opened, made, kind):
         page = opened(kind, size)
         assert page.complaints == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        wide = "[...document.querySelectorAll('figure svg, figure img')].filter(p => p.clientWidth > innerWidth).length"
-        assert page.evaluate(wide) == 0
+        wide = (
+            "[...document.querySelectorAll('figure > svg, figure img, .wide')].filter(p => p.clientWidth > innerWidth)"
+        )
+        assert page.evaluate(f"{wide}.length") == 0
         assert page.locator(".headline").bounding_box()["y"] < 400  # the answer is on the first screen
         assert page.title() != "x"
 
@@ -109,14 +111,22 @@ def test_the_first_screen_answers(opened):
     page = opened("fit")
     headline = page.locator(".headline").inner_text()
     assert headline.startswith("Yes. In google-news-slice, words for man and woman are on average closer to their own")
-    assert page.locator("dt").all_inner_texts() == ["How sure?", "About which words?", "What would decide it?"]
-    assert "random lists as coherent as these" in page.locator("dd").first.inner_text()
+    assert page.locator("dt").all_inner_texts() == [
+        "For example?",
+        "How sure?",
+        "About which words?",
+        "What would decide it?",
+        "What does it not say?",
+    ]
+    said = page.locator("dd").all_inner_texts()
+    assert "nurse, 0.171 nearer to words for woman" in said[0]
+    assert "random lists as coherent as these" in said[1]
+    assert said[-1].startswith("It is about the texts that the vectors were made from, not about people.")
     assert page.locator(".answer svg").bounding_box()["y"] < 900
     page = opened("comparison")
-    assert (
-        "it is not settled" in page.locator(".headline").inner_text()
-        or "moved" in page.locator(".headline").inner_text()
-    )
+    headline = page.locator(".headline").inner_text()
+    assert "it is inconclusive" in headline or "moved" in headline
+    assert "was not looked at: give effects=side_effects" in page.locator("dd").last.inner_text()
 
 
 def test_tables_sort_by_number_and_by_keyboard(opened):
@@ -168,7 +178,7 @@ def test_a_page_without_its_script_is_complete(opened):
     assert page.locator("th button").count() == 0
     assert page.get_by_text("Words asked for and found").count() > 0
     page.get_by_role("heading", name="All coefficients").click()  # folded parts open without it
-    assert page.get_by_text("Whole list, in cosine distance").is_visible()
+    assert page.get_by_text("Whole list (cosine distance)").is_visible()
 
 
 def test_links_of_the_contents_open_what_they_lead_to(opened):
@@ -185,7 +195,7 @@ def test_links_of_the_contents_open_what_they_lead_to(opened):
 def test_print_shows_folded_parts(opened, tmp_path):
     page = opened("fit", java_script_enabled=False)
     page.emulate_media(media="print")
-    assert page.get_by_text("Whole list, in cosine distance").is_visible()
+    assert page.get_by_text("Whole list (cosine distance)").is_visible()
     assert not page.locator("nav").is_visible()
     pdf = page.pdf(path=tmp_path / "page.pdf", prefer_css_page_size=True)
     assert pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") >= 4 or len(pdf) > 50_000
@@ -200,7 +210,7 @@ def math():
 def test_markdown_says_the_same(math, tmp_path):
     post = math
     text = bb.report(post, tmp_path / "r.md", sensitivity=False).read_text(encoding="utf-8")
-    assert text.startswith("# Bias report: weat7\n")
+    assert text.startswith("# Are words of a group closer to their own stereotypes than to the stereotypes of other")
     row = bb.contrasts(post).iloc[0]
     assert f"{row['mean']:.3f}".replace("-", "\N{MINUS SIGN}") in text
     assert "| protected word | mean | sd | low | high | P(closer) |" in text
