@@ -190,8 +190,9 @@ def _without(data: Distances, left_out: str, name: str) -> Distances:
         words = set(only_of(load_words(name)).get(left_out.removeprefix(SOURCE), ()))
     kept = ~np.isin(data.attribute_words[data.attribute], list(words))
     if kept.all():
-        what = "attribute words of this source alone" if left_out.startswith(SOURCE) else "attribute word"
-        raise InputError(f"the lists hold no {what}, {left_out!r}, that could be left out")
+        if left_out.startswith(SOURCE):
+            raise InputError(f"no word of the lists is of this source alone: {left_out!r} changes nothing")
+        raise InputError(f"the lists hold no attribute word {left_out!r} that could be left out")
     if lost := set(data.attribute_class) - set(data.attribute_class[kept]) - set(CONTROLS):
         raise InputError(f"without {left_out!r} no word of the list {min(map(str, lost))!r} is left")
     return data.part(kept)
@@ -235,8 +236,8 @@ def _axis_weights(prepared: _Prepared, groups: Sequence[str], pairs: Sequence[tu
     rows = {word: i for i, word in enumerate(data.attribute_words.tolist())}
     offset = np.zeros(len(rows))
     for place, sign in ((0, 1), (1, -1)):
-        for word, count in Counter(pair[place] for pair in used).items():
-            offset[rows[word]] = sign * count / len(used)
+        for pole, count in Counter(pair[place] for pair in used).items():
+            offset[rows[pole]] = sign * count / len(used)
     side = np.where(data.groups == groups[0], 1.0, -1.0)
     weights = np.outer(side * whole_weights(data, np.ones(len(side), dtype=bool)), offset)
     word, attribute = np.nonzero(weights)
