@@ -194,7 +194,7 @@ class TestSources:
         rows = found.specifications.set_index("without")
         source = "source: Caliskan, Bryson and Narayanan (2017)"
         assert rows.loc[source, "status"].tolist() == ["impossible"] * 2
-        assert "no word of the list 'arts' is left" in rows.loc[source, "reason"].iloc[0]
+        assert "no stereotype of 'arts' is left" in rows.loc[source, "reason"].iloc[0]
 
     def test_of_another_list_it_is_impossible(self, vectors, compiled):
         words = [compiled("a.toml", first=["he", "she"]), compiled("b.toml", second=["him", "her"])]

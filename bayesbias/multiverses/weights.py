@@ -193,8 +193,8 @@ def _without(data: Distances, left_out: str, name: str) -> Distances:
         if left_out.startswith(SOURCE):
             raise InputError(f"no word of the lists is of this source alone: {left_out!r} changes nothing")
         raise InputError(f"the lists hold no attribute word {left_out!r} that could be left out")
-    if lost := set(data.attribute_class) - set(data.attribute_class[kept]) - set(CONTROLS):
-        raise InputError(f"without {left_out!r} no word of the list {min(map(str, lost))!r} is left")
+    if lost := set(data.groups) & set(data.attribute_class) - set(data.attribute_class[kept]):
+        raise InputError(f"without {left_out!r} no stereotype of {min(map(str, lost))!r} is left")
     return data.part(kept)
 
 
