@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
@@ -86,6 +86,9 @@ class WordLists:
     factors
         Two factors, each a mapping of its levels to groups: every group has one level of either. See
         :func:`intersections`.
+    sources
+        Source to the attribute words that it gives, where the lists are put together from several. A word may have
+        several sources; those of stereotypes that have none here are of ``source``.
     """
 
     name: str
@@ -102,6 +105,7 @@ class WordLists:
     forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
     grammar: Mapping[str, Sequence[str]] = field(default_factory=dict)
     factors: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_parts(self)
@@ -124,6 +128,8 @@ class WordLists:
         object.__setattr__(self, "labels", dict(self.labels))
         object.__setattr__(self, "factors", checked_factors(self.factors, self.protected))
         object.__setattr__(self, "grammar", {kind: tuple(w) for kind, w in checked_grammar(self.grammar).items()})
+        attributes = {word for _, part in self.by_kind[1:] for words in part.values() for word in words}
+        object.__setattr__(self, "sources", checked_sources(self.sources, attributes))
 
     @property
     def by_kind(self) -> tuple[tuple[str, Mapping[str, Sequence[str]]], ...]:
@@ -319,6 +325,18 @@ def checked_factors(factors: Any, groups: Iterable[str]) -> dict[str, dict[str, 
     return known
 
 
+def checked_sources(sources: Any, attributes: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Source to the attribute words that it gives, in normal form C."""
+    if not isinstance(sources, Mapping):
+        raise InputError(f"sources is {shown(sources)}: give a mapping of sources to attribute words")
+    known = {}
+    for source, words in sources.items():
+        known[printable(source, "the name of a source")] = tuple(dict.fromkeys(written_words(words, "sources")))
+        if lost := [word for word in known[source] if word not in attributes]:
+            raise InputError(f"the source {source!r} gives {listed(lost)}, in no list of stereotypes or controls")
+    return known
+
+
 class _File(Document):
     name: str
     description: str = ""
@@ -336,6 +354,7 @@ class _WordsFile(_File):
     labels: dict[str, str] = Field(default_factory=dict)
     grammar: dict[str, list[str]] = Field(default_factory=dict)
     factors: dict[str, dict[str, list[str]]] = Field(default_factory=dict)
+    sources: dict[str, list[str]] = Field(default_factory=dict)
 
 
 class _ListFile(_File):
@@ -358,7 +377,8 @@ def load_words(name_or_path: str | Path) -> WordLists:
         of ``"neutral"`` and ``"human"``; or a table of any names to words, to a bundled list or to a file),
         ``description``, ``source``, ``doi``, ``language``, ``provenance``, and after them the tables ``[protected]``
         and ``[stereotypes]`` (group to words), ``[labels]`` (control list to what it is called in sentences) and
-        ``[grammar]`` (part of speech to words), and ``[factors.<name>]`` (level of a factor to groups), twice or not.
+        ``[grammar]`` (part of speech to words), ``[sources]`` (source to the attribute words that it gives), and
+        ``[factors.<name>]`` (level of a factor to groups), twice or not.
         ``name``, ``[protected]`` and ``[stereotypes]`` are required.
 
     Examples

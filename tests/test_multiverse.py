@@ -155,6 +155,122 @@ class TestCovariance:
         np.testing.assert_allclose(own["weat"], own["contrast"], rtol=1e-9)
 
 
+@pytest.fixture
+def compiled(tmp_path):
+    """The list weat7 with the sources of its words, written with any others."""
+
+    def write(name, source="", **sources):
+        lines = [(ROOT / "data" / "words" / "weat7.toml").read_text(encoding="utf-8"), "[sources]"]
+        lines += [f"{key} = {json.dumps(words)}" for key, words in sources.items()]
+        text = "\n".join(lines).replace('source = "Caliskan, Bryson and Narayanan (2017)"', f'source = "{source}"')
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return str(tmp_path / name)
+
+    return write
+
+
+class TestSources:
+    def test_each_is_left_out(self, vectors, compiled, tmp_path):
+        words = compiled("own.toml", "others", first=["he", "she", "man"], second=["man", "son", "daughter"])
+        found = multiverse({"embedding": vectors[:1], "words": [words], "without": ["each source"]})
+        rows = found.specifications.set_index("without")
+        # man has two sources, and stays without either
+        without = {"source: first": ["he", "she"], "source: second": ["son", "daughter"]}
+        rest = ["male", "boy", "brother", "him", "his", "female", "woman", "girl", "sister", "her", "hers"]
+        without["source: others"] = rest
+        assert list(rows.index) == ["none", *without]
+        lists = bb.load_words("weat7")
+        for option, words_out in without.items():
+            kept = {group: [w for w in own if w not in words_out] for group, own in lists.stereotypes.items()}
+            lines = ['name = "own"', "[protected]"]
+            lines += [f"{group} = {json.dumps(own)}" for group, own in lists.protected.items()]
+            lines += ["[stereotypes]", *(f"{group} = {json.dumps(own)}" for group, own in kept.items())]
+            (tmp_path / "part.toml").write_text("\n".join(lines), encoding="utf-8")
+            part = multiverse({"embedding": vectors[:1], "words": [str(tmp_path / "part.toml")]})
+            assert rows.loc[option, "estimate"] == pytest.approx(part.specifications["estimate"][0], abs=1e-12)
+
+    def test_a_source_of_all_words_cannot_be_left_out(self, vectors):
+        found = multiverse({"embedding": vectors[:1], "words": ["weat7", "weat8"], "without": ["none", "each source"]})
+        rows = found.specifications.set_index("without")
+        source = "source: Caliskan, Bryson and Narayanan (2017)"
+        assert rows.loc[source, "status"].tolist() == ["impossible"] * 2
+        assert "no stereotype of 'arts' is left" in rows.loc[source, "reason"].iloc[0]
+
+    def test_of_another_list_it_is_impossible(self, vectors, compiled):
+        words = [compiled("a.toml", first=["he", "she"]), compiled("b.toml", second=["him", "her"])]
+        found = multiverse({"embedding": vectors[:1], "words": words, "without": ["source: second"]})
+        assert found.specifications["status"].tolist() == ["impossible", "done"]
+        assert "'source: second'" in found.specifications["reason"][0]
+
+    def test_refused(self, compiled):
+        words = compiled("a.toml", "others", first=["he", "she"])
+        with pytest.raises(InputError, match="no list has the source 'third': the sources are first, others"):
+            multiverse({"embedding": [SLICE], "words": [words], "without": ["source: third"]})
+        with pytest.raises(InputError, match="the source 'first' gives tulip, in no list"):
+            bb.load_words(compiled("b.toml", first=["he", "tulip"]))
+
+
+AXIS = {"axis": "gender_pairs", "groups": ["math", "arts"]}
+
+
+@pytest.fixture(scope="module")
+def of_axis():
+    decisions = {"embedding": [SLICE], "words": ["weat7"], "without": ["none", "he"]}
+    decisions["contrast"] = ["associated - different", AXIS]
+    return multiverse(decisions, replicates=200, standardise=False)
+
+
+class TestAxes:
+    @pytest.mark.parametrize("left_out", ["none", "he"])
+    def test_it_is_half_of_the_difference_of_mean_places(self, of_axis, left_out):
+        kv, lists = bb.load_embedding(SLICE), bb.load_words("weat7")
+        pairs = [pair for pair in bb.load_list("gender_pairs").pairs if left_out not in pair]
+        math, arts = ([word for word in words if word in kv] for words in lists.protected.values())
+        row = bb.axis(kv, pairs, words=[*math, *arts]).contrast(math, arts).iloc[0]
+        own = of_axis.specifications.set_index(["without", "contrast"]).loc[(left_out, "gender_pairs: math - arts")]
+        assert own["estimate"] == pytest.approx(row["mean"] / 2, abs=1e-7)
+        # over oppositions: the axis reads its factor off the scatter of the pairs, this one off the words of the poles
+        assert own["se"] == pytest.approx(row["sd"] / 2, rel=0.15)
+
+    def test_random_topics_vary_on_it_as_between_lists(self, of_axis):
+        ratios = of_axis.null.std(axis=0) / of_axis.distinct["se"]
+        lists, axis = (of_axis.distinct["contrast"].str.startswith(name) for name in ("associated", "gender_pairs"))
+        assert ratios[axis].mean() == pytest.approx(ratios[lists].mean(), rel=0.25)
+
+    def test_its_errors_are_those_of_the_words_that_lists_share(self, of_axis, tmp_path):
+        # pairs of the words of the stereotypes are the stereotypes
+        pairs = list(zip(*bb.load_words("weat7").stereotypes.values(), strict=True))
+        lines = ['kind = "pairs"', 'name = "own"', f"pairs = {json.dumps(pairs)}"]
+        (tmp_path / "own.toml").write_text("\n".join(lines), encoding="utf-8")
+        lines = [f'decisions.embedding = ["{SLICE}"]', 'decisions.words = ["weat7"]', "replicates = 0"]
+        axis = '{axis = "own.toml", groups = ["math", "arts"]}'
+        lines.append(f'decisions.contrast = ["associated - different", {axis}]')
+        (tmp_path / "plan.toml").write_text("\n".join(lines), encoding="utf-8")
+        own = bb.multiverse(tmp_path / "plan.toml", tmp_path / "out")
+        assert own.specifications["same_as"].tolist() == [pd.NA, 0]
+        assert own.specifications["contrast"][1] == "own.toml: math - arts"
+        again = bb.multiverse(tmp_path / "plan.toml", tmp_path / "out")
+        pd.testing.assert_frame_equal(again.table(), own.table())
+
+    def test_impossible(self, vectors):
+        decisions = {"embedding": [SLICE], "words": ["weat7", "weat8"], "without": ["none", "sister"]}
+        decisions |= {"contrast": [AXIS], "metric": ["contrast", "weat"]}
+        rows = multiverse(decisions).specifications
+        assert rows["status"].tolist() == ["done", "impossible"] * 2 + ["impossible"] * 4
+        assert rows["reason"][1] == "weat takes no axis: its contrast is associated - different"
+        assert "weat8 has no group 'math'" in rows["reason"][4]
+
+    def test_refused(self, tmp_path):
+        lists = shutil.copy(ROOT / "data" / "words" / "weat7.toml", tmp_path / "lists.toml")
+        for axis, message in (
+            ({"axis": "gender_pairs"}, "contrast: the key 'groups' is missing"),
+            ({"axis": "heights", "groups": ["a", "b"]}, "'heights' in contrast is no file, nor one of"),
+            ({"axis": str(lists), "groups": ["math", "arts"]}, "made of two lists: give pairs, or give the lists as"),
+        ):
+            with pytest.raises(InputError, match=message):
+                multiverse({"embedding": [SLICE], "words": ["weat7"], "contrast": [axis]})
+
+
 class TestModel:
     def test_it_agrees_with_quadrature(self):
         rng = np.random.default_rng(2)
@@ -272,6 +388,23 @@ class TestRuns:
         pd.testing.assert_frame_equal(with_threads.table(), found.table())
         np.testing.assert_array_equal(with_threads.null, found.null)
 
+    @pytest.mark.full
+    def test_dask_changes_nothing(self, decisions, found):
+        distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
+        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+            plan = {"decisions": decisions, "replicates": 40}
+            with_dask = bb.multiverse(plan, executor=cluster.scheduler_address)
+        pd.testing.assert_frame_equal(with_dask.table(), found.table())
+        np.testing.assert_array_equal(with_dask.null, found.null)
+
+    def test_each_embedding_is_loaded_once(self, decisions, vectors, monkeypatch):
+        import bayesbias.multiverses.measures as measures
+
+        names, load = [], measures.load_embedding
+        monkeypatch.setattr(measures, "load_embedding", lambda name: names.append(name) or load(name))
+        multiverse({**decisions, "centre": ["none", "vocabulary"]})
+        assert names == vectors
+
     def test_another_plan_needs_another_folder(self, vectors, tmp_path):
         plan = {"embedding": vectors[:1], "words": ["weat7"]}
         multiverse(plan, tmp_path)
@@ -284,10 +417,10 @@ class TestRuns:
         plan = {"embedding": vectors, "words": ["weat7"]}
         whole = measures._vectors
 
-        def broken(settings):
+        def broken(settings, loaded):
             if settings["embedding"] == vectors[1]:
                 raise MemoryError("no memory")
-            return whole(settings)
+            return whole(settings, loaded)
 
         with monkeypatch.context() as patch:
             patch.setattr(measures, "_vectors", broken)

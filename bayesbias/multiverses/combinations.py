@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -99,9 +100,13 @@ def multiverse(
         prepare(folder, checked.model_dump(), tasks, VARIANTS, "multiverse")
         pending = [task for task in tasks if not finished(folder, task, file_of(folder, task), retry)]
         if pending:
-            write_sample(folder, decisions)
+            loaded = write_sample(folder, decisions)
             pools = executors(executor, workers_asked(workers), stack)
-            run(pending, measure, folder, pools, 1 if executor == "serial" else len(pending), "measuring")
+            at_once = 1 if executor == "serial" else len(pending)
+            if executor != "serial":
+                loaded.clear()  # workers load what they measure
+            run(pending, partial(measure, loaded=loaded), folder, pools, at_once, "measuring")
+            loaded.clear()
         measured = [read_measured(folder, task) for task in tasks]
     return _result(checked, decisions, statuses, tasks, measured)
 
@@ -159,6 +164,8 @@ def _result(
 
 
 def _shown(option: Any) -> Any:
+    if isinstance(option, Mapping) and "axis" in option:
+        return f"{Path(option['axis']).name}: {' - '.join(option['groups'])}"
     if isinstance(option, Mapping):
         return plain_json(option)
     return Path(option).name if isinstance(option, str) and Path(option).is_absolute() else option

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,13 +25,13 @@ from bayesbias.errors import InputError
 from bayesbias.metrics.catalogue import find_metric
 from bayesbias.models import load_model
 from bayesbias.models.adjust import adjusted_table
-from bayesbias.models.cells import Cells, cells_of
+from bayesbias.models.cells import Cells, cells_of, whole_weights
 from bayesbias.models.fits import RELATED
 from bayesbias.models.related import distance_sd, factor_posterior
 from bayesbias.models.spec import ModelSpec
 from bayesbias.multiverses.measures import Measured
-from bayesbias.multiverses.plans import CONTRAST, DIFFERENCE, NONE, OF_TABLES, OF_VECTORS
-from bayesbias.words import CONTROLS
+from bayesbias.multiverses.plans import CONTRAST, DIFFERENCE, NONE, OF_TABLES, OF_VECTORS, SOURCE, axis_of, only_of
+from bayesbias.words import CONTROLS, load_words
 
 BALANCED = 1e-6
 """Sum of a metric's weights, as a share of their size, above which its value is not 0 without a bias."""
@@ -99,10 +100,18 @@ class Sources:
 
     def weights(self, settings: Mapping[str, Any]) -> Weights:
         """The weights of one combination of decisions."""
+        axis = axis_of(settings["contrast"])
+        settings = {**settings, "axis": axis}
         prepared = self._prepared_of(settings)
         data, labels = prepared.data, prepared.data.attribute_class
-        chosen = _contrast_weights if settings["metric"] == CONTRAST else _metric_weights
-        word, attribute, weight, factor = chosen(prepared, settings)
+        if settings["metric"] != CONTRAST:
+            word, attribute, weight, factor = _metric_weights(prepared, settings)
+        elif axis == NONE:
+            word, attribute, weight, factor = _contrast_weights(prepared, settings)
+        else:
+            pairs = self._of(settings).pairs[_key(settings, OF_TABLES)]
+            word, attribute, weight, factor = _axis_weights(prepared, axis["groups"], pairs)
+        origin = settings["words"] if axis == NONE else axis["axis"]
         distance = np.full((len(data.protected_words), len(data.attribute_words)), np.nan)
         distance[data.word, data.attribute] = data.y
         return Weights(
@@ -114,7 +123,7 @@ class Sources:
             factor=factor,
             labels={
                 # lists of several files may have one name, and different words; controls are the same in all
-                word: label if label in CONTROLS else f"{label} in {settings['words']}"
+                word: label if label in CONTROLS else f"{label} in {origin}"
                 for word, label in zip(data.attribute_words[data.attribute].tolist(), labels.tolist(), strict=True)
             },
             found=self._of(settings).found[_key(settings, OF_TABLES)],
@@ -165,16 +174,28 @@ class Sources:
             try:
                 data, left_out = self._table(settings), settings["without"]
                 if left_out != NONE:
-                    kept = data.attribute_words[data.attribute] != left_out
-                    if kept.all():
-                        raise InputError(f"the lists hold no attribute word {left_out!r} that could be left out")
-                    data = data.part(kept)
+                    data = _without(data, left_out, settings["words"])
                 grid = factor_posterior(self._spec, data)
                 # root mean squares, as in pools: one factor for all
                 self._prepared[key] = _Prepared(data, cells_of(data), np.sqrt(np.diag(grid.products)))
             except InputError as error:
                 self._prepared[key] = error
         return _or_raise(self._prepared[key])
+
+
+def _without(data: Distances, left_out: str, name: str) -> Distances:
+    """The distances without a word, or without the words that one source alone gives."""
+    words = {left_out}
+    if left_out.startswith(SOURCE):
+        words = set(only_of(load_words(name)).get(left_out.removeprefix(SOURCE), ()))
+    kept = ~np.isin(data.attribute_words[data.attribute], list(words))
+    if kept.all():
+        if left_out.startswith(SOURCE):
+            raise InputError(f"no word of the lists is of this source alone: {left_out!r} changes nothing")
+        raise InputError(f"the lists hold no attribute word {left_out!r} that could be left out")
+    if lost := set(data.groups) & set(data.attribute_class) - set(data.attribute_class[kept]):
+        raise InputError(f"without {left_out!r} no stereotype of {min(map(str, lost))!r} is left")
+    return data.part(kept)
 
 
 def _key(settings: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -205,11 +226,35 @@ def _contrast_weights(prepared: _Prepared, settings: Mapping[str, Any]) -> _Entr
     return cells.word[some], cells.attribute[some], weight[some], factors[classes[cells.column]][some]
 
 
+def _axis_weights(prepared: _Prepared, groups: Sequence[str], pairs: Sequence[tuple[str, str]]) -> _Entry:
+    """The mean distance of protected words to the words on their side of the pairs, less that to the others."""
+    data, _, factors = prepared
+    present = set(data.attribute_words.tolist())
+    used = [pair for pair in pairs if present.issuperset(pair)]
+    if not used:
+        raise InputError("no pair of the axis is left, of which both words are there")
+    rows = {word: i for i, word in enumerate(data.attribute_words.tolist())}
+    offset = np.zeros(len(rows))
+    for place, sign in ((0, 1), (1, -1)):
+        for pole, count in Counter(pair[place] for pair in used).items():
+            offset[rows[pole]] = sign * count / len(used)
+    side = np.where(data.groups == groups[0], 1.0, -1.0)
+    weights = np.outer(side * whole_weights(data, np.ones(len(side), dtype=bool)), offset)
+    word, attribute = np.nonzero(weights)
+    known = np.zeros(weights.shape, dtype=bool)
+    known[data.word, data.attribute] = True
+    if not known[word, attribute].all():
+        raise InputError("an axis needs each distance of a protected word to a word of a pair, and some are missing")
+    return word, attribute, weights[word, attribute], np.full(len(word), factors[0])
+
+
 def _metric_weights(prepared: _Prepared, settings: Mapping[str, Any]) -> _Entry:
     """A metric, whose weights are scaled so that the positive ones add up to 1: a difference of two weighted means."""
     data, cells, factors = prepared
     name, related = settings["metric"], data.relatedness
     metric = find_metric(name)
+    if settings["axis"] != NONE:
+        raise InputError(f"{name} takes no axis: its contrast is {DIFFERENCE}")
     if settings["contrast"] != DIFFERENCE:
         raise InputError(f"{name} has no control list: its contrast is {DIFFERENCE}")
     targets = [np.flatnonzero(data.groups == group) for group in data.group_names if group]

@@ -165,8 +165,9 @@ class Multiverse(Staged):
         -------
         dict
             ``negative``: share of the distinct specifications whose estimate is below 0; ``excludes_zero``: share whose
-            own 89% interval excludes 0; ``p_all_one_sign``: posterior probability that what lies behind the estimates
-            has one sign in all of them.
+            own 89% interval excludes 0; ``p_all_one_sign``: posterior probability, under the model of the decisions,
+            that what lies behind the estimates has one sign in all of them. It is right on average if the scales of
+            effects are as their priors say, and too low if options hardly matter and errors are large.
         """
         table, theta = self.table(), self.draws("theta")
         table = table.loc[self.distinct.index]
@@ -215,7 +216,8 @@ class Multiverse(Staged):
             f"{signed(whole['low'])} to {signed(whole['high'])}, which {excluded} 0; negative: associated words are "
             f"closer). Estimates range from {signed(table['estimate'].min())} to {signed(table['estimate'].max())}.",
             f"{100 * signs['negative']:.0f}% of them are negative, and {100 * signs['excludes_zero']:.0f}% have an "
-            f"interval that excludes 0; the probability that all have one sign is {share(signs['p_all_one_sign'])}.",
+            f"interval that excludes 0; under the model the posterior probability that all have one sign is "
+            f"{share(signs['p_all_one_sign'])}.",
         ]
         shares = self.shares(prob)
         named = shares[shares["decision"] != RESIDUAL].sort_values("mean", ascending=False)

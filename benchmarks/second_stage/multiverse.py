@@ -1,12 +1,14 @@
 """Multiverses: coverage of planted effects, random topics as the given lists, seconds, a study of gender and career.
 
-``python -m benchmarks.second_stage.multiverse WHAT [REPLICATES]``, where WHAT is ``planted``, ``null`` or ``seconds``;
-``study FILE`` takes a text file of GloVe 6B (50 dimensions, https://nlp.stanford.edu/projects/glove/).
+``python -m benchmarks.second_stage.multiverse WHAT [REPLICATES]``, where WHAT is ``planted``, ``signs``, ``null``,
+``oppositions`` or ``seconds``; ``study FILE`` takes a text file of GloVe 6B (50 dimensions,
+https://nlp.stanford.edu/projects/glove/).
 """
 
 import json
 import sys
 import time
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,17 +19,21 @@ import bayesbias as bb
 from bayesbias.second_stage.specifications import STANDARD_WIDTH, multiverse_of
 from benchmarks.common import keep
 from benchmarks.second_stage.pools import inside, topics
+from benchmarks.second_stage.trends import REACH
 
 SLICES = ("google-news-slice", "glove-50d-slice")
 LISTS = ("gender", "weat6", "weat7", "weat8")
 CONTRASTS = ("associated - different", "associated - human", "associated - neutral")
+NAMES = ["embedding", "words", "contrast"]
 SCALED = "all, and copies whose contrasts and errors are 0.9 times as large"
+FIFTH = "words decide, errors a fifth as large"
 PLANTED = {
     # standard deviations of the effects of embedding, words and contrast, and of the residual
     "none": (0.0, 0.0, 0.0, 0.0),
     "words decide": (0.0, 0.5, 0.0, 0.05),
     "embedding and words": (0.3, 0.3, 0.0, 0.1),
     "all": (0.3, 0.3, 0.3, 0.3),
+    FIFTH: (0.0, 0.5, 0.0, 0.05),
     "drawn from the priors": None,
     SCALED: (0.3, 0.3, 0.3, 0.3),
 }
@@ -37,27 +43,62 @@ def unit_rows(values):
     return values / np.linalg.norm(values, axis=1, keepdims=True)
 
 
+def real():
+    """Specifications of a real plan and their covariance."""
+    decisions = {"embedding": SLICES, "words": LISTS, "case": ["fallback"], "contrast": CONTRASTS}
+    found = bb.multiverse({"decisions": decisions, "replicates": 0})
+    return found.distinct[[*NAMES, "status", "reason"]].reset_index(drop=True), found.covariance
+
+
+def drawn_theta(mean, scales, designs, rng):
+    """What lies behind specifications: effects with these scales, or with scales drawn from their priors."""
+    tau = STANDARD_WIDTH * np.abs(rng.standard_cauchy(4)) if scales is None else scales
+    theta = mean + tau[-1] * rng.standard_normal(len(designs[0]))
+    for sd, design in zip(tau, designs, strict=False):
+        theta += design.to_numpy() @ (sd * rng.standard_normal(design.shape[1]))
+    return theta
+
+
+def signs(replicates=200):
+    """Write how often all specifications have one sign, and the probability of that."""
+    specifications, covariance = real()
+    designs = [pd.get_dummies(specifications[name], dtype=float) for name in NAMES]
+    rng, rows = np.random.default_rng(0), []
+    for (case, scales), factor in product(PLANTED.items(), (1.0, 0.2)):
+        if case in (SCALED, FIFTH):
+            continue
+        values, basis = np.linalg.eigh(factor**2 * covariance)
+        root = basis * np.sqrt(np.maximum(values, 0))
+        for replicate in range(replicates):
+            theta = drawn_theta(rng.uniform(-2, 2), scales, designs, rng)
+            y = theta + root @ rng.standard_normal(len(theta))
+            statuses, none = dict.fromkeys(NAMES, "unsure"), np.empty((0, len(y)))
+            found = multiverse_of(specifications, statuses, y, factor**2 * covariance, none, True, replicate)
+            one = (theta < 0).all() or (theta > 0).all()
+            rows.append(
+                {"planted": case, "errors": factor, "probability": found.signs()["p_all_one_sign"], "true": one}
+            )
+    table = pd.DataFrame(rows).groupby(["planted", "errors"], sort=False).mean().reset_index()
+    keep(table.assign(replicates=replicates).round(3), "second_stage/multiverse_signs")
+
+
 def planted(replicates=200):
     """Write how often 89% intervals hold effects and shares that were planted, with the covariance of a real plan."""
-    decisions = {"embedding": SLICES, "words": LISTS, "case": ["fallback"], "contrast": CONTRASTS}
-    real = bb.multiverse({"decisions": decisions, "replicates": 0})
-    names = ["embedding", "words", "contrast"]
-    single = real.distinct[[*names, "status", "reason"]].reset_index(drop=True)
+    single, covariance_of_single = real()
     rng, rows = np.random.default_rng(0), []
     for case, scales in PLANTED.items():
-        specifications, covariance, names = single, real.covariance, ["embedding", "words", "contrast"]
+        specifications, covariance, names = single, covariance_of_single, NAMES
+        if case == FIFTH:
+            covariance = covariance / 25
         if case == SCALED:
             names, factor = [*names, "scale"], np.repeat([1.0, 0.9], len(single))
             specifications = pd.concat([single.assign(scale=name) for name in ("one", "0.9")], ignore_index=True)
-            covariance = np.tile(real.covariance, (2, 2)) * np.outer(factor, factor)
+            covariance = np.tile(covariance, (2, 2)) * np.outer(factor, factor)
         designs = [pd.get_dummies(specifications[name], dtype=float) for name in names]
         values, basis = np.linalg.eigh(covariance)
         root = basis * np.sqrt(np.maximum(values, 0))
         for replicate in range(replicates):
-            tau = STANDARD_WIDTH * np.abs(rng.standard_cauchy(4)) if scales is None else scales
-            theta = -0.5 + tau[-1] * rng.standard_normal(len(specifications))
-            for sd, design in zip(tau, designs[:3], strict=False):
-                theta += design.to_numpy() @ (sd * rng.standard_normal(design.shape[1]))
+            theta = drawn_theta(-0.5, scales, designs[:3], rng)
             if case == SCALED:
                 theta = factor * np.tile(theta[: len(single)], 2)
             # what an option adds to the mean of these specifications; the design is balanced
@@ -152,6 +193,38 @@ def null(replicates=100, drawn_topics=200):
     keep(pd.concat(tables).round(3), "second_stage/multiverse_null")
 
 
+def oppositions(replicates=200):
+    """Write how often the contrast of protected words on an axis of random words excludes 0."""
+    protected = {group: list(words)[:7] for group, words in bb.load_words("gender").protected.items()}
+    protected = dict(list(protected.items())[:2])
+    held, rows = [word for words in protected.values() for word in words], []
+    with TemporaryDirectory() as folder:
+        for embedding in SLICES:
+            rng, kv = np.random.default_rng(0), bb.load_embedding(embedding)
+            names = [name for name in kv.index_to_key if name.islower() and name.isalpha()]
+            units = unit_rows(kv[names])
+            for number in range(replicates):
+                *apart, control = topics(units, names, 3, 10, held, rng)
+                (one,) = topics(units, names, 1, 20, held, rng)
+                halves = rng.permutation(one).reshape(2, 10).tolist()
+                words = written(Path(folder), f"{embedding} {number}", protected, [*apart, control])
+                contrasts = []
+                for kind, poles in (("two topics", apart), ("halves of a topic", halves)):
+                    file = Path(folder) / f"{embedding} {number} {kind}.toml"
+                    pairs = json.dumps(list(zip(*poles, strict=True)))
+                    file.write_text(f'kind = "pairs"\nname = "{kind}"\npairs = {pairs}', encoding="utf-8")
+                    contrasts.append({"axis": str(file), "groups": list(protected)})
+                own = {"embedding": [embedding], "words": [words], "contrast": contrasts}
+                table = bb.multiverse({"decisions": own, "replicates": 0}).specifications
+                rows += [
+                    {"embedding": embedding, "poles": kind, "z": row["estimate"] / row["se"]}
+                    for kind, (_, row) in zip(("two topics", "halves of a topic"), table.iterrows(), strict=True)
+                ]
+    grouped = pd.DataFrame(rows).groupby(["embedding", "poles"], sort=False)["z"]
+    table = grouped.agg(sd_of_z="std", excludes_zero=lambda z: (z.abs() > REACH).mean(), replicates="size")
+    keep(table.reset_index().round(3), "second_stage/multiverse_oppositions")
+
+
 def seconds():
     """Write processor seconds of 468 specifications whose distances are measured."""
     decisions = {
@@ -228,4 +301,5 @@ def study(glove, folder=None):
 
 if __name__ == "__main__":
     arguments = [int(each) if each.isdigit() else each for each in sys.argv[2:]]
-    {"planted": planted, "null": null, "seconds": seconds, "study": study}[sys.argv[1]](*arguments)
+    studies = {each.__name__: each for each in (planted, signs, null, oppositions, seconds, study)}
+    studies[sys.argv[1]](*arguments)
