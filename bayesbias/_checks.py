@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from bayesbias.errors import InputError, shown
+from bayesbias.errors import InputError, near, shown
 
 MOST = 10**9
 """Largest number of draws, replicates or words that is taken for meant."""
@@ -132,5 +132,5 @@ def by_name_or_none[T: str](value: T | None, valid: Collection[str], name: str) 
 def one_of[T: str](value: T, valid: Collection[str], name: str) -> T:
     """One of the valid names."""
     if not isinstance(value, str) or value not in valid:
-        raise InputError(f"{name} is {shown(value)}: valid are {', '.join(valid)}")
+        raise InputError(f"{name} is {shown(value)}{near(value, valid)}: valid are {', '.join(valid)}")
     return value

@@ -1,7 +1,9 @@
 """The one exception of the package, and lists of words in its messages."""
 
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
 
 
 class InputError(ValueError):
@@ -21,6 +23,14 @@ def listed(words: Sequence[str], most: int = 8) -> str:
 def many(count: int, noun: str) -> str:
     """A number and what it counts, such as ``1 word`` and ``2,000 words``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def near(value: object, valid: Iterable[str]) -> str:
+    """The valid name that is spelled nearly as a given one, in brackets after it; empty if there is none."""
+    if not isinstance(value, str | Path):
+        return ""
+    names = get_close_matches(str(value).lower().replace(" ", "_"), [str(name) for name in valid], 1)
+    return f" (did you mean {names[0]!r}?)" if names else ""
 
 
 def shown(value: object) -> str:

@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, Field
 from bayesbias._checks import by_name_or_none, is_printable, printable, several, text
 from bayesbias._files import Document, check, home_folder, read_toml
 from bayesbias._paths import shipped
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, listed, near, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -539,7 +539,8 @@ def _locate(name_or_path: str | Path, kind: str) -> Path:
     named = [name for name, place in flat.items() if (read_toml(place)["kind"] == "words") == (kind == "words")]
     named += ["weathub/<language>/<test> (such as weathub/de/weat7)"] if kind == "words" else []
     raise InputError(
-        f"there is no word list {str(name_or_path)!r}: give the path of a TOML file or one of {', '.join(named)}"
+        f"there is no word list {str(name_or_path)!r}{near(name_or_path, bundled)}: give the path of a TOML file or "
+        f"one of {', '.join(named)}"
     )
 
 

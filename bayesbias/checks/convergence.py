@@ -447,7 +447,7 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
             if entry["found"] < THIN * (entry["asked"] or 0) and entry["list"] in present
         ]
         if thin:
-            notes.append(f"Less than half of these word lists was found: {', '.join(thin)}.")
+            notes.append(f"Less than half of the words of these lists were found: {', '.join(thin)}.")
     return notes
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from bayesbias.debiasing.methods import (
 )
 from bayesbias.embeddings import Embedding, about, keyed_vectors, opened
 from bayesbias.embeddings.samples import VocabularySample, sample_of
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, near
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -172,6 +171,4 @@ def find_method(name: object) -> Method:
     """A debiasing method by name."""
     if isinstance(name, str) and name in METHODS:
         return METHODS[name]
-    near = get_close_matches(str(name).lower(), METHODS, 1)
-    meant = f" (did you mean {near[0]!r}?)" if near else ""
-    raise InputError(f"there is no method {name!r}{meant}: valid are {', '.join(METHODS)}")
+    raise InputError(f"there is no method {name!r}{near(name, METHODS)}: valid are {', '.join(METHODS)}")

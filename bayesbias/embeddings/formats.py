@@ -33,7 +33,7 @@ from bayesbias.embeddings.readers import (
     stored_sample,
 )
 from bayesbias.embeddings.samples import SAMPLE, VocabularySample, drawn_rows, ordered_by_frequency, sample_of
-from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.errors import InputError, listed, many, near, shown
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -399,7 +399,8 @@ def _from_file(source: str | os.PathLike[str], request: _Asked | None, trust_pic
     path = shipped("data") / manifest[name]["file"] if name in manifest else home_folder(name)
     if not path.is_file():
         raise InputError(
-            f"there is no embedding {name!r}: give the path of a file or a bundled name ({', '.join(manifest)})"
+            f"there is no embedding {name!r}{near(name, manifest)}: give the path of a file or a bundled "
+            f"name ({', '.join(manifest)})"
         )
     if path.name.endswith(DECADE):
         return _from_keyed_vectors(_keyed_vectors(*_from_decade(path)), request)

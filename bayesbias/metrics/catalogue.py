@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from bayesbias._checks import finite_number, flag, one_of, whole_number
 from bayesbias._core.logistic import fit_logistic
 from bayesbias._core.vectors import FloatArray, IntArray, mean_unit, nearest_rows, unit_products, unit_rows
 from bayesbias._core.weat import effect_size, sum_statistic
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, near
 from bayesbias.metrics.base import (
     NOTHING,
     SEED,
@@ -551,9 +550,7 @@ def find_metric(name: object) -> Metric:
     """A metric by name."""
     if isinstance(name, str) and name in METRICS:
         return METRICS[name]
-    near = get_close_matches(str(name).lower().replace(" ", "_"), METRICS, 1)
-    meant = f" (did you mean {near[0]!r}?)" if near else ""
-    raise InputError(f"there is no metric {name!r}{meant}: valid are {', '.join(METRICS)}")
+    raise InputError(f"there is no metric {name!r}{near(name, METRICS)}: valid are {', '.join(METRICS)}")
 
 
 def list_metrics() -> pd.DataFrame:

@@ -7,7 +7,6 @@ import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from html import escape
 from itertools import combinations, filterfalse
@@ -23,7 +22,7 @@ from bayesbias._files import Document, check, home_folder, read_toml
 from bayesbias._paths import shipped
 from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
 from bayesbias.embeddings.lookup import pairs_once
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, near
 from bayesbias.metrics.base import Sets
 from bayesbias.words import WordLists, language_tag, list_words, load_words
 
@@ -184,8 +183,7 @@ def load_query(name_or_path: str | Path) -> Query:
     path = bundled.get(str(name_or_path), home_folder(name_or_path))
     if not path.is_file():
         name = str(name_or_path)
-        near = get_close_matches(name.lower(), bundled, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        hint = near(name, bundled)
         if name in list_words()["name"].tolist():
             hint = (
                 f" ({name!r} is a word list: Query.from_words(load_words({name!r})) makes a query of one with groups)"
