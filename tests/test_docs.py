@@ -199,6 +199,12 @@ def test_gallery_scripts_are_short_and_described(made):
         assert "figure = " in body, path.name
 
 
+def test_the_page_on_ten_tests_holds_what_was_measured():
+    study = pytest.importorskip("benchmarks.caliskan", reason="the benchmarks are not here")
+    tables = (study.page_counts(), *(study.page_table(name) for name in (study.LEAD, "glove-50d-slice")))
+    assert all(table in PAGES["caliskan.md"] for table in tables)
+
+
 def test_pages_hold_no_path_of_a_machine():
     for page, text in PAGES.items():
         assert not re.search(r"(?<![\w:/.])/(home|root|tmp|work|Users)/|\.\./shared", text), page
