@@ -10,6 +10,7 @@ import types
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 import bayesbias as bb
@@ -120,6 +121,12 @@ def test_the_code_of(page, given):
     plt.close("all")
     if page == "judging.md":
         assert names["contrast"].coverage[-1] == 1
+    if page == "explanation/contrived.md":
+        row = r"^\| .*? \| (.*?) \| .*? \| (.*?) \((.*?) to (.*?)\) \| (\d+) \|$"
+        printed = re.findall(row, PAGES[page].replace("\N{MINUS SIGN}", "-"), re.MULTILINE)
+        measured = [(one[1], *one[3:]) for one in names["rows"]]
+        apart = np.abs(np.array(printed, dtype=float) - np.array(measured))
+        assert (apart <= [0.005, 0.0005, 0.0005, 0.0005, 0]).all()
 
 
 def test_the_lists_of_the_pages_load(tmp_path):
