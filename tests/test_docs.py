@@ -212,6 +212,11 @@ def test_the_page_on_ten_tests_holds_what_was_measured():
     assert all(table in PAGES["caliskan.md"] for table in tables)
 
 
+def test_the_tables_of_encoders_hold_what_was_measured():
+    study = pytest.importorskip("benchmarks.encoders", reason="the benchmarks are not here")
+    assert all(table in PAGES["sentences.md"] for table in study.page_tables())
+
+
 def test_pages_hold_no_path_of_a_machine():
     for page, text in PAGES.items():
         assert not re.search(r"(?<![\w:/.])/(home|root|tmp|work|Users)/|\.\./shared", text), page
