@@ -1,6 +1,9 @@
 """Debiasing methods on planted vectors: what they must remove, keep, say and refuse."""
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
 
@@ -17,6 +20,7 @@ DEFINED = {
     "soft": {"definitional": PAIRS},
     "half_sibling": {"definitional": PAIRS},
     "null_space": {"groups": GROUPS},
+    "leace": {"groups": GROUPS},
 }
 
 
@@ -231,9 +235,96 @@ def test_a_group_that_a_classifier_found_is_found_no_more(kv):
     assert len(stopped.trace) == 2
 
 
+class TestLeace:
+    """Least-squares concept erasure."""
+
+    @pytest.fixture(params=[2, 3])
+    def oracle(self, request):
+        """Words of some groups, and what the program of Belrose et al. (2023), concept-erasure 0.2.4, makes of them."""
+        table = pd.read_csv(Path(__file__).parent / "data" / "leace.csv")
+        count = request.param
+        vectors = table.filter(regex="^x").to_numpy()
+        program = table.filter(like=f"erased of {count}").to_numpy()
+        return vectors, table[f"group of {count}"].to_numpy(), program
+
+    def test_the_map_is_that_of_the_published_program(self, oracle):
+        vectors, labels, program = oracle
+        means = np.stack([vectors[labels == group].mean(axis=0) for group in np.unique(labels)])
+        centre, left, right = debiasing.leace.erased(np.cov(vectors.T), vectors.mean(axis=0), means)
+        after = vectors - (vectors - centre) @ right.T @ left
+        np.testing.assert_allclose(after, program, atol=1e-11)
+        assert len(right) == len(means) - 1
+        concept = np.eye(len(means))[labels]
+        cross = (after - after.mean(axis=0)).T @ (concept - concept.mean(axis=0)) / (len(after) - 1)
+        assert np.abs(cross).max() < 1e-14
+        np.testing.assert_allclose(after.mean(axis=0), centre, atol=1e-14)
+
+    def test_an_embedding_is_erased_as_by_the_program(self, oracle):
+        vectors, labels, program = oracle
+        words = [f"w{number}" for number in range(len(vectors))]
+        made = KeyedVectors(vectors.shape[1])
+        made.add_vectors(words, vectors.astype(np.float32))
+        groups = {str(group): [words[row] for row in np.flatnonzero(labels == group)] for group in np.unique(labels)}
+        after = bb.debias(made, "leace", groups=groups)
+        lengths = np.linalg.norm(program, axis=1, keepdims=True)
+        np.testing.assert_allclose(after.vectors, program / lengths, atol=1e-6)
+        # all words have one value along the subspace but for their new lengths
+        along = program @ after.bayesbias_debiasing.subspace.T
+        np.testing.assert_allclose(along, np.broadcast_to(along[0], along.shape), atol=1e-10)
+
+    def test_no_other_map_that_erases_changes_less(self, oracle):
+        """P + E (I - D D^+) erases too; the mean square of a map's change is tr((P - I) S (P - I)')."""
+        vectors, labels, _ = oracle
+        covariance, means = np.cov(vectors.T), np.stack([vectors[labels == g].mean(axis=0) for g in np.unique(labels)])
+        _, left, right = debiasing.leace.erased(covariance, vectors.mean(axis=0), means)
+        identity = np.eye(len(covariance))
+        erasing, apart = identity - left.T @ right, (means - means.mean(axis=0)).T
+        rng = np.random.default_rng(0)
+
+        def change(matrix):
+            return np.trace((matrix - identity) @ covariance @ (matrix - identity).T)
+
+        for _ in range(50):
+            other = erasing + 0.1 * rng.normal(size=identity.shape) @ (identity - apart @ np.linalg.pinv(apart))
+            np.testing.assert_allclose(other @ apart, 0, atol=1e-12)
+            assert change(other) > change(erasing)
+        orthogonal = identity - apart @ np.linalg.pinv(apart)
+        assert change(orthogonal) > 1.05 * change(erasing)
+
+    def test_words_that_are_spared_stay_and_the_others_do_not_see_it(self, kv):
+        every, some = (bb.debias(kv, "leace", groups=GROUPS, **one) for one in ({}, {"ignore": ["w1", "m0"]}))
+        unit = kv.vectors / np.linalg.norm(kv.vectors, axis=1, keepdims=True)
+        np.testing.assert_allclose(some["w1"], unit[kv.key_to_index["w1"]], atol=1e-6)
+        np.testing.assert_array_equal(some["w2"], every["w2"])
+        assert some.bayesbias_debiasing.neutralized == len(kv) - 2
+
+    def test_equal_means_leave_everything(self):
+        made = KeyedVectors(3)
+        made.add_vectors(list("abcdef"), np.vstack([np.eye(3), np.eye(3)]).astype(np.float32))
+        after = bb.debias(made, "leace", groups={"first": list("abc"), "second": list("def")})
+        np.testing.assert_allclose(after.vectors, made.vectors, atol=1e-6)
+        assert "nothing was removed" in str(after.bayesbias_debiasing)
+        assert after.bayesbias_debiasing.neutralized == 0
+
+    def test_the_means_of_groups_are_nearly_one(self, slice_vectors):
+        """By 23 pairs in Google News: .52 apart before, .03 after; the lengths of vectors are set to 1 again."""
+        pairs = list(bb.load_list("gender_pairs").pairs)
+        groups = dict(zip(("man", "woman"), (list(side) for side in zip(*pairs, strict=True)), strict=True))
+        after = bb.debias(slice_vectors, "leace", groups=groups)
+
+        def apart(vectors):
+            sides = [[word for word in side if word in vectors] for side in groups.values()]
+            first, second = (np.mean([vectors.get_vector(word, norm=True) for word in side], axis=0) for side in sides)
+            return np.linalg.norm(first - second)
+
+        assert apart(slice_vectors) == pytest.approx(0.517, abs=0.001)
+        assert apart(after) == pytest.approx(0.031, abs=0.001)
+
+
 @pytest.mark.parametrize(
     ("method", "options", "message"),
     [
+        ("leace", {"groups": {"m": ["m0", "m1"]}}, "give a mapping of two or more groups"),
         ("hart", {}, r"there is no method 'hart' \(did you mean 'hard'\?\): valid are project, hard"),
         ("hard", {}, "hard needs the option 'definitional': it takes definitional, equalize"),
         ("hard", {"definitional": PAIRS, "pairs": 1}, "hard has no option 'pairs'"),

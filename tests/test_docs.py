@@ -10,6 +10,7 @@ import types
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 import bayesbias as bb
@@ -120,6 +121,12 @@ def test_the_code_of(page, given):
     plt.close("all")
     if page == "judging.md":
         assert names["contrast"].coverage[-1] == 1
+    if page == "explanation/contrived.md":
+        row = r"^\| .*? \| (.*?) \| .*? \| (.*?) \((.*?) to (.*?)\) \| (\d+) \|$"
+        printed = re.findall(row, PAGES[page].replace("\N{MINUS SIGN}", "-"), re.MULTILINE)
+        measured = [(one[1], *one[3:]) for one in names["rows"]]
+        apart = np.abs(np.array(printed, dtype=float) - np.array(measured))
+        assert (apart <= [0.005, 0.0005, 0.0005, 0.0005, 0]).all()
 
 
 def test_the_lists_of_the_pages_load(tmp_path):
@@ -197,6 +204,17 @@ def test_gallery_scripts_are_short_and_described(made):
         assert len(alt.split()) >= 8, f"{path.name} has no description"
         assert len(body.strip().splitlines()) <= 15, path.name
         assert "figure = " in body, path.name
+
+
+def test_the_page_on_ten_tests_holds_what_was_measured():
+    study = pytest.importorskip("benchmarks.caliskan", reason="the benchmarks are not here")
+    tables = (study.page_counts(), *(study.page_table(name) for name in (study.LEAD, "glove-50d-slice")))
+    assert all(table in PAGES["caliskan.md"] for table in tables)
+
+
+def test_the_tables_of_encoders_hold_what_was_measured():
+    study = pytest.importorskip("benchmarks.encoders", reason="the benchmarks are not here")
+    assert all(table in PAGES["sentences.md"] for table in study.page_tables())
 
 
 def test_pages_hold_no_path_of_a_machine():

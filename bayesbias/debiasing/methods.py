@@ -90,15 +90,16 @@ class Vocabulary:
         """All unit vectors, with orthonormal directions taken off those to change."""
         return self.mapped(np.eye(directions.shape[1]) - directions.T @ directions)
 
-    def mapped(self, matrix: FloatArray) -> NDArray[np.float32]:
-        """All unit vectors, those to change times a (dimensions, dimensions) matrix, at length 1."""
+    def mapped(self, matrix: FloatArray, centre: FloatArray | None = None) -> NDArray[np.float32]:
+        """All unit vectors at length 1, those to change times a (dimensions, dimensions) matrix about a centre or 0."""
         changed = np.empty(self.kv.vectors.shape, dtype=np.float32)
         if self.chosen is not None:
             for places, block in self.blocks():
                 changed[places] = block
         narrow = matrix.astype(np.float32)
+        fixed = None if centre is None else (centre - centre @ matrix).astype(np.float32)
         for places, unit in self.blocks(self.chosen):
-            block = unit @ narrow
+            block = unit @ narrow if fixed is None else unit @ narrow + fixed
             lengths = np.sqrt(np.vecdot(block, block, dtype=np.float64))[:, None].astype(np.float32)
             changed[places] = np.divide(block, lengths, out=np.zeros_like(block), where=lengths > NOTHING)
         return changed
@@ -389,7 +390,7 @@ def null_space(
     a standard error, or after so many iterations.
     """
     most, seed = whole_number(iterations, "iterations"), whole_number(seed, "seed", least=0, most=None)
-    words, labels, notes = _labelled(vocabulary, groups)
+    words, labels, notes = labelled(vocabulary, groups)
     vectors = vocabulary.vectors(words)
     chance = np.bincount(labels).max() / len(labels)
     enough = chance + np.sqrt(chance * (1 - chance) / len(labels))
@@ -431,7 +432,7 @@ def _classifier() -> Any:
     return LogisticRegression(C=10.0, max_iter=1_000)
 
 
-def _labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.ndarray, list[str]]:
+def labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.ndarray, list[str]]:
     """Words of all groups that the embedding holds, their groups by number, and notes."""
     if not isinstance(groups, Mapping) or len(groups) < 2:
         raise InputError(f"groups is {groups!r}: give a mapping of two or more groups to their words")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesbias.debiasing.leace import leace
 from bayesbias.debiasing.methods import (
     Changed,
     Debiasing,
@@ -60,6 +61,11 @@ METHODS = {
     "null_space": Method(
         null_space, "Ravfogel, Elazar, Gonen, Twiton and Goldberg (2020)", "10.18653/v1/2020.acl-main.647"
     ),
+    "leace": Method(
+        leace,
+        "Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff and Biderman (2023)",
+        "10.48550/arXiv.2306.03819",
+    ),
 }
 
 
@@ -75,23 +81,25 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
         defining pairs is taken off all words, then pairs are equalised. ``"hard_multiclass"``: the same for sets of any
         size and several directions. ``"soft"``: a linear map that keeps inner products and lowers the part along the
         directions. ``"half_sibling"``: what defining words predict is subtracted. ``"null_space"``: all directions by
-        which a linear classifier finds the group.
+        which a linear classifier finds the group. ``"leace"``: what gives groups different means, at the smallest mean
+        squared change of the vocabulary.
     **options
         ``definitional`` (``project``, ``hard``, ``soft``, ``half_sibling``) or ``sets`` (``hard_multiclass``): the
         defining pairs or sets of words, or the name of a list of pairs such as ``"gender_pairs"``; a set that lacks a
-        word is dropped with a note. ``groups`` (``null_space``): name of a group to its words. ``equalize`` (``hard``:
-        none by default; ``hard_multiclass``: by default the defining sets). ``neutralize``: the words to change, by
-        default all, and ``ignore``: words to leave alone. ``components``: how many directions. ``subspace``
-        (``project``): directions (k, dimensions) in place of sets. ``order`` (``hard_multiclass``):
-        ``"simultaneous"`` or ``"sequential"``. ``strength`` (``soft``), ``penalty`` (``half_sibling``), ``iterations``
-        and ``seed`` (``null_space``).
+        word is dropped with a note. ``groups`` (``null_space``, ``leace``): name of a group to its words. ``equalize``
+        (``hard``: none by default; ``hard_multiclass``: by default the defining sets). ``neutralize``: the words to
+        change, by default all, and ``ignore``: words to leave alone. ``components``: how many directions. ``subspace``
+        (``project``): directions (k, dimensions) in place of sets. ``order`` (``hard_multiclass``): ``"simultaneous"``
+        or ``"sequential"``. ``strength`` (``soft``), ``penalty`` (``half_sibling``), ``iterations`` and ``seed``
+        (``null_space``).
 
     Returns
     -------
     KeyedVectors
         New vectors under the same words, with a :class:`Debiasing` in the attribute ``bayesbias_debiasing``. The
         sample of the vocabulary that stands beside the words of an embedding loaded in part is debiased with them; to
-        ``"soft"``, which keeps the inner products of all words, it stands for the rest of the vocabulary.
+        ``"soft"``, which keeps the inner products of all words, and to ``"leace"`` it stands for the rest of the
+        vocabulary.
 
     Examples
     --------
