@@ -36,7 +36,6 @@ from .distances import distance_table as distance_table
 from .distances import distance_tables as distance_tables
 from .distances import read_distance_table as read_distance_table
 from .distances import relatedness as relatedness
-from .distances import score_table as score_table
 from .distances import write_distance_table as write_distance_table
 from .embeddings import list_embeddings as list_embeddings
 from .embeddings import load_embedding as load_embedding

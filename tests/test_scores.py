@@ -31,7 +31,7 @@ def scores_of(pairs, sign=-1.0):
 
 
 def test_a_contrast_of_scores_is_that_of_distances_in_tenths_of_an_sd(pairs, lists):
-    table = bb.score_table(scores_of(pairs), lists, "similarities")
+    table = bb.checks.score_table(scores_of(pairs), lists, "similarities")
     one = pairs.groupby(["protected_word", "attribute_word"])["distance"].first()
     scale = 0.1 / one.std()
     columns = ["protected_word", "group", "attribute_word", "attribute_class", "connection"]
@@ -45,8 +45,8 @@ def test_a_contrast_of_scores_is_that_of_distances_in_tenths_of_an_sd(pairs, lis
 
 
 def test_low_scores_can_be_the_close_ones(pairs, lists):
-    high = bb.score_table(scores_of(pairs), lists)
-    low = bb.score_table(scores_of(pairs, 1.0), lists, closer="low")
+    high = bb.checks.score_table(scores_of(pairs), lists)
+    low = bb.checks.score_table(scores_of(pairs, 1.0), lists, closer="low")
     pd.testing.assert_frame_equal(high.assign(distance=low["distance"]), high, check_exact=False, atol=1e-12)
 
 
@@ -55,10 +55,10 @@ def test_the_mean_of_a_template_is_taken_out():
     plain = pd.DataFrame(rows, columns=["protected_word", "attribute_word"])
     plain["score"] = np.random.default_rng(3).normal(size=len(plain))
     one, other = plain.assign(template="a"), plain.assign(template="b", score=plain["score"] + 40.0)
-    table = bb.score_table(plain, LISTS)
-    both = bb.score_table(pd.concat([one, other]), LISTS)
+    table = bb.checks.score_table(plain, LISTS)
+    both = bb.checks.score_table(pd.concat([one, other]), LISTS)
     np.testing.assert_allclose(both["distance"], table["distance"], atol=1e-12)
-    again = bb.score_table(one, LISTS)
+    again = bb.checks.score_table(one, LISTS)
     np.testing.assert_allclose(again["distance"], table["distance"], atol=1e-12)
 
 
@@ -67,7 +67,7 @@ def words():
 
 
 def test_what_the_numbers_are_is_said(pairs, lists, tmp_path):
-    table = bb.score_table(scores_of(pairs), lists, "log odds of a model")
+    table = bb.checks.score_table(scores_of(pairs), lists, "log odds of a model")
     path = tmp_path / "scores.csv"
     bb.write_distance_table(table, path)
     table = bb.read_distance_table(path)
@@ -84,7 +84,7 @@ def test_what_the_numbers_are_is_said(pairs, lists, tmp_path):
 def test_missing_pairs_and_words_are_counted(pairs, lists):
     scores = scores_of(pairs)
     some = scores[(scores["protected_word"] != "aunt")].iloc[1:]
-    table = bb.score_table(some, lists)
+    table = bb.checks.score_table(some, lists)
     stored = table.attrs["coverage"]
     missing = {(entry["kind"], entry["list"]): entry["missing"] for entry in stored["lists"]}
     assert missing["protected", "woman"] == ["aunt"]
@@ -108,11 +108,11 @@ def test_missing_pairs_and_words_are_counted(pairs, lists):
 )
 def test_bad_scores_are_refused(pairs, lists, change, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.score_table(change(scores_of(pairs)), lists)
+        bb.checks.score_table(change(scores_of(pairs)), lists)
 
 
 def test_scores_of_two_tables_are_not_compared(pairs, lists):
-    table = bb.score_table(scores_of(pairs), lists, "ratings")
+    table = bb.checks.score_table(scores_of(pairs), lists, "ratings")
     for analysis in (lambda: bb.compare(before=table, after=table), lambda: bb.pool({"one": table, "two": table})):
         with pytest.raises(bb.InputError, match="the table holds ratings, standardised by themselves"):
             analysis()

@@ -23,6 +23,7 @@ from ..comparison import patterns as patterns
 from ..comparison import prior_sensitivity as prior_sensitivity
 from ..comparison import similarity_shift as similarity_shift
 from ..distances import Relatedness as Relatedness
+from ..distances import score_table as score_table
 from ..distances import share_sample as share_sample
 from ..models import ModelSpec as ModelSpec
 from ..models import add_log_likelihood as add_log_likelihood

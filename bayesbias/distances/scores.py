@@ -53,7 +53,7 @@ def score_table(
     >>> lists = bb.load_words("weat7")
     >>> pairs = bb.distance_table("google-news-slice", lists, relatedness=False)
     >>> scores = pairs.rename(columns={"distance": "score"})[["protected_word", "attribute_word", "score"]]
-    >>> table = bb.score_table(scores, lists, "distances as scores", closer="low")
+    >>> table = bb.checks.score_table(scores, lists, "distances as scores", closer="low")
     >>> bb.contrasts(bb.fit(table, seed=0)).loc[0, "mean"] < 0
     True
     """

@@ -307,7 +307,7 @@ CALLS = {
     "diagnose": lambda made: {"post": made.post},
     "distance_table": lambda made: {"kv": made.kv, "words": LISTS, "relatedness": False},
     "distance_tables": lambda made: {"embeddings": {"one": made.kv}, "words": LISTS},
-    "score_table": lambda made: {"scores": made.table.rename(columns={"distance": "score"}), "words": LISTS},
+    "checks.score_table": lambda made: {"scores": made.table.rename(columns={"distance": "score"}), "words": LISTS},
     "checks.share_sample": lambda made: {"tables": {"one": made.related_table}, "embeddings": {"one": made.kv}},
     "encode": lambda made: {"encoder": made.encoder, "words": ["p", "q"], "templates": ["the {}"], "vocabulary": 0},
     "fit": lambda made: {"table": made.table, "model": "crossed", "draws": 200, "seed": 1},
