@@ -176,8 +176,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file."""
     if path.is_file() and (size := path.stat().st_size) > MOST_TOML:
         raise InputError(
-            f"{path} is not a TOML file: it has {size:,} bytes, and {MOST_TOML:,} are read at most; is it an embedding, "
-            "in the place of a word list?"
+            f"{path} is not a TOML file: it has {size:,} bytes, and {MOST_TOML:,} are read at most; is it an "
+            "embedding, in the place of a word list?"
         )
     return parse_toml(read_text(path), str(path))
 
