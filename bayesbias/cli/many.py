@@ -13,7 +13,7 @@ from bayesbias.cli.options import FRESH, MEASURED, SOURCES, TABLE, Given, Option
 from bayesbias.cli.reading import centre_of, csv_table, named_values, vectors, words_or_list
 from bayesbias.cli.screen import say, show, working
 from bayesbias.cli.writing import Made
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,12 +42,26 @@ SHOWN = ["name", "estimate", "se", "mean", "low", "high", "rank", "p_below_zero"
 
 def outside_of(path: Path) -> tuple[pd.Series, pd.Series | None]:
     """The values by word, and their standard errors where a file has them."""
+    import numpy as np
+    import pandas as pd
+
     table = csv_table(path)
     if len(table.columns) not in (2, 3):
-        raise InputError(f"{path} has {len(table.columns)} columns: give word, value and, where known, se")
+        hint = "; are they separated by semicolons? Write commas" if ";" in str(table.columns[0]) else ""
+        raise InputError(
+            f"{path} has {many(len(table.columns), 'column')}: give word, value and, where known, se{hint}"
+        )
     words = table.iloc[:, 0].map(str)
     if words.duplicated().any():
         raise InputError(f"the word {words[words.duplicated()].iloc[0]!r} has two values: give each word once")
+    for name in table.columns[1:]:
+        wrong = np.flatnonzero(pd.to_numeric(table[name], errors="coerce").isna() & table[name].notna())
+        if len(wrong):
+            row = int(wrong[0])
+            raise InputError(
+                f"{path}, line {row + 2}, column {name!r}: {words[row]!r} has {table[name][row]!r}, which is no number; "
+                "leave the cell empty where a value is not known"
+            )
     value, *se = (table[name].set_axis(words) for name in table.columns[1:])
     return value, se[0] if se else None
 

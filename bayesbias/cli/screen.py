@@ -53,16 +53,26 @@ def show(frame: pd.DataFrame, title: str, whole: str | None = None) -> None:
 
     table = Table(title=escape(title), title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
     numeric = {column: is_numeric_dtype(frame[column]) for column in frame.columns}
-    for column in frame.columns:
+    cells = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
+    heads = [str(column).replace("_", " ") for column in frame.columns]
+    longest = [_longest([head, *column]) for head, column in zip(heads, zip(*cells, strict=True), strict=True)]
+    fits = sum(longest) + 3 * (len(heads) - 1) <= console().width
+    for head, column, width in zip(heads, frame.columns, longest if cells else [None] * len(heads), strict=True):
         table.add_column(
-            str(column).replace("_", " "),
+            head,
             justify="right" if numeric[column] else "left",
             overflow="fold",
             no_wrap=column == whole,
+            min_width=width if fits else None,
         )
-    for row in frame.itertuples(index=False):
-        table.add_row(*(Text(_cell(value)) for value in row))
+    for row in cells:
+        table.add_row(*map(Text, row))
     console().print(table)
+
+
+def _longest(texts: Iterable[str]) -> int:
+    """Letters of the longest word of some texts: a column as wide breaks no word."""
+    return max((len(word) for text in texts for word in text.split()), default=1)
 
 
 def show_coverage(table: pd.DataFrame) -> None:

@@ -159,7 +159,10 @@ def plan(given: Given) -> Any:
     with working("planning"):
         design = given.call(bb.plan)
     say(design.sentence)
-    show(design.table(), f"Words needed to see {design.effect:g} with probability {design.power:g}")
+    table = design.table()
+    if table["reachable"].all():
+        table = table.drop(columns="reachable")
+    show(table, f"Words needed to see {design.effect:g} with probability {design.power:g}")
     return design
 
 

@@ -593,7 +593,10 @@ def _numbers(mapping: Mapping[str, float] | pd.Series, name: str) -> pd.Series:
     try:
         numbers = pd.Series(dict(mapping.items()), dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} holds what is no number: give a mapping of words to numbers") from None
+        texts = {word: value for word, value in mapping.items() if isinstance(value, str)}
+        wrong = next((word for word, value in texts.items() if pd.isna(pd.to_numeric(value, errors="coerce"))), None)
+        which = "" if wrong is None else f", such as {shown(texts[wrong])} for {wrong!r}"
+        raise InputError(f"{name} holds what is no number{which}: give a mapping of words to numbers") from None
     numbers.index = numbers.index.map(str)
     bad = numbers.index[~np.isfinite(numbers)]
     if len(bad):
