@@ -59,8 +59,8 @@ def outside_of(path: Path) -> tuple[pd.Series, pd.Series | None]:
         if len(wrong):
             row = int(wrong[0])
             raise InputError(
-                f"{path}, line {row + 2}, column {name!r}: {words[row]!r} has {table[name][row]!r}, which is no number; "
-                "leave the cell empty where a value is not known"
+                f"{path}, line {row + 2}, column {name!r}: {words[row]!r} has {table[name][row]!r}, which is no "
+                "number; leave the cell empty where a value is not known"
             )
     value, *se = (table[name].set_axis(words) for name in table.columns[1:])
     return value, se[0] if se else None
