@@ -335,8 +335,8 @@ def model_of_changes():
     by_quantity = read("changes.csv").groupby("quantity")["coverage"]
     both = rows("changes.csv", quantity=["associated - human", "associated - neutral"])["coverage"]
     single = [span(by_quantity.get_group(name)) for name in ("associated", "human", "associated - different")]
-    worst = read("paired_against_nuts.csv")["words_apart_sds"].max()
-    return [*single[0], *single[1], *span(both), *single[2], worst]
+    worst = read("paired_against_nuts.csv")[["words_apart_sds", "p_shrank_apart"]].max()
+    return [*single[0], *single[1], *span(both), *single[2], *worst]
 
 
 @quotes("validation.md", "Pools", ".02 .03 .9 .95 1 2.5 36")
@@ -351,7 +351,9 @@ def pools():
         found += [six.loc[(errors, weights), column] for column in columns for weights in ("equal", "precision")]
     by_weights = table.groupby("weights")["given mean"]
     topics = rows("second_stage/pools_of_topics.csv", errors="GloVe and Google")["given mean"]
-    return [*found, *span(by_weights.get_group("equal")), *span(by_weights.get_group("precision")), *topics]
+    late = rows("second_stage/pools.csv", errors="errors 1 : 2.5 taken for equal, .95").groupby("weights")["change"]
+    lines = [*span(late.get_group("equal")), *span(late.get_group("precision"))]
+    return [*found, *span(by_weights.get_group("equal")), *span(by_weights.get_group("precision")), *topics, *lines]
 
 
 @quotes("validation.md", "Relations", "0 4 8 3 6 20 60 .7")
@@ -609,7 +611,9 @@ def associations():
     return found
 
 
-@quotes("model.md", "With two groups it is not identified which of them contributes the contrast", ".35 2006 06 10.1214")
+@quotes(
+    "model.md", "With two groups it is not identified which of them contributes the contrast", ".35 2006 06 10.1214"
+)
 def groups():
     table = bb.contrasts(fitted("religion"), by="group").set_index("group")
     return list(table.loc[["muslim", "jew", "christian"], ["mean", "low", "high"]].to_numpy().ravel())
