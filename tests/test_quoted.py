@@ -182,14 +182,7 @@ def sample():
     return [by_seed[200], by_seed[3000], -frequent.mean(), *span(frequent), *span(small.index), *span(small)]
 
 
-@quotes("validation.md", "Speed")
-def speed():
-    table = read("related/speed.csv")
-    fits = table.loc[table["what"] == "fit related, 4000 draws", "seconds"]
-    return [*span(table.loc[table["what"] == "relatedness", "seconds"]), *span(fits)]
-
-
-@quotes("validation.md", "Similar protected words", "300 0 4 10 49 .01 .03 .08 .1")
+@quotes("validation.md", "Similar protected words", "300 0 4 10 49 .03 .1")
 def similar_protected_words():
     table, found = read("related/populations.csv"), []
     for few, sd in ((True, 0), (True, 0.1), (False, 0), (False, 0.03), (False, 0.1)):
