@@ -81,7 +81,7 @@ class WordLists:
         Concept to its forms, the first of which names it; words with one form are absent.
     grammar
         Part of speech (noun, mass, plural, adjective, person, subject, object, possessive, verb) to words, for the
-        sentences that :func:`encode` makes. A word that is nowhere here fills only the frames for any part of speech.
+        sentences that :func:`encode` makes. A word that is nowhere here fills only templates for any part of speech.
     factors
         Two factors, each a mapping of its levels to groups: every group has one level of either. See
         :func:`intersections`.

@@ -387,7 +387,7 @@ def _related_draws(
             if made[1].relatedness is not None:
                 matched = replace(matched, notes=(*matched.notes, *few_shared(made[1].relatedness)))
             changes = over_frames(by_covariance(*made, matched, spec, *size), framed, matched, size[2])
-            related = None if framed else made[1].relatedness  # sentence frames have errors of which there are draws
+            related = None if framed else made[1].relatedness  # templates have errors of which there are draws
             return Comparison(comparison_tree(matched, spec, changes, None, size[2], spec.name, GIVEN, related))
         reason = made
     if wanted:

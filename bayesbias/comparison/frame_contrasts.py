@@ -1,4 +1,4 @@
-"""``frame_effects``: how a contrast of words in sentences depends on the sentence frame."""
+"""``frame_effects``: how a contrast of words in sentences depends on the template."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ from bayesbias.models.results import Fit
 from bayesbias.words import WordLists, load_words
 
 ENOUGH = 0.1
-"""Share of an interval's variance below which frames are enough."""
+"""Share of an interval's variance below which templates are enough."""
 MOST = 1000
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FrameEffects(Result):
-    """How one contrast depends on the sentence frames.
+    """How one contrast depends on the templates.
 
     Attributes
     ----------
     contrast
         The two connections.
     by_frame
-        One row a frame: ``frame``, ``side`` (``both`` words, or the ``protected`` or ``attribute`` word where frames
-        are crossed), ``contrast`` (in that frame, for these words) and ``se`` (what single attribute words add to
-        differences between frames; NaN where it is not known).
+        One row a template: ``frame``, ``side`` (``both`` words, or the ``protected`` or ``attribute`` word of crossed
+        templates), ``contrast`` (in that template, for these words) and ``se`` (what single attribute words add to
+        differences between templates; NaN where it is not known).
     whole
-        Draws (D,) of the contrast for frames like these.
+        Draws (D,) of the contrast for templates like these.
     sd
-        Draws (D,) of the standard deviation of the contrast over frames like these; empty for sentences of a corpus.
+        Draws (D,) of the standard deviation of the contrast over templates like these; empty for sentences of a corpus.
     share
-        Share of the variance of the whole list's interval that is due to the choice of frames, or of sentences.
+        Share of the variance of the whole list's interval that is due to the choice of templates, or of sentences.
     frames
-        How many frames there are.
+        How many templates there are.
     notes
         What limits the result.
     """
@@ -70,14 +70,14 @@ class FrameEffects(Result):
     notes: tuple[str, ...]
 
     def table(self) -> pd.DataFrame:
-        """The contrast in each frame: ``by_frame``."""
+        """The contrast in each template: ``by_frame``."""
         return self.by_frame
 
     def needed(self, share: float = ENOUGH) -> int | None:
-        """How many frames would bring their share of the variance under a number; None for more than 1,000."""
+        """How many templates would bring their share of the variance under a number; None for more than 1,000."""
         share = probability(share, "share")
         if not len(self.sd):
-            raise InputError("sentences of a corpus are no frames: draw more of them with contexts(per_word=...)")
+            raise InputError("sentences of a corpus are no templates: draw more of them with contexts(per_word=...)")
         words = float(self.whole.var()) * (1 - self.share)
         most = self.share * float(self.whole.var()) * self.frames
         count = int(np.ceil(most * (1 - share) / (share * words))) if words > 0 else MOST + 1
@@ -88,7 +88,7 @@ class FrameEffects(Result):
         first, second = self.contrast
         row = describe(self.whole[:, None], probability(prob, "prob"))
         interval = f"{percent(prob)} interval {signed(row['low'][0])} to {signed(row['high'][0])}"
-        what = "sentences" if not len(self.sd) else "frames"
+        what = "sentences" if not len(self.sd) else "templates"
         sentences = [
             f"The contrast {first}{MINUS}{second} for {what} like these is {signed(row['mean'][0])} "
             f"({interval}; negative: {first} words are closer). The choice of {what} is {100 * self.share:.0f}% of the "
@@ -106,13 +106,13 @@ class FrameEffects(Result):
             summary = describe(self.sd[:, None], prob)
             count = self.needed()
             sentences.append(
-                f"Over frames like these it varies with a standard deviation of {signed(summary['mean'][0])} "
+                f"Over templates like these it varies with a standard deviation of {signed(summary['mean'][0])} "
                 f"({signed(summary['low'][0])} to {signed(summary['high'][0])}). "
                 + (
-                    f"{count} frame{'s' if count > 1 else ''} would bring the share of frames under "
+                    f"{count} template{'s' if count > 1 else ''} would bring the share of templates under "
                     f"{100 * ENOUGH:.0f}%."
                     if count is not None
-                    else f"More than {MOST:,} frames would be needed to bring the share under {100 * ENOUGH:.0f}%."
+                    else f"More than {MOST:,} templates would be needed to bring the share under {100 * ENOUGH:.0f}%."
                 )
             )
         return [negatives(sentence) for sentence in sentences]
@@ -123,7 +123,7 @@ class FrameEffects(Result):
 
 
 def frame_effects(post: xr.DataTree, first: str = "associated", second: str | None = None) -> FrameEffects:
-    """How a contrast depends on the sentence frame, and how much of its interval is due to the choice of frames.
+    """How a contrast depends on the template, and how much of its interval is due to the choice of templates.
 
     Parameters
     ----------
@@ -148,9 +148,7 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
     """
     result = Fit.read(post)
     if GROUP not in result.tree.children:
-        raise InputError(
-            "the fit knows no sentence frames: fit a table that distance_table made of what encode returns"
-        )
+        raise InputError("the fit knows no templates: fit a table that distance_table made of what encode returns")
     names, filled = connections_of(result)
     first, second = contrasted(first, second, names, filled)
     group = result.tree[GROUP].to_dataset()
@@ -306,7 +304,7 @@ def origin_sensitivity(
 def common_frames(
     tables: Mapping[str, pd.DataFrame],
 ) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame], tuple[str, ...]]:
-    """Mean distances over the sentence frames that all tables with frames have, the tables by frame, and notes."""
+    """Mean distances over the templates that all tables with templates have, the tables by template, and notes."""
     if not any(map(frame_columns, tables.values())):
         return dict(tables), {}, ()
     framed = {str(name): table for name, table in tables.items() if frame_columns(table)}
@@ -316,20 +314,20 @@ def common_frames(
         names = [set(framed[name][column].astype(str)) for name in holders]
         shared = set.intersection(*names) if names else set()
         if names and not shared:
-            raise InputError(f"the tables of {', '.join(holders)} have no sentence frame in common")
+            raise InputError(f"the tables of {', '.join(holders)} have no template in common")
         for name, own in zip(holders, names, strict=True):
             if own > shared:
                 gone = sorted(own - shared)
-                notes.append(f"The frames {listed(gone)} of {name} are not in every table and are left out.")
+                notes.append(f"The templates {listed(gone)} of {name} are not in every table and are left out.")
                 attrs = framed[name].attrs
                 framed[name] = framed[name][framed[name][column].isin(shared)]
                 framed[name].attrs = attrs
     alone = [str(name) for name in tables if str(name) not in framed]
     if alone:
-        notes.append(f"{listed(alone)}: words without sentences, so that frames are those of the other tables only.")
+        notes.append(f"{listed(alone)}: words without sentences, so that templates are those of the other tables only.")
     means = {str(name): averaged(framed.get(str(name), table)) for name, table in tables.items()}
-    if any(note.startswith("The frames") for note in notes):
-        # vectors of all frames are not those of some
+    if any(note.startswith("The templates") for note in notes):
+        # vectors of all templates are not those of some
         for name in framed:
             means[name].attrs.pop(KEY, None)
     return means, framed, tuple(notes)
@@ -338,7 +336,7 @@ def common_frames(
 def over_frames(
     changes: list[ChangeDraws], framed: Mapping[str, pd.DataFrame], matched: Matched, seed: int
 ) -> list[ChangeDraws]:
-    """Changes with what other sentence frames like these would change, integrated over."""
+    """Changes with what other templates like these would change, integrated over."""
     if not framed:
         return changes
     data, rng = Distances.read(matched.of(matched.distances[:, 0]), check=False), np.random.default_rng([seed, 6])

@@ -76,7 +76,7 @@ class Plan(Result):
     curve
         The same columns but the last, for factors from 0.5 to 32.
     notes
-        Of words in sentences: how much the choice of frames adds, and how many frames would do.
+        Of words in sentences: how much the choice of templates adds, and how many templates would do.
     """
 
     picture: ClassVar[str] = "plot_plan"
@@ -169,12 +169,12 @@ def plan(
     if isinstance(words_or_table, pd.DataFrame) and frame_columns(words_or_table):
         words_or_table = fit(words_or_table, seed=seed)
     if isinstance(words_or_table, xr.DataTree) and GROUP in words_or_table.children:
-        # given these frames words are planned; what frames add stands beside it
+        # given these templates words are planned; what templates add stands beside it
         apart = words_or_table.copy()
         del apart[GROUP]
         planned = plan(apart, effect, prob, power, first, second, scales, seed)
         effects = frame_effects(words_or_table, planned.first, planned.second)
-        return replace(planned, notes=(f"List lengths are those for these frames. {effects.text(prob)}",))
+        return replace(planned, notes=(f"List lengths are those for these templates. {effects.text(prob)}",))
     if scales is None and (spec_and_data := _related(words_or_table)) is not None:
         return _related_plan(*spec_and_data, effect, prob, power, first, second)
     data, draws, mean_sd, source = _scales_of(words_or_table, scales, whole_number(seed, "seed", least=0, most=None))

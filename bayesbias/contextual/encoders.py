@@ -60,7 +60,7 @@ Encoder = Callable[[list[str]], Any] | TokenEncoder
 
 
 class _Asked(NamedTuple):
-    """A word in a sentence: places of word and frame, the text, and where in it the word stands."""
+    """A word in a sentence: places of word and template, the text, and where in it the word stands."""
 
     word: int
     frame: int
@@ -91,7 +91,7 @@ def encode(
     words
         Word lists, what :func:`load_words` takes, words, or sentences from a corpus (:func:`contexts`).
     templates
-        Sentence frames, as :func:`load_templates` takes them: ``"seat"``, ``"mention"``, ``"bare"``, a file, or several
+        Templates, as :func:`load_templates` takes them: ``"seat"``, ``"mention"``, ``"bare"``, a file, or several
         names and sentences. Not for sentences from a corpus.
     batch
         Texts that the encoder is given together.
@@ -101,7 +101,7 @@ def encode(
         ``"word"`` or ``"sentence"``; None takes the word's own vector where the encoder gives it.
     grammar
         Part of speech (noun, mass, plural, adjective, person, subject, object, possessive, verb) to words, beside what
-        the lists declare and what is known of the bundled English lists. Other words fill the frames for any.
+        the lists declare and what is known of the bundled English lists. Other words fill the templates for any.
     vocabulary
         Words outside of the lists that show how the distances of similar words are correlated: how many of some 640
         common English ones, or your own. None takes 420 of these for English lists, and none for others.
@@ -114,7 +114,7 @@ def encode(
     -------
     ContextVectors
         What :func:`distance_table` takes. Its ``notes`` say whose vectors these are, which words are cut into pieces,
-        and which suit only some frames.
+        and which suit only some templates.
 
     References
     ----------
@@ -214,7 +214,7 @@ def _sample(vocabulary: int | Iterable[str] | None, own: Sequence[str], lists: W
 def _filled(
     words: Sequence[str], templates: Templates, kinds: Mapping[str, str]
 ) -> tuple[list[_Asked], list[tuple[str, str]]]:
-    """The sentences of all words, and the frames that words do not suit."""
+    """The sentences of all words, and the templates that words do not suit."""
     sentences: list[_Asked] = []
     skipped: list[tuple[str, str]] = []
     for i, word in enumerate(words):

@@ -1,4 +1,4 @@
-"""Templates: sentence frames, what they say for each part of speech, and the parts of speech of English words."""
+"""Templates: sentences with a place for a word, what they say for each part of speech, and those of English words."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ A = re.compile(r"(?:uni(?!n|m)|use|usu|eu|one|once|ufo|uk)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Frame:
-    """One sentence frame.
+    """One template.
 
     Attributes
     ----------
@@ -92,14 +92,14 @@ def article(word: str) -> str:
 
 @dataclass(frozen=True)
 class Templates:
-    """A set of sentence frames.
+    """A set of templates.
 
     Attributes
     ----------
     name, description, source, doi
         What the set is and where it comes from.
     frames
-        The frames, each with a name of its own.
+        The templates, each with a name of its own.
     """
 
     name: str
@@ -111,10 +111,10 @@ class Templates:
     def __post_init__(self) -> None:
         check_about(self, "the name of the templates")
         if not all(isinstance(frame, Frame) for frame in several(self.frames)):
-            raise InputError(f"frames is {shown(self.frames)}: give frames, such as load_templates makes")
+            raise InputError(f"frames is {shown(self.frames)}: give templates, such as load_templates makes")
         names = [frame.name for frame in self.frames]
         if not names:
-            raise InputError(f"the templates {self.name!r} hold no frame: give at least one sentence with {{}}")
+            raise InputError(f"the templates {self.name!r} are none: give at least one sentence with {{}}")
         if twice := [name for name in names if names.count(name) > 1]:
             raise InputError(f"two templates are named {twice[0]!r}: give each a name of its own")
 
@@ -154,7 +154,7 @@ def list_templates() -> pd.DataFrame:
 
 
 def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
-    """Sentence frames, by bundled name, from a TOML file, or as sentences.
+    """Templates, by bundled name, from a TOML file, or as sentences.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
     for part in parts:
         single = isinstance(part, str) and part not in _bundled() and not part.endswith(".toml")
         frames += (Frame(str(part), {ANY: str(part)}),) if single else _read(part).frames
-    return Templates(" and ".join(map(str, parts)) if len(parts) < 4 else f"{len(frames)} frames", tuple(frames))
+    return Templates(" and ".join(map(str, parts)) if len(parts) < 4 else f"{len(frames)} templates", tuple(frames))
 
 
 def _read(name_or_path: str | Path) -> Templates:
@@ -194,7 +194,7 @@ def _read(name_or_path: str | Path) -> Templates:
         )
     parsed = check(_TemplatesFile, read_toml(path), str(path))
     if any("name" not in frame for frame in parsed.frames):
-        raise InputError(f"{path}: a frame has no name")
+        raise InputError(f"{path}: a template has no name")
     frames = [
         Frame(frame["name"], {kind: text for kind, text in frame.items() if kind != "name"}) for frame in parsed.frames
     ]

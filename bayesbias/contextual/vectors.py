@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 POOLED, WORD = "sentence", "word"
 REPRESENTATIONS = {POOLED: "of whole sentences", WORD: "of the word in its sentence"}
 SAME, CROSSED = "same", "crossed"
-PAIRINGS = {SAME: "both words in the same frame", CROSSED: "the two words in different frames"}
+PAIRINGS = {SAME: "both words in the same template", CROSSED: "the two words in different templates"}
 CENTRES = ("none", "vocabulary", "controls")
 FORMAT = 1
 FACTS = ("words", "frames", "texts", "encoder", "representation", "templates", "skipped", "centre", "all_but_top")
@@ -43,9 +43,9 @@ class ContextVectors:
     vocabulary
         Words outside of the lists, which show how the distances of similar words are correlated.
     frames
-        Names of the sentence frames. Of sentences from a corpus, which every word has for itself: none.
+        Names of the templates. Of sentences from a corpus, which every word has for itself: none.
     word, frame
-        Places (N,) of each sentence's word in ``words``, and of its frame in ``frames``; of sentences from a corpus,
+        Places (N,) of each sentence's word in ``words``, and of its template in ``frames``; of sentences from a corpus,
         their number within the word.
     vectors
         (N, d), in the encoder's own scale.
@@ -56,9 +56,9 @@ class ContextVectors:
     encoder, representation
         Name of the encoder; ``"sentence"`` or ``"word"``: whose vector it is.
     templates
-        What the frames are called together, or where the sentences come from.
+        What the templates are called together, or where the sentences come from.
     skipped
-        Words and the frames that they do not suit.
+        Words and the templates that they do not suit.
     centre
         What was subtracted from the vectors: ``"none"``, ``"vocabulary"`` or ``"controls"``.
     all_but_top
@@ -100,11 +100,11 @@ class ContextVectors:
             )
         if odd := list(dict.fromkeys(word for word, _ in self.skipped if word not in outside)):
             notes.append(
-                f"{len(odd)} of {len({*own, *odd})} words do not suit all of {len(self)} frames and are left out of "
-                f"distance tables and axes, since distances differ between frames: {listed(odd)}."
+                f"{len(odd)} of {len({*own, *odd})} words do not suit all of {len(self)} templates and are left out of "
+                f"distance tables and axes, since distances differ between templates: {listed(odd)}."
             )
         if self.centre != "none":
-            notes.append(f"The mean of the {self.centre} in each frame was subtracted from the vectors.")
+            notes.append(f"The mean of the {self.centre} in each template was subtracted from the vectors.")
         if self.all_but_top:
             notes.append(f"{self.all_but_top} principal components of the vocabulary were taken out.")
         return tuple(notes)
@@ -113,14 +113,14 @@ class ContextVectors:
         return len(self.frames)
 
     def __repr__(self) -> str:
-        kind = "sentences of a corpus" if self.nested else f"{len(self.frames)} frames"
+        kind = "sentences of a corpus" if self.nested else f"{len(self.frames)} templates"
         return (
             f"ContextVectors({len(self.words) - len(self.vocabulary)} words and {len(self.vocabulary)} of the "
             f"vocabulary, {kind}, {len(self.texts)} sentences, {self.vectors.shape[1]} dimensions; {self.encoder})"
         )
 
     def units(self) -> NDArray[np.float32]:
-        """Vectors (words, frames, d) of length 1, 0 where a word has none.
+        """Vectors (words, templates, d) of length 1, 0 where a word has none.
 
         Of sentences from a corpus the second axis is their number within the word.
         """
@@ -130,18 +130,18 @@ class ContextVectors:
 
     @property
     def filled(self) -> NDArray[np.bool_]:
-        """Which word has which frame, (words, frames)."""
+        """Which word has which template, (words, templates)."""
         values = np.zeros((len(self.words), int(self.frame.max()) + 1), dtype=bool)
         values[self.word, self.frame] = True
         return values
 
     def whole(self) -> ContextVectors:
-        """The same without the words that do not suit all frames."""
+        """The same without the words that do not suit all templates."""
         places = np.flatnonzero(self.filled.all(axis=1)) if self.frames else np.arange(len(self.words))
         if len(places) == len(self.words):
             return self
         if not len(places):
-            raise InputError("no word suits all frames: take frames that suit any word, such as 'mention'")
+            raise InputError("no word suits all templates: take templates that suit any word, such as 'mention'")
         number = np.full(len(self.words), -1)
         number[places] = np.arange(len(places))
         words = tuple(self.words[i] for i in places)
@@ -171,10 +171,10 @@ class ContextVectors:
         return np.isin(self.word, [i for i, word in enumerate(self.words) if word in wanted])
 
     def frames_like(self, names: Iterable[str]) -> ContextVectors:
-        """The same with some of the frames only."""
+        """The same with some of the templates only."""
         chosen = [text(name, "names") for name in several(names)]
         if unknown := [name for name in chosen if name not in self.frames] or ([""] if not chosen else []):
-            raise InputError(f"there is no frame {unknown[0]!r}: valid are {', '.join(self.frames) or 'none'}")
+            raise InputError(f"there is no template {unknown[0]!r}: valid are {', '.join(self.frames) or 'none'}")
         number = np.full(len(self.frames), -1)
         number[[self.frames.index(name) for name in chosen]] = np.arange(len(chosen))
         rows = np.flatnonzero(number[self.frame] >= 0)
@@ -188,12 +188,12 @@ class ContextVectors:
     def centred(
         self, centre: str = "vocabulary", words: WordLists | None = None, all_but_top: int = 0
     ) -> ContextVectors:
-        """The vectors with an origin of their own in each frame, and without their largest components.
+        """The vectors with an origin of their own in each template, and without their largest components.
 
         Parameters
         ----------
         centre
-            ``"vocabulary"`` or ``"controls"``: whose mean vector of length 1 is subtracted in each frame; ``"none"``.
+            ``"vocabulary"`` or ``"controls"``: whose mean unit vector is subtracted in each template; ``"none"``.
         words
             Lists whose control words are the origin.
         all_but_top
@@ -228,13 +228,13 @@ class ContextVectors:
         return replace(self, vectors=units.astype(np.float32), centre=centre, all_but_top=top)
 
     def cosines(self, frames: str = SAME) -> FloatArray:
-        """Mean cosine (words, words) of each two words over their frames; 1 with itself, NaN without a common frame.
+        """Mean cosine (words, words) of two words over their templates; 1 with itself, NaN without a common template.
 
         Parameters
         ----------
         frames
-            ``"same"``: both words in the same frame; ``"crossed"``: in different ones. Of sentences from a corpus all
-            are crossed.
+            ``"same"``: both words in the same template; ``"crossed"``: in different ones. Of sentences from a corpus
+            all are crossed.
         """
         one_of(frames, tuple(PAIRINGS), "frames")
         cosines: FloatArray
@@ -251,20 +251,20 @@ class ContextVectors:
                 total[words] += units
             if frames == CROSSED:
                 if len(self.frames) < 2:
-                    raise InputError("frames='crossed' needs two frames: give more templates, or frames='same'")
+                    raise InputError("frames='crossed' needs two templates: give more templates, or frames='same'")
                 cosines, count = total @ total.T - cosines, np.outer(filled.sum(axis=1), filled.sum(axis=1)) - count
             cosines = np.divide(cosines, count, out=np.full_like(cosines, np.nan), where=count > 0)
         np.fill_diagonal(cosines, 1.0)
         return cosines
 
     def _mean_products(self) -> FloatArray:
-        """Products (words, words) of the words' mean vectors of length 1: means over all frames of either word."""
+        """Products (words, words) of the words' mean vectors of length 1: means over all templates of either word."""
         mean = self.units().sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
         result: FloatArray = mean @ mean.T
         return result
 
     def keyed_vectors(self, frames: str = SAME) -> KeyedVectors:
-        """One vector for each word, such that its cosines with others are the mean cosines over frames.
+        """One vector for each word, such that its cosines with others are the mean cosines over templates.
 
         The vectors live in a space of their own (of as many dimensions as there are words): no single vector in the
         encoder's space has these cosines. Whatever takes an embedding takes them.
@@ -272,8 +272,8 @@ class ContextVectors:
         Parameters
         ----------
         frames
-            ``"same"``: means over the same frames. ``"crossed"``: over all frames of one word and all of the other,
-            equal ones among them, since no vectors have exactly the means over different frames.
+            ``"same"``: means over the same templates. ``"crossed"``: over all templates of one word and all of the
+            other, equal ones among them, since no vectors have exactly the means over different templates.
         """
         if len(self.words) > MOST_WORDS:
             raise InputError(f"{len(self.words):,} words are more than {MOST_WORDS:,}: encode fewer")
@@ -282,7 +282,7 @@ class ContextVectors:
         apart = np.argwhere(np.isnan(matrix))
         if len(apart):
             first, second = (self.words[i] for i in apart[0])
-            raise InputError(f"{first!r} and {second!r} have no frame in common: add a frame that suits any word")
+            raise InputError(f"{first!r} and {second!r} have no template in common: add a template that suits any word")
         order = self._order()
         values, axes = np.linalg.eigh(matrix[np.ix_(order, order)])
         kept = values > len(values) * np.finfo(float).eps * values[-1]  # the rest are 0 but for rounding

@@ -466,7 +466,7 @@ KEY = "relatedness"
 TOLERANCE = 2e-3
 """Distances that differ by more do not come from the same vectors (half precision leaves 1e-4)."""
 CROSSED_TOLERANCE = 0.1
-"""The same for means over different sentence frames, around the median difference."""
+"""The same for means over different templates, around the median difference."""
 DIMS = {
     "protected": ("protected_word", "dimension"),
     "attributes": ("attribute_word", "dimension"),
@@ -627,7 +627,7 @@ def check_distances(relatedness: Relatedness, table: pd.DataFrame) -> None:
     cosines = relatedness.protected.astype(np.float32) @ relatedness.attributes.astype(np.float32).T
     theirs = np.clip(1 - cosines, 0, 2)[rows, columns]
     apart = values - theirs
-    # means over different frames differ from those over all by what equal frames share, which is much the same for all
+    # means over different templates differ from those over all by what equal templates share, much the same for all
     apart, allowed = (np.abs(apart - np.median(apart)), CROSSED_TOLERANCE) if crossed else (np.abs(apart), TOLERANCE)
     if not (apart <= allowed).all():
         worst = int(np.argmax(np.where(np.isnan(apart), np.inf, apart)))

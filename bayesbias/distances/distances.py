@@ -45,7 +45,7 @@ class Distances:
 
     @classmethod
     def read(cls, table: object, check: bool = True) -> Distances:
-        """The rows of a distance table, of its means over sentence frames, and what it carries.
+        """The rows of a distance table, of its means over templates, and what it carries.
 
         ``check`` holds the distances against the vectors that the table carries.
         """

@@ -1,4 +1,4 @@
-"""Distance tables of words in sentences: one row for each pair and frame, and their means over frames."""
+"""Distance tables of words in sentences: one row for each pair and template, and their means over templates."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ LABELS = ["protected_word", "group", "attribute_word", "attribute_class", "conne
 
 
 def frame_columns(table: object) -> list[str]:
-    """Columns of a table that name the sentence frames of its distances; none of what is no table."""
+    """Columns of a table that name the templates of its distances; none of what is no table."""
     return [name for name in FRAMES if name in getattr(table, "columns", ())]
 
 
 def averaged(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with one row for each pair and connection: the mean over frames.
+    """The table with one row for each pair and connection: the mean over templates.
 
-    ``attrs`` stay. What is no table with frames stays as it is, and so does one that lacks a column or has one twice.
+    ``attrs`` stay. What is no table with templates stays as it is, and so does one that lacks or repeats a column.
     """
     whole = {*PAIR, "connection", "distance"} <= set(getattr(table, "columns", ()))
     if not frame_columns(table) or not whole or not table.columns.is_unique:
@@ -61,7 +61,7 @@ def finite_distances(column: pd.Series) -> FloatArray:
 
 
 def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, frames: str) -> pd.DataFrame:
-    """A table of mean distances with one row for each frame of each pair."""
+    """A table of mean distances with one row for each template of each pair."""
     units, filled = _concepts(vectors, lists)
     place = {name: i for i, name in enumerate(units)}
     words = np.array([place[word] for word in table["protected_word"]])
@@ -105,7 +105,7 @@ def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, 
 def _concepts(
     vectors: ContextVectors, lists: WordLists
 ) -> tuple[dict[str, NDArray[np.float32]], dict[str, NDArray[np.bool_]]]:
-    """Vectors (frames, d) of each word, of a concept with several forms their mean, and which frames it has."""
+    """Vectors (templates, d) of each word, of a concept with several forms their mean, and which templates it has."""
     units, filled = vectors.units(), vectors.filled
     place = {word: i for i, word in enumerate(vectors.words)}
     means, present = {}, {}
@@ -134,9 +134,9 @@ def contexts_of(table: pd.DataFrame) -> Mapping[str, Any]:
 
 
 def checked_frames(table: pd.DataFrame) -> None:
-    """Refuse frames without a name."""
+    """Refuse templates without a name."""
     for column in frame_columns(table):
         names = table[column]
         if names.isna().any() or (names.astype(str).str.strip() == "").any():
             row = table.index[names.isna() | (names.astype(str).str.strip() == "")][0]
-            raise InputError(f"row {row}, column {column!r}: a frame has no name")
+            raise InputError(f"row {row}, column {column!r}: a template has no name")

@@ -381,8 +381,8 @@ def distance_table(
         ``"once"`` takes the first and leaves the others out, ``"keep"`` takes all. :func:`coverage` names them, and
         words of different lists that have one vector, which stay.
     frames
-        Of words in sentences: ``"same"`` takes both words of a pair in the same sentence frame, ``"crossed"`` in
-        different ones. Equal frames make all sentences similar, and every distance smaller.
+        Of words in sentences: ``"same"`` takes both words of a pair in the same template, ``"crossed"`` in
+        different ones. Equal templates make all sentences similar, and every distance smaller.
     centre, all_but_top
         Of words in sentences: the origin and the components that are taken out, as in
         :meth:`ContextVectors.centred <bayesbias.contextual.ContextVectors.centred>`; by default neither.
@@ -394,10 +394,10 @@ def distance_table(
         is, or the control list), ``connection`` (associated, different, or the control list) and ``distance``
         (cosine distance in [0, 2]). Words and labels are text; from 100,000 rows on they are categories, which take a
         tenth of the memory. Words that the embedding lacks are left out; ``attrs["coverage"]`` and
-        :func:`coverage` tell which. Of words in sentences there is one row for each frame of a pair, named in
-        ``template`` (the frame of the protected word; crossed frames have ``attribute_template`` too); :func:`fit`
-        takes their means, and the frames as a random effect. Words that do not suit all frames are left out, since
-        distances differ between frames.
+        :func:`coverage` tell which. Of words in sentences there is one row for each template of a pair, named in
+        ``template`` (that of the protected word; crossed ones have ``attribute_template`` too); :func:`fit` takes
+        their means, and the templates as a random effect. Words that do not suit all templates are left out, since
+        distances differ between templates.
 
     Warns
     -----
@@ -433,7 +433,7 @@ def distance_table(
         if keep_duplicates:
             raise InputError("keep_duplicates=True is for embeddings: each pair of words in sentences counts once")
         if frames != SAME and len(kv.frames) == 1:
-            raise InputError("frames='crossed' needs two frames: give more templates, or frames='same'")
+            raise InputError("frames='crossed' needs two templates: give more templates, or frames='same'")
         moved = kv.whole().centred(centre, lists, all_but_top)
         means = distance_table(moved.keyed_vectors(frames), lists, False, case, relatedness, twins)
         return with_frames(means, moved, lists, frames)

@@ -442,7 +442,7 @@ def metric(
         of words in sentences ``"seat"`` and ``"ceat"``.
     kv
         The embedding, or what :func:`load_embedding` takes; or vectors of words in sentences (:func:`encode`), of which
-        other metrics than ``seat`` and ``ceat`` take the mean cosines over the same frames.
+        other metrics than ``seat`` and ``ceat`` take the mean cosines over the same templates.
     query
         A :class:`Query`, word lists, or what :func:`load_query` takes. ``ripa``, ``direct_bias``, ``db_wa`` and ``nbm``
         take the words of its two target sets as pairs, in order.

@@ -310,7 +310,7 @@ class Related(Independent):
         return table.moments, without if table.pairs.complete else refits
 
     def is_exact(self, result: Fit) -> bool:
-        """Sentence frames and an estimated slope add errors of their own, of which there are draws."""
+        """Templates and an estimated slope add errors of their own, of which there are draws."""
         return not has_further_errors(result)
 
     def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Functionals:

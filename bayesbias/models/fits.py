@@ -110,8 +110,8 @@ def fit(
     ----------
     table
         A distance table (:func:`distance_table`, :func:`read_distance_table`). The values need only be finite. Of words
-        in sentences the means over frames are fitted; the frames are a random effect of each connection's mean, which
-        is integrated over, so that intervals are for frames like these. Repeats are not counted as data.
+        in sentences the means over templates are fitted; the templates are a random effect of each connection's mean,
+        which is integrated over, so that intervals are for templates like these. Repeats are not counted as data.
     model
         A name that :func:`list_models` shows, the path of a TOML file, or a loaded model. ``"auto"`` is ``"related"``
         where the table carries relatedness (:func:`distance_table` adds it), else ``"crossed"``, which takes different

@@ -1,4 +1,4 @@
-"""Sentence frames as a random effect: what a fit of mean distances does not know about other frames."""
+"""Templates as a random effect: what a fit of mean distances does not know about other templates."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from bayesbias.words import STEREOTYPES
 
 GROUP = "frames"
 PRIOR = 0.25
-"""Mean of the exponential prior of a frame's standard deviation, in standard deviations of control distances."""
+"""Mean of the exponential prior of a template's standard deviation, in standard deviations of control distances."""
 NODES = 400
 REACH = (1e-3, 200.0)
 """Smallest and largest standard deviation that is looked at, in prior means."""
 FEW = 5
-"""Frames below which the size of their effect rests on the prior."""
+"""Templates below which the size of their effect rests on the prior."""
 
 
 @dataclass(frozen=True)
 class Variation:
-    """How a contrast varies over frames.
+    """How a contrast varies over templates.
 
     Attributes
     ----------
     by_frame
-        The contrast in each frame, (T,).
+        The contrast in each template, (T,).
     noise
-        Variance over frames that single attribute words cause: it averages out over words.
+        Variance over templates that single attribute words cause: it averages out over words.
     squares, freedom
-        Sum of squares around the mean over frames, and its degrees of freedom.
+        Sum of squares around the mean over templates, and its degrees of freedom.
     """
 
     by_frame: FloatArray
@@ -46,7 +46,7 @@ class Variation:
     freedom: int
 
     def draw_sd(self, scale: float, draws: int, rng: np.random.Generator) -> FloatArray:
-        """Draws (D,) of the standard deviation of the frame effect.
+        """Draws (D,) of the standard deviation of the template effect.
 
         ``squares ~ (tau^2 + noise) chi^2(freedom)``, tau exponential with mean ``scale``.
         """
@@ -64,16 +64,16 @@ class Variation:
 
 @dataclass(frozen=True)
 class FrameData:
-    """Distances of pairs by frame.
+    """Distances of pairs by template.
 
     Attributes
     ----------
     data
         The mean distances.
     axes
-        For each side whose frames vary: names of the frames (T,), and distances (pairs, T), NaN where a pair lacks it.
+        For each side whose templates vary: their names (T,), and distances (pairs, T), NaN where there is none.
     nested
-        Whether the frames are sentences of the protected words, each word's own.
+        Whether the templates are sentences of the protected words, each word's own.
     """
 
     data: Distances
@@ -95,7 +95,7 @@ class FrameData:
 
 
 def frame_data(table: pd.DataFrame, data: Distances) -> FrameData | None:
-    """The distances of a table by frame; None for a table without frames.
+    """The distances of a table by template; None for a table without templates.
 
     ``data`` are the table's mean distances.
     """
@@ -123,7 +123,7 @@ def frame_data(table: pd.DataFrame, data: Distances) -> FrameData | None:
 
 
 def variation(found: FrameData, axis: int, first: int, second: int) -> tuple[Variation, Variation]:
-    """How a contrast of two connections (by number) varies over the frames of one side: whole list, and words.
+    """How a contrast of two connections (by number) varies over the templates of one side: whole list, and words.
 
     Of the words it is the deviation from the whole list, all words together.
     """
@@ -161,7 +161,7 @@ def variation(found: FrameData, axis: int, first: int, second: int) -> tuple[Var
 
 
 def _noise(parts: FloatArray, unit: IntArray, lists: IntArray, attribute: IntArray) -> float:
-    """Variance over frames, summed over units, of sums over lists whose words vary independently.
+    """Variance over templates, summed over units, of sums over lists whose words vary independently.
 
     ``parts`` (rows, T) is what each pair adds to the sum of its unit.
     """
@@ -186,10 +186,10 @@ def _noise(parts: FloatArray, unit: IntArray, lists: IntArray, attribute: IntArr
 
 
 def with_frame_effects(post: xr.DataTree, found: FrameData, seed: int) -> xr.DataTree:
-    """A fit of mean distances with what other frames of this kind would change, integrated over.
+    """A fit of mean distances with what other templates of this kind would change, integrated over.
 
-    Each connection's mean, and each protected word's, gets the error of the mean over these frames: contrasts with the
-    first connection have an effect for the whole list and deviations of words, all connections one that they share.
+    Each connection's mean, and each protected word's, gets the error of the mean over these templates: contrasts with
+    the first connection have an effect for the whole list and deviations of words, all connections one that they share.
     """
     rng = np.random.default_rng([seed, 5])
     posterior = post["posterior"].to_dataset()
@@ -228,7 +228,7 @@ def with_frame_effects(post: xr.DataTree, found: FrameData, seed: int) -> xr.Dat
 
 
 def frame_errors(frames: FrameData, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Errors of means over frames: whole list (D, K) and words' own (D, J, K); sds (D, K - 1) of contrasts over frames.
+    """Errors of means over templates: whole list (D, K) and words' own (D, J, K); sds (D, K - 1) of contrasts.
 
     For sentences of a corpus there are no such sds.
     """
@@ -244,7 +244,7 @@ def frame_errors(frames: FrameData, size: int, rng: np.random.Generator) -> tupl
 
 
 def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, data: Distances) -> list[FrameData]:
-    """The frames behind a change of distances: those that both tables have, of the differences, else each table's own.
+    """The templates behind a change of distances: those of both tables, of the differences, else each table's own.
 
     ``data`` are the pairs that both hold, in any unit.
     """
@@ -267,7 +267,7 @@ def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, da
 def _axis_effects(
     framed: FrameData, axis: int, size: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Errors of means over frames: whole list (D, K), words (D, J, K), and frame sds (D, K - 1) of contrasts."""
+    """Errors of means over templates: whole list (D, K), words (D, J, K), and template sds (D, K - 1) of contrasts."""
     data = framed.data
     frames, count = len(framed.axes[axis][0]), len(data.connections)
     scale = PRIOR * framed.control_sd
@@ -289,7 +289,7 @@ def _axis_effects(
 
 
 def _level(framed: FrameData, axis: int) -> Variation:
-    """How the mean distance varies over frames, over the pairs that have all of them."""
+    """How the mean distance varies over templates, over the pairs that have all of them."""
     distances = framed.axes[axis][1]
     whole = distances[~np.isnan(distances).any(axis=1)]
     frames = distances.shape[1]
@@ -301,12 +301,12 @@ def _level(framed: FrameData, axis: int) -> Variation:
 
 
 def _alike(by_frame: FloatArray) -> FloatArray:
-    """Correlation of contrasts over frames, shrunken towards none: few frames tell little of it."""
+    """Correlation of contrasts over templates, shrunken towards none: few templates tell little of it."""
     frames, count = by_frame.shape
     spread = by_frame.std(axis=0)
     if frames < 3 or np.isnan(by_frame).any() or not spread.all():
         return np.eye(count)
-    # a correlation matrix of independent contrasts weighs as much as one frame for each contrast
+    # a correlation matrix of independent contrasts weighs as much as one template for each contrast
     share = count / (count + frames)
     shrunken = (1 - share) * np.corrcoef(by_frame, rowvar=False).reshape(count, count) + share * np.eye(count)
     matrix: FloatArray = (shrunken + shrunken.T) / 2
@@ -349,7 +349,7 @@ def _sentence_errors(frames: FrameData, size: int, rng: np.random.Generator) -> 
 
 
 def frame_notes(result: Fit) -> list[str]:
-    """What is to be said of a fit's frames."""
+    """What is to be said of a fit's templates."""
     if GROUP not in result.tree.children:
         return []
     facts = result.tree[GROUP].attrs
@@ -358,7 +358,7 @@ def frame_notes(result: Fit) -> list[str]:
         return ["Intervals hold the choice of each protected word's sentences."]
     if count < FEW:
         return [
-            f"With {count} sentence frame{'s' if count > 1 else ''} the size of their effect rests on its prior: take "
+            f"With {count} template{'s' if count > 1 else ''} the size of their effect rests on its prior: take "
             f"{FEW} or more."
         ]
-    return [f"Intervals are for sentence frames like these {count}."]
+    return [f"Intervals are for templates like these {count}."]

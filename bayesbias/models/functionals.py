@@ -31,7 +31,7 @@ from bayesbias.models.results import Fit
 from bayesbias.models.spec import ModelSpec, Normal
 
 FRAMES = "frames"
-"""Name of the group of a fit with sentence frames."""
+"""Name of the group of a fit with templates."""
 NODES = 16
 """Nodes that stand for the posterior of a factor; smooth functions of it are then exact to rounding."""
 
@@ -376,7 +376,7 @@ def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_arra
 
 
 def has_further_errors(result: Fit) -> bool:
-    """Whether a fit's means hold errors beyond the model's: of sentence frames, or of an estimated slope."""
+    """Whether a fit's means hold errors beyond the model's: of templates, or of an estimated slope."""
     return FRAMES in result.tree.children or "slope" in result.posterior
 
 

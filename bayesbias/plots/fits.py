@@ -1,4 +1,4 @@
-"""Figures of a fit: means, contrasts, their decomposition and sentence frames, predictions; and of an audit."""
+"""Figures of a fit: means, contrasts, their decomposition and templates, predictions; and of an audit."""
 
 from __future__ import annotations
 
@@ -519,7 +519,7 @@ def _densities(axes: Axes, result: Fit, draws: FloatArray, k: int, name: str, lo
     axes.set_ylim(bottom=0)
 
 
-SINGLE = Look("#0072B2", "o", "in this frame")
+SINGLE = Look("#0072B2", "o", "in this template")
 
 
 @picture()
@@ -530,7 +530,7 @@ def plot_templates(
     prob: float = PROB,
     ax: Axes | None = None,
 ) -> Figure:
-    """The contrast in each sentence frame, and as a band the contrast for frames like these.
+    """The contrast in each template, and as a band the contrast for templates like these.
 
     Parameters
     ----------
@@ -559,7 +559,7 @@ def plot_templates(
     effects = post if isinstance(post, FrameEffects) else frame_effects(post, first, second)
     table = effects.by_frame
     if table.empty:
-        raise InputError("the sentences come from a corpus and are no frames: there is nothing to draw")
+        raise InputError("the sentences come from a corpus and are no templates: there is nothing to draw")
     low, high = interval_ends(effects.whole[:, None], prob)
     table = table.iloc[np.lexsort((table["contrast"], table["side"]))]
     heights = -np.arange(len(table), dtype=float)
@@ -575,8 +575,8 @@ def plot_templates(
     label_rows(axes, word_labels(table["frame"], sides).tolist(), f"{contrast}, cosine distance", "Frames", 0.0)
     note_below(
         figure,
-        "Bars: one standard error of what single attribute words add to differences between frames. Band: "
-        f"{percent(prob)} interval for frames like these.",
+        "Bars: one standard error of what single attribute words add to differences between templates. Band: "
+        f"{percent(prob)} interval for templates like these.",
         ax=ax,
     )
     return figure

@@ -225,7 +225,7 @@ class Measured:
         return cls(fit.spec, fit.data, fit)
 
     def errors(self, connections: tuple[str, str], topic: bool) -> CellErrors:
-        """Means of cells, with the errors that attribute words and sentence frames leave."""
+        """Means of cells, with the errors that attribute words and templates leave."""
         contrasted(*connections, self.data.connections.tolist(), self.data.filled)
         if self.fit is None:
             return related_cell_errors(self.spec, self.data, connections, topic)
