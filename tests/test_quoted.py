@@ -528,17 +528,7 @@ THREE = ("glove", "google", "reddit")
 )
 def published_debiasing():
     findings, found = read("published_debiasing.csv"), []
-    for start in (
-        *(
-            "associated words get",
-            "associated words move",
-            "human words move",
-            "jew",
-            "the difference",
-            "hers",
-            "asian",
-        ),
-    ):
+    for start in ("associated words move", "human words move", "jew", "hers", "asian"):
         row = findings[findings["finding"].str.startswith(start)].iloc[0]
         found += [*map(float, row["observed"].split(" to ")), row["p_published"], row["p_paired"]]
     parts = read("published_debiasing_parts.csv").set_index(["topic", "contrast"])
