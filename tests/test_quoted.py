@@ -12,7 +12,7 @@ import bayesbias as bb
 
 ROOT = Path(__file__).parents[1]
 RESULTS = (ROOT / "benchmarks" / "results", ROOT / "benchmarks" / "calibration" / "results")
-NAMED = re.compile(r"`(?:benchmarks/([\w/]+)\.py|([\w/]+\.csv))`")
+NAMED = re.compile(r"`(?:benchmarks/[\w/]+\.py|[\w/]+\.csv)`")
 NUMBER = re.compile(r"(?<![\w.,])([−+]?)((?:\d{1,3}(?:,\d{3})+|\d*\.?\d+))(?!\w|[.,]\d)")
 NOMINAL = "89 11"
 """Numbers that any part may hold: the mass of intervals and its complement."""
@@ -22,7 +22,7 @@ QUOTES = {}
 
 def quotes(page, part, design=""):
     def add(values):
-        QUOTES[page, part] = values, set(f"{NOMINAL} {design}".replace("%", "").split())
+        QUOTES[page, part] = values, set(f"{NOMINAL} {design}".split())
         return values
 
     return add
@@ -39,7 +39,6 @@ def rows(name, **where):
     """The rows of a results file with these values, or with one of several."""
     table = read(name)
     for column, value in where.items():
-        column = column.replace("_", " ") if column not in table else column
         table = table[table[column].isin(value) if isinstance(value, (list, tuple)) else table[column] == value]
     assert len(table), (name, where)
     return table
