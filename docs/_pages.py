@@ -264,7 +264,7 @@ def metrics() -> dict[str, str]:
 
 
 def data() -> dict[str, str]:
-    """Bundled embeddings, word lists, queries and sentence frames, with their sources."""
+    """Bundled embeddings, word lists, queries and templates, with their sources."""
     lists = bb.list_words()
     english = lists[~lists["name"].str.startswith("weathub/")]
     other = lists[lists["name"].str.startswith("weathub/")]
@@ -280,7 +280,7 @@ def data() -> dict[str, str]:
         "",
         *heading("Queries", "-"),
         *_rows(bb.list_queries(), ["name", "targets", "attributes", "description", "doi"]),
-        *heading("Sentence frames", "-"),
+        *heading("Templates", "-"),
         *_rows(bb.contextual.list_templates(), None),
     ]
     return {"reference/data.rst": "\n".join(lines)}

@@ -432,4 +432,4 @@ pd.DataFrame(rows, columns=["topic", "the article finds", "figure", "tick"])
 #
 # One caution: tables hold no vectors, so that even the crossed model takes different words for unrelated. Its intervals
 # are too narrow where a list has one topic (`05_related_words`), and statements of a difference are less certain than
-# they look here. `docs/published.md` has every contrast.
+# they look here. `docs/published.md` has every table.

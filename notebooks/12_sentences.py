@@ -14,8 +14,8 @@
 # %% [markdown]
 # # Words in sentences
 #
-# A contextual model gives a word another vector in every sentence. You learn to fit sentence frames as a random effect,
-# in half a minute. Here the words of three lists are in six sentence frames, encoded by all-MiniLM-L6-v2 (Apache-2.0).
+# A contextual model gives a word another vector in every sentence. You learn to fit templates as a random effect,
+# in half a minute. Here the words of three lists are in six templates, encoded by all-MiniLM-L6-v2 (Apache-2.0).
 # The files `minilm-word.npz` and `minilm-sentence.npz` hold the vectors, so that the notebook runs without the model.
 # With the model they are made like this:
 #
@@ -41,8 +41,8 @@ table = bb.distance_table(vectors["sentence"], "religion")
 table.sample(4, random_state=1)
 
 # %% [markdown]
-# Each pair has a row for each frame. Frames are no further evidence: the words are the same. `fit` takes the mean over
-# frames, and the frames as a random effect, so that its intervals are for frames like these. The first row is the whole
+# Each pair has a row for each template. They are no further evidence: the words are the same. `fit` takes the mean over
+# templates, and these as a random effect, so that intervals are for templates like these. The first row is the whole
 # list, the others are associations of words.
 
 # %%
@@ -117,5 +117,5 @@ pd.DataFrame([(one.title, one.value, one.p_value) for one in results], columns=[
 
 # %% [markdown]
 # With common words in place of the stereotypes, and so without any bias, SEAT's p-value is below .11 in 40 to 83% of
-# cases and CEAT's in 87 to 97%. The intervals of `fit` exclude 0 in 3 to 12%, and in 0 to 1% with one frame, where they
+# cases and CEAT's in 87 to 97%. The intervals of `fit` exclude 0 in 3 to 12%, with one template in 0 to 1%, where they
 # are too wide (`benchmarks/sentences/`).

@@ -388,7 +388,7 @@ class TestCosines:
         assert part.cosines()[0, 5] == pytest.approx(
             np.mean([vectors.units()[0, t] @ vectors.units()[5, t] for t in (1, 2)]), abs=1e-6
         )
-        with pytest.raises(InputError, match="there is no frame"):
+        with pytest.raises(InputError, match="there is no template"):
             vectors.frames_like(["another"])
 
 
@@ -428,7 +428,7 @@ class TestTables:
         assert not set(gone) & set(table["attribute_word"])
         notes = table.attrs["coverage"]["contexts"]["notes"]
         notes = table.attrs["coverage"]["contexts"]["notes"]
-        assert any("3 of 64 words do not suit all of 16 frames" in note for note in notes)
+        assert any("3 of 64 words do not suit all of 16 templates" in note for note in notes)
 
     def test_a_distance_that_is_missing_in_one_frame_is_named(self, vectors, lists):
         table = bb.distance_table(vectors, lists)
@@ -447,11 +447,11 @@ class TestTables:
             bb.distance_table(slice_vectors, "weat7", frames="crossed")
         with pytest.raises(InputError, match="for embeddings"):
             bb.distance_table(vectors, lists, keep_duplicates=True)
-        with pytest.raises(InputError, match="needs two frames"):
+        with pytest.raises(InputError, match="needs two templates"):
             bb.distance_table(vectors.frames_like(vectors.frames[0]), lists, frames="crossed")
         table = bb.distance_table(vectors, lists)
         table.loc[5, "template"] = ""
-        with pytest.raises(InputError, match="a frame has no name"):
+        with pytest.raises(InputError, match="a template has no name"):
             bb.write_distance_table(table, "t.csv")
 
 
@@ -541,7 +541,7 @@ class TestFramesAsRandomEffect:
         assert found.share > 0.5
         assert found.needed() > 8
         assert found.needed(0.9) <= 8
-        assert "frames would bring the share of frames under 10%" in found.text()
+        assert "templates would bring the share of templates under 10%" in found.text()
         assert bb.frame_effects(post, "human", "associated").share == pytest.approx(found.share)
         bb.save_fit(post, tmp_path / "p.nc")
         assert bb.frame_effects(bb.load_fit(tmp_path / "p.nc"), "associated", "human").share == found.share
@@ -549,7 +549,7 @@ class TestFramesAsRandomEffect:
         labels = {tick.get_text().strip() for tick in figure.axes[0].get_yticklabels()}
         assert labels == {f"f{at}" for at in range(8)}
         planned = bb.plan(post, 0.05, first="associated", second="human")
-        assert "List lengths are those for these frames" in planned.text()
+        assert "List lengths are those for these templates" in planned.text()
 
     @pytest.mark.nuts
     @pytest.mark.full
@@ -585,7 +585,7 @@ class TestFramesAsRandomEffect:
     def test_few_frames_are_said_to_rest_on_the_prior(self):
         post = bb.fit(framed(np.random.default_rng(4), 0.02, 2), "crossed", seed=0)
         assert any("rests on its prior" in note for note in bb.diagnose(post).notes)
-        with pytest.raises(InputError, match="knows no sentence frames"):
+        with pytest.raises(InputError, match="knows no templates"):
             bb.frame_effects(bb.fit(averaged(framed(np.random.default_rng(4), 0.02, 2)), "crossed", seed=0))
 
     def test_crossed_frames_have_two_effects(self, vectors, lists):
@@ -605,7 +605,7 @@ class TestFramesAsRandomEffect:
         change = (by_hand[1] - by_hand[0])["associated"] - (by_hand[1] - by_hand[0])["different"]
         assert found.contrasts()["mean"].iloc[0] == pytest.approx(change, abs=0.02)
         apart = second.assign(template="z" + second["template"].astype(str))
-        with pytest.raises(InputError, match="no sentence frame in common"):
+        with pytest.raises(InputError, match="no template in common"):
             bb.compare({"a": first, "b": apart}, seed=0)
 
 
@@ -793,7 +793,7 @@ class TestSentencesOfACorpus:
         shift = post["frames/word_shift"].sel(protected_word=word)
         drawn = (shift.sel(connection="associated") - shift.sel(connection="different")).std().item()
         assert own / 2 < drawn < own * 2
-        with pytest.raises(InputError, match="no frames"):
+        with pytest.raises(InputError, match="no templates"):
             bb.plots.plot_templates(post)
-        with pytest.raises(InputError, match="no frames"):
+        with pytest.raises(InputError, match="no templates"):
             found.needed()

@@ -111,7 +111,7 @@ class Templates:
     def __post_init__(self) -> None:
         check_about(self, "the name of the templates")
         if not all(isinstance(frame, Frame) for frame in several(self.frames)):
-            raise InputError(f"frames is {shown(self.frames)}: give templates, such as load_templates makes")
+            raise InputError(f"templates is {shown(self.frames)}: give templates, such as load_templates makes")
         names = [frame.name for frame in self.frames]
         if not names:
             raise InputError(f"the templates {self.name!r} are empty: give at least one sentence with {{}}")

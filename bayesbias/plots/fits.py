@@ -520,7 +520,7 @@ def _densities(axes: Axes, result: Fit, draws: FloatArray, k: int, name: str, lo
     axes.set_ylim(bottom=0)
 
 
-SINGLE = Look("#0072B2", "o", "in this frame")
+SINGLE = Look("#0072B2", "o", "in this template")
 
 
 @picture()

@@ -1,4 +1,4 @@
-"""The tables of docs/validation.md on related words, from the results of the other scripts.
+"""Tables of the results of the other scripts, by embedding, size and half.
 
 python benchmarks/related/tables.py
 """
