@@ -26,7 +26,7 @@ myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "dollarmath"
 myst_heading_anchors = 4
 nb_execution_raise_on_error = True
 nb_execution_timeout = 180
-nb_execution_excludepatterns = ["gallery/*"]
+nb_execution_excludepatterns = ["gallery/*", "notebooks/*"]
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # nothing is fetched when a page is read
 nb_merge_streams = True
 
@@ -47,7 +47,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathtext"
 html_theme_options = {
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "navbar_align": "left",
     "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
@@ -66,6 +66,7 @@ html_sidebars = {
     "faq": [],
     "comparison": [],
     "contributing": [],
+    "installation": [],
     "gallery/index": [],
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
