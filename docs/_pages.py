@@ -59,6 +59,10 @@ AREAS = {
 """Pages of the API reference: title, and the modules whose names they document unless another page names a part."""
 
 
+FOREIGN = "dict, BaseModel, Protocol, BaseException, Exception, ValueError, tuple"
+"""Classes of other packages, whose members are not documented."""
+
+
 def public_names() -> dict[str, list[str]]:
     """Page to the addresses that it documents, functions first; each public object once, at its shortest address."""
     addresses = [f"bayesbias.{name}" for name in bb.__all__ if name not in MODULES]
@@ -115,7 +119,7 @@ def entry(address: str, pages: dict[str, str]) -> str:
     kind = "class" if inspect.isclass(thing) else "function" if callable(thing) else "data"
     lines = [f".. auto{kind}:: {address}"]
     if kind == "class":
-        lines += ["   :members:", "   :inherited-members: dict, BaseModel, Protocol, Exception, ValueError, tuple"]
+        lines += ["   :members:", f"   :inherited-members: {FOREIGN}"]
     if kind == "data":
         lines += ["   :no-value:"]
     short, last = f"bb.{address.rpartition('.')[2]}", address.rpartition(".")[2]
@@ -249,10 +253,11 @@ def model_formula(spec) -> str:
 
 
 SYMBOLS = (
-    "y is the distance of protected word j of group h and attribute word w under connection k. In the models' "
-    "parameters: μ_jk is ``word_mean``, μ_k ``connection_mean``, τ_k ``connection_sd``, a_w ``attribute_effect``, "
-    "α_c ``attribute_sd`` of the class c of w, g_wh ``interaction_effect``, γ ``interaction_sd``, σ ``sigma``. "
-    "With an intercept m, o_jk and o_k are the offsets of words and connections."
+    r":math:`y_{jw}` is the distance of protected word j of group h and attribute word w under connection k. In the "
+    r"models' parameters: :math:`\mu_{jk}` is ``word_mean``, :math:`\mu_k` ``connection_mean``, :math:`\tau_k` "
+    r"``connection_sd``, :math:`a_w` ``attribute_effect``, :math:`\alpha_c` ``attribute_sd`` of the class c of w, "
+    r":math:`g_{wh}` ``interaction_effect``, :math:`\gamma` ``interaction_sd``, :math:`\sigma` ``sigma``. With an "
+    r"intercept m, :math:`o_{jk}` and :math:`o_k` are the offsets of words and connections."
 )
 
 
