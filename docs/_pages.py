@@ -80,7 +80,11 @@ def area(address: str) -> str:
     path = home if home.startswith("bayesbias.") else address  # a constant has no module
     parts = path.split(".")[1:]
     homes = {module: page for page, (_, modules) in AREAS.items() for module in modules.split()}
-    return next(homes[part] for end in range(len(parts), 0, -1) if (part := ".".join(parts[:end])) in homes)
+    known = (homes[part] for end in range(len(parts), 0, -1) if (part := ".".join(parts[:end])) in homes)
+    page = next(known, None)
+    if page is None:
+        raise KeyError(f"{address} is defined in {path}, which no page of AREAS names: add it to one")
+    return page
 
 
 def all_names(module: ModuleType) -> list[str]:

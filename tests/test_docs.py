@@ -201,6 +201,28 @@ def test_gallery_scripts_are_short_and_described(made):
         assert "figure = " in body, path.name
 
 
+def test_every_notebook_is_in_the_table_of_notebooks():
+    names = [path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+    assert re.findall(r"\]\((\w+\.ipynb)\)", PAGES["notebooks/index.md"]) == names
+
+
+def test_a_name_of_no_area_is_refused(made, monkeypatch):
+    monkeypatch.delitem(made.AREAS, "errors")
+    with pytest.raises(KeyError, match=r"InputError is defined in bayesbias\.errors"):
+        made.area("bayesbias.InputError")
+
+
+def test_parts_of_pages_have_names():
+    conf = configuration()
+    empty = '<tr><th class="head"><p></p></th><th>name</th></tr>'
+    assert conf.accessible(empty) == "<tr><td></td><th>name</th></tr>"
+    signature = '<dl>\n<dd><em class="sig-param">a</em>,</dd>\n</dl><dl><dt>Returns</dt><dd><p>b</p></dd></dl>'
+    assert conf.accessible(signature) == signature.replace(
+        '<dl>\n<dd><em class="sig-param">a</em>,</dd>\n</dl>',
+        '<ul class="sig-params">\n<li><em class="sig-param">a</em>,</li>\n</ul>',
+    )
+
+
 def test_pages_hold_no_path_of_a_machine():
     for page, text in PAGES.items():
         assert not re.search(r"(?<![\w:/.])/(home|root|tmp|work|Users)/|\.\./shared", text), page
@@ -242,7 +264,8 @@ def test_one_idea_has_one_name():
     assert {name: hits for name, hits in faults.items() if hits} == {}
 
 
-def test_formulas_are_drawn_without_a_script():
+def configuration():
+    """The module that configures the site."""
     sys.path.insert(0, str(DOCS))
     try:
         spec = importlib.util.spec_from_file_location("conf", DOCS / "conf.py")
@@ -250,6 +273,10 @@ def test_formulas_are_drawn_without_a_script():
         spec.loader.exec_module(conf)
     finally:
         sys.path.remove(str(DOCS))
-    drawn = conf.formula(r"\mu_{jk} \sim \mathcal{N}(\mu_k, \tau_k^2)")
+    return conf
+
+
+def test_formulas_are_drawn_without_a_script():
+    drawn = configuration().formula(r"\mu_{jk} \sim \mathcal{N}(\mu_k, \tau_k^2)")
     assert drawn.startswith('<svg class="formula" role="img" aria-label=')
     assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", drawn)
