@@ -316,6 +316,10 @@ def metrics() -> dict[str, str]:
     return {"reference/metrics.rst": "\n".join(lines)}
 
 
+WIDTHS = {"name": 16, "description": 40, "doi": 18}
+"""Of columns of bundled data, relative to each other."""
+
+
 def data() -> dict[str, str]:
     """Bundled embeddings, word lists, queries and sentence frames, with their sources."""
     lists = bb.list_words()
@@ -345,7 +349,7 @@ def _rows(frame: pd.DataFrame, columns: list[str] | None) -> list[str]:
         [doi(value) if name == "doi" else plain(value) for name, value in zip(columns, row, strict=True)]
         for row in frame[columns].itertuples(index=False)
     ]
-    return table(columns, rows)
+    return table(columns, rows, " ".join(str(WIDTHS.get(name, 10)) for name in columns))
 
 
 def scripts() -> list[Path]:
