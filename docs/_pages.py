@@ -43,7 +43,7 @@ AREAS = {
     "second-stage": ("Many embeddings: pool, trend, criterion", "second_stage"),
     "multiverse": ("Multiverse and sweeps", "multiverses second_stage.specifications sweeps"),
     "contextual": ("Words in sentences", "contextual"),
-    "frames": ("Sentence frames", "contextual.templates comparison.frame_contrasts"),
+    "templates": ("Templates of sentences", "contextual.templates comparison.frame_contrasts"),
     "silhouettes": ("Silhouettes", "silhouettes"),
     "reliability": ("Reliability: scores", "reliability"),
     "variance-components": ("Reliability: variance components", "reliability.components reliability.regression"),
