@@ -1,52 +1,90 @@
-"""Pages that are made from the package: names, command line, models, metrics, bundled data, gallery."""
+"""Pages that are made from the package: names, command line, models, metrics, bundled data, gallery, notebooks."""
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pandas as pd
 
 import bayesbias as bb
 
 HERE = Path(__file__).parent
+DOTS = 110
+"""Dots of an inch of a figure, on a screen of one dot a pixel."""
+THUMBNAIL = 440
+"""Dots of the width of a small figure."""
 MODULES = [name for name in bb.__all__ if inspect.ismodule(getattr(bb, name))]
-TITLES = {
-    "words": "Word lists",
-    "embeddings": "Embeddings",
-    "distances": "Distance tables",
-    "models": "Models and fits",
-    "comparison": "Contrasts and comparisons",
-    "checks": "Checks and results",
-    "calibration": "Calibration",
-    "metrics": "Classic metrics",
-    "debiasing": "Debiasing",
-    "axes": "Axes and audits",
-    "second_stage": "Many embeddings: pool, trend, criterion",
-    "contextual": "Words in sentences",
-    "sweeps": "Sweeps",
-    "silhouettes": "Silhouettes",
-    "reliability": "Reliability",
-    "stability": "Stability",
-    "plots": "Pictures",
-    "reporting": "Reports",
-    "errors": "Errors",
+AREAS = {
+    "words": ("Word lists", "words checks.word_lists"),
+    "embeddings": ("Embeddings and data sets", "embeddings datasets"),
+    "distances": ("Distance tables", "distances"),
+    "relatedness": ("Similar words", "distances.vocabularies distances.covariances distances.joint"),
+    "models": ("Models and fits", "models"),
+    "contrasts": ("Contrasts", "comparison reporting.verdicts"),
+    "fit-checks": ("Checks of a fit", "checks"),
+    "sensitivity": ("Sensitivity of a fit", "comparison.loo comparison.sensitivity comparison.single_words"),
+    "confounds": ("Frequency and other confounds", "checks.confounds"),
+    "planning": ("How many words", "comparison.power"),
+    "topics": ("Random topics", "calibration.topics"),
+    "calibration": ("Calibration studies", "calibration"),
+    "simulation": ("Simulated tables and metrics", "calibration.simulation calibration.null_models"),
+    "debiasing": ("Debiasing, before and after", "debiasing comparison.changes comparison.effects"),
+    "comparison": ("Results of a comparison", "comparison.comparison"),
+    "metrics": ("Classic metrics", "metrics"),
+    "ranking": ("Rankings and uncertainty of metrics", "comparison.ranking comparison.metric_uncertainty"),
+    "axes": ("Axes", "axes"),
+    "angles": ("Several axes", "axes.angles axes.factors"),
+    "audits": ("Audits", "axes.audits"),
+    "second-stage": ("Many embeddings: pool, trend, criterion", "second_stage"),
+    "multiverse": ("Multiverse and sweeps", "multiverses second_stage.specifications sweeps"),
+    "contextual": ("Words in sentences", "contextual"),
+    "templates": ("Templates of sentences", "contextual.templates comparison.frame_contrasts"),
+    "silhouettes": ("Silhouettes", "silhouettes"),
+    "reliability": ("Reliability: scores", "reliability"),
+    "variance-components": ("Reliability: variance components", "reliability.components reliability.regression"),
+    "stability": ("Stability", "stability"),
+    "training": ("Training small embeddings", "embeddings.trainer embeddings.text"),
+    "plots": ("Figures of fits and tables", "plots plots.fits plots.tables"),
+    "plots-embeddings": ("Figures of several embeddings", "plots.embeddings"),
+    "plots-axes": ("Figures of axes and metrics", "plots.axes plots.metrics"),
+    "plots-studies": ("Figures of reliability and stability", "plots.reliability plots.stability"),
+    "reporting": ("Reports and citations", "reporting references latex"),
+    "errors": ("Errors", "errors"),
 }
+"""Pages of the API reference: title, and the modules whose names they document unless another page names a part."""
+
+
+FOREIGN = "dict, BaseModel, Protocol, BaseException, Exception, ValueError, tuple"
+"""Classes of other packages, whose members are not documented."""
 
 
 def public_names() -> dict[str, list[str]]:
-    """Page to the addresses that it documents; each public object once, at its shortest address."""
-    pages: dict[str, list[str]] = {page: [] for page in TITLES}
-    for name in bb.__all__:
-        if name not in MODULES:
-            home = getattr(bb, name).__module__.split(".")[1]
-            pages.setdefault(home, []).append(f"bayesbias.{name}")
+    """Page to the addresses that it documents, functions first; each public object once, at its shortest address."""
+    addresses = [f"bayesbias.{name}" for name in bb.__all__ if name not in MODULES]
     for module in MODULES:
-        room = pages.setdefault(module, [])
-        room += [f"bayesbias.{module}.{name}" for name in all_names(getattr(bb, module)) if name not in bb.__all__]
+        addresses += [f"bayesbias.{module}.{name}" for name in all_names(getattr(bb, module)) if name not in bb.__all__]
+    pages: dict[str, list[str]] = {page: [] for page in AREAS}
+    for address in sorted(addresses, key=lambda address: inspect.isclass(resolve(address))):
+        pages[area(address)].append(address)
     return {page: names for page, names in pages.items() if names}
+
+
+def area(address: str) -> str:
+    """The page of a name: the one that names most of the path of its module."""
+    home = getattr(resolve(address), "__module__", "")
+    path = home if home.startswith("bayesbias.") else address  # a constant has no module
+    parts = path.split(".")[1:]
+    homes = {module: page for page, (_, modules) in AREAS.items() for module in modules.split()}
+    known = (homes[part] for end in range(len(parts), 0, -1) if (part := ".".join(parts[:end])) in homes)
+    page = next(known, None)
+    if page is None:
+        raise KeyError(f"{address} is defined in {path}, which no page of AREAS names: add it to one")
+    return page
 
 
 def all_names(module: ModuleType) -> list[str]:
@@ -69,7 +107,7 @@ def sources() -> dict[str, str]:
         for path in sorted(HERE.rglob("*.md"))
         if "_build" not in path.parts and path.stem not in {"changelog", "index"}
     }
-    return pages | {"gallery/index": "\n".join(path.read_text(encoding="utf-8") for path in scripts())}
+    return pages | {f"gallery/{path.stem}": path.read_text(encoding="utf-8") for path in scripts()}
 
 
 def used_in(address: str, pages: dict[str, str]) -> str:
@@ -85,7 +123,7 @@ def entry(address: str, pages: dict[str, str]) -> str:
     kind = "class" if inspect.isclass(thing) else "function" if callable(thing) else "data"
     lines = [f".. auto{kind}:: {address}"]
     if kind == "class":
-        lines += ["   :members:", "   :inherited-members: dict, BaseModel, Protocol, Exception, ValueError, tuple"]
+        lines += ["   :members:", f"   :inherited-members: {FOREIGN}"]
     if kind == "data":
         lines += ["   :no-value:"]
     short, last = f"bb.{address.rpartition('.')[2]}", address.rpartition(".")[2]
@@ -97,27 +135,31 @@ def entry(address: str, pages: dict[str, str]) -> str:
 
 
 def api() -> dict[str, str]:
-    """A page for each room of the package, and their list."""
+    """A page for each area of the package, and their list."""
     pages, written = public_names(), sources()
-    files = {}
-    for page, names in pages.items():
-        title = TITLES.get(page, page)
-        module = getattr(bb, page, None) if page in MODULES else None
-        intro = [f"``bb.{page}``: {module.__doc__.splitlines()[0]}", ""] if module else []
-        body = [entry(address, written) for address in names]
-        files[f"reference/api/{page}.rst"] = "\n".join([*heading(title, "="), *intro, *body])
+    titles = {page: title for page, (title, _) in AREAS.items()}
+    files = {
+        f"reference/api/{page}.rst": "\n".join(
+            [*heading(titles[page], "="), *(entry(address, written) for address in names)]
+        )
+        for page, names in pages.items()
+    }
     rows = [
-        [f":doc:`{TITLES.get(page, page)} <api/{page}>`", ", ".join(f":obj:`~{one}`" for one in names)]
+        [f":doc:`{titles[page]} <api/{page}>`", ", ".join(f":obj:`~{one}`" for one in names)]
         for page, names in pages.items()
     ]
-    toc = [".. toctree::", "   :hidden:", "", *(f"   api/{page}" for page in pages), ""]
     text = (
-        "In code, ``import bayesbias as bb``. Every public name is on one of these pages, with the pages that use it."
+        "In code, ``import bayesbias as bb``. Every public name is on one of these pages, with the pages that use it. "
+        ":doc:`/how-to/which-function` goes from questions to functions."
     )
-    files["reference/api.rst"] = "\n".join(
-        [*heading("Names in Python", "="), text, "", *table(["page", "names"], rows, "20 80"), *toc]
-    )
+    body = [*table(["page", "names"], rows, "25 75"), *contents([f"api/{page}" for page in pages])]
+    files["reference/api.rst"] = "\n".join([*heading("API reference", "="), text, "", *body])
     return files
+
+
+def contents(pages: list[str]) -> list[str]:
+    """A table of contents that is not shown on the page."""
+    return [".. toctree::", "   :hidden:", "", *(f"   {page}" for page in pages), ""]
 
 
 def heading(text: str, mark: str) -> list[str]:
@@ -145,32 +187,42 @@ def doi(value: object) -> str:
 
 
 def command_line() -> dict[str, str]:
-    """The commands with their arguments and options."""
+    """The commands with their arguments and options: a page for each heading of the help, and their list."""
     from typer.main import get_command
 
-    from bayesbias.cli.app import app
+    from bayesbias.cli.app import HEADINGS, app
 
     group = get_command(app)
-    lines = [
-        *heading("Command line", "="),
-        plain(group.help)
-        + " Every command shows this with ``--help``; ``bayesbias --debug COMMAND`` shows tracebacks.",
-        "The exit code is 0, 1 (the command could not do it, and says why) or 2 (wrong usage).",
-        "",
-    ]
-    for name, command in group.commands.items():
-        if command.hidden:
-            continue
-        lines += [*heading(name, "-"), plain(command.help), ""]
-        arguments = [one for one in command.params if one.param_type_name == "argument"]
-        options = [one for one in command.params if one.param_type_name == "option" and one.name != "help"]
-        usage = " ".join([f"bayesbias {name}", *(one.name.upper() for one in arguments), "[OPTIONS]"])
-        lines += [".. code-block:: console", "", f"   {usage}", ""]
-        rows = [[f"``{one.name.upper()}``", plain(getattr(one, "help", "")), ""] for one in arguments]
-        rows += [[_flags(one), plain(one.help), _default(one)] for one in options]
-        if rows:
-            lines += table(["argument or option", "meaning", "default"], rows, "32 53 15")
-    return {"reference/command-line.rst": "\n".join(lines)}
+    files, rows, pages = {}, [], []
+    for title, names in HEADINGS.items():
+        page = f"command-line/{re.sub(r'[^a-z]+', '-', title.lower())}"
+        commands = {name: group.commands[name] for name in names if not group.commands[name].hidden}
+        files[f"reference/{page}.rst"] = "\n".join(
+            [*heading(title, "="), *(line for name, command in commands.items() for line in usage(name, command))]
+        )
+        pages.append(page)
+        rows += [
+            [f":ref:`{name} <command-{name}>`", plain(command.help).partition("\n")[0], f":doc:`{title} <{page}>`"]
+            for name, command in commands.items()
+        ]
+    text = (
+        f"{plain(group.help)} Every command shows its arguments with ``--help``; ``bayesbias --debug COMMAND`` shows "
+        "tracebacks. The exit code is 0, 1 (the command could not do it, and says why) or 2 (wrong usage)."
+    )
+    lines = [*heading("Command line", "="), text, "", *table(["command", "what it does", "page"], rows, "16 58 26")]
+    return files | {"reference/command-line.rst": "\n".join([*lines, *contents(pages)])}
+
+
+def usage(name: str, command) -> list[str]:
+    """A command: its help, how to call it, arguments and options."""
+    arguments = [one for one in command.params if one.param_type_name == "argument"]
+    options = [one for one in command.params if one.param_type_name == "option" and one.name != "help"]
+    call = " ".join([f"bayesbias {name}", *(one.name.upper() for one in arguments), "[OPTIONS]"])
+    lines = [f".. _command-{name}:", "", *heading(name, "-"), plain(command.help), ""]
+    lines += [".. code-block:: console", "", f"   {call}", ""]
+    rows = [[f"``{one.name.upper()}``", plain(getattr(one, "help", "")), ""] for one in arguments]
+    rows += [[_flags(one), plain(one.help), _default(one)] for one in options]
+    return lines + (table(["argument or option", "meaning", "default"], rows, "32 53 15") if rows else [])
 
 
 def _flags(option) -> str:
@@ -205,10 +257,11 @@ def model_formula(spec) -> str:
 
 
 SYMBOLS = (
-    "y is the distance of protected word j of group h and attribute word w under connection k. In the models' "
-    "parameters: μ_jk is ``word_mean``, μ_k ``connection_mean``, τ_k ``connection_sd``, a_w ``attribute_effect``, "
-    "α_c ``attribute_sd`` of the class c of w, g_wh ``interaction_effect``, γ ``interaction_sd``, σ ``sigma``. "
-    "With an intercept m, o_jk and o_k are the offsets of words and connections."
+    r":math:`y_{jw}` is the distance of protected word j of group h and attribute word w under connection k. In the "
+    r"models' parameters: :math:`\mu_{jk}` is ``word_mean``, :math:`\mu_k` ``connection_mean``, :math:`\tau_k` "
+    r"``connection_sd``, :math:`a_w` ``attribute_effect``, :math:`\alpha_c` ``attribute_sd`` of the class c of w, "
+    r":math:`g_{wh}` ``interaction_effect``, :math:`\gamma` ``interaction_sd``, :math:`\sigma` ``sigma``. With an "
+    r"intercept m, :math:`o_{jk}` and :math:`o_k` are the offsets of words and connections."
 )
 
 
@@ -263,6 +316,10 @@ def metrics() -> dict[str, str]:
     return {"reference/metrics.rst": "\n".join(lines)}
 
 
+WIDTHS = {"name": 16, "description": 40, "doi": 18}
+"""Of columns of bundled data, relative to each other."""
+
+
 def data() -> dict[str, str]:
     """Bundled embeddings, word lists, queries and templates, with their sources."""
     lists = bb.list_words()
@@ -292,7 +349,7 @@ def _rows(frame: pd.DataFrame, columns: list[str] | None) -> list[str]:
         [doi(value) if name == "doi" else plain(value) for name, value in zip(columns, row, strict=True)]
         for row in frame[columns].itertuples(index=False)
     ]
-    return table(columns, rows)
+    return table(columns, rows, " ".join(str(WIDTHS.get(name, 10)) for name in columns))
 
 
 def scripts() -> list[Path]:
@@ -301,42 +358,67 @@ def scripts() -> list[Path]:
 
 
 def gallery(folder: Path) -> dict[str, str]:
-    """Run the scripts of the gallery, save their figures, and write their page."""
-    import matplotlib.pyplot as plt
-
-    lines = [
-        *heading("Gallery", "="),
-        "Each figure is made by the script below it, on the bundled vectors and lists. "
-        'Functions return a matplotlib ``Figure``, which ``figure.savefig("name.pdf")`` saves.',
-        "",
-        ".. contents::\n   :local:\n   :backlinks: none\n",
-    ]
+    """Run the scripts of the gallery, save their figures, and write a page for each and the page of all."""
+    files, cells = {}, []
     for path in scripts():
         code = path.read_text(encoding="utf-8")
         said, _, body = code.removeprefix('"""').partition('"""\n')
         title, _, alt = said.partition("\n\n")
-        made = folder / f"gallery/{path.stem}.png"
-        if not made.exists() or made.stat().st_mtime < path.stat().st_mtime:
-            names: dict[str, object] = {}
-            exec(compile(body, path.name, "exec"), names)
-            names["figure"].savefig(made, dpi=110, bbox_inches="tight")
-            plt.close("all")
-        lines += [
-            *heading(title.rstrip("."), "-"),
-            f".. figure:: {path.stem}.png",
-            f"   :alt: {' '.join(alt.split())}",
-            "",
-        ]
-        lines += [f"   {' '.join(alt.split())}", "", ".. code-block:: python", ""]
-        lines += [f"   {line}".rstrip() for line in body.strip().splitlines()] + [""]
-    return {"gallery/index.rst": "\n".join(lines)}
+        title, alt = title.rstrip("."), " ".join(alt.split())
+        width = drawn(path, body, folder / "gallery")
+        figure = [f".. figure:: {path.stem}.png", f"   :target: ../_images/{path.stem}.png", f"   :width: {width}px"]
+        figure += [f"   :alt: {alt}", "   :figclass: wide", "", f"   {alt}", "", ".. code-block:: python", ""]
+        listing = [f"   {line}".rstrip() for line in body.strip().splitlines()]
+        files[f"gallery/{path.stem}.rst"] = "\n".join([*heading(title, "="), *figure, *listing, ""])
+        cells += [f"   .. figure:: {path.stem}-small.png", f"      :target: {path.stem}.html"]
+        cells += [f"      :alt: {title}", "      :loading: lazy", "", f"      {title}", ""]
+    text = (
+        "Each figure is made by a short script, on the bundled vectors and lists. Functions return a matplotlib "
+        '``Figure``, which ``figure.savefig("name.pdf")`` saves. :doc:`Notebooks </notebooks/index>` show figures '
+        "within longer examples."
+    )
+    lines = [*heading("Gallery", "="), text, "", ".. container:: thumbnails", "", *cells]
+    return files | {"gallery/index.rst": "\n".join([*lines, *contents([path.stem for path in scripts()])])}
+
+
+def drawn(path: Path, body: str, folder: Path) -> int:
+    """Draw the figure of a script, for screens of two dots a pixel, and a small one; its width in pixels of a page."""
+    import matplotlib.pyplot as plt
+
+    large, small = folder / f"{path.stem}.png", folder / f"{path.stem}-small.png"
+    if not small.exists() or small.stat().st_mtime < path.stat().st_mtime:
+        names: dict[str, Any] = {}
+        exec(compile(body, path.name, "exec"), names)
+        figure = names["figure"]
+        figure.savefig(large, dpi=2 * DOTS, bbox_inches="tight")
+        figure.savefig(small, dpi=THUMBNAIL / figure.get_size_inches()[0], bbox_inches="tight")
+        plt.close("all")
+    return round(plt.imread(large).shape[1] / 2)
+
+
+def notebooks() -> dict[str, str]:
+    """The notebooks with their stored results; figures are named by the call that drew them."""
+    files = {}
+    for path in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                calls = re.findall(r"\w*plot\w*", "".join(cell["source"]))
+                alt = f"Figure of {calls[-1]}" if calls else "Figure of the code above"
+                cell["metadata"]["mystnb"] = {"image": {"alt": f"{alt}; the text beside it says what it shows"}}
+        files[f"notebooks/{path.name}"] = json.dumps(notebook)
+    return files
 
 
 def write(folder: Path) -> None:
-    """Write what has changed."""
-    files = api() | command_line() | models() | metrics() | data() | gallery(folder)
+    """Write what has changed, and delete pages of names, commands, figures and notebooks that are no more."""
+    files = api() | command_line() | models() | metrics() | data() | gallery(folder) | notebooks()
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+    for pattern in ("reference/api/*.rst", "reference/command-line/*.rst", "gallery/*.rst", "notebooks/*.ipynb"):
+        for path in folder.glob(pattern):
+            if path.relative_to(folder).as_posix() not in files:
+                path.unlink()

@@ -26,7 +26,7 @@ myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "dollarmath"
 myst_heading_anchors = 4
 nb_execution_raise_on_error = True
 nb_execution_timeout = 180
-nb_execution_excludepatterns = ["gallery/*"]
+nb_execution_excludepatterns = ["gallery/*", "notebooks/*"]
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # nothing is fetched when a page is read
 nb_merge_streams = True
 
@@ -43,11 +43,12 @@ html_theme = "pydata_sphinx_theme"
 html_title = "bayesbias"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathtext"
 html_theme_options = {
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "navbar_align": "left",
     "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
@@ -66,6 +67,7 @@ html_sidebars = {
     "faq": [],
     "comparison": [],
     "contributing": [],
+    "installation": [],
     "gallery/index": [],
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
@@ -125,9 +127,26 @@ def public_name(app, env, node, contnode):
     return None
 
 
+def accessible(html: str) -> str:
+    """A page whose parts screen readers can name: folded menus, corners of tables, parameters in signatures."""
+    html = html.replace("<summary><span", '<summary aria-label="Pages below"><span')
+    html = re.sub(r'<th(?: class="[^"]*")?>\s*(?:<p>\s*</p>)?\s*</th>', "<td></td>", html)
+    parameters = re.compile(r'<dl>\n(<dd><em class="sig-param">.*?</dd>\n)</dl>', re.DOTALL)
+    return parameters.sub(lambda part: f'<ul class="sig-params">\n{part[1].replace("dd>", "li>")}</ul>', html)
+
+
+def finish(app, error):
+    """Make every page accessible."""
+    for path in sorted(Path(app.outdir).rglob("*.html")) if error is None else []:
+        html = path.read_text(encoding="utf-8")
+        if (better := accessible(html)) != html:
+            path.write_text(better, encoding="utf-8")
+
+
 def setup(app):
     """Renderers and generated pages."""
     app.add_html_math_renderer("mathtext", (inline_formula, None), (shown_formula, None))
     app.connect("builder-inited", lambda app: _pages.write(Path(app.srcdir)))
     app.connect("missing-reference", public_name)
+    app.connect("build-finished", finish)
     return {"parallel_read_safe": True}

@@ -18,7 +18,9 @@ import bayesbias as bb
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
-GENERATED = re.compile(r"^(reference/(api|command-line|models|metrics|data)|gallery/index)\.rst$")
+GENERATED = re.compile(
+    r"^(reference/(api|command-line|models|metrics|data)\.rst|gallery/\w+\.(rst|png|html)|notebooks/\w+\.ipynb)$"
+)
 ELSEWHERE = ("extending.md", "tutorial/index.md")  # has tests of its own; is run when the site is built
 RUN = sorted(page for page in PAGES if "```python" in PAGES[page] and page not in ELSEWHERE)
 UNREVISED: tuple[str, ...] = ()
@@ -188,7 +190,7 @@ def test_the_reference_has_every_command_model_and_metric(made):
 
     from bayesbias.cli.app import app
 
-    commands = made.command_line()["reference/command-line.rst"]
+    commands = "\n".join(made.command_line().values())
     for name, command in get_command(app).commands.items():
         assert command.hidden or f"bayesbias {name} " in commands, name
     models, metrics = made.models()["reference/models.rst"], made.metrics()["reference/metrics.rst"]
@@ -215,6 +217,28 @@ def test_the_page_on_ten_tests_holds_what_was_measured():
 def test_the_tables_of_encoders_hold_what_was_measured():
     study = pytest.importorskip("benchmarks.encoders", reason="the benchmarks are not here")
     assert all(table in PAGES["sentences.md"] for table in study.page_tables())
+
+
+def test_every_notebook_is_in_the_table_of_notebooks():
+    names = [path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+    assert re.findall(r"\]\((\w+\.ipynb)\)", PAGES["notebooks/index.md"]) == names
+
+
+def test_a_name_of_no_area_is_refused(made, monkeypatch):
+    monkeypatch.delitem(made.AREAS, "errors")
+    with pytest.raises(KeyError, match=r"InputError is defined in bayesbias\.errors"):
+        made.area("bayesbias.InputError")
+
+
+def test_parts_of_pages_have_names():
+    conf = configuration()
+    empty = '<tr><th class="head"><p></p></th><th>name</th></tr>'
+    assert conf.accessible(empty) == "<tr><td></td><th>name</th></tr>"
+    signature = '<dl>\n<dd><em class="sig-param">a</em>,</dd>\n</dl><dl><dt>Returns</dt><dd><p>b</p></dd></dl>'
+    assert conf.accessible(signature) == signature.replace(
+        '<dl>\n<dd><em class="sig-param">a</em>,</dd>\n</dl>',
+        '<ul class="sig-params">\n<li><em class="sig-param">a</em>,</li>\n</ul>',
+    )
 
 
 def test_pages_hold_no_path_of_a_machine():
@@ -258,7 +282,8 @@ def test_one_idea_has_one_name():
     assert {name: hits for name, hits in faults.items() if hits} == {}
 
 
-def test_formulas_are_drawn_without_a_script():
+def configuration():
+    """The module that configures the site."""
     sys.path.insert(0, str(DOCS))
     try:
         spec = importlib.util.spec_from_file_location("conf", DOCS / "conf.py")
@@ -266,6 +291,10 @@ def test_formulas_are_drawn_without_a_script():
         spec.loader.exec_module(conf)
     finally:
         sys.path.remove(str(DOCS))
-    drawn = conf.formula(r"\mu_{jk} \sim \mathcal{N}(\mu_k, \tau_k^2)")
+    return conf
+
+
+def test_formulas_are_drawn_without_a_script():
+    drawn = configuration().formula(r"\mu_{jk} \sim \mathcal{N}(\mu_k, \tau_k^2)")
     assert drawn.startswith('<svg class="formula" role="img" aria-label=')
     assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", drawn)

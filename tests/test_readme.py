@@ -23,7 +23,7 @@ def test_the_example_runs(tmp_path, monkeypatch, capsys):
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), names)
     assert (tmp_path / "report.html").is_file()
-    assert "This fit can be read" in capsys.readouterr().out
+    assert "This fit passes its checks" in capsys.readouterr().out
 
 
 def test_the_figures_of_the_metrics_are_those_that_are_computed():

@@ -385,7 +385,7 @@ def _of_word(sentence: _Asked, vectors: object, offsets: object) -> _Part:
 def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), name: str | None = None) -> Any:
     """A model and a tokenizer of the library transformers as an encoder that gives the vectors of words.
 
-    Needs ``pip install bayesbias[contextual]``.
+    Needs the extra ``contextual``, with PyTorch.
 
     Parameters
     ----------
