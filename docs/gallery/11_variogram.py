@@ -1,4 +1,4 @@
-"""Alike words have alike distances.
+"""Similar words have correlated distances.
 
 Correlation of two words' distances against the similarity of the words, one curve for each component of the
 protected words of the list gender.
