@@ -145,11 +145,12 @@ class Section:
 UNSAID = "What does it not say?"
 """The last question of a first screen."""
 TEXTS = "It is about the texts that the vectors were made from, not about people."
+SCORES = "It is about what gave the scores, not about people."
 
 
-def unsaid(*sentences: str) -> dict[str, str]:
+def unsaid(*sentences: str, about: str = TEXTS) -> dict[str, str]:
     """The last line of a first screen."""
-    return {UNSAID: " ".join((TEXTS, *sentences))}
+    return {UNSAID: " ".join((about, *sentences))}
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,6 @@ def _html(table: Table) -> str:
     heading = "".join(f"<th>{escape(name)}</th>" for name in table.columns)
     rows = [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.cells()[:MOST_ROWS]]
     left = len(table.rows) - MOST_ROWS
-    more = f"<p>and {left:,} further rows: <code>.table()</code> has all</p>" if left > 0 else ""
+    more = f"<p>and {left:,} further rows, in the table that the result returns</p>" if left > 0 else ""
     body = f"<thead><tr>{heading}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return f"<table><caption>{escape(table.caption)}</caption>{body}</table>{more}"

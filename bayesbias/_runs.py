@@ -83,7 +83,7 @@ def resolved(entries: Sequence[str], base: Path, names: set[str], kind: str, whe
             resolved.append(str(path.resolve()))
         else:
             valid = f", nor one of {listed(sorted(names), 6)}" if names else ""
-            raise InputError(f"{where}: {each!r} in {kind} is no file{valid}")
+            raise InputError(f"{where}: {each!r} in {kind} is no file in {path.parent}{valid}")
     return resolved
 
 

@@ -419,7 +419,10 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
     path = _locate(name_or_path, kind="list")
     content = read_toml(path)
     if (kind := content.get("kind")) not in ("list", "pairs"):
-        raise InputError(f"{path}: kind is {kind!r}; load_list reads 'list' and 'pairs', load_words reads 'words'")
+        hint = f': add kind = "{_kind_of(content)}"' if kind is None and _kind_of(content) != "words" else ""
+        raise InputError(
+            f"{path}: kind is {kind!r}; load_list reads 'list' and 'pairs', load_words reads 'words'{hint}"
+        )
     if kind == "pairs":
         pairs = check(_PairsFile, content, str(path))
         _check_words(f"{path}: pairs", list(chain(*pairs.pairs)))
@@ -429,9 +432,15 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
     return WordList(words.name, tuple(dict.fromkeys(words.words)), words.description, words.source, words.doi)
 
 
+def _kind_of(content: Mapping[str, Any]) -> str:
+    """The kind that a file states, or that its keys tell of: pairs, a plain list, or word lists."""
+    keys = [kind for key, kind in (("pairs", "pairs"), ("words", "list")) if key in content]
+    return str(content.get("kind", keys[0] if keys else "words"))
+
+
 def lists_of_any_kind(name_or_path: str | Path, kind: str = "list") -> WordList | PairList | WordLists:
     """Words, pairs or word lists, as the file says; ``kind`` is what an error names, ``"list"`` or ``"words"``."""
-    stated = read_toml(_locate(name_or_path, kind)).get("kind", "words")
+    stated = _kind_of(read_toml(_locate(name_or_path, kind)))
     return load_words(name_or_path) if stated == "words" else load_list(name_or_path)
 
 
@@ -528,7 +537,9 @@ def _bundled() -> dict[str, Path]:
 
 def _locate(name_or_path: str | Path, kind: str) -> Path:
     if not isinstance(name_or_path, str | Path):
-        raise InputError(f"a word list is given by its name or path, not as {type(name_or_path).__name__}")
+        raise InputError(
+            f"a word list is given by its name or path, not as {type(name_or_path).__name__}: an embedding comes first"
+        )
     bundled = _bundled()
     if str(name_or_path) in bundled:
         return bundled[str(name_or_path)]

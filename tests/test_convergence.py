@@ -311,8 +311,9 @@ def test_a_sentence_counts_both_directions():
     table.loc[(table["protected_word"] == "w1") & (table["connection"] == "associated"), "distance"] += 0.3
     sentence = bb.checks.verdict_sentences(bb.fit(table, seed=0))[0]
     assert sentence.endswith(
-        "The sign of the difference from neutral words is credible for 6 of 6 protected words: 5 closer (w0, w2, w3, "
-        "w4, w5), 1 farther (w1); 0 inconclusive. Less than 5% of these signs are expected to be wrong."
+        "The sign of the difference from neutral words is clear for 6 of 6 protected words: 5 closer (w0, w2, w3, "
+        "w4, w5), 1 farther (w1); 0 inconclusive. Less than 5% of these signs are expected to be wrong; "
+        "an interval of one word may include 0."
     )
 
 

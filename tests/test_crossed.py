@@ -647,7 +647,7 @@ def test_log_likelihood_of_robust_is_student_t():
     ("pareto_k", "ess", "fault"),
     [
         (0.4, 51.0, None),
-        (0.4, 49.0, "The importance weights were worth 49 points of 8"),
+        (0.4, 49.0, "The effective sample size of the importance weights was 49 of 8"),
         (0.71, 51.0, "Pareto k of the importance weights was 0.71, above 0.7,"),
     ],
 )

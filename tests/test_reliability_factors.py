@@ -484,7 +484,7 @@ def test_other_priors_by_weights():
     def expected(scale):
         return scale / 6 * (1 - np.exp(-6 / scale))
 
-    assert note.startswith("2 levels of algorithm cannot settle how much levels differ: ")
+    assert note.startswith("2 levels of algorithm cannot tell how much levels differ: ")
     half, twice, given, *same, moved = map(float, re.findall(r"([\d.]+)(?=%| posterior)", note))
     assert [half, twice, given] == pytest.approx([100 * expected(scale) for scale in (1.5, 6, 3)], abs=1.5)
     assert same == [25, 25, 25]
@@ -615,9 +615,7 @@ def test_the_notes_and_the_sentence(planted):
     absent, left, few = planted.notes
     assert absent.endswith("no value of them: log_senses, part_of_speech, nn_similarity, l2_norm.")
     assert left == "1 of 720 rows lack a value and are left out: stability (1)."
-    assert few.startswith(
-        "2 levels of algorithm and 3 levels of corpus cannot settle how much levels differ: with prior"
-    )
+    assert few.startswith("2 levels of algorithm and 3 levels of corpus cannot tell how much levels differ: with prior")
     assert repr(planted).startswith("Explained variance of value, with 89% intervals: total ")
     assert "largest share of its own is stability (" in str(planted)
 

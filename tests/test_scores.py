@@ -91,19 +91,24 @@ def test_missing_pairs_and_words_are_counted(pairs, lists):
     asked = {(entry["kind"], entry["list"]): entry["asked"] for entry in stored["lists"]}
     attributes = sum(count for (kind, _), count in asked.items() if kind != "protected")
     assert len(table) == len(some)
+    assert stored["unused_rows"] == 0
+    odd = pd.concat([some, some.head(2).assign(protected_word="stranger"), some.head(1).assign(score=np.nan)])
+    odd = odd.drop_duplicates(["protected_word", "attribute_word"], keep="last")
+    assert bb.checks.score_table(odd, lists).attrs["coverage"]["unused_rows"] == 3
     assert stored["missing_pairs"] == 14 * attributes - len(some)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda s: s.drop(columns="score"), "scores lacks the column score"),
+        (lambda s: s.drop(columns="score"), "scores lacks score: its columns must be"),
         (lambda s: s.assign(score="much"), "row 0, column 'score': 'much' is no finite number"),
         (lambda s: pd.concat([s, s.head(1)]), "have more than one score"),
         (lambda s: s.assign(score=1.0), "all scores are equal"),
         (lambda s: s.assign(protected_word="nobody", attribute_word=range(len(s))), "has a score"),
         (lambda s: s.assign(score=[1e9, *s["score"].iloc[1:]]), "standard deviations from the mean"),
         (lambda s: list(s), "scores is a list"),
+        (lambda s: s.assign(tempalte="a"), "the column 'tempalte' is not known .did you mean 'template'"),
     ],
 )
 def test_bad_scores_are_refused(pairs, lists, change, message):

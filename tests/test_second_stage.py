@@ -480,7 +480,7 @@ class TestPictures:
         axes = bb.plots.plot_pool(pool).axes[0]
         names = pool.table().sort_values("mean")["name"].tolist()
         assert [label.get_text() for label in axes.get_yticklabels()] == names
-        assert "associated" in axes.get_xlabel()
+        assert "associated" in axes.get_title(loc="left")
         drawn = np.concatenate([points.get_offsets()[:, 0] for points in axes.collections if len(points.get_offsets())])
         assert {round(float(x), 6) for x in pool.table()["estimate"]} <= {round(float(x), 6) for x in drawn}
 

@@ -446,7 +446,7 @@ def test_lists_more_or_less_coherent_than_any_topic_are_told():
 def test_a_small_vocabulary_is_told():
     few = bb.topic_null(random_vectors(60), lists_of(), replicates=3, kind="random")
     assert few.notes == (
-        "replicates of 12 words are drawn from 45 words, so that they share many of them: load more of the embedding",
+        "Replicates of 12 words are drawn from 45 words, so that they share many of them: load more of the embedding.",
     )
     assert bb.topic_null(random_vectors(200), lists_of(), replicates=3, kind="random").notes == ()
 

@@ -347,6 +347,8 @@ class Axis(Result):
             if both
             else f"From {high} to {low}: {listed(table['word'].tolist(), len(table))}."
         )
+        if not beyond:
+            order = f"None of them is credibly on either side. By their means: {order[0].lower()}{order[1:]}"
         sentences = [
             f"{len(self.words):,} words are placed between {low} and {high} by {made}, in {self.embedding['name']}. "
             f"{order}",

@@ -440,11 +440,11 @@ def _few(needed: int, candidates: int, sampled: str) -> list[str]:
     """A sentence on the words that replicates are drawn from."""
     if candidates < PLENTY * needed:
         return [
-            f"replicates of {needed} words are drawn from {candidates:,} words, so that they share many of them: load "
-            "more of the embedding"
+            f"Replicates of {needed} words are drawn from {candidates:,} words, so that they share many of them: load "
+            "more of the embedding."
         ]
     if sampled == "frequent":
-        return [f"the replicates' words are drawn from the {candidates:,} most frequent words"]
+        return [f"The replicates' words are drawn from the {candidates:,} most frequent words."]
     return []
 
 

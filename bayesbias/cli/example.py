@@ -49,10 +49,10 @@ def run_analysis(
     listed = bb.load_words(words)
     if model != AUTO:
         bb.load_model(model)
-    out = _made(out)
     with working(f"reading {embedding}"):
         kv = _part(embedding, listed, case, topics, _topic_seed(seed), trust_pickle)
     table = bb.distance_table(kv, listed, case=case)  # type: ignore[arg-type]  # checked above
+    out = _made(out)  # not before the input is known to be good
     source = "Google News vectors" if embedding == EMBEDDING else f"vectors of {Path(embedding).name}"
     say(f"{about(kv)['vectors']:,} {source}, word list {listed.name}: {len(table):,} distances")
     for term in terms(listed):

@@ -308,7 +308,7 @@ def common_frames(
     if not any(map(frame_columns, tables.values())):
         return dict(tables), {}, ()
     framed = {str(name): table for name, table in tables.items() if frame_columns(table)}
-    notes = []
+    notes, restricted = [], False
     for column in FRAMES:
         holders = [name for name, table in framed.items() if column in table]
         names = [set(framed[name][column].astype(str)) for name in holders]
@@ -319,14 +319,14 @@ def common_frames(
             if own > shared:
                 gone = sorted(own - shared)
                 notes.append(f"The templates {listed(gone)} of {name} are not in every table and are left out.")
-                attrs = framed[name].attrs
+                restricted, attrs = True, framed[name].attrs
                 framed[name] = framed[name][framed[name][column].isin(shared)]
                 framed[name].attrs = attrs
     alone = [str(name) for name in tables if str(name) not in framed]
     if alone:
         notes.append(f"{listed(alone)}: words without sentences, so that templates are those of the other tables only.")
     means = {str(name): averaged(framed.get(str(name), table)) for name, table in tables.items()}
-    if any(note.startswith("The frames") for note in notes):
+    if restricted:
         # vectors of all templates are not those of some
         for name in framed:
             means[name].attrs.pop(KEY, None)

@@ -275,7 +275,8 @@ def hard(
     """
     if larger := [words for words in _as_sets(definitional, "definitional", 2) if len(words) > 2]:
         raise InputError(
-            f"hard takes defining pairs, given is {larger[0]!r}: use method='hard_multiclass' with sets= for larger"
+            f"hard takes defining pairs, given is {larger[0]!r}: the method hard_multiclass takes larger "
+            "sets (option sets)"
         )
     sets, directions, shares, notes = defined(vocabulary, definitional, 1)
     pairs: tuple[Words, ...] = ()

@@ -11,7 +11,7 @@ import pandas as pd
 from bayesbias._checks import one_of
 from bayesbias.distances.storage import SCALE, Coverage, ListEntry, list_entry
 from bayesbias.distances.tables import attributes_of
-from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.errors import InputError, listed, many, near, shown
 from bayesbias.words import WordLists, load_words
 
 NEEDED = ("protected_word", "attribute_word", "score")
@@ -54,7 +54,7 @@ def score_table(
     >>> pairs = bb.distance_table("google-news-slice", lists, relatedness=False)
     >>> scores = pairs.rename(columns={"distance": "score"})[["protected_word", "attribute_word", "score"]]
     >>> table = bb.checks.score_table(scores, lists, "distances as scores", closer="low")
-    >>> bb.contrasts(bb.fit(table, seed=0)).loc[0, "mean"] < 0
+    >>> bool(bb.contrasts(bb.fit(table, seed=0)).loc[0, "mean"] < 0)
     True
     """
     one_of(closer, ("high", "low"), "closer")
@@ -75,10 +75,13 @@ def score_table(
             "from the mean: correct them, or transform them, such as to logarithms"
         )
     table, asked = _of_lists(lists, distance)
+    used = pd.MultiIndex.from_frame(table[["protected_word", "attribute_word"]])
+    given = pd.MultiIndex.from_frame(scores[["protected_word", "attribute_word"]].astype(str))
     coverage = Coverage(
         word_list=lists.name,
         lists=_entries(lists, table),
         missing_pairs=asked - len(table),
+        unused_rows=int((~given.isin(used) | scores["score"].isna().to_numpy()).sum()),
         source=lists.source,
         doi=lists.doi,
         pairs=len(table),
@@ -96,11 +99,13 @@ def _by_pair(scores: pd.DataFrame) -> pd.Series:
     if not isinstance(scores, pd.DataFrame):
         raise InputError(f"scores is a {type(scores).__name__}: give a DataFrame with columns {', '.join(NEEDED)}")
     if missing := [name for name in NEEDED if name not in scores]:
-        raise InputError(f"scores lacks the column {', '.join(missing)}; it needs {', '.join(NEEDED)}")
+        raise InputError(f"scores lacks {', '.join(missing)}: its columns must be {', '.join(NEEDED)}")
     number = pd.to_numeric(scores["score"], errors="coerce").astype(float)
     wrong = scores.loc[~np.isfinite(number) & scores["score"].notna(), "score"]
     if len(wrong):
-        raise InputError(f"row {wrong.index[0]}, column 'score': {wrong.iloc[0]!r} is no finite number")
+        raise InputError(f"row {wrong.index[0]}, column 'score': {wrong.tolist()[0]!r} is no finite number")
+    if "template" not in scores and (odd := [name for name in scores if near(str(name), ["template"])]):
+        raise InputError(f"the column {odd[0]!r} is not known (did you mean 'template'?)")
     rows = scores.assign(score=number).dropna(subset=list(NEEDED))
     unit = ["protected_word", "attribute_word", *(["template"] if "template" in scores else [])]
     if (twice := rows.duplicated(unit)).any():

@@ -50,6 +50,7 @@ class Coverage:
     gender: str = ""  # what grammatical gender may do to the distances, or nothing
     contexts: dict[str, Any] = field(default_factory=dict)  # of words in sentences: encoder, templates, pairing
     language: str | None = None  # BCP 47 tag of the lists; None where they do not tell
+    unused_rows: int = 0  # rows of scores of words that no list holds, or without a score
     measure: str = ""  # what the numbers are where they are scores; empty: cosine distances
 
     @property
@@ -91,8 +92,12 @@ class Coverage:
             notes.append(f"in several attribute lists, {rule}: {named}")
         if self.repeated_rows:
             notes.append(f"{self.repeated_rows} rows repeat a pair: {'kept' if self.kept_duplicates else 'dropped'}")
+        if self.unused_rows:
+            notes.append(
+                f"{self.unused_rows:,} rows of scores are not used: no list holds their words, or no score is there"
+            )
         if self.missing_pairs:
-            notes.append(f"{self.missing_pairs} pairs have no distance")
+            notes.append(f"{self.missing_pairs} pairs have no {'score' if self.measure else 'distance'}")
         if self.relatedness.startswith("none"):
             notes.append(f"relatedness of words: {self.relatedness}")
         return notes + self._twin_notes() + list(self.contexts.get("notes", ()))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import pandas as pd
 import xarray as xr
 
-from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of, unsaid
+from bayesbias._page import SCORES, TEXTS, Block, Code, Items, Page, Picture, Section, Table, filled, table_of, unsaid
 from bayesbias._phrases import MINUS, difference, ends_of, excludes_zero, figure, percent, share, signed
 from bayesbias._results import Result
 from bayesbias.calibration.topics import TopicNull
@@ -56,7 +56,7 @@ from bayesbias.reporting.verdicts import (
     verdict_sentences,
     words_sentence,
 )
-from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, labelled
+from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, labelled, list_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -306,7 +306,8 @@ def _answer(facts: _Given) -> str:
     if facts.other is None:
         return contrast_sentences(facts.result, facts.prob)[0]
     record, row = facts.coverage, facts.headline.iloc[0]
-    where = "In this embedding" if record is None or not record.embedding else f"In {record.embedding['name']}"
+    where = "In these vectors" if record is None or not record.embedding else f"In {record.embedding['name']}"
+    where = "By these scores" if record is not None and record.measure else where
     groups = [str(name) for name in facts.table["group"].drop_duplicates()]
     named = "these protected words" if "" in groups or len(groups) > MOST_GROUPS else f"words for {_and(groups)}"
     kind = labelled(facts.other, facts.labels, PHRASES)
@@ -338,7 +339,9 @@ def _examples(facts: _Given) -> str:
     own = means[means["connection"] == OWN].set_index("attribute_word")
     others = means[means["connection"] == OTHER].groupby("attribute_word")["distance"].mean()
     nearer = (others - own["distance"]).dropna().sort_values(ascending=False)
-    nearer = nearer[~nearer.index.duplicated()]
+    nearer = nearer[~nearer.index.duplicated() & (nearer > 0)]
+    if nearer.empty:
+        return ""
     groups = own["group"][~own.index.duplicated()]
     first = nearer.groupby(groups, sort=False).head(1)
     chosen = pd.concat([first, nearer.drop(first.index)]).head(EXAMPLES).sort_values(ascending=False)
@@ -346,7 +349,7 @@ def _examples(facts: _Given) -> str:
         f"{word}, {figure(value)} nearer to words for {groups[word]} than to the others"
         for word, value in zip(chosen.index.astype(str), chosen, strict=True)
     )
-    return f"Large differences among {many(len(nearer), 'stereotype word')}: {named}."
+    return f"Large differences among {many(len(own), 'stereotype word')}: {named}."
 
 
 def _and(names: list[str]) -> str:
@@ -390,7 +393,8 @@ def _lines(facts: _Given) -> dict[str, str]:
     if not settled or not beyond:
         lines["What would decide it?"] = _open_question(settled, facts.plan)
     return {name: line for name, line in lines.items() if line} | unsaid(
-        "A word's row is about that word in this embedding; further protected words may differ."
+        "A word's row is about that word; further protected words may differ.",
+        about=SCORES if facts.coverage is not None and facts.coverage.measure else TEXTS,
     )
 
 
@@ -738,6 +742,8 @@ def _method(facts: _Given) -> str:
 def _reproduction(facts: _Given) -> Iterator[Block]:
     attrs, record = facts.post.attrs, facts.coverage
     words = "WORDS" if record is None else record.word_list
+    if words not in list_words()["name"].tolist():
+        words = "WORDS.toml"
     source = {} if record is None else record.embedding or {}
     name = "DEBIASED.npz" if source.get("debiasing") else str(source.get("name", "EMBEDDING"))
     bundled, model = list_models().set_index("name")["path"], str(attrs["model"])

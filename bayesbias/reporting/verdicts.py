@@ -140,7 +140,7 @@ def _contrast_sentence(result: Fit, other: str, prob: float) -> str:
 
 
 def words_sentence(table: pd.DataFrame) -> str:
-    """For how many protected words the sign of the association, or of the difference, is credible, and which."""
+    """For how many protected words the sign of the association, or of the difference, is clear, and which."""
     count, signs = len(table) - 1, table.attrs["signs"]
     named = [f"{len(names)} {name}" + (f" ({listed(names)})" if names else "") for name, names in signs.items()]
     clear = sum(map(len, signs.values()))
@@ -150,11 +150,14 @@ def words_sentence(table: pd.DataFrame) -> str:
         DIFFERENCE: f"difference from {labelled(table.attrs['second'], table.attrs.get('labels', {}), PHRASES)}",
     }[table.attrs["rows"]]
     sentence = (
-        f"The sign of the {what} is credible for {clear} of {many(count, 'protected word')}: {', '.join(named)}; "
+        f"The sign of the {what} is clear for {clear} of {many(count, 'protected word')}: {', '.join(named)}; "
         f"{count - clear} inconclusive."
     )
     if clear:
-        sentence += f" Less than {percent(SIGN_RATE)} of these signs are expected to be wrong."
+        sentence += (
+            f" Less than {percent(SIGN_RATE)} of these signs are expected to be wrong; an interval of one word may "
+            "include 0."
+        )
     if table.attrs["rows"] == DIFFERENCE and table.attrs["second"] == OTHER:
         sentence += " These differences also hold how near the lists are to all protected words."
     return sentence

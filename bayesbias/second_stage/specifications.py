@@ -238,9 +238,10 @@ class Multiverse(Staged):
             for row in self.against_topics().head(1).to_dict("records")
         )
         done, impossible, failed = (int(counts.get(name, 0)) for name in ("done", "impossible", "failed"))
+        others = ((done - len(table), "the same as another"), (impossible, "impossible"), (failed, "failed"))
+        apart = ", ".join(f"{count:,} {what}" for count, what in others if count)
         sentences.append(
-            f"Of {len(self.specifications):,} combinations {done:,} were computed, {done - len(table):,} of them the "
-            f"same as another; {impossible:,} are impossible and {failed:,} failed."
+            f"Of {len(self.specifications):,} combinations {done:,} were computed{f' ({apart})' if apart else ''}."
         )
         return sentences
 

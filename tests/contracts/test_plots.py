@@ -281,7 +281,7 @@ def test_topics_are_drawn_with_the_observed_value_marked(replicates):
         far[to_hex(bar.get_facecolor())] += bar.get_height()
     assert far["#e69f00"] == sum(abs(values - 1) >= abs(null.observed["mac"] - 1))
     said = null.table()["count"].item()
-    assert titles(figure)[0].startswith(f"mac: {said} of {replicates} ({said / replicates:.1%})")
+    assert titles(figure)[0].startswith(f"{null.words}, mac: {said} of {replicates} ({said / replicates:.1%})")
     assert f"{replicates} random lists as coherent as these" in noted(figure)
     assert "$q$ <b>" in noted(figure)
 
@@ -297,7 +297,7 @@ def test_topics_of_each_contrast_are_drawn():
         (bb.plots.plot_topic_null(null, "associated - neutral"), "associated - neutral"),
     ):
         assert figure.axes[0].get_lines()[-1].get_xdata()[0] == null.observed[name]
-        assert titles(figure)[0].startswith(f"{name.replace('-', '−')}: ")
+        assert titles(figure)[0].startswith(f"{null.words}, {name.replace('-', '−')}: ")
         assert "30 lists of unrelated random words" in noted(figure)
     with pytest.raises(bb.InputError, match="statistic is 'weat': valid are associated - human, associated - neutral"):
         bb.plots.plot_topic_null(null, "weat")
