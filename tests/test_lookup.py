@@ -323,3 +323,37 @@ def test_the_command_takes_the_rule(here, tmp_path):
         assert code == 0, errors
         assert len(bb.read_distance_table(tmp_path / "t.csv")) == rows
     assert here(*given[:-1], "x")[0] == 1
+
+
+def test_forms_of_different_lists_with_one_vector_are_named():
+    rng = np.random.default_rng(0)
+    words = [
+        "il",
+        "pere",
+        "elle",
+        "mere",
+        "infirmier",
+        "infirmiere",
+        "pompier",
+        "pompiere",
+        "soldat",
+        "bonne",
+        "table",
+        "mur",
+        "pierre",
+        "eau",
+    ]
+    kv = {word: rng.normal(size=20) for word in words}
+    kv["pompiere"] = kv["infirmiere"]
+    lists = bb.WordLists(
+        "fr",
+        {"m": ["il", "pere"], "f": ["elle", "mere"]},
+        {"m": ["pompier", "soldat"], "f": ["infirmier", "bonne"]},
+        {"neutral": ["table", "mur", "pierre", "eau"]},
+        forms={"pompier": ["pompier", "pompiere"], "infirmier": ["infirmier", "infirmiere"]},
+    )
+    table = bb.distance_table(kv, lists, relatedness=False)
+    assert table.attrs["coverage"]["one_vector"] == [{"pompiere": ["m"], "infirmiere": ["f"]}]
+    assert "one vector: pompiere (m) = infirmiere (f)" in " ".join(bb.diagnose(bb.fit(table, seed=0)).notes)
+    checked = bb.checks.check_words(lists, kv)
+    assert checked.duplicates[["first", "second", "cosine"]].to_numpy().tolist() == [["pompiere", "infirmiere", 1.0]]

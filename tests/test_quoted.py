@@ -381,7 +381,7 @@ def shared_concepts():
     return [*here[order], same.mean()]
 
 
-@quotes("validation.md", "Trends", "100 10 3 .005 .015 .04")
+@quotes("validation.md", "Trends", "200 10 3 .005 .015 .04")
 def trends():
     table = read("second_stage/trends.csv")
     table = table[table["weights"] != "precision"].set_index(["planted", "periods", "kind"]).sort_index()

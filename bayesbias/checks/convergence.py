@@ -20,7 +20,7 @@ from bayesbias.checks.confounds import Balance, known_balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import stored_coverage
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import ENGINES, predictive_generator
 from bayesbias.models.frames import frame_notes
@@ -448,6 +448,14 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
         ]
         if thin:
             notes.append(f"Less than half of the words of these lists were found: {', '.join(thin)}.")
+        if record.one_vector:
+            named = [
+                " = ".join(f"{word} ({', '.join(lists)})" for word, lists in part.items()) for part in record.one_vector
+            ]
+            notes.append(
+                f"Words of different lists have one vector: {listed(named, 4)}. The embedding cannot tell them apart, "
+                "so that differences between these lists are too small; use vectors that are not pruned."
+            )
     return notes
 
 

@@ -184,7 +184,7 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
         lists.name,
         str(about(vectors)["name"]),
         table[LISTS],
-        _near(known, _places(lists)),
+        _near(known, _places(lists), lists.forms),
         {word: where for word, where in _places(lists).items() if len(where) > 1},
         _spellings(table, lists, vectors),
         balanced,
@@ -257,8 +257,13 @@ def _places(lists: WordLists) -> dict[str, tuple[str, ...]]:
     return places
 
 
-def _near(known: FoundConcepts, places: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Pairs of words whose vectors are nearly one, the nearest first."""
+def _near(
+    concepts: FoundConcepts, places_of: Mapping[str, Sequence[str]], forms: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    """Pairs of words, or of forms of different words, whose vectors are nearly one, the nearest first."""
+    concept_of = {form: name for name, own in concepts.concepts.items() for form in own} if forms else {}
+    known = concepts.of_forms if forms else concepts
+    places = {form: places_of[name] for form, name in concept_of.items()} if forms else places_of
     names = list(known.concepts)
     units = known.units(names) if names else np.empty((0, 1))
     rows = []
@@ -266,6 +271,8 @@ def _near(known: FoundConcepts, places: Mapping[str, Sequence[str]]) -> pd.DataF
         cosines = units[begin : begin + BLOCK] @ units.T
         for i, other in np.argwhere(np.triu(cosines, begin + 1) > NEAR).tolist():
             first, second, cosine = names[begin + i], names[other], float(cosines[i, other])
+            if forms and concept_of[first] == concept_of[second]:
+                continue
             where = " and ".join(dict.fromkeys([*places[first], *places[second]]))
             rows.append((first, second, where, 1.0 if cosine > SAME else cosine))
     return pd.DataFrame(rows, columns=PAIRS).sort_values("cosine", ascending=False, kind="stable", ignore_index=True)

@@ -540,7 +540,7 @@ def _distances_of(
         relatedness=related.sentence if isinstance(related, Relatedness) else related and f"none, because {related}",
         twins=same,
         kept_twins=twins == "keep",
-        one_vector=_one_vector(lists, alike) if alike else [],
+        one_vector=_one_vector(lists, looked),
         labels=dict(lists.labels),
         forms={name: list(concepts[name]) for name in lists.forms if name in concepts},
         gender=_gender(lists, concepts),
@@ -591,13 +591,15 @@ def _without(lists: WordLists, twins: list[dict[str, str]]) -> WordLists:
     return replace(lists, protected=protected, stereotypes=stereotypes, controls=controls)
 
 
-def _one_vector(lists: WordLists, alike: Mapping[str, str]) -> list[dict[str, list[str]]]:
-    """Sets of words of different lists that have one vector: each word with the lists that hold it."""
+def _one_vector(lists: WordLists, looked: FoundConcepts) -> list[dict[str, list[str]]]:
+    """Sets of words, or of forms, of different lists that have one vector: each with the lists that hold it."""
+    alike = looked.of_forms.twins()
     sets: dict[str, dict[str, list[str]]] = {}
     several = set(alike).union(alike.values())
-    for word, names in _lists_by_word(part for _, part in lists.by_kind).items():
-        if word in several:
-            sets.setdefault(alike.get(word, word), {})[word] = names
+    for word, names in _lists_by_word(part for _, part in lists.by_kind).items() if several else ():
+        for form in looked.concepts.get(word, ()):
+            if form in several:
+                sets.setdefault(alike.get(form, form), {})[form] = names
     return [words for words in sets.values() if len(words) > 1 and len(set(chain(*words.values()))) > 1]
 
 
