@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 import bayesbias as bb
 from bayesbias._checks import one_of
 from bayesbias._files import home_folder
+from bayesbias._phrases import share
 from bayesbias.calibration.topics import load_for_topics
 from bayesbias.checks.summaries import PROB
 from bayesbias.cli.comparisons import AUTO, show_changes
-from bayesbias.cli.screen import say, show_contrasts, show_coverage, working
+from bayesbias.cli.screen import say, show, show_contrasts, show_coverage, working
 from bayesbias.cli.writing import save_picture, save_table
 from bayesbias.comparison import beside_associated, size_sentence
 from bayesbias.embeddings import about
 from bayesbias.errors import InputError
 from bayesbias.models.results import Fit, kept_open
 from bayesbias.reporting.verdicts import verdict_sentences
-from bayesbias.words import PairList, WordLists
+from bayesbias.words import OTHER, PairList, WordLists
 
 if TYPE_CHECKING:
+    import xarray as xr
     from gensim.models import KeyedVectors
 
 EMBEDDING = "google-news-slice"
@@ -68,6 +70,8 @@ def run_analysis(
             headline = bb.contrasts(post, "associated", other)
             show_contrasts(headline)
             say(size_sentence(headline))
+            if other == OTHER and len(result.data.group_names) > 2:
+                _show_groups(post)
         for sentence in verdict_sentences(post, verdict=verdict):
             say(sentence)
         null = None
@@ -82,6 +86,16 @@ def run_analysis(
             bb.report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
     say(f"Written to {out}: report.html and its figures (.png), distances.png, distances.csv, fit.nc")
     say(f"Next: open {out / 'report.html'} in a browser")
+
+
+def _show_groups(post: xr.DataTree) -> None:
+    """The contrast by group, and the differences of groups; why not, where there are none."""
+    try:
+        groups = bb.contrasts(post, by="group")
+    except InputError as error:
+        say(f"No contrasts by group: {error}")
+        return
+    show(groups.assign(p_closer=groups["p_closer"].map(share)), "The same by group, and differences of groups")
 
 
 def _part(embedding: str, listed: WordLists, case: str, topics: int, seed: int, trust_pickle: bool) -> KeyedVectors:

@@ -420,16 +420,16 @@ def _recovered(row: dict[Any, Any]) -> str:
     """How many of the former sides a test still tells, and what that says."""
     ends = f"{_percent(row['after_low'])} to {_percent(row['after_high'])}"
     sentence = (
-        f"Of the {row['words']:,} words most biased before, {_TESTS[row['test']]} still tells the former side of "
-        f"{_percent(row['after'])} ({ends}). It told that of {_percent(row['before'])} before, and "
-        f"{_percent(row['chance'])} are right by chance."
+        f"{_percent(row['after'])} ({ends}) of the former sides can still be predicted, by {_TESTS[row['test']]}, for the "
+        f"{row['words']:,} words most biased before; before it was {_percent(row['before'])}, and by chance it is "
+        f"{_percent(row['chance'])}."
     )
     if row["before"] - row["chance"] < SLIGHT:
         return f"{sentence} The test has no power here: it did hardly better than chance before."
     if row["after_low"] <= row["chance"]:
         return f"{sentence} Afterwards it does no better than chance."
     reference = f"{_percent(row['reference_low'])} to {_percent(row['reference_high'])}"
-    sentence += f" Where the difference of random groups is removed it tells {_percent(row['reference'])} ({reference})"
+    sentence += f" Removing a difference of random groups leaves {_percent(row['reference'])} ({reference})"
     if row["after_low"] > row["reference_high"]:
         return f"{sentence}: more of the old bias is left than removing any such direction leaves."
     return f"{sentence}, so that what is left is not specific to these groups."
