@@ -420,8 +420,8 @@ def _recovered(row: dict[Any, Any]) -> str:
     """How many of the former sides a test still tells, and what that says."""
     ends = f"{_percent(row['after_low'])} to {_percent(row['after_high'])}"
     sentence = (
-        f"{_percent(row['after'])} ({ends}) of the former sides can still be predicted, by {_TESTS[row['test']]}, for the "
-        f"{row['words']:,} words most biased before; before it was {_percent(row['before'])}, and by chance it is "
+        f"{_percent(row['after'])} ({ends}) of the former sides can still be predicted, by {_TESTS[row['test']]}, for "
+        f"the {row['words']:,} words most biased before; before it was {_percent(row['before'])}, and by chance it is "
         f"{_percent(row['chance'])}."
     )
     if row["before"] - row["chance"] < SLIGHT:
