@@ -69,7 +69,7 @@ def given(tmp_path, monkeypatch, text_encoder, random_embedding):
             (tmp_path / "plan.toml").write_text(plan.replace("draws = 4000", "draws = 400"), encoding="utf-8")
             shutil.copy(ROOT / "data" / "words" / "weat8.toml", tmp_path / "mine.toml")
         if page == "multiverse.md":
-            (plan,) = re.findall(r"^```toml\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)
+            plan, *_ = re.findall(r"^```toml\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)
             (tmp_path / "plan.toml").write_text(plan.replace("1000", "20"), encoding="utf-8")
         if page == "sentences.md":  # sentence-transformers is large: a function of texts stands in for its model
             library = types.ModuleType("sentence_transformers")

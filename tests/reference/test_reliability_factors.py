@@ -111,7 +111,7 @@ def test_shares_hold_those_of_reml_and_groupings_are_not_settled(found, reml):
         assert low < np.sqrt(variance) < high
         assert high / low > 3
     assert table.loc["algorithm", "r2_high"] - table.loc["algorithm", "r2_low"] > 0.4
-    assert "2 levels of algorithm and 3 levels of corpus cannot settle how much levels differ" in found.notes[-1]
+    assert "2 levels of algorithm and 3 levels of corpus cannot tell how much levels differ" in found.notes[-1]
 
 
 @pytest.mark.full
