@@ -341,3 +341,15 @@ def test_embeddings_of_other_words(tables, slice_vectors):
     if lacking["protected_word"].nunique() >= 2:
         with pytest.raises(bb.InputError, match="give the embeddings that the tables were made from"):
             bb.side_effects(lacking, lacking, third, third, k=5)
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_page_on_controls_alone_has_side_effects(tables, slice_vectors, debiased, tmp_path):
+    controls = [table[table["connection"].isin(["human", "neutral"])] for table in tables]
+    for part, whole in zip(controls, tables, strict=True):
+        part.attrs = {name: value for name, value in whole.attrs.items() if name == "coverage"}
+    effects = bb.side_effects(*controls, slice_vectors, debiased, **SMALL)
+    result = bb.compare(before=controls[0], after=controls[1], seed=0)
+    assert result.headline is None
+    page = bb.report(result, tmp_path / "controls.md", effects=effects).read_text(encoding="utf-8")
+    assert " ".join(effects.first)[:40] in page

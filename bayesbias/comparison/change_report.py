@@ -215,10 +215,9 @@ def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Pa
     parts = _parts(result, prob, effects)
     lines = {f"{name}?": sentences[0] for name, sentences in parts.items() if name != "Notes"}
     if effects is not None:
-        broke = next(name for name in ("What broke?", "Controls?") if name in lines)
-        lines = {"What changed?": lines.pop("What changed?"), broke: " ".join(effects.first)} | {
-            name: line for name, line in lines.items() if name != broke
-        }
+        lines |= {name: " ".join(effects.first) for name in ("What broke?", "Controls?") if name in lines}
+        first = [name for name in ("What changed?", "What broke?", "Controls?") if name in lines]
+        lines = {name: lines[name] for name in dict.fromkeys([*first, *lines])}
     lines |= unsaid(
         "A smaller mean difference leaves differences of single words."
         if effects is not None
