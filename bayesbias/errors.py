@@ -2,7 +2,6 @@
 
 import reprlib
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 
@@ -29,6 +28,8 @@ def near(value: object, valid: Iterable[str]) -> str:
     """The valid name that is spelled nearly as a given one, in brackets after it; empty if there is none."""
     if not isinstance(value, str | Path):
         return ""
+    from difflib import get_close_matches
+
     names = get_close_matches(str(value).lower().replace(" ", "_"), [str(name) for name in valid], 1)
     return f" (did you mean {names[0]!r}?)" if names else ""
 

@@ -16,7 +16,7 @@ from bayesbias._page import Section, whole_table
 from bayesbias._results import Cited, Result
 from bayesbias.checks.confounds import Balance, balance
 from bayesbias.distances import distance_table, relatedness
-from bayesbias.distances.storage import list_entry
+from bayesbias.distances.storage import entries_of
 from bayesbias.embeddings import Embedding, about, find_concepts, load_embedding
 from bayesbias.errors import InputError, listed, many
 from bayesbias.words import WordLists, load_words
@@ -169,12 +169,7 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
     lists = words if isinstance(words, WordLists) else load_words(words)
     vectors = load_embedding(kv)
     known = find_concepts(vectors, lists.concepts, language=lists.language)
-    rows = [
-        list_entry(name, kind, list(each), [word for word in each if word not in known.concepts])
-        for kind, part in lists.by_kind
-        for name, each in part.items()
-    ]
-    table = pd.DataFrame(rows).assign(effective=np.nan)
+    table = pd.DataFrame(entries_of(lists, known.concepts)).assign(effective=np.nan)
     notes: list[str] = []
     balanced = None
     if _measurable(table):

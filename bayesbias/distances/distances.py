@@ -89,11 +89,16 @@ class Distances:
         """The language of the word lists, as a BCP 47 tag; None where it is not known."""
         return None if self.coverage is None else self.coverage.language
 
+    @property
+    def measure(self) -> str:
+        """What the numbers are where they are scores; empty where they are cosine distances."""
+        return "" if self.coverage is None else self.coverage.measure
+
     def refuse_scores(self, what: str) -> None:
         """Refuse scores, which are standardised table by table, where the numbers of several tables are compared."""
-        if self.coverage is not None and self.coverage.measure:
+        if self.measure:
             raise InputError(
-                f"the table holds {self.coverage.measure}, standardised by themselves: {what} takes cosine distances; "
+                f"the table holds {self.measure}, standardised by themselves: {what} takes cosine distances; "
                 "fit one table with both sets of scores, such as with a group of words for each"
             )
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._checks import one_of
-from bayesbias.distances.storage import SCALE, Coverage, ListEntry, list_entry
+from bayesbias.distances.storage import SCALE, Coverage, entries_of
 from bayesbias.distances.tables import attributes_of
 from bayesbias.errors import InputError, listed, many, near, shown
 from bayesbias.words import WordLists, load_words
@@ -79,7 +79,7 @@ def score_table(
     given = pd.MultiIndex.from_frame(scores[["protected_word", "attribute_word"]].astype(str))
     coverage = Coverage(
         word_list=lists.name,
-        lists=_entries(lists, table),
+        lists=entries_of(lists, {*table["protected_word"], *table["attribute_word"]}),
         missing_pairs=asked - len(table),
         unused_rows=int((~given.isin(used) | scores["score"].isna().to_numpy()).sum()),
         source=lists.source,
@@ -137,13 +137,3 @@ def _of_lists(lists: WordLists, distance: pd.Series) -> tuple[pd.DataFrame, int]
             f"{listed(sorted(set(distance.index.get_level_values(0).astype(str))), 5)}"
         )
     return known.astype(dict.fromkeys(columns, "str")), len(table)
-
-
-def _entries(lists: WordLists, table: pd.DataFrame) -> list[ListEntry]:
-    """The words of each list, and those without any score."""
-    held = set(table["protected_word"]) | set(table["attribute_word"])
-    return [
-        list_entry(name, kind, list(words), [word for word in words if word not in held])
-        for kind, part in lists.by_kind
-        for name, words in part.items()
-    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any, TypedDict
@@ -11,6 +12,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from bayesbias.embeddings.lookup import SHOWN, About, twin_sentence
 from bayesbias.errors import InputError, listed
+from bayesbias.words import WordLists
 
 COLUMNS = ["list", "kind", "asked", "found", "missing"]
 COSINE = "cosine distance"
@@ -151,6 +153,15 @@ class Coverage:
 def list_entry(name: str, kind: str, asked: list[str], missing: list[str]) -> ListEntry:
     """The coverage of one list."""
     return {"list": name, "kind": kind, "asked": len(asked), "found": len(asked) - len(missing), "missing": missing}
+
+
+def entries_of(lists: WordLists, held: Container[str]) -> list[ListEntry]:
+    """The coverage of each list, of the words that are held."""
+    return [
+        list_entry(name, kind, list(words), [word for word in words if word not in held])
+        for kind, part in lists.by_kind
+        for name, words in part.items()
+    ]
 
 
 def stored_coverage(table: pd.DataFrame) -> Coverage | None:

@@ -379,9 +379,9 @@ def _named(result: Pool | Trend | Criterion) -> str:
     return f"{result.contrast[0]}{MINUS}{result.contrast[1]}"
 
 
-def _unit(result: Pool | Trend | Criterion) -> str:
+def _unit(result: Pool | Trend | Criterion | Multiverse) -> str:
     """The unit of its contrasts."""
-    return "sds of distances" if isinstance(result, Pool) and result.standardised else "cosine distance"
+    return "sds of distances" if isinstance(result, Pool | Multiverse) and result.standardised else "cosine distance"
 
 
 @picture((Pool, Criterion), "pool or criterion")
@@ -546,8 +546,7 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool 
     axes.scatter(place, table["estimate"], s=8, color=COLOURS[0], zorder=2)
     axes.axhline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     style_axes(axes, title="Every specification, by its estimate")
-    unit = "sds of distances" if multiverse.standardised else "cosine distance"
-    show_sign(axes, f"contrast ({unit})", "closer", flag(closeness, "closeness"), vertical=True)
+    show_sign(axes, f"contrast ({_unit(multiverse)})", "closer", flag(closeness, "closeness"), vertical=True)
     _decision_panel(panel, table, rows, shares)
     others = [
         f"{name} ({len(own)} options, {100 * shares[name]:.0f}%)" for name, own in options.items() if len(own) > PANEL

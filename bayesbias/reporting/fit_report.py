@@ -211,7 +211,7 @@ class FitReport(Result):
         record, table = facts.coverage, facts.table
         overview = partial(plot_overview, facts.post, self.topics, prob)
         listed_as = "A distance table" if record is None else f"Word list {record.word_list}"
-        numbers = "scores" if record is not None and record.measure else "cosine distances"
+        numbers = "scores" if self.result.data.measure else "cosine distances"
         return Page(
             title=_question(facts),
             lead=f"{listed_as}: {len(table):,} {numbers} of "
@@ -307,7 +307,7 @@ def _answer(facts: _Given) -> str:
         return contrast_sentences(facts.result, facts.prob)[0]
     record, row = facts.coverage, facts.headline.iloc[0]
     where = "In these vectors" if record is None or not record.embedding else f"In {record.embedding['name']}"
-    where = "By these scores" if record is not None and record.measure else where
+    where = "By these scores" if facts.result.data.measure else where
     groups = [str(name) for name in facts.table["group"].drop_duplicates()]
     named = "these protected words" if "" in groups or len(groups) > MOST_GROUPS else f"words for {_and(groups)}"
     kind = labelled(facts.other, facts.labels, PHRASES)
@@ -394,7 +394,7 @@ def _lines(facts: _Given) -> dict[str, str]:
         lines["What would decide it?"] = _open_question(settled, facts.plan)
     return {name: line for name, line in lines.items() if line} | unsaid(
         "A word's row is about that word; further protected words may differ.",
-        about=SCORES if facts.coverage is not None and facts.coverage.measure else TEXTS,
+        about=SCORES if facts.result.data.measure else TEXTS,
     )
 
 

@@ -159,6 +159,12 @@ def written(folder, name, protected, drawn):
     return str(file)
 
 
+def plain_words(kv):
+    """Words in small letters, and their vectors of length 1."""
+    names = [name for name in kv.index_to_key if name.islower() and name.isalpha()]
+    return names, unit_rows(kv[names])
+
+
 def null(replicates=100, drawn_topics=200):
     """Write how often the mean of random topics, which are no bias, excludes 0, and their p-values."""
     protected = {group: list(words)[:7] for group, words in bb.load_words("gender").protected.items()}
@@ -167,8 +173,7 @@ def null(replicates=100, drawn_topics=200):
     with TemporaryDirectory() as folder:
         for embedding in SLICES:
             rng, kv = np.random.default_rng(0), bb.load_embedding(embedding)
-            names = [name for name in kv.index_to_key if name.islower() and name.isalpha()]
-            units = unit_rows(kv[names])
+            names, units = plain_words(kv)
             for number in range(replicates):
                 file = written(Path(folder), f"{embedding} {number}", protected, topics(units, names, 3, 10, held, rng))
                 own = {"embedding": [embedding], "words": [file], **decisions}
@@ -201,8 +206,7 @@ def oppositions(replicates=200):
     with TemporaryDirectory() as folder:
         for embedding in SLICES:
             rng, kv = np.random.default_rng(0), bb.load_embedding(embedding)
-            names = [name for name in kv.index_to_key if name.islower() and name.isalpha()]
-            units = unit_rows(kv[names])
+            names, units = plain_words(kv)
             for number in range(replicates):
                 *apart, control = topics(units, names, 3, 10, held, rng)
                 (one,) = topics(units, names, 1, 20, held, rng)
