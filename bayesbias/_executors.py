@@ -79,14 +79,14 @@ def executors(executor: str | Executor | Client, workers: int, stack: ExitStack)
         except ImportError as error:
             raise InputError("a Dask scheduler needs the extra: pip install 'bayesbias[distributed]'") from error
         try:
-            client = stack.enter_context(Client(named, timeout=PATIENCE))  # type: ignore[no-untyped-call]  # it has no types
+            client = stack.enter_context(Client(named, timeout=PATIENCE))
         except Exception as error:  # time-outs and refusals of several libraries
             raise InputError(f"no Dask scheduler answers at {named} within {PATIENCE} s: {error}") from error
         return lambda: _given(client.get_executor(pure=False))
     if isinstance(executor, Executor):
         return lambda: _given(executor)
     if not isinstance(executor, str) and hasattr(executor, "get_executor"):
-        return lambda: _given(executor.get_executor(pure=False))  # type: ignore[no-untyped-call]  # distributed has no types
+        return lambda: _given(executor.get_executor(pure=False))
     raise InputError(
         f"executor is {shown(executor)}: valid are 'processes', 'serial', the address of a Dask scheduler such as "
         "'tcp://host:8786', a distributed.Client, or an executor of concurrent.futures"

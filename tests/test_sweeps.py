@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -412,8 +413,11 @@ def test_other_folders_executors_and_schedulers_are_refused(plan, tmp_path, monk
         bb.sweep(plan, tmp_path / "other")
     with pytest.raises(bb.InputError, match="executor is 'threads'"):
         bb.sweep(plan, tmp_path / "out", "threads")
-    pytest.importorskip("distributed", reason="needs the extra distributed")
     monkeypatch.setattr("bayesbias._executors.PATIENCE", 1)
+    if find_spec("distributed") is None:
+        with pytest.raises(bb.InputError, match=r"needs the extra: pip install 'bayesbias\[distributed\]'"):
+            bb.sweep(plan, tmp_path / "out", "tcp://127.0.0.1:9")
+        return
     with pytest.raises(bb.InputError, match="no Dask scheduler answers"):
         bb.sweep(plan, tmp_path / "out", "tcp://127.0.0.1:9")
 

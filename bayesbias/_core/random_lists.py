@@ -28,7 +28,11 @@ ROOM = 8
 SPREAD = 0.15
 """Standard deviation of a seed word's similarities to earlier lists around the wanted ones."""
 BLOCK = 2**23
-"""Cosines that are held at once."""
+"""Cosines of a block of replicates."""
+CACHED = 2**18
+"""Cosines that are sorted at once."""
+PLACE = 2**29 - 1
+"""The bits of a double that a single does not have."""
 RIDGE = 1e-6
 """Added to the squared lengths of list means, which may lie on one line."""
 
@@ -133,15 +137,25 @@ def draw_alike(
 
 def _part(unit: Units, wanted: Wanted, place: int, rng: np.random.Generator) -> int:
     """Words among which a list is looked for: all, or a random part where the nearest of all are too coherent."""
-    most = max(FIRST, ROOM * len(wanted.weights[place]), 2 * sum(map(len, wanted.weights)))
-    if most >= len(unit):
-        return len(unit)
-    some = unit[rng.integers(len(unit), size=20)]
-    nearest = np.argpartition(some @ unit.T, len(unit) - most, axis=1)[:, len(unit) - most :]
-    means = unit[nearest].mean(axis=1)
+    words, size = len(unit), len(wanted.weights[place])
+    most = max(FIRST, ROOM * size, 2 * sum(map(len, wanted.weights)))
+    if most >= words:
+        return words
+    some = unit[rng.integers(words, size=20)]
+    order = np.argsort(-(some @ unit.T), axis=1)
     shortest = (wanted.weights[place] ** 2).sum()
-    expected = np.median(np.vecdot(means, means)) * (1 - shortest) + shortest
-    return most if wanted.products[place, place] < expected else len(unit)
+
+    def coherence(nearest: int) -> float:
+        """Squared length of the mean of a list from so many of the words nearest to a word."""
+        means = unit[order[:, :nearest]].mean(axis=1)
+        return float(np.median(np.vecdot(means, means)) * (1 - shortest) + shortest)
+
+    if wanted.products[place, place] >= coherence(most):
+        return words
+    # the nearest of a part lie as far as more of the nearest of all: the part whose nearest 2 n are as coherent
+    pools = np.geomspace(most, words, 20).astype(np.intp).tolist()
+    nearest = next((pool for pool in pools if coherence(pool) <= wanted.products[place, place]), words)
+    return min(words, max(most, 2 * size * words // nearest))
 
 
 def _best(
@@ -256,16 +270,9 @@ def _nearest(
     ``used`` are the places of words that are taken, negative for words that have none here. A pool falls into n parts
     of nearly the same size; each gives a word: ``strata`` are the numbers of these parts, ``chances`` places within.
     """
-    far = -aim.astype(np.float32) @ near.T
-    row, column = np.nonzero(used >= 0)
-    far[row, used[row, column]] = np.inf
     rows, size = strata.shape
     most = min(len(near) - used.shape[1], max(FIRST, ROOM * size))
-    if 2 * most < len(near):
-        top = np.argpartition(far, most, axis=1)[:, :most]
-        order = np.take_along_axis(top, np.argsort(np.take_along_axis(far, top, axis=1), axis=1), axis=1)
-    else:
-        order = np.argsort(far, axis=1)
+    order = _order(near, aim, used, most)
     steps = int(np.log(most / size) / np.log(GROWTH)) + 2
     sizes = np.unique(np.geomspace(size, most, steps).round().astype(np.intp))
     words, means = np.empty((rows, size), np.intp), np.empty((rows, near.shape[1]), np.float32)
@@ -284,3 +291,26 @@ def _nearest(
         first = np.minimum(first, len(sizes) - 1)
         last = np.maximum(first, last)
     return words, means
+
+
+def _order(near: Units, aim: FloatArray, used: IntArray, most: int) -> IntArray:
+    """The ``most`` words nearest to each direction (rows, most), the nearest first, without words that are taken."""
+    words = len(near)
+    order = np.empty((len(aim), most), np.intp)
+    aims, places = -aim.astype(np.float32), np.arange(words)
+    step = max(1, CACHED // words)
+    keys = np.empty((min(step, len(aim)), words))
+    for begin in range(0, len(aim), step):
+        rows = slice(begin, begin + step)
+        far = aims[rows] @ near.T
+        row, column = np.nonzero(used[rows] >= 0)
+        far[row, used[rows][row, column]] = np.finfo(np.float32).max
+        # a single has 29 bits less than a double: they hold the word's place, so that sorted values are sorted words
+        part = keys[: len(far)]
+        part[...] = far
+        part.view(np.int64)[...] |= places
+        if 2 * most < words:
+            part.partition(most, axis=1)
+            part = part[:, :most]
+        order[rows] = np.sort(part, axis=1)[:, :most].view(np.int64) & PLACE
+    return order
