@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 EMBEDDING = "google-news-slice"
-TOPICS = 1000
+TOPICS = 500
 """Sets of random lists of the chance check."""
 
 
