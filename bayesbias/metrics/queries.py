@@ -24,7 +24,7 @@ from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twi
 from bayesbias.embeddings.lookup import pairs_once
 from bayesbias.errors import InputError, listed, near
 from bayesbias.metrics.base import Sets
-from bayesbias.words import WordLists, language_tag, list_words, load_words
+from bayesbias.words import WordLists, bundled_names, language_tag, load_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,7 +184,7 @@ def load_query(name_or_path: str | Path) -> Query:
     if not path.is_file():
         name = str(name_or_path)
         hint = near(name, bundled)
-        if name in list_words()["name"].tolist():
+        if name in bundled_names():
             hint = (
                 f" ({name!r} is a word list: Query.from_words(load_words({name!r})) makes a query of one with groups)"
             )

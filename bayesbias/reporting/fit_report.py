@@ -56,7 +56,7 @@ from bayesbias.reporting.verdicts import (
     verdict_sentences,
     words_sentence,
 )
-from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, labelled, list_words
+from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, bundled_names, labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -742,7 +742,7 @@ def _method(facts: _Given) -> str:
 def _reproduction(facts: _Given) -> Iterator[Block]:
     attrs, record = facts.post.attrs, facts.coverage
     words = "WORDS" if record is None else record.word_list
-    if words not in list_words()["name"].tolist():
+    if words not in bundled_names():
         words = "WORDS.toml"
     source = {} if record is None else record.embedding or {}
     name = "DEBIASED.npz" if source.get("debiasing") else str(source.get("name", "EMBEDDING"))
