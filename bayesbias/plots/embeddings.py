@@ -575,7 +575,7 @@ def _decision_panel(axes: Axes, table: pd.DataFrame, rows: list[tuple[str, str]]
         heights.append(height)
         height -= 1.0
     axes.set_yticks(heights, labels, fontsize=7)
-    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="y", length=0, left=False)
     axes.set_xlabel("specification, by its estimate")
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)

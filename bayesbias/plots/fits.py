@@ -267,7 +267,7 @@ def plot_association(
             axes.axhline(words.index(after) - 0.5, color=INK, linewidth=0.8)
     axes.set_xticks(np.arange(len(lists)), lists)
     axes.set_yticks(np.arange(len(words)), labels)
-    axes.tick_params(length=0)
+    axes.tick_params(length=0, left=False, bottom=False)
     axes.set_title("Association with each stereotype list", loc="left", fontsize=9)
     figure.colorbar(image, ax=axes, shrink=0.8).set_label(f"{Fit.read(post).data.unit} (below 0: closer)")
     note_below(figure, f"Framed: the {percent(prob)} interval excludes 0.", ax=ax)

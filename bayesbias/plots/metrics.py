@@ -134,7 +134,7 @@ def _probable(axes: Axes, shares: np.ndarray, ranks: np.ndarray, metric: str) ->
             corner = (rank - (tied - 1) / 2 - 1.5, row - 0.5)
             axes.add_patch(Rectangle(corner, tied, 1, fill=False, edgecolor="#D55E00", linewidth=1.6, clip_on=False))
     axes.set_xticks(np.arange(shares.shape[1]), [str(i + 1) for i in range(shares.shape[1])])
-    axes.tick_params(length=0)
+    axes.tick_params(length=0, left=False, bottom=False)
     axes.spines[:].set_visible(False)
     axes.set_xlabel("rank")
     axes.set_title(metric, loc="left", fontweight="bold")

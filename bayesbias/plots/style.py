@@ -164,7 +164,7 @@ def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.grid(axis="x", color="#E3E3E3", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="y", length=0, left=False)
     axes.set_xlabel(xlabel)
     axes.set_title(title, loc="left", fontweight="bold")
 
