@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from bayesbias._core.vectors import FloatArray, IntArray
 
-BLOCK = 2**22
-"""Numbers in the matrices of a block of draws."""
+BLOCK = 2**22  # numbers in the matrices of a block of draws
 
 
 @dataclass(frozen=True)
@@ -21,34 +20,19 @@ class MixedSums:
 
     The effects u of the grouping with most levels, the grouping apart, are integrated out; b holds the fixed effects
     and those of all other groupings.
-
-    Attributes
-    ----------
-    within
-        Cross-products (q + 1, q + 1) of (W, y) about their means in the levels of the grouping apart.
-    between
-        Those of the means, added up over levels of one size, (sizes, q + 1, q + 1).
-    sizes, levels
-        Rows of a level, and the number of levels that have as many, (sizes,).
-    totals, rows
-        Sums of (W, y) in each level, (levels, q + 1), and its number of rows.
-    scale_of
-        (q,): the scale of each column, 0 for fixed effects, 1 + number of its grouping for the others.
-    apart
-        Number of the grouping apart; None without groupings.
-    size
-        Rows in all.
     """
 
-    within: FloatArray
-    between: FloatArray
+    within: FloatArray  # cross-products (q + 1, q + 1) of (W, y) about their means in the levels of the grouping apart
+    between: FloatArray  # those of the means, added up over levels of one size, (sizes, q + 1, q + 1)
+    # rows of a level, and the number of levels that have as many, (sizes,)
     sizes: IntArray
     levels: IntArray
+    # sums of (W, y) in each level, (levels, q + 1), and its number of rows
     totals: FloatArray
     rows: IntArray
-    scale_of: IntArray
-    apart: int | None
-    size: int
+    scale_of: IntArray  # (q,): the scale of each column, 0 for fixed effects, 1 + number of its grouping for the others
+    apart: int | None  # number of the grouping apart; None without groupings
+    size: int  # rows in all
 
 
 def mixed_sums(columns: FloatArray, y: FloatArray, groupings: Sequence[IntArray]) -> MixedSums:
@@ -119,39 +103,27 @@ def _block(
     return joint, alone
 
 
-TINY = 1e-300
-"""Variance in place of 0, by which is divided."""
-Component = tuple[int, ...]
-"""Places of the facets whose combinations of levels share an effect."""
+TINY = 1e-300  # variance in place of 0, by which is divided
+Component = tuple[int, ...]  # places of the facets whose combinations of levels share an effect
 
 
 @dataclass(frozen=True)
 class FacetSums:
-    """An array with one axis a facet, reduced to the sums of squares of its balanced analysis of variance.
+    """An array with one axis a facet, reduced to the sums of squares of its balanced analysis of variance."""
 
-    Attributes
-    ----------
-    components
-        Sets of facets with an effect, the residual last.
-    squares, freedom
-        (C,): sum of squares and degrees of freedom of each stratum, in the order of the components.
-    weights
-        (C, C): the mean square expected of stratum a is the sum over b of variance[b] * weights[b, a].
-    noise
-        (C, C): whether b is noise to a: the residual to all, and the nested facet to those without it.
-    """
-
-    components: tuple[Component, ...]
+    components: tuple[Component, ...]  # sets of facets with an effect, the residual last
+    # (C,): sum of squares and degrees of freedom of each stratum, in the order of the components
     squares: FloatArray
     freedom: FloatArray
+    # (C, C): the mean square expected of stratum a is the sum over b of variance[b] * weights[b, a]
     weights: FloatArray
+    # (C, C): whether b is noise to a: the residual to all, and the nested facet to those without it
     noise: NDArray[np.bool_]
 
     def log_likelihood(self, variances: FloatArray) -> FloatArray:
         """Log density (B,) of the sums of squares at variances (B, C), up to a constant: the restricted likelihood."""
         expected = variances @ self.weights
-        value: FloatArray = -0.5 * (np.log(expected) @ self.freedom + (1 / expected) @ self.squares)
-        return value
+        return -0.5 * (np.log(expected) @ self.freedom + (1 / expected) @ self.squares)
 
     def finite_population(self, variances: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Draws (B, C) of the variances of effects at hand, given the components (B, C).
@@ -173,8 +145,7 @@ class FacetSums:
 
     def estimates(self) -> FloatArray:
         """Variances (C,) whose expected mean squares are those observed; they may be negative."""
-        solution: FloatArray = np.linalg.solve(self.weights.T, self.squares / self.freedom)
-        return solution
+        return np.linalg.solve(self.weights.T, self.squares / self.freedom)
 
 
 def facet_sums(y: FloatArray, components: Sequence[Component], nested: Component = ()) -> FacetSums:

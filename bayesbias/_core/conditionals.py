@@ -25,12 +25,9 @@ from bayesbias._core.marginal import (
 )
 from bayesbias._core.vectors import FloatArray, IntArray, in_blocks
 
-BLOCK = 2**20
-"""Numbers in a block of draws, few enough to stay in the processor's cache."""
-MOST_KINDS = 256
-"""Kinds of cells whose moments are held."""
-PARTS = 8
-"""Parts of the protected words whose sums are held at once."""
+BLOCK = 2**20  # numbers in a block of draws, few enough to stay in the processor's cache
+MOST_KINDS = 256  # kinds of cells whose moments are held
+PARTS = 8  # parts of the protected words whose sums are held at once
 
 
 class Taker(Protocol):
@@ -148,25 +145,15 @@ def _touched(patterns: Sequence[Pattern], shape: tuple[int, ...], ends: np.ndarr
 
 @dataclass(frozen=True)
 class CellTotals:
-    """Sums of cells (protected words, K) over the words of their patterns.
+    """Sums of cells (protected words, K) over the words of their patterns."""
 
-    Attributes
-    ----------
-    total
-        Sum of the distances; 0 in empty cells.
-    kind
-        Cells of one kind have the same connection, number of distances and mean effects; -1 is an empty cell.
-    connection, count
-        Of each kind, (kinds,).
-    spread
-        How often each mean effect is in the sum of a cell of a kind, (kinds, effects).
-    """
-
-    total: FloatArray
+    total: FloatArray  # sum of the distances; 0 in empty cells
+    # cells of one kind have the same connection, number of distances and mean effects; -1 is an empty cell
     kind: IntArray
+    # of each kind, (kinds,)
     connection: IntArray
     count: FloatArray
-    spread: FloatArray
+    spread: FloatArray  # how often each mean effect is in the sum of a cell of a kind, (kinds, effects)
 
 
 def cell_totals(sums: CrossedSums, shape: tuple[int, ...]) -> CellTotals:
@@ -192,8 +179,8 @@ def totals_by_kind(total: FloatArray, facts: FloatArray) -> CellTotals:
     return CellTotals(total, kind, kinds[:, 0].astype(np.intp), kinds[:, 1], kinds[:, 2:])
 
 
+# connection of the cells of a kind, and (B,): centre and slope of their means in the cells' totals, and their sd
 Kind = tuple[int, FloatArray, FloatArray, FloatArray]
-"""Connection of the cells of a kind, and (B,): centre and slope of their means in the cells' totals, and their sd."""
 
 
 def _kind_at(totals: CellTotals, number: int, beta: FloatArray, scales: Scales, inverse: FloatArray) -> Kind:
@@ -321,8 +308,7 @@ def _draw_effects(
     return u, v
 
 
-WORDS_AT_ONCE = 2**18
-"""Numbers in a block of residual sums, few enough to stay in the processor's cache."""
+WORDS_AT_ONCE = 2**18  # numbers in a block of residual sums, few enough to stay in the processor's cache
 
 
 def word_log_likelihood(

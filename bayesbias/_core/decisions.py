@@ -11,12 +11,10 @@ from scipy.linalg import eigh, null_space
 
 from bayesbias._core.vectors import FloatArray, IntArray
 
+# variance, as a share of the largest, that rounding leaves in combinations of estimates that are known exactly
 ROUNDING = 1e-10
-"""Variance, as a share of the largest, that rounding leaves in combinations of estimates that are known exactly."""
-SAME = 1e-9
-"""Estimates that differ by a smaller share of their standard deviation are one."""
-GRID = np.geomspace(1e-4, 1e4, 600)
-"""Scales, in widths of their prior."""
+SAME = 1e-9  # estimates that differ by a smaller share of their standard deviation are one
+GRID = np.geomspace(1e-4, 1e4, 600)  # scales, in widths of their prior
 
 
 def distinct(y: FloatArray, covariance: FloatArray) -> IntArray:
@@ -25,32 +23,18 @@ def distinct(y: FloatArray, covariance: FloatArray) -> IntArray:
     apart = variances[:, None] + variances - 2 * covariance
     scale = np.maximum(variances[:, None], variances) + np.finfo(float).tiny
     same = (np.abs(y[:, None] - y) <= SAME * np.sqrt(scale)) & (apart <= SAME * scale)
-    first: IntArray = same.argmax(axis=1)
-    return first
+    return same.argmax(axis=1)
 
 
 class Drawn(NamedTuple):
-    """Draws of what is behind estimates.
+    """Draws of what is behind estimates."""
 
-    Attributes
-    ----------
-    scales
-        Of the effects of each decision, and of the residuals, (D, decisions + 1).
-    effects
-        Of the options of all decisions, (D, p); those of a decision add up to 0 over the specifications.
-    residual
-        (D, n).
-    theta
-        What is behind each estimate, (D, n).
-    shares
-        Of each decision and the residual in the variance over the specifications, (D, decisions + 1).
-    """
-
-    scales: FloatArray
+    scales: FloatArray  # of the effects of each decision, and of the residuals, (D, decisions + 1)
+    # of the options of all decisions, (D, p); those of a decision add up to 0 over the specifications
     effects: FloatArray
-    residual: FloatArray
-    theta: FloatArray
-    shares: FloatArray
+    residual: FloatArray  # (D, n)
+    theta: FloatArray  # what is behind each estimate, (D, n)
+    shares: FloatArray  # of each decision and the residual in the variance over the specifications, (D, decisions + 1)
 
 
 @dataclass(frozen=True)
@@ -65,21 +49,13 @@ class Decisions:
     equally: mu from the mean, effects from least squares, residuals from their sum of squares. Weights by precision
     would take V and the additivity of decisions for exact: where an option makes an estimate and its error somewhat
     smaller, the difference would tell the error.
-
-    Attributes
-    ----------
-    y, covariance
-        Estimates (n,) and V (n, n).
-    designs
-        Of each decision (n, options): shares of 1 for the options behind an estimate.
-    width
-        Of the half-Cauchy priors.
     """
 
+    # estimates (n,) and V (n, n)
     y: FloatArray
     covariance: FloatArray
-    designs: Sequence[FloatArray]
-    width: float
+    designs: Sequence[FloatArray]  # of each decision (n, options): shares of 1 for the options behind an estimate
+    width: float  # of the half-Cauchy priors
 
     def _maps(self) -> list[FloatArray]:
         """Matrices (options, n) from estimates to effects by least squares, for each decision."""

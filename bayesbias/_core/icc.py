@@ -12,8 +12,7 @@ from bayesbias._core.resampling import resampled_rows
 from bayesbias._core.vectors import FloatArray
 
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
-ROUNDING = 1e-12
-"""Variance beside the mean square of the ratings that is rounding and no more."""
+ROUNDING = 1e-12  # variance beside the mean square of the ratings that is rounding and no more
 
 
 class Estimate(NamedTuple):
@@ -138,8 +137,7 @@ def of_mean(value: FloatArray, k: int) -> FloatArray:
     return np.asarray(np.where(1 + (k - 1) * value <= ROUNDING, -np.inf, mean))
 
 
-FEWEST = 10
-"""Objects without which resampling them says too little."""
+FEWEST = 10  # objects without which resampling them says too little
 
 
 def bootstrap_icc(ratings: FloatArray, form: str, prob: float, draws: int, rng: np.random.Generator) -> Estimate:
@@ -233,5 +231,4 @@ def _scale(
         if model == 2:
             value = (rows - error) / (rows + (k - 1) * error + k * (levels / (k - 1) - error) / n)
             ratio = (1 + (k - 1) * value) / (1 - value)
-    z: FloatArray = np.log(ratio) / 2
-    return z
+    return np.log(ratio) / 2

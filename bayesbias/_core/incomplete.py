@@ -17,48 +17,29 @@ from scipy.linalg import lapack
 from bayesbias._core.marginal import LOG_2PI, Pattern, Scales, cell_numbers
 from bayesbias._core.vectors import FloatArray, IntArray, in_blocks
 
-BLOCK = 2**19
-"""Numbers in a block of matrices, few enough to stay in the processor's cache."""
+BLOCK = 2**19  # numbers in a block of matrices, few enough to stay in the processor's cache
 
 
 @dataclass(frozen=True)
 class TablePart:
-    """Cells (C) that attribute words tie together, in U kinds of words with the same numbers of distances.
+    """Cells (C) that attribute words tie together, in U kinds of words with the same numbers of distances."""
 
-    Attributes
-    ----------
-    cells
-        (C,): number of each cell among all filled ones, those of a group together.
-    connection, group
-        (C,): of each cell; groups are counted within the part.
-    count, total
-        (C,): distances of each cell, and their sum.
-    strata
-        (S, 2): connection and group of the cells that belong together.
-    attribute_class, words
-        (U,): of each kind, and how many words it has.
-    met
-        (U, S): distances of a word.
-    products
-        (U, S, S): sums over words of products of their summed distances.
-    together
-        How many words two cells share: for each group and each from it on an array (U, cells of one * of the other).
-    sums
-        (U, C, S): sums over the words of a cell of their summed distances.
-    """
-
-    cells: IntArray
+    cells: IntArray  # (C,): number of each cell among all filled ones, those of a group together
+    # (C,): of each cell; groups are counted within the part
     connection: IntArray
     group: IntArray
+    # (C,): distances of each cell, and their sum
     count: FloatArray
     total: FloatArray
-    strata: IntArray
+    strata: IntArray  # (S, 2): connection and group of the cells that belong together
+    # (U,): of each kind, and how many words it has
     attribute_class: IntArray
     words: FloatArray
-    met: FloatArray
-    products: FloatArray
+    met: FloatArray  # (U, S): distances of a word
+    products: FloatArray  # (U, S, S): sums over words of products of their summed distances
+    # how many words two cells share: for each group and each from it on an array (U, cells of one * of the other)
     together: tuple[tuple[FloatArray, ...], ...]
-    sums: FloatArray
+    sums: FloatArray  # (U, C, S): sums over the words of a cell of their summed distances
 
     @property
     def groups(self) -> int:
@@ -68,22 +49,15 @@ class TablePart:
 
 @dataclass(frozen=True)
 class IncompleteSums:
-    """What the density needs of a table with holes.
+    """What the density needs of a table with holes."""
 
-    Attributes
-    ----------
-    patterns, parts
-        The table's patterns, and its connected parts.
-    squares, counts
-        (K,): sum of squared distances by connection, and their number.
-    cells, connections, groups, classes, rows
-        Numbers of each.
-    """
-
+    # the table's patterns, and its connected parts
     patterns: tuple[Pattern, ...]
     parts: tuple[TablePart, ...]
+    # (K,): sum of squared distances by connection, and their number
     squares: FloatArray
     counts: FloatArray
+    # numbers of each
     cells: int
     connections: int
     groups: int
@@ -178,26 +152,14 @@ def incomplete_sums(
 
 @dataclass(frozen=True)
 class PartFactor:
-    """The Gaussian of a part's standardised cells z, where a cell is prior_sd a_k + s_k z, at B points.
+    """The Gaussian of a part's standardised cells z, where a cell is prior_sd a_k + s_k z, at B points."""
 
-    Attributes
-    ----------
-    constant
-        (B,): twice the log likelihood that does not depend on cells or mu, without the constants of the rows.
-    chol
-        (B, C, C): L of the precision L L' of z given mu.
-    x
-        (B, C): L^-1 times the right-hand side.
-    mean
-        (B, K, C): the transpose of L^-1 times the columns of the precision for mu.
-    information, right
-        (B, K, K), (B, K): precision of mu that the part adds, and right-hand side.
-    """
-
+    # (B,): twice the log likelihood that does not depend on cells or mu, without the constants of the rows
     constant: FloatArray
-    chol: FloatArray
-    x: FloatArray
-    mean: FloatArray
+    chol: FloatArray  # (B, C, C): L of the precision L L' of z given mu
+    x: FloatArray  # (B, C): L^-1 times the right-hand side
+    mean: FloatArray  # (B, K, C): the transpose of L^-1 times the columns of the precision for mu
+    # (B, K, K), (B, K): precision of mu that the part adds, and right-hand side
     information: FloatArray
     right: FloatArray
 
@@ -360,5 +322,4 @@ def draw_incomplete_cells(
 def _back(chol: FloatArray, right: FloatArray) -> FloatArray:
     """L'^-1 times the rows of a matrix (n, C)."""
     solved, _ = lapack.dtrtrs(np.asfortranarray(chol), right.T, lower=1, trans=1)
-    result: FloatArray = solved.T
-    return result
+    return solved.T

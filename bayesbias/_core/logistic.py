@@ -12,10 +12,9 @@ from scipy.special import expit
 from bayesbias._core.vectors import FloatArray
 
 MOST_STEPS = 100
+# twice the share of the loss that the last step gains: about its rounding. That step leaves far less.
 DECREMENT = 1e-14
-"""Twice the share of the loss that the last step gains: about its rounding. That step leaves far less."""
-ROUNDING = 0.01
-"""Error up to which a Hessian in single precision serves: its smallest eigenvalue is 1."""
+ROUNDING = 0.01  # error up to which a Hessian in single precision serves: its smallest eigenvalue is 1
 
 
 def fit_logistic(x: FloatArray, first: np.ndarray) -> FloatArray:
@@ -72,23 +71,18 @@ def _newton_step(rows: FloatArray, curvature: FloatArray, gradient: FloatArray, 
         weighted: NDArray[np.floating] = (rows * np.sqrt(curvature)[:, None]).astype(precision)
         hessian = np.asarray(weighted.T @ weighted, dtype=np.float64)
         hessian[np.diag_indices_from(hessian)] += 1
-        whole: FloatArray = cho_solve(cho_factor(hessian, overwrite_a=True), gradient)
-        return whole
+        return cho_solve(cho_factor(hessian, overwrite_a=True), gradient)
     root = np.sqrt(curvature)
     # Woodbury: (I + X'DX)^-1 = I - X' R (I + R X X' R)^-1 R X with R = D^(1/2)
     inner = root[:, None] * gram * root
     inner[np.diag_indices_from(inner)] += 1
-    step: FloatArray = gradient - rows.T @ (root * cho_solve(cho_factor(inner), root * (rows @ gradient)))
-    return step
+    return gradient - rows.T @ (root * cho_solve(cho_factor(inner), root * (rows @ gradient)))
 
 
 MOST_FACTORS, MOST_KERNEL_STEPS = 100, 30
-CLOSE = 1e-10
-"""Largest residual of the equations at the end; alpha is at most 1."""
-SLOW = 0.3
-"""The factor of the equations is renewed where a step leaves more than this of the residual."""
-KERNEL_ROUNDING, SHORTEST = 1e-13, 1e-8
-"""Share of the loss that is rounding, and the shortest step that is tried."""
+CLOSE = 1e-10  # largest residual of the equations at the end; alpha is at most 1
+SLOW = 0.3  # the factor of the equations is renewed where a step leaves more than this of the residual
+KERNEL_ROUNDING, SHORTEST = 1e-13, 1e-8  # share of the loss that is rounding, and the shortest step that is tried
 
 Solution = tuple[FloatArray, float]
 

@@ -13,15 +13,10 @@ from bayesbias._core.vectors import FloatArray, IntArray, in_blocks
 
 @dataclass(frozen=True)
 class Cells:
-    """Sufficient statistics of a grid of cells.
+    """Sufficient statistics of a grid of cells."""
 
-    Attributes
-    ----------
-    n, mean, ssd
-        Arrays (protected words, connections): how many distances, their mean, and the sum of squared deviations from
-        it. An empty cell has n = 0 and a mean of NaN.
-    """
-
+    # arrays (protected words, connections): how many distances, their mean, and the sum of squared deviations from it.
+    # An empty cell has n = 0 and a mean of NaN.
     n: IntArray
     mean: FloatArray
     ssd: FloatArray
@@ -66,33 +61,15 @@ def reduce_to_cells(word: IntArray, connection: IntArray, y: FloatArray, shape: 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Attribute words that are compared with the same cells.
+    """Attribute words that are compared with the same cells."""
 
-    Attributes
-    ----------
-    words
-        Indices of the attribute words.
-    attribute_class
-        Which attribute_sd they have.
-    cells
-        (slots, 2): protected word and connection of each slot.
-    groups
-        The distinct groups of its protected words.
-    group
-        (slots,): place of each slot's group in ``groups``.
-    mean
-        (slots,): mean over words.
-    totals
-        (words, K, H): sum of each word's distances by connection and group.
-    """
-
-    words: IntArray
-    attribute_class: int
-    cells: IntArray
-    groups: IntArray
-    group: IntArray
-    mean: FloatArray
-    totals: FloatArray
+    words: IntArray  # indices of the attribute words
+    attribute_class: int  # which attribute_sd they have
+    cells: IntArray  # (slots, 2): protected word and connection of each slot
+    groups: IntArray  # the distinct groups of its protected words
+    group: IntArray  # (slots,): place of each slot's group in ``groups``
+    mean: FloatArray  # (slots,): mean over words
+    totals: FloatArray  # (words, K, H): sum of each word's distances by connection and group
 
 
 @dataclass(frozen=True)
@@ -178,35 +155,22 @@ def strata(connection: IntArray, group: IntArray, shape: tuple[int, int]) -> Flo
 
 
 LOG_2PI = float(np.log(2 * np.pi))
+# numbers in a block of points, few enough to stay in the processor's cache, and the points that it has at least
 BLOCK, FEWEST = 2**17, 64
-"""Numbers in a block of points, few enough to stay in the processor's cache, and the points that it has at least."""
 
 
 @dataclass(frozen=True)
 class WithinSums:
-    """What the contrasts between the words of a pattern need, for P patterns; H is the largest number of groups.
+    """What the contrasts between the words of a pattern need, for P patterns; H is the largest number of groups."""
 
-    Attributes
-    ----------
-    attribute_class, contrasts, slots
-        (P,): class, words less one, and observations of a word.
-    counts
-        (K, P): a word's observations by connection.
-    strata
-        (K, P * H): the same by group.
-    squares
-        (K, P): squared deviations of the distances from the slot means.
-    products
-        (K * K, P * H * H): sums over words of products of their summed deviations.
-    """
-
+    # (P,): class, words less one, and observations of a word
     attribute_class: IntArray
     contrasts: FloatArray
     slots: FloatArray
-    counts: FloatArray
-    strata: FloatArray
-    squares: FloatArray
-    products: FloatArray
+    counts: FloatArray  # (K, P): a word's observations by connection
+    strata: FloatArray  # (K, P * H): the same by group
+    squares: FloatArray  # (K, P): squared deviations of the distances from the slot means
+    products: FloatArray  # (K * K, P * H * H): sums over words of products of their summed deviations
 
 
 @dataclass(frozen=True)
@@ -216,40 +180,27 @@ class MeanSums:
     With n words in the patterns of a signature, the precision of a cell's vector of pattern means is
     i (diag(m) - m m'/n) + e m m'/n, where i = 1 / sigma^2, e = i / (1 + s^2 i n) and m holds the patterns' words. The
     normal equations of beta are therefore linear in (i, e).
-
-    Attributes
-    ----------
-    connection, words, cells, patterns
-        (G,): connection, n, number of cells, number of patterns.
-    design
-        (2 G, N * N + N + 1): matrix, right-hand side and constant of the normal equations of N unknowns.
-    effects
-        (N - K, 2): pattern, and group or -1, of each mean effect.
     """
 
+    # (G,): connection, n, number of cells, number of patterns
     connection: IntArray
     words: FloatArray
     cells: FloatArray
     patterns: FloatArray
+    # (2 G, N * N + N + 1): matrix, right-hand side and constant of the normal equations of N unknowns
     design: FloatArray
-    effects: IntArray
+    effects: IntArray  # (N - K, 2): pattern, and group or -1, of each mean effect
 
 
 @dataclass(frozen=True)
 class CrossedSums:
-    """What the density needs of a table.
+    """What the density needs of a table."""
 
-    Attributes
-    ----------
-    patterns, within, mean
-        The table, reduced.
-    connections, groups, classes, rows
-        Numbers of each.
-    """
-
+    # the table, reduced
     patterns: tuple[Pattern, ...]
     within: WithinSums
     mean: MeanSums
+    # numbers of each
     connections: int
     groups: int
     classes: int
@@ -258,24 +209,12 @@ class CrossedSums:
 
 @dataclass(frozen=True)
 class MeanPart:
-    """The Gaussian of beta = (mu - m0, mean effects) at B points.
+    """The Gaussian of beta = (mu - m0, mean effects) at B points."""
 
-    Attributes
-    ----------
-    log_likelihood
-        (B,): the mean part of the log likelihood.
-    sd
-        (B, N): prior sds R of beta.
-    chol
-        (B, N, N): L with L L' = I + R H R.
-    x
-        (B, N): L^-1 R h; a draw of beta is R L'^-1 (x + z).
-    """
-
-    log_likelihood: FloatArray
-    sd: FloatArray
-    chol: FloatArray
-    x: FloatArray
+    log_likelihood: FloatArray  # (B,): the mean part of the log likelihood
+    sd: FloatArray  # (B, N): prior sds R of beta
+    chol: FloatArray  # (B, N, N): L with L L' = I + R H R
+    x: FloatArray  # (B, N): L^-1 R h; a draw of beta is R L'^-1 (x + z)
 
 
 def crossed_sums(

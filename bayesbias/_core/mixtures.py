@@ -11,18 +11,15 @@ from scipy.special import ndtr, ndtri
 
 from bayesbias._core.vectors import FloatArray, IntArray
 
-STEPS = 100
-"""Newton steps, or bisections, of a quantile at most."""
+STEPS = 100  # Newton steps, or bisections, of a quantile at most
+# the last step of a quantile is at most this share of a standard deviation; what is left is about its square
 CLOSE = 1e-8
-"""The last step of a quantile is at most this share of a standard deviation; what is left is about its square."""
+# standard deviations from the mean, beyond the farthest component's mean, within which every quantile lies
 FARTHEST = 40.0
-"""Standard deviations from the mean, beyond the farthest component's mean, within which every quantile lies."""
-AT_ONCE = 2**18
-"""Normal distributions that a step of quantiles looks at together."""
-NOTHING = 1e-6
-"""Variances below this share of the largest one are rounding: vectors are in half precision."""
+AT_ONCE = 2**18  # normal distributions that a step of quantiles looks at together
+NOTHING = 1e-6  # variances below this share of the largest one are rounding: vectors are in half precision
+# length of a Lanczos vector, in standard deviations, that is rounding: the measure has no further point
 EXHAUSTED = 1e-10
-"""Length of a Lanczos vector, in standard deviations, that is rounding: the measure has no further point."""
 
 
 def gauss_rule(points: FloatArray, mass: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
@@ -68,41 +65,28 @@ def gauss_rule(points: FloatArray, mass: FloatArray, size: int) -> tuple[FloatAr
 
 @dataclass(frozen=True)
 class NormalMixture:
-    """Marginal posteriors of m quantities: mixtures of N normals with the same weights.
+    """Marginal posteriors of m quantities: mixtures of N normals with the same weights."""
 
-    Attributes
-    ----------
-    weights
-        (N,), with sum 1.
-    means
-        (N, m), or (1, m) where all components have the same mean.
-    sds
-        (N, m).
-    """
-
-    weights: FloatArray
-    means: FloatArray
-    sds: FloatArray
+    weights: FloatArray  # (N,), with sum 1
+    means: FloatArray  # (N, m), or (1, m) where all components have the same mean
+    sds: FloatArray  # (N, m)
 
     @cached_property
     def mean(self) -> FloatArray:
         """Means (m,)."""
-        value: FloatArray = self.means[0] if len(self.means) == 1 else self.weights @ self.means
-        return value
+        return self.means[0] if len(self.means) == 1 else self.weights @ self.means
 
     @cached_property
     def sd(self) -> FloatArray:
         """Standard deviations (m,)."""
-        value: FloatArray = np.sqrt(self.weights @ (self.sds**2 + (self.means - self.mean) ** 2))
-        return value
+        return np.sqrt(self.weights @ (self.sds**2 + (self.means - self.mean) ** 2))
 
     def below(self, x: FloatArray | float) -> FloatArray:
         """Probability (m,) of a value below x (m,), or below one number for all; half of what lies at it counts."""
         apart = np.asarray(x) - self.means
         known = self.sds <= 0  # a component without spread is a value
         z = np.divide(apart, self.sds, out=np.zeros(np.broadcast_shapes(apart.shape, self.sds.shape)), where=~known)
-        value: FloatArray = self.weights @ np.where(known, 0.5 * (1 + np.sign(apart)), ndtr(z))
-        return value
+        return self.weights @ np.where(known, 0.5 * (1 + np.sign(apart)), ndtr(z))
 
     def quantile(self, p: float) -> FloatArray:
         """Quantiles (m,), by Newton's method within a bracket that is halved where steps leave it or hardly shrink."""
@@ -171,39 +155,25 @@ class PooledRows(Marginals):
     Deviations have the covariance of their errors, times (tau / spread)^2: words whose errors are similar have similar
     deviations. Given the factor f of the errors, each deviation keeps the share tau^2 / (tau^2 + f^2 spread^2). The
     mean keeps its own value and error, so that the rows average to it.
-
-    Attributes
-    ----------
-    centre
-        The mean.
-    of_mean
-        How many times the sums hold the mean, (m,): 1 for a value, 0 for the difference of two.
-    deviation
-        What else they hold: weighted sums of the values' observed deviations from the mean, (m,).
-    mean_root, deviation_root
-        Roots (r,) and (m, r) of the errors of the mean and of the deviations, for a factor of 1: both multiply the
-        same r standard normals.
-    factor, tau, weights
-        Nodes (N,) and their posterior weights.
-    spread
-        Root mean square of the errors of the J deviations, for a factor of 1.
     """
 
-    centre: float
-    of_mean: FloatArray
-    deviation: FloatArray
+    centre: float  # the mean
+    of_mean: FloatArray  # how many times the sums hold the mean, (m,): 1 for a value, 0 for the difference of two
+    deviation: FloatArray  # what else they hold: weighted sums of the values' observed deviations from the mean, (m,)
+    # roots (r,) and (m, r) of the errors of the mean and of the deviations, for a factor of 1: both multiply the same r
+    # standard normals
     mean_root: FloatArray
     deviation_root: FloatArray
+    # nodes (N,) and their posterior weights
     factor: FloatArray
     tau: FloatArray
     weights: FloatArray
-    spread: float
+    spread: float  # root mean square of the errors of the J deviations, for a factor of 1
 
     @property
     def gain(self) -> FloatArray:
         """Share of each deviation that is kept, (N,)."""
-        value: FloatArray = self.tau**2 / (self.tau**2 + (self.factor * self.spread) ** 2)
-        return value
+        return self.tau**2 / (self.tau**2 + (self.factor * self.spread) ** 2)
 
     @cached_property
     def mixture(self) -> NormalMixture:
@@ -240,10 +210,9 @@ class PooledRows(Marginals):
         return value
 
 
+# nodes of the factor, of tau for each of these, and of the grid that the latter stand for
 FACTORS, TAUS, FINE = 9, 12, 2001
-"""Nodes of the factor, of tau for each of these, and of the grid that the latter stand for."""
-LARGEST = 1 - 1e-12
-"""Prior probability of a smaller tau at the largest one, whose tangent is still finite."""
+LARGEST = 1 - 1e-12  # prior probability of a smaller tau at the largest one, whose tangent is still finite
 
 
 def pooled_rows(

@@ -17,61 +17,39 @@ from scipy.stats import f as variance_ratio
 from bayesbias._core.related import factor_grid, sample_pairs, similarity_bins, variograms
 from bayesbias._core.vectors import FloatArray, unit_rows
 
-MEDIAN, SPREAD = 0.9608, 0.2
-"""Prior of the factor on standard deviations, log-normal: that of the model ``related``."""
-LEAST = 0.02
-"""Least variance between the offsets of one stratum, in units of a vocabulary word's."""
+MEDIAN, SPREAD = 0.9608, 0.2  # prior of the factor on standard deviations, log-normal: that of the model ``related``
+LEAST = 0.02  # least variance between the offsets of one stratum, in units of a vocabulary word's
+# degrees of freedom of the prior that components share of their factors; more: the factors are more similar
 CONCENTRATIONS = np.geomspace(2.0, 200.0, 20)
-"""Degrees of freedom of the prior that components share of their factors; more: the factors are more similar."""
+# standard deviations of what lies behind an offset, in units of a vocabulary word's
 SIGNALS = np.geomspace(0.02, 3.0, 40)
-"""Standard deviations of what lies behind an offset, in units of a vocabulary word's."""
-TYPICAL = 0.5
-"""Scale of the half-Cauchy prior of these."""
-NEGLIGIBLE = 1e-3
-"""Posterior mass of a node below which it is left out."""
-ROUNDING = 1e-8
-"""Components with less than this share of the largest variance are rounding."""
-SHARED = 1e-9
-"""Difference of offsets below which they are one."""
-SAME = 1 - 1e-6
-"""Similarity from which on two words are one."""
+TYPICAL = 0.5  # scale of the half-Cauchy prior of these
+NEGLIGIBLE = 1e-3  # posterior mass of a node below which it is left out
+ROUNDING = 1e-8  # components with less than this share of the largest variance are rounding
+SHARED = 1e-9  # difference of offsets below which they are one
+SAME = 1 - 1e-6  # similarity from which on two words are one
 
 
 @dataclass(frozen=True)
 class Field:
-    """What a sample of the vocabulary tells of vectors.
+    """What a sample of the vocabulary tells of vectors."""
 
-    Attributes
-    ----------
-    centre
-        Mean unit vector, (d,).
-    basis
-        Components of the covariance, (d, Q), columns.
-    variances
-        Theirs, (Q,), the largest first.
-    correlations
-        Correlation of two words' coordinates by the similarity of the words, (Q, BINS).
-    """
-
-    centre: FloatArray
-    basis: FloatArray
-    variances: FloatArray
-    correlations: FloatArray
+    centre: FloatArray  # mean unit vector, (d,)
+    basis: FloatArray  # components of the covariance, (d, Q), columns
+    variances: FloatArray  # theirs, (Q,), the largest first
+    correlations: FloatArray  # correlation of two words' coordinates by the similarity of the words, (Q, BINS)
 
     @cached_property
     def _scaled(self) -> FloatArray:
-        scaled: FloatArray = self.basis * np.sqrt(self.variances)
-        return scaled
+        return self.basis * np.sqrt(self.variances)
 
     def coordinates(self, vectors: FloatArray) -> FloatArray:
         """Coordinates (n, Q) of centred vectors (n, d), in the precision of these."""
-        result: FloatArray = vectors @ self._scaled.astype(vectors.dtype)
-        return result
+        return vectors @ self._scaled.astype(vectors.dtype)
 
     def offsets(self, differences: FloatArray) -> FloatArray:
         """Coordinates (K, Q) of offsets (K, d)."""
-        result: FloatArray = differences @ (self.basis / np.sqrt(self.variances))
-        return result
+        return differences @ (self.basis / np.sqrt(self.variances))
 
     def spread(self, squares: FloatArray) -> float:
         """Standard deviation over the vocabulary of the places that an offset gives, from its squares (Q,)."""
@@ -79,8 +57,7 @@ class Field:
 
     def lengths(self, offsets: FloatArray) -> FloatArray:
         """Lengths (...) in the space of the vectors of offsets (..., Q) in coordinates."""
-        result: FloatArray = np.sqrt((offsets**2 * self.variances).sum(axis=-1))
-        return result
+        return np.sqrt((offsets**2 * self.variances).sum(axis=-1))
 
 
 def field_of(sample: FloatArray, seed: int = 0) -> Field:
@@ -97,60 +74,34 @@ def field_of(sample: FloatArray, seed: int = 0) -> Field:
 
 @dataclass(frozen=True)
 class Strata:
-    """How the mean offset is made of words at the poles.
+    """How the mean offset is made of words at the poles."""
 
-    Attributes
-    ----------
-    vectors
-        Unit vectors (R, d) of the words, each once.
-    members
-        One matrix (K, R) a stratum: the weights of words in its K offsets. The mean offset is the sum over strata of
-        the means over their offsets. Pairs are one stratum of differences; two lists are two of single words.
-    """
-
-    vectors: FloatArray
+    vectors: FloatArray  # unit vectors (R, d) of the words, each once
+    # one matrix (K, R) a stratum: the weights of words in its K offsets. The mean offset is the sum over strata of the
+    # means over their offsets. Pairs are one stratum of differences; two lists are two of single words.
     members: tuple[FloatArray, ...]
 
     @cached_property
     def weights(self) -> FloatArray:
         """Weights (R,) of the words in the mean offset."""
-        total: FloatArray = np.sum([member.mean(axis=0) for member in self.members], axis=0)
-        return total
+        return np.sum([member.mean(axis=0) for member in self.members], axis=0)
 
 
 @dataclass(frozen=True)
 class MeanOffset:
-    """The mean offset of an axis and its errors.
+    """The mean offset of an axis and its errors."""
 
-    Attributes
-    ----------
-    offsets
-        Coordinates (K, Q) of the offsets of each stratum.
-    mean
-        Coordinates (Q,) of their mean.
-    single
-        Variance (Q,) of one offset of each stratum together.
-    opposition
-        Variance (Q,) of the mean offset over oppositions of words as similar as these: with what its pairs have in
-        common. An axis without a meaning lies as far from 0.
-    pairs
-        Variance (Q,) of the mean offset over further pairs of this opposition: what they scatter around each other.
-    factor
-        Posterior mean of the factor on standard deviations, which the scatter of the pairs informs.
-    factors
-        That of each component, (Q,), on the standard deviations of the scatter.
-    freedom
-        Degrees of freedom of that scatter: offsets less strata.
-    """
-
-    offsets: tuple[FloatArray, ...]
-    mean: FloatArray
-    single: FloatArray
+    offsets: tuple[FloatArray, ...]  # coordinates (K, Q) of the offsets of each stratum
+    mean: FloatArray  # coordinates (Q,) of their mean
+    single: FloatArray  # variance (Q,) of one offset of each stratum together
+    # variance (Q,) of the mean offset over oppositions of words as similar as these: with what its pairs have in
+    # common. An axis without a meaning lies as far from 0.
     opposition: FloatArray
+    # variance (Q,) of the mean offset over further pairs of this opposition: what they scatter around each other
     pairs: FloatArray
-    factor: float
-    factors: FloatArray
-    freedom: int
+    factor: float  # posterior mean of the factor on standard deviations, which the scatter of the pairs informs
+    factors: FloatArray  # that of each component, (Q,), on the standard deviations of the scatter
+    freedom: int  # degrees of freedom of that scatter: offsets less strata
 
     def variances(self, population: str) -> FloatArray:
         """``opposition`` or ``pairs``, by name."""
@@ -266,39 +217,28 @@ class Signal:
 
     A priori the offset is normal around 0 with the covariance of the vocabulary times a variance; that variance is on a
     grid, so that what the axis as a whole tells of its size is in the error of every word.
-
-    Attributes
-    ----------
-    sds, mass
-        Nodes and their posterior mass, (T,).
-    gains
-        What is left of the observed offset at each node, (T, Q).
-    offset, noise
-        The observed mean offset and the variance of its error, (Q,).
-    freedom
-        Degrees of freedom of the error.
     """
 
+    # nodes and their posterior mass, (T,)
     sds: FloatArray
     mass: FloatArray
-    gains: FloatArray
+    gains: FloatArray  # what is left of the observed offset at each node, (T, Q)
+    # the observed mean offset and the variance of its error, (Q,)
     offset: FloatArray
     noise: FloatArray
-    freedom: int
+    freedom: int  # degrees of freedom of the error
 
     @property
     def mean(self) -> FloatArray:
         """Posterior mean (Q,)."""
-        result: FloatArray = (self.mass @ self.gains) * self.offset
-        return result
+        return (self.mass @ self.gains) * self.offset
 
     @property
     def variances(self) -> FloatArray:
         """Posterior variances (Q,); the spread of the nodes' means is counted as independent over the components."""
         gain = self.mass @ self.gains
         between = self.mass @ (self.gains - gain) ** 2
-        result: FloatArray = gain * self.noise + between * self.offset**2
-        return result
+        return gain * self.noise + between * self.offset**2
 
     def places(self, words: FloatArray, rope: float) -> Places:
         """Posteriors of the places of words (n, Q): moments, and probabilities beyond the rope on either side."""
@@ -313,8 +253,7 @@ class Signal:
         return Places(mean, sd, above, below, positive)
 
 
-MANY = 200
-"""Degrees of freedom from which on Student's distribution is taken for normal."""
+MANY = 200  # degrees of freedom from which on Student's distribution is taken for normal
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from scipy.special import ndtr, owens_t
 
 from bayesbias._core.vectors import FloatArray
 
-TINY = 1e-150
-"""What a mean of 0 is replaced by: the limit is the same from either side."""
+TINY = 1e-150  # what a mean of 0 is replaced by: the limit is the same from either side
 
 
 def opposite_signs(

@@ -9,44 +9,30 @@ import numpy as np
 from bayesbias._core.offsets import Signal
 from bayesbias._core.vectors import FloatArray
 
+# nodes of the variance of single words, and of that which related words share: to find the posterior, and in it
 COARSE, FINE = 12, 20
-"""Nodes of the variance of single words, and of that which related words share: to find the posterior, and in it."""
-LEAST, MOST = 1e-3, 4.0
-"""Their ends, in units of the variance of the values."""
+LEAST, MOST = 1e-3, 4.0  # their ends, in units of the variance of the values
+# slopes, in standard deviations of the values for one of the places, to find the posterior; denser near 0
 SLOPES = np.sinh(np.linspace(-3.0, 3.0, 81)) / np.sinh(3.0) * 2.0
-"""Slopes, in standard deviations of the values for one of the places, to find the posterior; denser near 0."""
-NARROW = 61
-"""Slopes in it."""
-NEGLIGIBLE = 1e-5
-"""Posterior mass of a node below which it does not count for the posterior's ends."""
+NARROW = 61  # slopes in it
+NEGLIGIBLE = 1e-5  # posterior mass of a node below which it does not count for the posterior's ends
+# the share of what related words have in common has the prior Beta(.4, 1): small for many values, large for some
 RARE = 0.4
-"""The share of what related words have in common has the prior Beta(.4, 1): small for many values, large for some."""
 
+# shares of the identity in the covariance of what related words share and of the errors of places
 MIXTURES = np.array([0.0, 0.02, 0.1, 0.3, 0.6, 0.9, 1.0])
-"""Shares of the identity in the covariance of what related words share and of the errors of places."""
 
 
 @dataclass(frozen=True)
 class OutsideRelation:
-    """Draws (D,) of the relation of latent outside values to latent places.
+    """Draws (D,) of the relation of latent outside values to latent places."""
 
-    Attributes
-    ----------
-    correlation
-        Of latent values with latent places over words like these.
-    place_sd, value_sd
-        Standard deviations of latent places over the words, and of latent values.
-    shared
-        Share of the variance around the line that related words have in common.
-    fitted
-        Posterior mean of the places, (n,).
-    """
-
-    correlation: FloatArray
+    correlation: FloatArray  # of latent values with latent places over words like these
+    # standard deviations of latent places over the words, and of latent values
     place_sd: FloatArray
     value_sd: FloatArray
-    shared: FloatArray
-    fitted: FloatArray
+    shared: FloatArray  # share of the variance around the line that related words have in common
+    fitted: FloatArray  # posterior mean of the places, (n,)
 
 
 def outside_relation(
@@ -131,21 +117,11 @@ def outside_relation(
 
 @dataclass(frozen=True)
 class _Nodes:
-    """Nodes of the posterior, in units of the variance of the values.
+    """Nodes of the posterior, in units of the variance of the values."""
 
-    Attributes
-    ----------
-    iid
-        Variances of single words, (G,).
-    total
-        Variances of what related words share, with what the errors of places add, (K,).
-    slopes
-        For one standard deviation of the places, (S,).
-    """
-
-    iid: FloatArray
-    total: FloatArray
-    slopes: FloatArray
+    iid: FloatArray  # variances of single words, (G,)
+    total: FloatArray  # variances of what related words share, with what the errors of places add, (K,)
+    slopes: FloatArray  # for one standard deviation of the places, (S,)
 
     @classmethod
     def between(cls, iid: tuple[float, float], total: tuple[float, float], slopes: FloatArray, size: int) -> _Nodes:
@@ -163,13 +139,11 @@ class _Nodes:
 
     def shared(self, relative: float) -> FloatArray:
         """Variances (1, K, S) of what related words share, by how much of the variance of places is error."""
-        result: FloatArray = self.total[None, :, None] - relative * self.slopes**2
-        return result
+        return self.total[None, :, None] - relative * self.slopes**2
 
     def residual(self, relative: float) -> FloatArray:
         """Variances around the line, (G, K, S)."""
-        result: FloatArray = np.maximum(self.shared(relative), 0) + self.iid[:, None, None]
-        return result
+        return np.maximum(self.shared(relative), 0) + self.iid[:, None, None]
 
     def log_prior(self, relative: float) -> FloatArray:
         """Logarithm of the prior mass of nodes (G, K, S); -inf where what is shared would be below 0."""

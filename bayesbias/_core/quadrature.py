@@ -19,47 +19,33 @@ from bayesbias._core.vectors import FloatArray
 
 LogDensity = Callable[[FloatArray], FloatArray]
 
-DROP = 18.0
-"""A grid ends where the log density lies this far below its peak, where it is 1.5e-8 of it."""
+DROP = 18.0  # a grid ends where the log density lies this far below its peak, where it is 1.5e-8 of it
 
-FILLED = 2 / 3
-"""The share of a grid's nodes that must lie above that, so that its steps are fine."""
+FILLED = 2 / 3  # the share of a grid's nodes that must lie above that, so that its steps are fine
 
+# nodes of the inner and the outer grid, and of either while its ends are looked for
 INNER, OUTER, SEARCH = 192, 256, 32
-"""Nodes of the inner and the outer grid, and of either while its ends are looked for."""
+# nodes of either at most, where the density is a narrow ridge or has two modes far apart
 MOST_OUTER, MOST_INNER = 20_000, 3_000
-"""Nodes of either at most, where the density is a narrow ridge or has two modes far apart."""
-ROUNDS = 80
-"""How often the ends of a grid are moved at most: a width doubles or shrinks to what is filled each time."""
-NOTHING = 1e-24
-"""A variance below this is rounding error."""
+ROUNDS = 80  # how often the ends of a grid are moved at most: a width doubles or shrinks to what is filled each time
+NOTHING = 1e-24  # a variance below this is rounding error
 
 
 @dataclass(frozen=True)
 class Connection:
-    """The cells of one connection, grouped by n: cells enter the density only through these sums.
+    """The cells of one connection, grouped by n: cells enter the density only through these sums."""
 
-    Attributes
-    ----------
-    rows, cells
-        Numbers of distances and of cells.
-    within
-        Sum of squares within cells.
-    n, count, deviation, scatter
-        For each distinct n: n itself, how many cells have it, the mean of their deviations ybar_j - m0, and the sum of
-        squares about that mean.
-    log_n
-        Sum over cells of log n_j.
-    """
-
+    # numbers of distances and of cells
     rows: int
     cells: int
-    within: float
+    within: float  # sum of squares within cells
+    # for each distinct n: n itself, how many cells have it, the mean of their deviations ybar_j - m0, and the sum of
+    # squares about that mean
     n: FloatArray
     count: FloatArray
     deviation: FloatArray
     scatter: FloatArray
-    log_n: float
+    log_n: float  # sum over cells of log n_j
 
 
 @dataclass(frozen=True)
@@ -83,26 +69,15 @@ class InnerGrid:
 
 @dataclass(frozen=True)
 class ScaleGrid:
-    """A posterior of scales on a grid.
+    """A posterior of scales on a grid."""
 
-    Attributes
-    ----------
-    log_sigma, step, mass
-        Outer nodes (O,), their distance, and the posterior mass at each.
-    inner
-        One grid over log s for each connection.
-    log_evidence
-        Log marginal likelihood of the distances.
-    outside
-        An estimate of the posterior mass outside the grid.
-    """
-
+    # outer nodes (O,), their distance, and the posterior mass at each
     log_sigma: FloatArray
     step: float
     mass: FloatArray
-    inner: tuple[InnerGrid, ...]
-    log_evidence: float
-    outside: float
+    inner: tuple[InnerGrid, ...]  # one grid over log s for each connection
+    log_evidence: float  # log marginal likelihood of the distances
+    outside: float  # an estimate of the posterior mass outside the grid
 
 
 @dataclass(frozen=True)

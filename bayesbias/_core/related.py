@@ -14,76 +14,43 @@ from bayesbias._core.vectors import FloatArray, IntArray
 
 STEP = 0.01
 BINS = 200
-MIDDLES = -1 + STEP * (np.arange(BINS) + 0.5)
-"""Similarities in the middle of the bins, from -1 to 1."""
-WIDTH = 0.05
-"""Standard deviation of the smoothing kernel, in similarity."""
-PAIRS = 1000
-"""Pairs of sampled words that are kept for each bin."""
-FEWEST = 5
-"""Smoothed number of pairs below which a bin says nothing."""
-NEGLIGIBLE = 1e-10
-"""Components with less than this share of the largest variance are rounding."""
+MIDDLES = -1 + STEP * (np.arange(BINS) + 0.5)  # similarities in the middle of the bins, from -1 to 1
+WIDTH = 0.05  # standard deviation of the smoothing kernel, in similarity
+PAIRS = 1000  # pairs of sampled words that are kept for each bin
+FEWEST = 5  # smoothed number of pairs below which a bin says nothing
+NEGLIGIBLE = 1e-10  # components with less than this share of the largest variance are rounding
 BLOCK = 512
-COARSE = 2
-"""Bins of similarity that are taken together to count the partners of a word."""
-FEW_CELLS = 2000
-"""Cells up to which their errors may be drawn from a root of their covariance matrix."""
-FIELDS = 2**22
-"""Numbers of draws of fields that are held at once."""
-ROWS = 2**16
-"""Numbers of draws of cells that are scaled at once."""
-SPANNED = 1e-14
-"""Combinations of lists with less than this share of the largest weight are rounding."""
-ALIKE = 1e-9
-"""Words whose scatter is a smaller share of that of unrelated words are one word."""
-PRODUCTS = 2**20
-"""Products of two words' values that are held at once."""
-ROUNDED = 1e-9
-"""Pairs of words that are none: what rounding leaves of sums of weights."""
+COARSE = 2  # bins of similarity that are taken together to count the partners of a word
+FEW_CELLS = 2000  # cells up to which their errors may be drawn from a root of their covariance matrix
+FIELDS = 2**22  # numbers of draws of fields that are held at once
+ROWS = 2**16  # numbers of draws of cells that are scaled at once
+SPANNED = 1e-14  # combinations of lists with less than this share of the largest weight are rounding
+ALIKE = 1e-9  # words whose scatter is a smaller share of that of unrelated words are one word
+PRODUCTS = 2**20  # products of two words' values that are held at once
+ROUNDED = 1e-9  # pairs of words that are none: what rounding leaves of sums of weights
+# words of a list beyond which its mean similarity to another is estimated from as many, drawn at random
 MOST_WORDS = 1500
-"""Words of a list beyond which its mean similarity to another is estimated from as many, drawn at random."""
 
 
 @dataclass(frozen=True)
 class PairSample:
-    """Pairs of sampled words, at most some for each bin of similarity.
+    """Pairs of sampled words, at most some for each bin of similarity."""
 
-    Attributes
-    ----------
-    first, second
-        Places of the two words in the sample, (pairs,).
-    bins
-        Bin of similarity of each pair, (pairs,).
-    counts
-        How many pairs of all fell into each bin, (BINS,).
-    weights
-        What each pair counts for, (pairs,).
-    """
-
+    # places of the two words in the sample, (pairs,)
     first: IntArray
     second: IntArray
-    bins: IntArray
-    counts: IntArray
-    weights: NDArray[np.float32]
+    bins: IntArray  # bin of similarity of each pair, (pairs,)
+    counts: IntArray  # how many pairs of all fell into each bin, (BINS,)
+    weights: NDArray[np.float32]  # what each pair counts for, (pairs,)
 
 
 @dataclass(frozen=True)
 class Components:
-    """Components of the protected side.
+    """Components of the protected side."""
 
-    Attributes
-    ----------
-    variances
-        (Q,), the largest first.
-    loadings
-        (J, Q), orthonormal columns.
-    correlations
-        The variogram: (Q, BINS), correlation of two words' values by the similarity of the words.
-    """
-
-    variances: FloatArray
-    loadings: FloatArray
+    variances: FloatArray  # (Q,), the largest first
+    loadings: FloatArray  # (J, Q), orthonormal columns
+    # the variogram: (Q, BINS), correlation of two words' values by the similarity of the words
     correlations: FloatArray
 
 
@@ -238,21 +205,11 @@ def list_overlaps(
 
 @dataclass(frozen=True)
 class PairCounts:
-    """How many pairs of different words two lists have in each bin of similarity.
+    """How many pairs of different words two lists have in each bin of similarity."""
 
-    Attributes
-    ----------
-    member
-        Which word is in which list, or the weights of words in lists, (lists, W).
-    bins
-        Bin of similarity of each two words that are counted, (R, R); BINS for a word with itself.
-    counts
-        (lists, lists, BINS).
-    """
-
-    member: NDArray[np.bool_] | FloatArray
-    bins: IntArray
-    counts: FloatArray
+    member: NDArray[np.bool_] | FloatArray  # which word is in which list, or the weights of words in lists, (lists, W)
+    bins: IntArray  # bin of similarity of each two words that are counted, (R, R); BINS for a word with itself
+    counts: FloatArray  # (lists, lists, BINS)
 
     @property
     def complete(self) -> bool:
@@ -349,53 +306,28 @@ def cell_covariance(parts: Components, correlations: FloatArray, word: IntArray,
     return total
 
 
-REACH, NODES = 6.0, 801
-"""Prior standard deviations of log f that the grid covers on either side, and its nodes."""
-QUANTILES = 31
-"""Points of equal probability that stand for the posterior of a factor where several factors meet."""
+REACH, NODES = 6.0, 801  # prior standard deviations of log f that the grid covers on either side, and its nodes
+QUANTILES = 31  # points of equal probability that stand for the posterior of a factor where several factors meet
 
 
 @dataclass(frozen=True)
 class RelatedSums:
-    """A table reduced to its cells.
+    """A table reduced to its cells."""
 
-    Attributes
-    ----------
-    y
-        Mean distance of each cell, (n,).
-    word, connection, kind, listed
-        Protected word, connection, attribute class and list of each cell, (n,).
-    parts
-        Components of the J protected words.
-    correlations
-        Of the lists in each component, (Q, lists, lists), positive semi-definite.
-    sampled
-        Protected words behind ``families``, (S,).
-    families
-        Correlation of their bias, (S, S).
-    distance_sd
-        Standard deviation of a protected word's distances to the words of the vocabulary, on average.
-    freedom
-        Degrees of freedom of the scatter within the cells of each class, (A,); 0 where there is none.
-    scatter
-        Observed over expected scatter within the cells of each class, (A,).
-    expected
-        Sum of squares within the cells of each class that a factor of 1 gives on average, (A,).
-    """
-
-    y: FloatArray
+    y: FloatArray  # mean distance of each cell, (n,)
+    # protected word, connection, attribute class and list of each cell, (n,)
     word: IntArray
     connection: IntArray
     kind: IntArray
     listed: IntArray
-    parts: Components
-    correlations: FloatArray
-    sampled: IntArray
-    families: FloatArray
-    distance_sd: float
-    freedom: FloatArray
-    scatter: FloatArray
-    expected: FloatArray
+    parts: Components  # components of the J protected words
+    correlations: FloatArray  # of the lists in each component, (Q, lists, lists), positive semi-definite
+    sampled: IntArray  # protected words behind ``families``, (S,)
+    families: FloatArray  # correlation of their bias, (S, S)
+    distance_sd: float  # standard deviation of a protected word's distances to the words of the vocabulary, on average
+    freedom: FloatArray  # degrees of freedom of the scatter within the cells of each class, (A,); 0 where there is none
+    scatter: FloatArray  # observed over expected scatter within the cells of each class, (A,)
+    expected: FloatArray  # sum of squares within the cells of each class that a factor of 1 gives on average, (A,)
 
     @cached_property
     def covariance(self) -> FloatArray:
@@ -405,30 +337,20 @@ class RelatedSums:
     @property
     def scaled(self) -> FloatArray:
         """Loadings (J, Q) times the standard deviations of the components."""
-        value: FloatArray = self.parts.loadings * np.sqrt(self.parts.variances)
-        return value
+        return self.parts.loadings * np.sqrt(self.parts.variances)
 
 
 @dataclass(frozen=True)
 class FactorGrid:
-    """The posteriors of the factors on one grid of their logs.
+    """The posteriors of the factors on one grid of their logs."""
 
-    Attributes
-    ----------
-    factor
-        Nodes, (NODES,).
-    mass
-        Posterior mass of each node for each attribute class, (A, NODES).
-    """
-
-    factor: FloatArray
-    mass: FloatArray
+    factor: FloatArray  # nodes, (NODES,)
+    mass: FloatArray  # posterior mass of each node for each attribute class, (A, NODES)
 
     @property
     def mean(self) -> FloatArray:
         """Posterior mean of each factor, (A,)."""
-        value: FloatArray = self.mass @ self.factor
-        return value
+        return self.mass @ self.factor
 
     @property
     def products(self) -> FloatArray:
@@ -485,8 +407,7 @@ def root_of(covariance: FloatArray) -> FloatArray:
     Of several covariances (..., n, n) as many roots.
     """
     values, vectors = np.linalg.eigh(covariance)
-    root: FloatArray = vectors * np.sqrt(np.maximum(values, 0))[..., None, :]
-    return root
+    return vectors * np.sqrt(np.maximum(values, 0))[..., None, :]
 
 
 @dataclass(frozen=True)
@@ -553,8 +474,7 @@ def _spanned(weights: CellWeights, own: NDArray[np.bool_], words: int, lists: in
     lengths = np.sqrt(by_pair.multiply(by_pair).sum(axis=1))
     by_pair = sparse.diags_array(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)) @ by_pair
     values, vectors = np.linalg.eigh((by_pair.T @ by_pair).toarray())
-    result: FloatArray = vectors[:, values > SPANNED * max(values[-1], 1.0)]
-    return result
+    return vectors[:, values > SPANNED * max(values[-1], 1.0)]
 
 
 def draw_cells(sums: RelatedSums, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -742,8 +662,7 @@ def _root_of_rest(total: FloatArray, part: FloatArray) -> FloatArray:
     # in coordinates where total is I, total - part has the eigenvalues 1 - values
     half = np.linalg.solve(chol, part)
     values, vectors = np.linalg.eigh(np.linalg.solve(chol, np.swapaxes(half, 1, 2)))
-    root: FloatArray = chol @ vectors * np.sqrt(np.maximum(1 - values, 0))[:, None, :]
-    return root
+    return chol @ vectors * np.sqrt(np.maximum(1 - values, 0))[:, None, :]
 
 
 def _inverse_wishart(freedom: float, scale: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -136,12 +136,9 @@ def t_ends(estimate: float, se: float, df: float, prob: float) -> tuple[float, f
 
 Alternative = Literal["two-sided", "greater", "less"]
 ALTERNATIVES = ("two-sided", "greater", "less")
-MOST_PARTITIONS = 1_000_000
-"""Partitions up to which all are looked at."""
-BLOCK = 2**20
-"""Numbers of random partitions that are drawn at once."""
-ROUNDING = 1e-12
-"""Differences of sums, as a share of the largest value, that are none: ties count as extreme."""
+MOST_PARTITIONS = 1_000_000  # partitions up to which all are looked at
+BLOCK = 2**20  # numbers of random partitions that are drawn at once
+ROUNDING = 1e-12  # differences of sums, as a share of the largest value, that are none: ties count as extreme
 
 
 @dataclass(frozen=True)
@@ -203,8 +200,7 @@ def partition_sums(values: FloatArray, size: int, permutations: int, rng: np.ran
 def _subset_sums(values: FloatArray, size: int) -> FloatArray:
     """The sums of all subsets of a size, from those of the values before each."""
     if 2 * size > len(values):  # the few that are left out are fewer
-        rest: FloatArray = values.sum() - _subset_sums(values, len(values) - size)
-        return rest
+        return values.sum() - _subset_sums(values, len(values) - size)
     sums: list[FloatArray] = [np.zeros(1), *(np.empty(0) for _ in range(size))]
     for i, value in enumerate(values):
         # subsets with this value are those without it of one size less; from the largest on, so that none has it twice;

@@ -13,30 +13,21 @@ from scipy.special import logsumexp
 from bayesbias._core.related import root_of
 from bayesbias._core.vectors import FloatArray, IntArray
 
-REACH = (1e-4, 1e3)
-"""Smallest and largest scale that is looked at, in widths of its prior."""
-COARSE, FINE = 120, 80
-"""Nodes of a single scale: to find where the posterior is, and there."""
-OUTER = 24
-"""Nodes of each further scale."""
-DROP = 25.0
-"""Log density below the largest at which the posterior of a scale is taken for 0."""
+REACH = (1e-4, 1e3)  # smallest and largest scale that is looked at, in widths of its prior
+COARSE, FINE = 120, 80  # nodes of a single scale: to find where the posterior is, and there
+OUTER = 24  # nodes of each further scale
+DROP = 25.0  # log density below the largest at which the posterior of a scale is taken for 0
+# nodes of both scales of a relation and of the angle of its correlation, to find where the posterior is
 ROUGH = (7, 7, 9)
-"""Nodes of both scales of a relation and of the angle of its correlation, to find where the posterior is."""
-CLOSE = (8, 12, 25)
-"""Nodes there."""
-SLIGHT = 15.0
-"""Log density below the largest at which the posterior of a relation is taken for 0."""
-ROUNDS = 3
-"""Times that the part which holds posterior mass is looked for; each finds it more narrowly."""
+CLOSE = (8, 12, 25)  # nodes there
+SLIGHT = 15.0  # log density below the largest at which the posterior of a relation is taken for 0
+ROUNDS = 3  # times that the part which holds posterior mass is looked for; each finds it more narrowly
+# smallest and largest scale of a correlation's two sides, in standard deviations of the observed values
 SIGMA_REACH = (0.02, 8.0)
-"""Smallest and largest scale of a correlation's two sides, in standard deviations of the observed values."""
-BLOCK = 32
-"""Covariance matrices that are factorised together: few, so that they stay in the cache."""
-LARGE = 1e100
-"""More than any quadratic form."""
+BLOCK = 32  # covariance matrices that are factorised together: few, so that they stay in the cache
+LARGE = 1e100  # more than any quadratic form
+# share of the mean variance by which a covariance is taken for larger, since it may have few dimensions
 ROUNDING = 1e-9
-"""Share of the mean variance by which a covariance is taken for larger, since it may have few dimensions."""
 
 
 def _log_half_cauchy(scale: FloatArray, width: float) -> FloatArray:
@@ -47,20 +38,11 @@ def _log_half_cauchy(scale: FloatArray, width: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class Rotated:
-    """Estimates in coordinates in which their known covariance is diagonal.
+    """Estimates in coordinates in which their known covariance is diagonal."""
 
-    Attributes
-    ----------
-    basis
-        W (n, n), orthogonal: W' V W is diagonal.
-    variances
-        The diagonal of W' V W, (n,).
-    y, x
-        W' y (n,) and W' X (n, p).
-    """
-
-    basis: FloatArray
-    variances: FloatArray
+    basis: FloatArray  # W (n, n), orthogonal: W' V W is diagonal
+    variances: FloatArray  # the diagonal of W' V W, (n,)
+    # W' y (n,) and W' X (n, p)
     y: FloatArray
     x: FloatArray
 
@@ -93,34 +75,19 @@ class SecondStage:
     """The posterior of ``y = X b + u_1 + ... + u_m + e``, with ``e ~ N(0, V)`` and ``u_k ~ N(0, tau_k^2 T_k)``.
 
     Each tau_k has a half-Cauchy prior. Everything Gaussian is integrated exactly; the scales are on a grid.
-
-    Attributes
-    ----------
-    y, covariance, design
-        What was given: (n,), (n, n), (n, p).
-    effects
-        Covariances (n, n) of the random effects but the last for a scale of 1; those of the last are independent.
-    weights
-        How coefficients are estimated, (p, n); None for the precision.
-    outer
-        Scales (G, m - 1) of the effects but the last.
-    rotations
-        The estimates for each row of ``outer``.
-    inner
-        Nodes (G, FINE) of the last effect's scale.
-    mass
-        Posterior mass (G, FINE) of the nodes.
     """
 
+    # what was given: (n,), (n, n), (n, p)
     y: FloatArray
     covariance: FloatArray
     design: FloatArray
+    # covariances (n, n) of the random effects but the last for a scale of 1; those of the last are independent
     effects: tuple[FloatArray, ...]
-    weights: FloatArray | None
-    outer: FloatArray
-    rotations: tuple[Rotated, ...]
-    inner: FloatArray
-    mass: FloatArray
+    weights: FloatArray | None  # how coefficients are estimated, (p, n); None for the precision
+    outer: FloatArray  # scales (G, m - 1) of the effects but the last
+    rotations: tuple[Rotated, ...]  # the estimates for each row of ``outer``
+    inner: FloatArray  # nodes (G, FINE) of the last effect's scale
+    mass: FloatArray  # posterior mass (G, FINE) of the nodes
 
     def draw(self, draws: int, rng: np.random.Generator) -> StageDraws:
         """Independent draws of scales, coefficients and effects."""
@@ -279,23 +246,14 @@ def _reach(value: FloatArray, axis: int, drop: float = DROP) -> IntArray:
 
 @dataclass(frozen=True)
 class Relation:
-    """Draws (D,) of the relation of latent values to latent or known ones.
+    """Draws (D,) of the relation of latent values to latent or known ones."""
 
-    Attributes
-    ----------
-    correlation, slope, intercept
-        Of the latent y with the latent x.
-    residual_sd
-        Of the latent y around the line.
-    residual
-        Which of the candidates for the residual covariance each draw is of.
-    """
-
+    # of the latent y with the latent x
     correlation: FloatArray
     slope: FloatArray
     intercept: FloatArray
-    residual_sd: FloatArray
-    residual: IntArray
+    residual_sd: FloatArray  # of the latent y around the line
+    residual: IntArray  # which of the candidates for the residual covariance each draw is of
 
 
 @dataclass(frozen=True)

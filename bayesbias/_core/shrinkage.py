@@ -9,8 +9,7 @@ from bayesbias._core.vectors import FloatArray
 
 def false_sign_rates(below: FloatArray) -> FloatArray:
     """Local false sign rates (n,): the probability that the more probable sign is wrong."""
-    rates: FloatArray = np.minimum(below, 1 - below)
-    return rates
+    return np.minimum(below, 1 - below)
 
 
 def s_values(rates: FloatArray) -> FloatArray:

@@ -25,8 +25,7 @@ def in_blocks[T](work: Callable[[slice], T], size: int, step: int) -> list[T]:
         return list(pool.map(work, parts))
 
 
-BLOCK = 20_000
-"""Rows that are scaled together."""
+BLOCK = 20_000  # rows that are scaled together
 
 
 def unit_rows(vectors: ArrayLike) -> FloatArray:
@@ -43,8 +42,7 @@ def unit_rows(vectors: ArrayLike) -> FloatArray:
 
 def mean_unit(rows: FloatArray) -> FloatArray:
     """Mean of the rows' unit vectors (dimensions,), without a copy of the rows."""
-    mean: FloatArray = (1 / _lengths(rows)) @ rows / len(rows)
-    return mean
+    return (1 / _lengths(rows)) @ rows / len(rows)
 
 
 def unit_products(rows: FloatArray, with_these: FloatArray) -> FloatArray:
@@ -81,8 +79,7 @@ def unit_single(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
     return unit
 
 
-ROWS_AT_ONCE = 2**22
-"""Cosines that are held at once, on each core."""
+ROWS_AT_ONCE = 2**22  # cosines that are held at once, on each core
 
 
 def nearest_rows(unit: NDArray[np.floating], rows: IntArray, count: int) -> IntArray:
@@ -100,12 +97,11 @@ def nearest_rows(unit: NDArray[np.floating], rows: IntArray, count: int) -> IntA
     return nearest
 
 
+# 1 - cosine up to which two vectors are one. Rounding moves a vector less (to half precision 4e-8, to four decimals of
+# a unit vector 1e-7), and the nearest two different words of a word list are further apart by a factor of 10,000.
 SAME = 1e-6
-"""1 - cosine up to which two vectors are one. Rounding moves a vector less (to half precision 4e-8, to four decimals
-of a unit vector 1e-7), and the nearest two different words of a word list are further apart by a factor of 10,000."""
 AXES = 6
-STEP = 1e-7
-"""Grid on which projected vectors that fall together are taken together first."""
+STEP = 1e-7  # grid on which projected vectors that fall together are taken together first
 
 
 def first_alike(vectors: FloatArray, same: float = SAME) -> IntArray:
@@ -141,16 +137,14 @@ def first_alike(vectors: FloatArray, same: float = SAME) -> IntArray:
     _, label = connected_components(graph, directed=False)
     first = np.full(int(label.max()) + 1, size, dtype=np.intp)
     np.minimum.at(first, label, np.arange(size))
-    result: IntArray = first[label]
-    return result
+    return first[label]
 
 
 def _cells(projected: FloatArray) -> NDArray[np.uint64]:
     """A number (rows,) for the cell of a fine grid that each row falls in; two cells may share one."""
     steps = np.rint(projected / STEP).astype(np.int64).view(np.uint64)
     factors = np.random.default_rng(1).integers(1, 2**63, steps.shape[1], dtype=np.uint64) | np.uint64(1)
-    cells: NDArray[np.uint64] = (steps * factors).sum(axis=1, dtype=np.uint64)
-    return cells
+    return (steps * factors).sum(axis=1, dtype=np.uint64)
 
 
 def _apart(vectors: FloatArray, left: IntArray, right: IntArray) -> FloatArray:
@@ -163,8 +157,7 @@ def _apart(vectors: FloatArray, left: IntArray, right: IntArray) -> FloatArray:
     return values
 
 
-NOTHING = 1e-10
-"""Length, beside 1, of a vector that has nothing left."""
+NOTHING = 1e-10  # length, beside 1, of a vector that has nothing left
 
 
 def principal_directions(sets: Sequence[FloatArray], components: int) -> tuple[FloatArray, FloatArray]:
@@ -192,8 +185,7 @@ def principal_directions(sets: Sequence[FloatArray], components: int) -> tuple[F
 
 def without(vectors: FloatArray, directions: FloatArray) -> FloatArray:
     """Vectors (words, dimensions) less their projections on orthonormal directions (k, dimensions)."""
-    left: FloatArray = vectors - (vectors @ directions.T) @ directions
-    return left
+    return vectors - (vectors @ directions.T) @ directions
 
 
 def equalised(vectors: FloatArray, directions: FloatArray) -> FloatArray:
@@ -214,8 +206,7 @@ def equalised(vectors: FloatArray, directions: FloatArray) -> FloatArray:
     inside = ((vectors - mean) @ directions.T) @ directions
     lengths = np.linalg.norm(inside, axis=1, keepdims=True)
     towards = np.divide(inside, lengths, out=np.zeros_like(inside), where=lengths > NOTHING)
-    moved: FloatArray = unit_rows(shared + np.sqrt(max(1 - shared @ shared, 0.0)) * towards)
-    return moved
+    return unit_rows(shared + np.sqrt(max(1 - shared @ shared, 0.0)) * towards)
 
 
 def _orthogonal_map(first: NDArray[np.floating], second: NDArray[np.floating]) -> FloatArray:
@@ -238,8 +229,7 @@ def _orthogonal_map(first: NDArray[np.floating], second: NDArray[np.floating]) -
         part = slice(begin, begin + BLOCK)
         crossed += first[part].astype(np.float64).T @ second[part].astype(np.float64)
     left, _, right = np.linalg.svd(crossed)
-    rotation: FloatArray = left @ right
-    return rotation
+    return left @ right
 
 
 def word_stability(

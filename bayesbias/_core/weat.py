@@ -6,8 +6,7 @@ import numpy as np
 
 from bayesbias._core.vectors import FloatArray
 
-NO_SPREAD = 1e-12
-"""Standard deviation of s up to which there is no effect size."""
+NO_SPREAD = 1e-12  # standard deviation of s up to which there is no effect size
 
 
 def known_mean(values: FloatArray, axis: int = -1) -> FloatArray:
@@ -20,8 +19,7 @@ def known_mean(values: FloatArray, axis: int = -1) -> FloatArray:
 
 def sum_statistic(first: FloatArray, second: FloatArray) -> FloatArray:
     """Sum of s over the first target set less that over the second, along the last axis."""
-    total: FloatArray = first.sum(axis=-1) - second.sum(axis=-1)
-    return total
+    return first.sum(axis=-1) - second.sum(axis=-1)
 
 
 def effect_size(first: FloatArray, second: FloatArray, axis: int = -1) -> FloatArray:

@@ -313,8 +313,7 @@ class NullDistribution(Result):
 
 def as_far(values: FloatArray, observed: float, centre: float) -> NDArray[np.bool_]:
     """Which values are at least as far from the centre as the observed one."""
-    far: NDArray[np.bool_] = np.abs(values - centre) >= abs(observed - centre) - 1e-12
-    return far
+    return np.abs(values - centre) >= abs(observed - centre) - 1e-12
 
 
 Metric = Callable[[pd.DataFrame], float]

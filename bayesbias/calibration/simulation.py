@@ -301,8 +301,7 @@ def simulate_null_weat(
 
 def _s(cosines: FloatArray, attributes: int) -> FloatArray:
     """s(w): mean cosine with the first attribute set less that with the second, over the last axis."""
-    s: FloatArray = cosines[..., :attributes].mean(axis=-1) - cosines[..., attributes:].mean(axis=-1)
-    return s
+    return cosines[..., :attributes].mean(axis=-1) - cosines[..., attributes:].mean(axis=-1)
 
 
 def _weat(s: FloatArray, words: int) -> tuple[FloatArray, FloatArray]:

@@ -392,8 +392,7 @@ def _similarity(
     given, drawn = means[None], reached.astype(np.float64)
 
     def products(each: FloatArray) -> FloatArray:
-        result: FloatArray = (each @ each.transpose(0, 2, 1)).mean(axis=0)
-        return result
+        return (each @ each.transpose(0, 2, 1)).mean(axis=0)
 
     def cosines(each: FloatArray) -> FloatArray:
         apart = each - centre
@@ -617,8 +616,7 @@ def _contrast_values(kv: KeyedVectors, weighted: FloatArray, lists: list[Listed]
     means = [
         cosines[:, place, part] @ entry.weights for place, (part, entry) in enumerate(zip(parts, lists, strict=True))
     ]
-    values: FloatArray = -np.sum(means, axis=0).T
-    return values
+    return -np.sum(means, axis=0).T
 
 
 def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | None, case: Case) -> _Asked:

@@ -262,8 +262,7 @@ class ContextVectors:
     def _mean_products(self) -> FloatArray:
         """Products (words, words) of the words' mean vectors of length 1: means over all templates of either word."""
         mean = self.units().sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
-        result: FloatArray = mean @ mean.T
-        return result
+        return mean @ mean.T
 
     def keyed_vectors(self, frames: str = SAME) -> KeyedVectors:
         """One vector for each word, such that its cosines with others are the mean cosines over templates.

@@ -136,8 +136,7 @@ class Relatedness(Result):
 
     def of_words(self, rows: FloatArray, words: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
         """Values (words, m) of some protected words from what the rows of ``scatter`` have, (rows, m)."""
-        value: FloatArray = self.protected[words].astype(float) @ rows if self.by_dimension else rows[words]
-        return value
+        return self.protected[words].astype(float) @ rows if self.by_dimension else rows[words]
 
     def distances(self, words: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
         """Distances (words, N) of some protected words, by their places, to the sample, each row centred."""
@@ -147,8 +146,7 @@ class Relatedness(Result):
     def mean_distances(self) -> FloatArray:
         """Mean distance (N,) of the protected words to each word of the sample, less the mean over these."""
         rows = self.scatter.astype(float)
-        value: FloatArray = self.protected.mean(axis=0, dtype=float) @ rows if self.by_dimension else rows.mean(axis=0)
-        return value
+        return self.protected.mean(axis=0, dtype=float) @ rows if self.by_dimension else rows.mean(axis=0)
 
     def with_sample(self, kept: NDArray[np.intp], scatter: FloatArray) -> Self:
         """The relatedness with some words of the sample only, and another scatter (rows, kept), rows centred."""

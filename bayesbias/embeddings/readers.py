@@ -449,8 +449,7 @@ def _npz(path: Path, wanted: Wanted) -> Blocks:
 def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, order and type of an array that begins here."""
     read_header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}[read_magic(member)]
-    result: tuple[tuple[int, ...], bool, np.dtype[Any]] = read_header(member)
-    return result
+    return read_header(member)
 
 
 def stored_sample(path: Path) -> dict[str, NDArray[Any]] | None:

@@ -60,8 +60,7 @@ class VocabularySample:
 
 def sample_of(kv: KeyedVectors) -> VocabularySample | None:
     """The sample of the vocabulary that an embedding carries; None where it is whole or carries none."""
-    result: VocabularySample | None = getattr(kv, ATTRIBUTE, None)
-    return result
+    return getattr(kv, ATTRIBUTE, None)
 
 
 def drawn_rows(
