@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from bayesbias._checks import flag, one_of, whole_number
 from bayesbias._core.marginal import reduce_to_cells
 from bayesbias._core.random_lists import draw_in_ranges
+from bayesbias._core.resampling import effect_size, known_mean
 from bayesbias._core.vectors import FloatArray, IntArray, cosine_distances
-from bayesbias._core.weat import effect_size, known_mean
 from bayesbias._phrases import percent
 from bayesbias._progress import progress
 from bayesbias._results import Result

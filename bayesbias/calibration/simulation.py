@@ -12,9 +12,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from bayesbias._checks import finite_number, probability, whole_number
-from bayesbias._core.resampling import PermutationTest, partition_sums, permutation_test
+from bayesbias._core.resampling import PermutationTest, effect_size, partition_sums, permutation_test, sum_statistic
 from bayesbias._core.vectors import FloatArray
-from bayesbias._core.weat import effect_size, sum_statistic
 from bayesbias._phrases import percent
 from bayesbias._results import Result
 from bayesbias.calibration.null_models import BLOCK
