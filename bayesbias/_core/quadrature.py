@@ -20,9 +20,7 @@ from bayesbias._core.vectors import FloatArray
 LogDensity = Callable[[FloatArray], FloatArray]
 
 DROP = 18.0  # a grid ends where the log density lies this far below its peak, where it is 1.5e-8 of it
-
 FILLED = 2 / 3  # the share of a grid's nodes that must lie above that, so that its steps are fine
-
 # nodes of the inner and the outer grid, and of either while its ends are looked for
 INNER, OUTER, SEARCH = 192, 256, 32
 # nodes of either at most, where the density is a narrow ridge or has two modes far apart
@@ -90,15 +88,7 @@ class ScaleDraws:
 
 
 def connection_sums(n: FloatArray, mean: FloatArray, ssd: FloatArray, prior_mean: float) -> Connection:
-    """Group the cells of a connection by their n.
-
-    Parameters
-    ----------
-    n, mean, ssd
-        Arrays (cells), every n at least 1.
-    prior_mean
-        m0, about which deviations are taken.
-    """
+    """Group the cells (cells,) of a connection by their n, deviations about the prior mean."""
     sizes, which = np.unique(n, return_inverse=True)
     count = np.bincount(which).astype(float)
     deviation = np.bincount(which, weights=mean - prior_mean) / count
@@ -117,11 +107,8 @@ def connection_sums(n: FloatArray, mean: FloatArray, ssd: FloatArray, prior_mean
 def scale_grid(connections: Sequence[Connection], priors: Priors) -> ScaleGrid:
     """The posterior of sigma, which the connections share, and of each connection's s.
 
-    Raises
-    ------
-    ValueError
-        The distances do not vary within cells (or, one in each cell, between them): the density grows without bound as
-        the scales go to 0.
+    A ValueError where distances do not vary within cells (or, one in each cell, between them): the density grows
+    without bound as the scales go to 0.
     """
     rows = sum(c.rows for c in connections)
     free = rows - sum(c.cells for c in connections)
@@ -190,15 +177,7 @@ def draw_scales(
 def draw_cells(
     n: FloatArray, mean: FloatArray, sigma: FloatArray, s: FloatArray, mu: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Draws of cell means from their Gaussian given the scales and mu.
-
-    Parameters
-    ----------
-    n, mean
-        Arrays (cells).
-    sigma, s, mu
-        Arrays (D,); the result is (cells, D).
-    """
+    """Draws (cells, D) of cell means from their Gaussian given the scales and mu (D,)."""
     noise = sigma**2 / n[:, None]
     share = s**2 / (s**2 + noise)
     centre = mu + share * (mean[:, None] - mu)
@@ -230,7 +209,9 @@ def _inner_grid(log_sigma: FloatArray, connection: Connection, priors: Priors, p
         return _s_density(log_s, variance, connection, priors)
 
     near = _first_guess(connection)
-    far = max(near, 0.5 * float(np.log(_about_prior_mean(connection))))
+    # the mean square of the cell means about the prior mean of mu
+    squares = connection.scatter.sum() + (connection.count * connection.deviation**2).sum()
+    far = max(near, 0.5 * float(np.log(max(float(squares / connection.cells), NOTHING))))
     start = np.full(len(log_sigma), near - 3.0), np.full(len(log_sigma), far + 3.0)
     search = SEARCH
     if far > near + 1:
@@ -301,12 +282,6 @@ def _between(connection: Connection) -> float:
     centre = (connection.count * connection.deviation).sum() / connection.cells
     squares = connection.scatter.sum() + (connection.count * (connection.deviation - centre) ** 2).sum()
     return float(squares / connection.cells)
-
-
-def _about_prior_mean(connection: Connection) -> float:
-    """The mean square of the cell means about the prior mean of mu; not 0."""
-    squares = connection.scatter.sum() + (connection.count * connection.deviation**2).sum()
-    return max(float(squares / connection.cells), NOTHING)
 
 
 def _first_guess(connection: Connection) -> float:
