@@ -120,8 +120,7 @@ def complete_truth(spec: ModelSpec, data: Distances, truth: Mapping[str, Any], r
     return family_of(spec).completed_truth(spec, data, truth, rng)
 
 
-SPLITS = 5_000
-"""Random partitions among which that of the example is chosen."""
+SPLITS = 5_000  # random partitions among which that of the example is chosen
 
 
 @dataclass(frozen=True, repr=False)

@@ -47,18 +47,14 @@ Kind = Literal["topical", "random"]
 LISTS = {
     "topical": "random lists as coherent as these and as similar to each other",
     "random": "lists of unrelated random words",
-}
-"""Kinds of replicates, and what a sentence calls their lists."""
+}  # kinds of replicates, and what a sentence calls their lists
 QUESTION = (
     "The check asks how often random lists of words that have nothing to do with the groups, as coherent as the given "
     "lists and as similar to each other, give a value as large"
 )
-MOST = 20_000
-"""Words of the vocabulary among which topics are looked for."""
-SHORT = 0.05
-"""Difference in mean similarity above which a note says that random lists are not like the given ones."""
-PLENTY = 5
-"""Words of the vocabulary for each word of a replicate below which a note says that replicates are similar."""
+MOST = 20_000  # words of the vocabulary among which topics are looked for
+SHORT = 0.05  # difference in mean similarity above which a note says that random lists are not like the given ones
+PLENTY = 5  # words of the vocabulary for each word of a replicate below which a note says that replicates are similar
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -28,8 +28,7 @@ PAIRINGS = {SAME: "both words in the same frame", CROSSED: "the two words in dif
 CENTRES = ("none", "vocabulary", "controls")
 FORMAT = 1
 FACTS = ("words", "frames", "texts", "encoder", "representation", "templates", "skipped", "centre", "all_but_top")
-MOST_WORDS = 6000
-"""Words whose matrix of cosines is decomposed."""
+MOST_WORDS = 6000  # words whose matrix of cosines is decomposed
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 Case = Literal["as-is", "fallback"]
 CASES = ("as-is", "fallback")
-NOTHING = 1e-6
-"""Length of the mean of unit vectors below which they have no common direction."""
+NOTHING = 1e-6  # length of the mean of unit vectors below which they have no common direction
 
 
 @dataclass(frozen=True)
@@ -147,8 +146,7 @@ def _spelled(word: str, case: str, language: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*every, unbroken]))
 
 
-DOTTED = ("tr", "az")
-"""Languages with a dotted and a dotless i, each with its capital (Unicode's SpecialCasing.txt)."""
+DOTTED = ("tr", "az")  # languages with a dotted and a dotless i, each with its capital (Unicode's SpecialCasing.txt)
 
 
 def _capitals(word: str, language: str | None) -> tuple[str, str, str]:

@@ -20,12 +20,9 @@ from numpy.typing import NDArray
 from bayesbias._files import archive_of, check_unpacked, from_json
 from bayesbias.errors import InputError
 
-CHUNK = 1 << 23
-"""Bytes of vectors that are read together."""
-PIECE = 1 << 20
-"""Bytes of a stream that are read together: as much as a processor's cache holds."""
-LONGEST = 1 << 24
-"""Bytes of a line of text, or of the vector of a word."""
+CHUNK = 1 << 23  # bytes of vectors that are read together
+PIECE = 1 << 20  # bytes of a stream that are read together: as much as a processor's cache holds
+LONGEST = 1 << 24  # bytes of a line of text, or of the vector of a word
 PICKLE_MARK = b"\x80"
 ZIP_MARK = b"PK\x03\x04"
 GZIP_MARK = b"\x1f\x8b"
@@ -33,12 +30,10 @@ LINE_BREAK, BLANK = b"\n "
 FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
 PARQUET_MARK = b"PAR1"
 SAFE_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
-MOST_HEADER = 1 << 28
-"""Bytes of the header of a safetensors file."""
-BATCH = 4096
-"""Rows of a Parquet file that are read together."""
+MOST_HEADER = 1 << 28  # bytes of the header of a safetensors file
+BATCH = 4096  # rows of a Parquet file that are read together
+# arrays of an .npz embedding that hold a sample of the vocabulary
 SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
-"""Arrays of an .npz embedding that hold a sample of the vocabulary."""
 
 Vectors = NDArray[np.float32]
 IntArray = NDArray[np.intp]
@@ -46,25 +41,14 @@ IntArray = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of a text that hold something.
+    """Lines of a text that hold something."""
 
-    Attributes
-    ----------
-    text
-        The text.
-    starts, ends
-        Where each line begins and ends, without its break.
-    numbers
-        Number of each line, from 0, among all lines.
-    every
-        How many lines there are.
-    """
-
-    text: bytes
+    text: bytes  # the text
+    # where each line begins and ends, without its break
     starts: IntArray
     ends: IntArray
-    numbers: IntArray
-    every: int
+    numbers: IntArray  # number of each line, from 0, among all lines
+    every: int  # how many lines there are
 
     def at(self, row: int) -> bytes:
         """One of the lines."""
@@ -374,8 +358,7 @@ def _entry(path: Path, number: int, line: bytes, dimensions: int) -> tuple[bytes
     return parsed
 
 
-DIGITS = 4
-"""Digits of a number from which on a shorter one beside it looks cut."""
+DIGITS = 4  # digits of a number from which on a shorter one beside it looks cut
 
 
 def _cut(line: bytes) -> bool:
@@ -418,8 +401,7 @@ def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
         return None
 
 
-PLAIN = b"0123456789.-+eE \r"
-"""Bytes of plain numbers and what is between them."""
+PLAIN = b"0123456789.-+eE \r"  # bytes of plain numbers and what is between them
 
 
 def _selected(words: list[str | bytes], wanted: Wanted) -> tuple[list[bytes], list[int]]:

@@ -17,44 +17,28 @@ if TYPE_CHECKING:
     from bayesbias._core.vectors import FloatArray, IntArray
 
 SAMPLE = 3000
-FREQUENT = 20_000
-"""The most frequent words of a file that is ordered by frequency: this many of its first words."""
+FREQUENT = 20_000  # the most frequent words of a file that is ordered by frequency: this many of its first words
 LOOKED_AT = 200
-SHORTER = 1.5
-"""How many letters the first words of a file ordered by frequency are shorter than others, on average."""
+SHORTER = 1.5  # how many letters the first words of a file ordered by frequency are shorter than others, on average
+# least standard deviation of the kernel around a listed word's place in the file, in natural logarithms of places
 NARROWEST = 0.25
-"""Least standard deviation of the kernel around a listed word's place in the file, in natural logarithms of places."""
+# share of the sample that is spread evenly over the logarithms of all places, so that none has the rate 0
 ANYWHERE = 0.001
-"""Share of the sample that is spread evenly over the logarithms of all places, so that none has the rate 0."""
-STEPS = 512
-"""Points of the logarithm of places at which that density is computed."""
-ATTRIBUTE = "bayesbias_sample"
-"""Name of the sample on an embedding of which a part is loaded."""
+STEPS = 512  # points of the logarithm of places at which that density is computed
+ATTRIBUTE = "bayesbias_sample"  # name of the sample on an embedding of which a part is loaded
 
 
 @dataclass(frozen=True, eq=False)
 class VocabularySample:
-    """A sample of the words of an embedding of which only some are loaded.
+    """A sample of the words of an embedding of which only some are loaded."""
 
-    Attributes
-    ----------
-    words
-        The sampled words, in the order of the file; none of them is among those that were asked for.
-    vectors
-        Their vectors (words, dimensions).
-    kind
-        How they were drawn: ``"ranks"`` or ``"random"``, as in :class:`Relatedness`.
-    size
-        Number of words of the whole embedding.
-    places
-        Place in the file, from 0, of each sampled word and of each word that was asked for; empty where the file is not
-        ordered by frequency.
-    """
-
+    # the sampled words, in the order of the file; none of them is among those that were asked for
     words: tuple[str, ...]
-    vectors: NDArray[np.float32]
-    kind: str
-    size: int
+    vectors: NDArray[np.float32]  # their vectors (words, dimensions)
+    kind: str  # how they were drawn: ``"ranks"`` or ``"random"``, as in :class:`Relatedness`
+    size: int  # number of words of the whole embedding
+    # place in the file, from 0, of each sampled word and of each word that was asked for; empty where the file is not
+    # ordered by frequency
     places: Mapping[str, int]
 
 

@@ -27,13 +27,11 @@ from bayesbias.embeddings.readers import GZIP_MARK
 from bayesbias.errors import InputError, listed
 from bayesbias.words import WordLists
 
-LONGEST = 10_000
-"""Words of a sentence; gensim ignores what comes after."""
+LONGEST = 10_000  # words of a sentence; gensim ignores what comes after
 
 NAMES = re.compile(r"\w[\w .+-]*")
 END = b"\0\0"
-STEP = 1_000
-"""Sentences or lines between two looks at how much is read."""
+STEP = 1_000  # sentences or lines between two looks at how much is read
 
 type Sentences = Iterable[str | Sequence[str]]
 type Text = str | os.PathLike[str] | Sentences
@@ -176,15 +174,14 @@ def lines_of(path: Path, done: Callable[[float], None] | None = None) -> Iterato
 
 MALE = "he man boy father son brother uncle nephew husband king actor duke"
 FEMALE = "she woman girl mother daughter sister aunt niece wife queen actress duchess"
-PAIRS = tuple(zip(MALE.split(), FEMALE.split(), strict=True))
-"""Protected words, male and female."""
+PAIRS = tuple(zip(MALE.split(), FEMALE.split(), strict=True))  # protected words, male and female
 
 BESIDE_BOTH = (
     "said/thought adult/citizen school/child parent/nursery teenager/grown sibling/twin relative/visit cousin/reunion "
     "married/wedding palace/crown theatre/stage castle/estate"
 )
+# words that stand beside both words of a pair, pair by pair
 SHARED = tuple(tuple(words.split("/")) for words in BESIDE_BOTH.split())
-"""Words that stand beside both words of a pair, pair by pair."""
 
 WORDS = {
     name: tuple(words.split())
@@ -198,8 +195,7 @@ WORDS = {
         "filler": "the and of to a in was with on for it at by from as that this but not had were so all one there "
         "then after before again while near when more some still soon later today also together",
     }.items()
-}
-"""Stereotypes, controls, and words that stand anywhere."""
+}  # stereotypes, controls, and words that stand anywhere
 
 TOPICS = tuple(
     tuple(words.split())
@@ -211,18 +207,13 @@ TOPICS = tuple(
         "horse cow sheep goat hen duck barn pasture hay tractor wheat barley plough fence",
         "train station ticket road bridge bus tram tunnel platform luggage timetable railway carriage driver",
     )
-)
-"""Words of the sentences that are not about people."""
+)  # words of the sentences that are not about people
 
-PEOPLE = 0.5
-"""Share of the sentences that are about people."""
-HUMAN_SHARE = 0.5
-"""Share of the activities that are human controls."""
+PEOPLE = 0.5  # share of the sentences that are about people
+HUMAN_SHARE = 0.5  # share of the activities that are human controls
 SLOTS = 11
-FILLED = [0, 2, 4, 7, 9]
-"""Places of the fillers in a sentence."""
-KEPT = 0.7
-"""Share of the places of fillers that are filled."""
+FILLED = [0, 2, 4, 7, 9]  # places of the fillers in a sentence
+KEPT = 0.7  # share of the places of fillers that are filled
 
 type WordArray = NDArray[np.object_]
 type Chances = Callable[..., FloatArray]

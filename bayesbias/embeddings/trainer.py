@@ -113,8 +113,7 @@ def _differences(stored: Mapping[str, object], wanted: Mapping[str, object]) -> 
     return differing
 
 
-ALGORITHMS = {"sgns": 1, "cbow": 0}
-"""Names of the algorithms, and what gensim calls ``sg``."""
+ALGORITHMS = {"sgns": 1, "cbow": 0}  # names of the algorithms, and what gensim calls ``sg``
 
 
 @dataclass(frozen=True)

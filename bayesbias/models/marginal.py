@@ -27,7 +27,7 @@ from bayesbias._core.marginal import (
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import in_notebook, progress
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.tables import once
+from bayesbias.distances.storage import once
 from bayesbias.errors import InputError
 from bayesbias.models.draws import EFFECTS, Draws
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
