@@ -56,23 +56,9 @@ def drawn_rows(
 ) -> tuple[IntArray, str]:
     """Rows of words outside of lists in the order in which they are drawn, more than asked for, and how they are drawn.
 
-    Words are drawn by a hash of their letters and the seed, so that two vocabularies are sampled at the same words.
-
-    Parameters
-    ----------
-    keys, listed_keys
-        The words of the embedding, and those of them that are not sampled.
-    sample, seed
-        Number of words, and the seed.
-    followed
-        Rows of the words of each list whose ranks the sample follows where the file is ordered by frequency. None
-        takes the most frequent words there.
-
-    Returns
-    -------
-    tuple
-        Rows, and ``"ranks"`` (they follow those ranks), ``"frequent"`` (from the most frequent words) or ``"random"``
-        (from all words).
+    Words are drawn by a hash of their letters and the seed, so that two vocabularies are sampled at the same words:
+    ``"ranks"`` where the file is ordered by frequency and they follow the ranks of the words of some lists (their
+    rows), ``"frequent"`` where they are of the most frequent words there, ``"random"`` where they are of all words.
     """
     ordered = len(keys) > sample + len(listed_keys) and ordered_by_frequency(keys)
     kind = "random" if not ordered else "frequent" if followed is None else "ranks"
@@ -97,15 +83,6 @@ def _rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
     small part the same everywhere. The kernels' width is Silverman's for all words together. A word's rate is that
     density over its place, since there are as many words within a step of the logarithm as their place is large.
 
-    Parameters
-    ----------
-    size
-        Number of words of the file.
-    followed
-        Places of the words of each list, from 0; an empty list counts for nothing.
-
-    References
-    ----------
     Silverman, B. W. (1986). Density estimation for statistics and data analysis. Chapman and Hall.
     https://doi.org/10.1201/9781315140919
     """
@@ -152,12 +129,7 @@ def _scrambled(words: Sequence[str], seed: int) -> NDArray[np.uint64]:
 
 
 def ordered_by_frequency(keys: Sequence[str]) -> bool:
-    """Whether words seem to be ordered by frequency: frequent words are short, and not in alphabetical order.
-
-    References
-    ----------
-    Zipf, G. K. (1935). The psycho-biology of language. Houghton Mifflin.
-    """
+    """Whether words seem to be ordered by frequency: frequent ones are short (Zipf 1935), not in alphabetical order."""
     first = [key for key in keys[: 10 * LOOKED_AT] if key.isalpha()][:LOOKED_AT]
     later = [key for key in keys[len(keys) // 2 :: max(1, len(keys) // 4000)] if key.isalpha()]
     if len(first) < LOOKED_AT or len(later) < LOOKED_AT:

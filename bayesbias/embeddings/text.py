@@ -102,7 +102,9 @@ def counted(name: str, text: Path | Sentences, min_count: int) -> Corpus:
     counts: Counter[str] = Counter()
     digest = hashlib.sha256()
     sentences = longest = 0
-    with progress(f"reading {name}", _size(text)) as done:
+    # bytes of a file, or number of sentences, 0 where they do not tell
+    size = text.stat().st_size if isinstance(text, Path) else length_hint(text)
+    with progress(f"reading {name}", size) as done:
         for words in sentences_of(text, done):
             try:
                 digest.update("\0".join(words).encode() + END)
@@ -130,11 +132,6 @@ def counted(name: str, text: Path | Sentences, min_count: int) -> Corpus:
             f"frequent of which occurs {max(counts.values())} times; give a larger corpus or a smaller min_count"
         )
     return Corpus(name, text, frequent, sentences, counts.total(), digest.hexdigest())
-
-
-def _size(text: Path | Sentences) -> int:
-    """Bytes of a file, or number of sentences, 0 where they do not tell."""
-    return text.stat().st_size if isinstance(text, Path) else length_hint(text)
 
 
 def sentences_of(text: Path | Sentences, done: Callable[[float], None] | None = None) -> Iterator[Sequence[str]]:
@@ -317,7 +314,13 @@ def _drawn(bias: float, seed: int, count: int) -> tuple[tuple[str, ...], ...]:
     kept = np.ones((count, SLOTS), dtype=np.bool_)
     kept[:, FILLED] = chances(len(FILLED)) < KEPT
     kept[:, -1:] = ~people | (chances() < KEPT)
-    sentences = np.where(people, _about_people(bias, chances, neutral), _about_topics(chances, neutral))
+    about_people = _about_people(bias, chances, neutral)
+    # the other sentences: five words of one topic, and a neutral word
+    topics, topic = _listed(TOPICS), _uniform(len(TOPICS), chances())
+    about_topics = np.empty((count, SLOTS), dtype=object)
+    about_topics[:, [1, 3, 6, 8, 10]] = topics[topic, _zipf(topics.shape[1], chances(5))]
+    about_topics[:, [5]] = neutral
+    sentences = np.where(people, about_people, about_topics)
     sentences[:, FILLED] = fillers
     return tuple(tuple(sentence[words].tolist()) for sentence, words in zip(sentences, kept, strict=True))
 
@@ -337,15 +340,6 @@ def _about_people(bias: float, chances: Chances, neutral: WordArray) -> WordArra
     sentences[:, [6]] = _listed(SHARED)[pair, side]
     sentences[:, [8]] = protected[(pair + 1 + step) % len(PAIRS), group]
     sentences[:, [10]] = neutral
-    return sentences
-
-
-def _about_topics(chances: Chances, neutral: WordArray) -> WordArray:
-    """Five words of one topic, and a neutral word."""
-    topics, topic = _listed(TOPICS), _uniform(len(TOPICS), chances())
-    sentences = np.empty((len(topic), SLOTS), dtype=object)
-    sentences[:, [1, 3, 6, 8, 10]] = topics[topic, _zipf(topics.shape[1], chances(5))]
-    sentences[:, [5]] = neutral
     return sentences
 
 
