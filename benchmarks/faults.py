@@ -66,7 +66,7 @@ FAULTS = (
         "marginal",
     ),
     Fault(
-        "population sd of WEAT's effect size over one set", "_core/weat.py",
+        "population sd of WEAT's effect size over one set", "_core/resampling.py",
         "both = np.concatenate([first, second], axis=axis)", "both = np.concatenate([first, first], axis=axis)",
         "metrics",
     ),

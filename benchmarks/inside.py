@@ -3,7 +3,7 @@
 import bayesbias.axes.angles
 import bayesbias.axes.places
 import bayesbias.axes.poles
-from bayesbias import _core, comparison, distances, models, reliability  # noqa: F401  (loads _core.icc)
+from bayesbias import _core, comparison, distances, models, reliability  # noqa: F401  (loads _core.components)
 from bayesbias.calibration import false_positives
 from bayesbias.checks import summaries
 
@@ -20,7 +20,7 @@ Distances, Fit, read_distances = distances.distances.Distances, models.results.F
 TARGET_ACCEPT, TUNE, build = models.nuts.TARGET_ACCEPT, models.nuts.TUNE, models.nuts.build
 model_of_text = models.spec.model_of_text
 related_model = models.related
-bootstrap_icc, icc = _core.icc.bootstrap_icc, _core.icc.icc
+bootstrap_icc, icc = _core.components.bootstrap_icc, _core.components.icc
 related_core = _core.related
 functionals, cell_weights, associations = models.functionals, models.cells, comparison.associations
 draw_alike, Wanted = _core.random_lists.draw_alike, _core.random_lists.Wanted

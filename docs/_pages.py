@@ -23,7 +23,7 @@ AREAS = {
     "words": ("Word lists", "words checks.word_lists"),
     "embeddings": ("Embeddings and data sets", "embeddings datasets"),
     "distances": ("Distance tables", "distances"),
-    "relatedness": ("Similar words", "distances.vocabularies distances.covariances distances.joint"),
+    "relatedness": ("Similar words", "distances.vocabularies distances.covariances distances.vocabularies"),
     "models": ("Models and fits", "models"),
     "contrasts": ("Contrasts", "comparison reporting.verdicts"),
     "fit-checks": ("Checks of a fit", "checks"),

@@ -9,7 +9,7 @@ from gensim.models import KeyedVectors
 from scipy.stats import norm, t
 
 import bayesbias as bb
-import bayesbias._core.shrinkage
+import bayesbias._core.mixtures
 from bayesbias import _core
 from bayesbias.errors import InputError
 
@@ -19,7 +19,7 @@ GROUPS = {"men": ["he", "man", "his", "male", "boy"], "women": ["she", "woman", 
 class TestShrinkage:
     def test_s_values_are_running_means(self):
         rates = np.array([0.3, 0.01, 0.05, 0.5])
-        assert np.allclose(_core.shrinkage.s_values(rates), [0.12, 0.01, 0.03, 0.215])
+        assert np.allclose(_core.mixtures.s_values(rates), [0.12, 0.01, 0.03, 0.215])
 
 
 PAIRS = list(zip(*GROUPS.values(), strict=True))

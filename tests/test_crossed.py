@@ -310,7 +310,7 @@ def gaussian_draws(table, scale, by_group, dense, draws):
     rows = (word, connection, attribute, groups, classes, table["distance"].to_numpy() - 1)
     patterns, blocks = _core.marginal.find_patterns(*rows, 4)
     sums = (
-        _core.incomplete.incomplete_sums(patterns, filled, *rows)
+        _core.marginal.incomplete_sums(patterns, filled, *rows)
         if dense
         else _core.marginal.crossed_sums(patterns, blocks, groups, 4, by_group)
     )

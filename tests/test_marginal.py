@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from bayesbias._core.incomplete import incomplete_log_likelihood, incomplete_sums
 from bayesbias._core.marginal import (
     LOG_2PI,
     Scales,
     crossed_sums,
     find_patterns,
+    incomplete_log_likelihood,
+    incomplete_sums,
     pattern_log_likelihood,
 )
 

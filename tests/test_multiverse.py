@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias._core.decisions import Decisions
+from bayesbias._core.second_stage import Decisions
 from bayesbias.errors import InputError
 from bayesbias.second_stage.specifications import DRAWS, STANDARD_WIDTH, multiverse_of
 

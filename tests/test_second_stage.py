@@ -73,7 +73,7 @@ class TestTheSecondStage:
         y, variance = bcg
         stage = _core.second_stage.second_stage(y, np.diag(variance), np.ones((13, 1)), [], [100.0])
         # a prior that wide leaves the restricted likelihood, whose mode is published: tau^2 = .3132, mean -.7145
-        rotated = _core.second_stage._rotated(y, np.diag(variance), np.ones((13, 1)))
+        rotated = stage.rotations[0]
         tau = np.linspace(0.3, 0.8, 5001)
         best = tau[rotated.log_likelihood(tau).argmax()]
         assert best**2 == pytest.approx(0.3132, abs=2e-4)

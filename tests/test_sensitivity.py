@@ -307,11 +307,11 @@ def test_moments_of_a_table_full_of_holes(table, monkeypatch):
     part = table[np.random.default_rng(2).random(len(table)) > 0.3].query("connection in ['associated', 'human']")
     part = part[part["protected_word"].isin(["a 0", "a 1", "b 0", "b 1"])]
     spec, data = bb.load_model("crossed_plain"), Distances.read(part)
-    assert isinstance(models.marginal.crossed_target(spec, data).sums, _core.incomplete.IncompleteSums)
+    assert isinstance(models.marginal.crossed_target(spec, data).sums, _core.marginal.IncompleteSums)
     dense = models.moments.mean_moments(spec, data, np.random.default_rng(0))
     monkeypatch.undo()
     monkeypatch.setattr(models.marginal, "MOST_EFFECTS", 1000)
-    assert not isinstance(models.marginal.crossed_target(spec, data).sums, _core.incomplete.IncompleteSums)
+    assert not isinstance(models.marginal.crossed_target(spec, data).sums, _core.marginal.IncompleteSums)
     assert_same_moments(dense, models.moments.mean_moments(spec, data, np.random.default_rng(0)), 0.03)
 
 

@@ -13,7 +13,7 @@ import bayesbias as bb
 from bayesbias import contextual, models
 from bayesbias.contextual import templates
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.frames import averaged
+from bayesbias.distances.storage import averaged
 from bayesbias.errors import InputError
 
 DIMS = 40

@@ -1,18 +1,26 @@
-"""Variance components: draws of mixed models, and sums of squares of arrays with one axis a facet."""
+"""Variance components and intraclass correlations: mixed models, arrays with one axis a facet, tables of ratings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import fdtri
 
+from bayesbias._core.resampling import resampled_rows
 from bayesbias._core.vectors import FloatArray, IntArray
 
-BLOCK = 2**22
-"""Numbers in the matrices of a block of draws."""
+BLOCK = 2**22  # numbers in the matrices of a block of draws
+TINY = 1e-300  # variance in place of 0, by which is divided
+Component = tuple[int, ...]  # places of the facets whose combinations of levels share an effect
+
+FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
+ROUNDING = 1e-12  # variance beside the mean square of the ratings that is rounding and no more
+FEWEST = 10  # objects without which resampling them says too little
 
 
 @dataclass(frozen=True)
@@ -21,34 +29,19 @@ class MixedSums:
 
     The effects u of the grouping with most levels, the grouping apart, are integrated out; b holds the fixed effects
     and those of all other groupings.
-
-    Attributes
-    ----------
-    within
-        Cross-products (q + 1, q + 1) of (W, y) about their means in the levels of the grouping apart.
-    between
-        Those of the means, added up over levels of one size, (sizes, q + 1, q + 1).
-    sizes, levels
-        Rows of a level, and the number of levels that have as many, (sizes,).
-    totals, rows
-        Sums of (W, y) in each level, (levels, q + 1), and its number of rows.
-    scale_of
-        (q,): the scale of each column, 0 for fixed effects, 1 + number of its grouping for the others.
-    apart
-        Number of the grouping apart; None without groupings.
-    size
-        Rows in all.
     """
 
-    within: FloatArray
-    between: FloatArray
+    within: FloatArray  # cross-products (q + 1, q + 1) of (W, y) about their means in the levels of the grouping apart
+    between: FloatArray  # those of the means, added up over levels of one size, (sizes, q + 1, q + 1)
+    # rows of a level, and the number of levels that have as many, (sizes,)
     sizes: IntArray
     levels: IntArray
+    # sums of (W, y) in each level, (levels, q + 1), and its number of rows
     totals: FloatArray
     rows: IntArray
-    scale_of: IntArray
-    apart: int | None
-    size: int
+    scale_of: IntArray  # (q,): the scale of each column, 0 for fixed effects, 1 + number of its grouping for the others
+    apart: int | None  # number of the grouping apart; None without groupings
+    size: int  # rows in all
 
 
 def mixed_sums(columns: FloatArray, y: FloatArray, groupings: Sequence[IntArray]) -> MixedSums:
@@ -72,18 +65,10 @@ def mixed_sums(columns: FloatArray, y: FloatArray, groupings: Sequence[IntArray]
 def draw_effects(
     sums: MixedSums, sds: FloatArray, fixed_sd: float, rng: np.random.Generator
 ) -> tuple[FloatArray, list[FloatArray]]:
-    """Draws of the fixed effects (draws, terms), and of each grouping's effects (draws, levels), given sds.
+    """Draws of the fixed effects (draws, terms), and of each grouping's effects (draws, levels).
 
-    Parameters
-    ----------
-    sums
-        The rows, reduced.
-    sds
-        (draws, 1 + groupings): of the residuals, and of each grouping's effects.
-    fixed_sd
-        Prior sd of the fixed effects.
-    rng
-        Generator of the draws.
+    Sds (draws, 1 + groupings) are those of the residuals and of each grouping's effects, ``fixed_sd`` is the prior one
+    of the fixed effects.
     """
     step = max(1, BLOCK // len(sums.scale_of) ** 2)
     drawn = [_block(sums, sds[begin : begin + step], fixed_sd, rng) for begin in range(0, len(sds), step)]
@@ -119,39 +104,23 @@ def _block(
     return joint, alone
 
 
-TINY = 1e-300
-"""Variance in place of 0, by which is divided."""
-Component = tuple[int, ...]
-"""Places of the facets whose combinations of levels share an effect."""
-
-
 @dataclass(frozen=True)
 class FacetSums:
-    """An array with one axis a facet, reduced to the sums of squares of its balanced analysis of variance.
+    """An array with one axis a facet, reduced to the sums of squares of its balanced analysis of variance."""
 
-    Attributes
-    ----------
-    components
-        Sets of facets with an effect, the residual last.
-    squares, freedom
-        (C,): sum of squares and degrees of freedom of each stratum, in the order of the components.
-    weights
-        (C, C): the mean square expected of stratum a is the sum over b of variance[b] * weights[b, a].
-    noise
-        (C, C): whether b is noise to a: the residual to all, and the nested facet to those without it.
-    """
-
-    components: tuple[Component, ...]
+    components: tuple[Component, ...]  # sets of facets with an effect, the residual last
+    # (C,): sum of squares and degrees of freedom of each stratum, in the order of the components
     squares: FloatArray
     freedom: FloatArray
+    # (C, C): the mean square expected of stratum a is the sum over b of variance[b] * weights[b, a]
     weights: FloatArray
+    # (C, C): whether b is noise to a: the residual to all, and the nested facet to those without it
     noise: NDArray[np.bool_]
 
     def log_likelihood(self, variances: FloatArray) -> FloatArray:
         """Log density (B,) of the sums of squares at variances (B, C), up to a constant: the restricted likelihood."""
         expected = variances @ self.weights
-        value: FloatArray = -0.5 * (np.log(expected) @ self.freedom + (1 / expected) @ self.squares)
-        return value
+        return -0.5 * (np.log(expected) @ self.freedom + (1 / expected) @ self.squares)
 
     def finite_population(self, variances: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Draws (B, C) of the variances of effects at hand, given the components (B, C).
@@ -173,38 +142,32 @@ class FacetSums:
 
     def estimates(self) -> FloatArray:
         """Variances (C,) whose expected mean squares are those observed; they may be negative."""
-        solution: FloatArray = np.linalg.solve(self.weights.T, self.squares / self.freedom)
-        return solution
+        return np.linalg.solve(self.weights.T, self.squares / self.freedom)
 
 
 def facet_sums(y: FloatArray, components: Sequence[Component], nested: Component = ()) -> FacetSums:
-    """Reduce an array with one axis a facet, each of at least two levels.
+    """Reduce an array without gaps that has one axis a facet, each of at least two levels.
 
-    Parameters
-    ----------
-    y
-        Array without gaps.
-    components
-        Sets of facets with an effect, the last of all facets; a stratum that belongs to none is left out.
-    nested
-        A facet, and after it those within whose combinations of levels its own levels stand: its strata belong to the
-        component that holds all of these.
+    The last component holds all facets; a stratum that belongs to none is left out. ``nested`` is a facet, and after it
+    those within whose combinations of levels its own levels stand: its strata belong to the component of all of these.
     """
-    sizes, facets = np.array(y.shape), range(y.ndim)
-    weights = np.array(
-        [
-            [np.prod(np.delete(sizes, below)) if set(above) <= set(below) else 0.0 for above in components]
-            for below in components
-        ]
-    )
-    squares, freedom = np.zeros(len(components)), np.zeros(len(components))
-    for stratum in (chosen for size in range(1, y.ndim + 1) for chosen in combinations(facets, size)):
+    sizes = np.array(y.shape)
+    weights, noise = np.zeros((2, len(components), len(components)))
+    for b, below in enumerate(components):
+        for a, above in enumerate(components):
+            weights[b, a] = np.prod(np.delete(sizes, below)) if set(above) <= set(below) else 0.0
+            noise[b, a] = noise_to(below, above, nested, components[-1])
+    squares, freedom = np.zeros((2, len(components)))
+    for stratum in (chosen for size in range(1, y.ndim + 1) for chosen in combinations(range(y.ndim), size)):
         own = tuple(sorted({*stratum, *nested})) if nested and nested[0] in stratum else stratum
         if own in components:
-            squares[components.index(own)] += _square(y, stratum)
+            # an interaction: means over the other facets, centred along each of its own
+            effect = y.mean(axis=tuple(axis for axis in range(y.ndim) if axis not in stratum), keepdims=True)
+            for axis in stratum:
+                effect = effect - effect.mean(axis=axis, keepdims=True)
+            squares[components.index(own)] += y.size / effect.size * (effect**2).sum()
             freedom[components.index(own)] += np.prod(sizes[list(stratum)] - 1.0)
-    noise = np.array([[noise_to(below, above, nested, components[-1]) for above in components] for below in components])
-    return FacetSums(tuple(components), squares, freedom, weights, noise)
+    return FacetSums(tuple(components), squares, freedom, weights, noise.astype(bool))
 
 
 def noise_to(component: Component, other: Component, nested: Component, residual: Component) -> bool:
@@ -214,9 +177,186 @@ def noise_to(component: Component, other: Component, nested: Component, residual
     return component == residual or (bool(nested) and nested[0] in component and nested[0] not in other)
 
 
-def _square(y: FloatArray, chosen: Component) -> float:
-    """Sum of squares of an interaction: means over the other facets, centred along each of its own."""
-    effect = y.mean(axis=tuple(axis for axis in range(y.ndim) if axis not in chosen), keepdims=True)
-    for axis in chosen:
-        effect = effect - effect.mean(axis=axis, keepdims=True)
-    return float(y.size / effect.size * (effect**2).sum())
+class Estimate(NamedTuple):
+    """A coefficient of each table and the ends of its confidence interval; NaN for a table of one number."""
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True)
+class MeanSquares:
+    """Mean squares (...) of tables of n rows and k columns: MS_R, MS_C, MS_E and MS_W of McGraw and Wong (1996)."""
+
+    rows: FloatArray
+    columns: FloatArray
+    error: FloatArray
+    within: FloatArray
+    n: int
+    k: int
+
+
+def _mean_squares(ratings: FloatArray) -> MeanSquares:
+    """Mean squares of tables (..., n, k), each with at least two rows and two columns."""
+    n, k = ratings.shape[-2:]
+    apart = ratings - ratings.mean(axis=(-2, -1), keepdims=True)
+    rows, columns = apart.mean(axis=-1), apart.mean(axis=-2)
+    error = apart - rows[..., :, None] - columns[..., None, :]
+    of_columns, of_error = n * (columns**2).sum(axis=-1), (error**2).sum(axis=(-2, -1))
+    sums = (k * (rows**2).sum(axis=-1), of_columns, of_error, of_columns + of_error)
+    # equal ratings leave squares of rounding, of which a ratio would be noise
+    floor = ROUNDING**2 * (ratings**2).sum(axis=(-2, -1))
+    squares = (np.where(value > floor, value, 0.0) for value in sums)
+    freedom = (n - 1, k - 1, (n - 1) * (k - 1), n * (k - 1))
+    means = [value / df for value, df in zip(squares, freedom, strict=True)]
+    return MeanSquares(means[0], means[1], means[2], means[3], n, k)
+
+
+def icc(ratings: FloatArray, form: str, prob: float) -> Estimate:
+    """An intraclass correlation of tables (..., objects, raters) with its confidence interval.
+
+    A form is one-way, two-way random or two-way mixed; of one rating or of the mean of k.
+
+    References
+    ----------
+    Shrout, P. E. and Fleiss, J. L. (1979). Intraclass correlations: uses in assessing rater reliability. Psychological
+    Bulletin 86(2). https://doi.org/10.1037/0033-2909.86.2.420
+    McGraw, K. O. and Wong, S. P. (1996). Forming inferences about some intraclass correlation coefficients.
+    Psychological Methods 1(1). https://doi.org/10.1037/1082-989X.1.1.30
+    """
+    squares, model = _mean_squares(ratings), int(form[4])
+    estimate = _agreement(squares, prob) if model == 2 else _by_f(squares, model, prob)
+    return Estimate(*(of_mean(value, squares.k) for value in estimate)) if form[6] == "k" else estimate
+
+
+def _by_f(squares: MeanSquares, model: int, prob: float) -> Estimate:
+    """ICC(1,1) and ICC(3,1): functions of one F ratio, and so are the ends of their intervals, F_L and F_U."""
+    n, k, tail = squares.n, squares.k, (1 - prob) / 2
+    error, freedom = (squares.within, n * (k - 1)) if model == 1 else (squares.error, (n - 1) * (k - 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = squares.rows / error
+        low = ratio / fdtri(n - 1, freedom, 1 - tail)
+        high = ratio * fdtri(freedom, n - 1, 1 - tail)
+        return Estimate(*(np.where(np.isinf(f), 1.0, (f - 1) / (f + k - 1)) for f in (ratio, low, high)))
+
+
+def _agreement(squares: MeanSquares, prob: float) -> Estimate:
+    """ICC(2,1), and its interval by Satterthwaite's degrees of freedom: case 2A of McGraw and Wong (1996), table 7.
+
+    Their v is (a MS_C + b MS_E)^2 over the sum of the squares of the two terms by their degrees of freedom, with
+    a = k rho / (n (1 - rho)) and b = 1 + (n - 1) a. Here both are times n (1 - rho), which is 0 for a rho of 1.
+    """
+    n, k = squares.n, squares.k
+    rows, columns, error = squares.rows, squares.columns, squares.error
+    with np.errstate(all="ignore"):
+        value = (rows - error) / (rows + (k - 1) * error + k * (columns - error) / n)
+        f_columns = columns / error
+        b = n * (1 + (k - 1) * value) - k * value
+        freedom = (k - 1) * (n - 1) * (k * value * f_columns + b) ** 2
+        freedom /= (n - 1) * k**2 * value**2 * f_columns**2 + b**2
+        mixed = k * columns + (k * n - k - n) * error
+        tail = (1 - prob) / 2
+        above, below = fdtri(n - 1, freedom, 1 - tail), fdtri(freedom, n - 1, 1 - tail)
+        low = n * (rows - above * error) / (above * mixed + n * rows)
+        high = n * (below * rows - error) / (mixed + n * below * rows)
+    # raters that agree but for their levels leave no error, and with it no degrees of freedom
+    exact = (error == 0) & (rows > 0)
+    none = exact & (columns == 0)
+    # the approximation may fail far from what any raters would give
+    fails = exact | ~((low <= value) & (value <= high))
+    low, high = (np.where(none, 1.0, np.where(fails, np.nan, end)) for end in (low, high))
+    return Estimate(np.asarray(value), low, high)
+
+
+def of_mean(value: FloatArray, k: int) -> FloatArray:
+    """The reliability of the mean of k ratings from that of one, by the formula of Spearman and Brown.
+
+    It is without bound towards -1 / (k - 1), and -inf below.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = k * value / (1 + (k - 1) * value)
+    return np.asarray(np.where(1 + (k - 1) * value <= ROUNDING, -np.inf, mean))
+
+
+def bootstrap_icc(ratings: FloatArray, form: str, prob: float, draws: int, rng: np.random.Generator) -> Estimate:
+    """An intraclass correlation of tables (..., n, k) with its percentile-t interval over objects.
+
+    Objects are drawn with replacement, raters stay. On the scale z = log((1 + (k - 1) rho) / (1 - rho)) / 2, which is
+    half the logarithm of F for the one-way and the mixed forms, each draw is studentised by its jackknife, so that no
+    distribution of the objects is taken for granted.
+
+    References
+    ----------
+    Ukoumunne, O. C., Davison, A. C., Gulliford, M. C. and Chinn, S. (2003). Non-parametric bootstrap confidence
+    intervals for the intraclass correlation coefficient. Statistics in Medicine 22(24).
+    https://doi.org/10.1002/sim.1643
+    """
+    value = icc(ratings, form, prob).value
+    n, k = ratings.shape[-2:]
+    ends = np.array([_ends(table, int(form[4]), prob, draws, rng) for table in ratings.reshape(-1, n, k)])
+    low, high = (ends[:, end].reshape(value.shape) for end in (0, 1))
+    if form[6] == "k":
+        low, high = of_mean(low, k), of_mean(high, k)
+    known = np.isfinite(value)
+    return Estimate(value, np.where(known, low, np.nan), np.where(known, high, np.nan))
+
+
+def _ends(table: FloatArray, model: int, prob: float, draws: int, rng: np.random.Generator) -> tuple[float, float]:
+    """Ends of the percentile-t interval of the coefficient of one rating of a table (n, k); NaN where there is none."""
+    n, k = table.shape
+    counts = np.zeros((draws + 1, n))
+    counts[0] = 1  # the table as it is
+    np.add.at(counts, (np.arange(1, draws + 1)[:, None], resampled_rows(n, draws, rng)), 1)
+    with np.errstate(all="ignore"):
+        z, se = _studentised(table - table.mean(), counts, model)
+        t = (z[1:] - z[0]) / se[1:]
+    t = t[np.isfinite(t)]
+    if not np.isfinite(z[0]) or not se[0] > 0 or len(t) < draws / 2:
+        return np.nan, np.nan
+    # a large t of the draws stands for a z that came out too high: it gives the lower end
+    upper, lower = np.quantile(t, [(1 + prob) / 2, (1 - prob) / 2])
+    ratio = np.exp(2 * (z[0] - se[0] * np.array([upper, lower])))
+    low, high = (ratio - 1) / (ratio + k - 1)
+    return float(low), float(high)
+
+
+def _studentised(table: FloatArray, counts: FloatArray, model: int) -> tuple[FloatArray, FloatArray]:
+    """The scale z and its jackknife standard error (draws,) for rows by their counts (draws, n)."""
+    n, k = table.shape
+    sums, squares = table.sum(axis=1), (table**2).sum(axis=1)
+    total, between, every = counts @ sums, counts @ sums**2 / k, counts @ squares
+    columns = counts @ table
+    across = (columns**2).sum(axis=1)
+    z = _scale(total, between, every, across, n, k, model)
+    # the jackknife: all sums without one of the rows, for each row at once; a row drawn twice is left out twice
+    left = _scale(
+        total[:, None] - sums,
+        between[:, None] - sums**2 / k,
+        every[:, None] - squares,
+        across[:, None] - 2 * columns @ table.T + squares,
+        n - 1,
+        k,
+        model,
+    )
+    left = np.where(counts > 0, left, 0.0)
+    middle = (counts * left).sum(axis=1, keepdims=True) / n
+    return z, np.sqrt((n - 1) / n * (counts * (left - middle) ** 2).sum(axis=1))
+
+
+def _scale(
+    total: FloatArray, between: FloatArray, every: FloatArray, across: FloatArray, n: int, k: int, model: int
+) -> FloatArray:
+    """The scale z from sums of all ratings, squared row sums over k, squares, and squared column sums."""
+    middle = total**2 / (n * k)
+    rows = (between - middle) / (n - 1)
+    levels = across / n - middle
+    if model == 1:
+        ratio = rows / ((every - between) / (n * (k - 1)))
+    else:
+        error = (every - between - levels) / ((n - 1) * (k - 1))
+        ratio = rows / error
+        if model == 2:
+            value = (rows - error) / (rows + (k - 1) * error + k * (levels / (k - 1) - error) / n)
+            ratio = (1 + (k - 1) * value) / (1 - value)
+    return np.log(ratio) / 2

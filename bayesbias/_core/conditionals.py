@@ -11,26 +11,24 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from bayesbias._core.incomplete import IncompleteSums, draw_incomplete_cells
 from bayesbias._core.marginal import (
     FEWEST,
     LOG_2PI,
     CrossedSums,
-    MeanPart,
+    IncompleteSums,
     Pattern,
     Scales,
+    draw_incomplete_cells,
     mean_part,
     scatter_cells,
     strata,
 )
 from bayesbias._core.vectors import FloatArray, IntArray, in_blocks
 
-BLOCK = 2**20
-"""Numbers in a block of draws, few enough to stay in the processor's cache."""
-MOST_KINDS = 256
-"""Kinds of cells whose moments are held."""
-PARTS = 8
-"""Parts of the protected words whose sums are held at once."""
+BLOCK = 2**20  # numbers in a block of draws, few enough to stay in the processor's cache
+WORDS_AT_ONCE = 2**18  # numbers in a block of residual sums, few enough to stay in the processor's cache
+MOST_KINDS = 256  # kinds of cells whose moments are held
+PARTS = 8  # parts of the protected words whose sums are held at once
 
 
 class Taker(Protocol):
@@ -57,23 +55,9 @@ def draw_gaussians(
     rng: np.random.Generator,
     taker: Taker,
 ) -> FloatArray:
-    """A draw of every Gaussian at each of the scales' points, as deviations from the prior mean of mu.
+    """Draws (B, K) of mu as deviations from its prior mean, one at each of the scales' points.
 
-    Parameters
-    ----------
-    sums, scales, prior_sd
-        As in :func:`mean_part`.
-    filled
-        Boolean array (protected words, K): the cells that hold a distance.
-    rng
-        Generator of the draws.
-    taker
-        Takes the draws of cells, u and v.
-
-    Returns
-    -------
-    ndarray
-        Draws (B, K) of mu.
+    ``taker`` takes the draws of cells, u and v beside; ``filled`` (protected words, K) are the cells with a distance.
     """
     points = len(scales.sigma2)
     inverse = np.ascontiguousarray(1 / scales.sigma2.T)
@@ -88,15 +72,18 @@ def draw_gaussians(
         unknowns = sums.connections + len(sums.mean.effects)
         # mean effects are drawn for the cells' sake only: given the cells the effects of words are independent, and are
         # drawn below from the distances themselves
-        beta = _draw_beta_at(sums, scales, prior_sd, _even_normals(points, unknowns, rng))
+        beta = _draw_beta(sums, scales, prior_sd, _even_normals(points, unknowns, rng))
         mu, totals = beta[:, : sums.connections], cell_totals(sums, filled.shape)
-        kind_at = lru_cache(MOST_KINDS)(lambda number: _kind_at(totals, number, beta, scales, inverse))
+
+        @lru_cache(MOST_KINDS)
+        def kind_at(number: int) -> Kind:
+            share, variance, slope = kind_moments(totals, number, scales, inverse)
+            return int(totals.connection[number]), np.einsum("bn,bn->b", slope, beta), share, np.sqrt(variance)
 
         def cells_of(words: slice, own: np.random.Generator) -> FloatArray:
             return _draw_cells(totals, words, kind_at, points, own)
 
-    sizes = [len(p.groups) for p in sums.patterns]
-    ends = np.cumsum([0, *sizes])
+    ends = np.cumsum([0, *(len(p.groups) for p in sums.patterns)])
     touched = _touched(sums.patterns, filled.shape, ends)
     step = max(1, BLOCK // (points * filled.shape[1]))
     generators = fast_generators(rng, -(-len(filled) // step))
@@ -148,25 +135,15 @@ def _touched(patterns: Sequence[Pattern], shape: tuple[int, ...], ends: np.ndarr
 
 @dataclass(frozen=True)
 class CellTotals:
-    """Sums of cells (protected words, K) over the words of their patterns.
+    """Sums of cells (protected words, K) over the words of their patterns."""
 
-    Attributes
-    ----------
-    total
-        Sum of the distances; 0 in empty cells.
-    kind
-        Cells of one kind have the same connection, number of distances and mean effects; -1 is an empty cell.
-    connection, count
-        Of each kind, (kinds,).
-    spread
-        How often each mean effect is in the sum of a cell of a kind, (kinds, effects).
-    """
-
-    total: FloatArray
+    total: FloatArray  # sum of the distances; 0 in empty cells
+    # cells of one kind have the same connection, number of distances and mean effects; -1 is an empty cell
     kind: IntArray
+    # of each kind, (kinds,)
     connection: IntArray
     count: FloatArray
-    spread: FloatArray
+    spread: FloatArray  # how often each mean effect is in the sum of a cell of a kind, (kinds, effects)
 
 
 def cell_totals(sums: CrossedSums, shape: tuple[int, ...]) -> CellTotals:
@@ -192,14 +169,8 @@ def totals_by_kind(total: FloatArray, facts: FloatArray) -> CellTotals:
     return CellTotals(total, kind, kinds[:, 0].astype(np.intp), kinds[:, 1], kinds[:, 2:])
 
 
+# connection of the cells of a kind, and (B,): centre and slope of their means in the cells' totals, and their sd
 Kind = tuple[int, FloatArray, FloatArray, FloatArray]
-"""Connection of the cells of a kind, and (B,): centre and slope of their means in the cells' totals, and their sd."""
-
-
-def _kind_at(totals: CellTotals, number: int, beta: FloatArray, scales: Scales, inverse: FloatArray) -> Kind:
-    """A kind of cells given mu and the mean effects beta (B, N)."""
-    share, variance, slope = kind_moments(totals, number, scales, inverse)
-    return int(totals.connection[number]), np.einsum("bn,bn->b", slope, beta), share, np.sqrt(variance)
 
 
 def kind_moments(
@@ -234,12 +205,18 @@ def _draw_cells(
     return drawn
 
 
-def _draw_beta_at(sums: CrossedSums, scales: Scales, prior_sd: float, normals: FloatArray) -> FloatArray:
+def _draw_beta(sums: CrossedSums, scales: Scales, prior_sd: float, normals: FloatArray) -> FloatArray:
     """A draw of (mu - m0, mean effects of patterns) at each of the scales' points, (B, N), from as many normals."""
     beta = np.empty_like(normals)
 
     def draw(part: slice) -> None:
-        beta[part] = _draw_beta(mean_part(sums, scales.at(part), prior_sd), normals[part])
+        # beta = R L'^-1 (x + z) has the mean R (L L')^-1 R h and the covariance R (L L')^-1 R
+        mean = mean_part(sums, scales.at(part), prior_sd)
+        target = mean.x + normals[part]
+        for i in range(target.shape[1] - 1, -1, -1):  # back substitution with L', all points at once
+            target[:, i] -= np.einsum("bj,bj->b", mean.chol[:, i + 1 :, i], target[:, i + 1 :])
+            target[:, i] /= mean.chol[:, i, i]
+        beta[part] = mean.sd * target
 
     in_blocks(draw, len(beta), max(FEWEST, BLOCK // beta.shape[1] ** 2))
     return beta
@@ -251,17 +228,6 @@ def beta_moments(sums: CrossedSums, scales: Scales, prior_sd: float) -> tuple[Fl
     columns = np.linalg.solve(part.chol, np.eye(part.chol.shape[1]))  # L^-1
     root = np.swapaxes(columns, 1, 2) * part.sd[:, :, None]
     return np.einsum("bnm,bm->bn", root, part.x), root
-
-
-def _draw_beta(part: MeanPart, normals: FloatArray) -> FloatArray:
-    """A draw of (mu - m0, mean effects of patterns) at each point, (B, N), from as many standard normals."""
-    # beta = R L'^-1 (x + z) has the mean R (L L')^-1 R h and the covariance R (L L')^-1 R
-    target = part.x + normals
-    for i in range(target.shape[1] - 1, -1, -1):  # back substitution with L', all points at once
-        target[:, i] -= np.einsum("bj,bj->b", part.chol[:, i + 1 :, i], target[:, i + 1 :])
-        target[:, i] /= part.chol[:, i, i]
-    target *= part.sd
-    return target
 
 
 def _even_normals(points: int, size: int, rng: np.random.Generator) -> FloatArray:
@@ -284,12 +250,7 @@ def _draw_effects(
 ) -> tuple[FloatArray, FloatArray | None]:
     """Draws of the effects u (words, B) of some of a pattern's words, and v (words, all groups, B) or None.
 
-    Parameters
-    ----------
-    inverse
-        1 / sigma^2, (K, B).
-    explained
-        Sums (the pattern's groups, B) of the cells over sigma^2.
+    ``inverse`` is 1 / sigma^2, (K, B); ``explained`` are sums (the pattern's groups, B) of the cells over sigma^2.
     """
     groups, count, points = len(p.groups), len(p.words[words]), len(scales.sigma2)
     observed = strata(p.cells[:, 1], p.group, (len(inverse), groups)).sum(axis=0)
@@ -299,12 +260,12 @@ def _draw_effects(
     d = 1 + t_v * weight
     # u with v integrated out: each group says sum / d with the precision weight / d; then v given u
     variance = t_u / (1 + t_u * (weight / d).sum(axis=0))
-    u, normal = np.zeros((count, points)), np.empty((count, points))
+    u = np.zeros((count, points))
     # precision times (distance - cell), summed over a word's observations in a group
     sums = [p.totals[words, :, h] @ inverse - explained[h] for h in range(groups)]
     for h in range(groups):
         u += sums[h] * (variance / d[h])
-    rng.standard_normal(out=normal)
+    normal = rng.standard_normal((count, points))
     normal *= np.sqrt(variance)
     u += normal
     if scales.interaction is None:
@@ -321,33 +282,16 @@ def _draw_effects(
     return u, v
 
 
-WORDS_AT_ONCE = 2**18
-"""Numbers in a block of residual sums, few enough to stay in the processor's cache."""
-
-
 def word_log_likelihood(
     patterns: Sequence[Pattern], blocks: Sequence[FloatArray], scales: Scales, cells: FloatArray
 ) -> FloatArray:
-    """Log density of all distances of each attribute word, its effects u and v integrated out.
+    """Log density (B, attribute words) of all distances of each attribute word, its effects u and v integrated out.
 
     Given cells and scales, words are independent, and the distances of one are normal with covariance
     diag(sigma^2) + t_u 11' + t_v Z Z', where Z holds the group of each distance. Determinant and quadratic form need
-    only sums by connection and group. With t_u = t_v = 0 this is a product of normals.
-
-    Parameters
-    ----------
-    patterns, blocks
-        A table's patterns and their distances (words, slots), as :func:`find_patterns` gives them.
-    scales
-        Variances at B draws; ``s2`` is not read.
-    cells
-        (B, protected words, K): cell means at the draws, minus what was taken from the distances. Cells without a
-        distance are not read.
-
-    Returns
-    -------
-    ndarray
-        (B, attribute words), in the order of the indices in ``patterns``.
+    only sums by connection and group. With t_u = t_v = 0 this is a product of normals. Patterns and blocks are those of
+    :func:`find_patterns`, ``cells`` (B, protected words, K) the cell means at the draws, minus what was taken from the
+    distances.
     """
     value = np.empty((len(cells), sum(len(p.words) for p in patterns)))
     widest = max(len(p.words) * len(p.groups) for p in patterns)

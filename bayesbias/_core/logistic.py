@@ -12,29 +12,24 @@ from scipy.special import expit
 from bayesbias._core.vectors import FloatArray
 
 MOST_STEPS = 100
+# twice the share of the loss that the last step gains: about its rounding. That step leaves far less.
 DECREMENT = 1e-14
-"""Twice the share of the loss that the last step gains: about its rounding. That step leaves far less."""
-ROUNDING = 0.01
-"""Error up to which a Hessian in single precision serves: its smallest eigenvalue is 1."""
+ROUNDING = 0.01  # error up to which a Hessian in single precision serves: its smallest eigenvalue is 1
+
+# with a kernel
+MOST_FACTORS, MOST_KERNEL_STEPS = 100, 30
+CLOSE = 1e-10  # largest residual of the equations at the end; alpha is at most 1
+SLOW = 0.3  # the factor of the equations is renewed where a step leaves more than this of the residual
+KERNEL_ROUNDING, SHORTEST = 1e-13, 1e-8  # share of the loss that is rounding, and the shortest step that is tried
+Solution = tuple[FloatArray, float]
 
 
 def fit_logistic(x: FloatArray, first: np.ndarray) -> FloatArray:
     """Coefficients (d + 1,), the intercept last, of a logistic regression that separates rows that are ``first``.
 
-    Minimises |w|^2 / 2 + sum log(1 + exp(-y (x w))), the intercept penalised like the rest, by Newton's method with
-    halved steps. With fewer rows than dimensions the equations are solved in the rows.
-
-    Parameters
-    ----------
-    x
-        (rows, d).
-    first
-        Boolean (rows,): the rows with label 1.
-
-    Raises
-    ------
-    ArithmeticError
-        It has not converged after a hundred steps.
+    Minimises |w|^2 / 2 + sum log(1 + exp(-y (x w))) for rows x (rows, d), the intercept penalised like the rest, by
+    Newton's method with halved steps. With fewer rows than dimensions the equations are solved in the rows. An
+    ArithmeticError says that it has not converged after a hundred steps.
     """
     rows = np.hstack([x, np.ones((len(x), 1))])
     y = np.where(first, 1.0, -1.0)
@@ -72,25 +67,12 @@ def _newton_step(rows: FloatArray, curvature: FloatArray, gradient: FloatArray, 
         weighted: NDArray[np.floating] = (rows * np.sqrt(curvature)[:, None]).astype(precision)
         hessian = np.asarray(weighted.T @ weighted, dtype=np.float64)
         hessian[np.diag_indices_from(hessian)] += 1
-        whole: FloatArray = cho_solve(cho_factor(hessian, overwrite_a=True), gradient)
-        return whole
+        return cho_solve(cho_factor(hessian, overwrite_a=True), gradient)
     root = np.sqrt(curvature)
     # Woodbury: (I + X'DX)^-1 = I - X' R (I + R X X' R)^-1 R X with R = D^(1/2)
     inner = root[:, None] * gram * root
     inner[np.diag_indices_from(inner)] += 1
-    step: FloatArray = gradient - rows.T @ (root * cho_solve(cho_factor(inner), root * (rows @ gradient)))
-    return step
-
-
-MOST_FACTORS, MOST_KERNEL_STEPS = 100, 30
-CLOSE = 1e-10
-"""Largest residual of the equations at the end; alpha is at most 1."""
-SLOW = 0.3
-"""The factor of the equations is renewed where a step leaves more than this of the residual."""
-KERNEL_ROUNDING, SHORTEST = 1e-13, 1e-8
-"""Share of the loss that is rounding, and the shortest step that is tried."""
-
-Solution = tuple[FloatArray, float]
+    return gradient - rows.T @ (root * cho_solve(cho_factor(inner), root * (rows @ gradient)))
 
 
 def fit_in_rows(gram: FloatArray, first: np.ndarray, start: Solution | None = None) -> Solution:
@@ -98,21 +80,9 @@ def fit_in_rows(gram: FloatArray, first: np.ndarray, start: Solution | None = No
 
     Minimises |w|^2 / 2 + sum log(1 + exp(-y (x w + b))) with w = x' alpha, the intercept without penalty (that of
     scikit-learn's LogisticRegression with C = 1). At the solution alpha = first - p, and alpha sums to 0. Newton's
-    method, with a factor that is kept while it serves and steps that are halved until the loss falls.
-
-    Parameters
-    ----------
-    gram
-        (rows, rows): inner products.
-    first
-        Boolean (rows,).
-    start
-        Where to begin, such as the solution for some of the rows with 0 for the others.
-
-    Raises
-    ------
-    ArithmeticError
-        It has not converged.
+    method, with a factor that is kept while it serves and steps that are halved until the loss falls. ``gram`` holds
+    the inner products (rows, rows); it may start from the solution for some of the rows with 0 for the others. An
+    ArithmeticError says that it has not converged.
     """
     label = first.astype(float)
     point = _Point.of(gram, label, *((np.zeros(len(gram)), 0.0) if start is None else start))

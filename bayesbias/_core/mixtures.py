@@ -1,4 +1,4 @@
-"""Posteriors of linear functionals: mixtures of normals, and partial pooling of deviations."""
+"""Posteriors of linear functionals: mixtures of normals, partial pooling of deviations, and what signs are sure."""
 
 from __future__ import annotations
 
@@ -7,39 +7,31 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, owens_t
 
 from bayesbias._core.vectors import FloatArray, IntArray
 
-STEPS = 100
-"""Newton steps, or bisections, of a quantile at most."""
+STEPS = 100  # Newton steps, or bisections, of a quantile at most
+# the last step of a quantile is at most this share of a standard deviation; what is left is about its square
 CLOSE = 1e-8
-"""The last step of a quantile is at most this share of a standard deviation; what is left is about its square."""
+# standard deviations from the mean, beyond the farthest component's mean, within which every quantile lies
 FARTHEST = 40.0
-"""Standard deviations from the mean, beyond the farthest component's mean, within which every quantile lies."""
-AT_ONCE = 2**18
-"""Normal distributions that a step of quantiles looks at together."""
-NOTHING = 1e-6
-"""Variances below this share of the largest one are rounding: vectors are in half precision."""
+AT_ONCE = 2**18  # normal distributions that a step of quantiles looks at together
+NOTHING = 1e-6  # variances below this share of the largest one are rounding: vectors are in half precision
+# length of a Lanczos vector, in standard deviations, that is rounding: the measure has no further point
 EXHAUSTED = 1e-10
-"""Length of a Lanczos vector, in standard deviations, that is rounding: the measure has no further point."""
+# nodes of the factor, of tau for each of these, and of the grid that the latter stand for
+FACTORS, TAUS, FINE = 9, 12, 2001
+LARGEST = 1 - 1e-12  # prior probability of a smaller tau at the largest one, whose tangent is still finite
+TINY = 1e-150  # what a mean of 0 is replaced by: the limit is the same from either side
 
 
 def gauss_rule(points: FloatArray, mass: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
     """Nodes and weights (size,) that integrate polynomials of degree 2 size - 1 exactly over a discrete measure.
 
     The Jacobi matrix of the measure's orthogonal polynomials comes from the Lanczos process; its eigenvalues are the
-    nodes. A smooth function of a scale then needs a dozen nodes where the grid has hundreds.
-
-    Parameters
-    ----------
-    points, mass
-        Arrays (N,); the mass is positive somewhere.
-
-    References
-    ----------
-    Golub, G. H. and Welsch, J. H. (1969). Calculation of Gauss quadrature rules. Mathematics of Computation 23(106).
-    https://doi.org/10.1090/S0025-5718-69-99647-1
+    nodes (Golub and Welsch 1969, https://doi.org/10.1090/S0025-5718-69-99647-1). A smooth function of a scale then
+    needs a dozen nodes where the grid has hundreds.
     """
     some = mass > 0
     points, mass = points[some], mass[some] / mass[some].sum()
@@ -68,41 +60,28 @@ def gauss_rule(points: FloatArray, mass: FloatArray, size: int) -> tuple[FloatAr
 
 @dataclass(frozen=True)
 class NormalMixture:
-    """Marginal posteriors of m quantities: mixtures of N normals with the same weights.
+    """Marginal posteriors of m quantities: mixtures of N normals with the same weights."""
 
-    Attributes
-    ----------
-    weights
-        (N,), with sum 1.
-    means
-        (N, m), or (1, m) where all components have the same mean.
-    sds
-        (N, m).
-    """
-
-    weights: FloatArray
-    means: FloatArray
-    sds: FloatArray
+    weights: FloatArray  # (N,), with sum 1
+    means: FloatArray  # (N, m), or (1, m) where all components have the same mean
+    sds: FloatArray  # (N, m)
 
     @cached_property
     def mean(self) -> FloatArray:
         """Means (m,)."""
-        value: FloatArray = self.means[0] if len(self.means) == 1 else self.weights @ self.means
-        return value
+        return self.means[0] if len(self.means) == 1 else self.weights @ self.means
 
     @cached_property
     def sd(self) -> FloatArray:
         """Standard deviations (m,)."""
-        value: FloatArray = np.sqrt(self.weights @ (self.sds**2 + (self.means - self.mean) ** 2))
-        return value
+        return np.sqrt(self.weights @ (self.sds**2 + (self.means - self.mean) ** 2))
 
     def below(self, x: FloatArray | float) -> FloatArray:
         """Probability (m,) of a value below x (m,), or below one number for all; half of what lies at it counts."""
         apart = np.asarray(x) - self.means
         known = self.sds <= 0  # a component without spread is a value
         z = np.divide(apart, self.sds, out=np.zeros(np.broadcast_shapes(apart.shape, self.sds.shape)), where=~known)
-        value: FloatArray = self.weights @ np.where(known, 0.5 * (1 + np.sign(apart)), ndtr(z))
-        return value
+        return self.weights @ np.where(known, 0.5 * (1 + np.sign(apart)), ndtr(z))
 
     def quantile(self, p: float) -> FloatArray:
         """Quantiles (m,), by Newton's method within a bracket that is halved where steps leave it or hardly shrink."""
@@ -171,39 +150,25 @@ class PooledRows(Marginals):
     Deviations have the covariance of their errors, times (tau / spread)^2: words whose errors are similar have similar
     deviations. Given the factor f of the errors, each deviation keeps the share tau^2 / (tau^2 + f^2 spread^2). The
     mean keeps its own value and error, so that the rows average to it.
-
-    Attributes
-    ----------
-    centre
-        The mean.
-    of_mean
-        How many times the sums hold the mean, (m,): 1 for a value, 0 for the difference of two.
-    deviation
-        What else they hold: weighted sums of the values' observed deviations from the mean, (m,).
-    mean_root, deviation_root
-        Roots (r,) and (m, r) of the errors of the mean and of the deviations, for a factor of 1: both multiply the
-        same r standard normals.
-    factor, tau, weights
-        Nodes (N,) and their posterior weights.
-    spread
-        Root mean square of the errors of the J deviations, for a factor of 1.
     """
 
-    centre: float
-    of_mean: FloatArray
-    deviation: FloatArray
+    centre: float  # the mean
+    of_mean: FloatArray  # how many times the sums hold the mean, (m,): 1 for a value, 0 for the difference of two
+    deviation: FloatArray  # what else they hold: weighted sums of the values' observed deviations from the mean, (m,)
+    # roots (r,) and (m, r) of the errors of the mean and of the deviations, for a factor of 1: both multiply the same r
+    # standard normals
     mean_root: FloatArray
     deviation_root: FloatArray
+    # nodes (N,) and their posterior weights
     factor: FloatArray
     tau: FloatArray
     weights: FloatArray
-    spread: float
+    spread: float  # root mean square of the errors of the J deviations, for a factor of 1
 
     @property
     def gain(self) -> FloatArray:
         """Share of each deviation that is kept, (N,)."""
-        value: FloatArray = self.tau**2 / (self.tau**2 + (self.factor * self.spread) ** 2)
-        return value
+        return self.tau**2 / (self.tau**2 + (self.factor * self.spread) ** 2)
 
     @cached_property
     def mixture(self) -> NormalMixture:
@@ -240,12 +205,6 @@ class PooledRows(Marginals):
         return value
 
 
-FACTORS, TAUS, FINE = 9, 12, 2001
-"""Nodes of the factor, of tau for each of these, and of the grid that the latter stand for."""
-LARGEST = 1 - 1e-12
-"""Prior probability of a smaller tau at the largest one, whose tangent is still finite."""
-
-
 def pooled_rows(
     values: FloatArray,
     root: FloatArray,
@@ -254,24 +213,12 @@ def pooled_rows(
     grid: tuple[FloatArray, FloatArray],
     scale: float,
 ) -> PooledRows | None:
-    """Values whose deviations from their weighted mean are pooled, with tau integrated; None where all are known.
+    """Values (J,) whose deviations from their mean are pooled, with tau integrated; None where all are known.
 
-    Parameters
-    ----------
-    values
-        (J,).
-    root
-        (J, r): its product with its transpose is the covariance of the errors for a factor of 1.
-    weights
-        (J,), with sum 1: those of the mean.
-    block
-        (J,): the deviations of the words of one block have the mean 0 by arithmetic, such as those of each of two
-        groups; one block for all otherwise.
-    grid
-        Nodes (N,) of the factor and their posterior mass. The scatter within lists informs it; deviations of words do
-        not.
-    scale
-        Scale of the half-Cauchy prior of tau, the standard deviation between words.
+    The mean has the weights (J,). Errors have the root (J, r) of their covariance for a factor of 1; ``grid`` holds
+    nodes of the factor and their posterior mass, which the scatter within lists informs and deviations of words do not.
+    The deviations of the words of one block (J,) have the mean 0 by arithmetic, such as those of each of two groups.
+    ``scale`` is that of the half-Cauchy prior of tau, the standard deviation between words.
     """
     member = (block[:, None] == np.arange(block.max() + 1)).astype(float)
     share = member * weights[:, None]
@@ -311,3 +258,49 @@ def pooled_rows(
         weights=shares / shares.sum(),
         spread=spread,
     )
+
+
+def opposite_signs(
+    means: tuple[FloatArray, FloatArray], sds: tuple[FloatArray, FloatArray], covariance: FloatArray
+) -> FloatArray:
+    """Probability (...) that the product of two jointly normal quantities is below 0.
+
+    An sd of 0 is a known value; a value that is known to be 0 has no sign.
+
+    References
+    ----------
+    Owen, D. B. (1956). Tables for computing bivariate normal probabilities. Annals of Mathematical Statistics 27(4).
+    https://doi.org/10.1214/aoms/1177728074
+    """
+    # mean over sd: infinite for a known value, NaN for a known 0, and never 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        h, k = (np.divide(mean, sd) for mean, sd in zip(means, sds, strict=True))
+    h, k = (np.where(value == 0, TINY, value) for value in (h, k))
+    h, k, first, second, covariance = np.broadcast_arrays(h, k, *sds, covariance)
+    product = first * second
+    rho = np.clip(np.divide(covariance, product, out=np.zeros(product.shape), where=product > 0), -1.0, 1.0)
+    rest = np.sqrt(1 - rho**2)
+    # with Owen's T, P(both above 0) + P(both below 0) = 1 - 2 T(h, a) - 2 T(k, b), less 1 for means of opposite signs
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, b = (k - rho * h) / (h * rest), (h - rho * k) / (k * rest)
+    # 0 / 0: the two are one quantity, up to its sign
+    a, b = np.where(np.isnan(a), 0.0, a), np.where(np.isnan(b), 0.0, b)
+    value = 2 * (owens_t(h, a) + owens_t(k, b))
+    value = value + ((h > 0) != (k > 0))
+    # a known value has its sign for certain: what is left is whether the other one has the opposite sign
+    known = np.where(np.isinf(h), ndtr(-np.sign(h) * k), ndtr(-np.sign(k) * h))
+    value = np.where(np.isinf(h) | np.isinf(k), known, value)
+    return np.clip(np.where(np.isnan(h) | np.isnan(k), 0.0, value), 0.0, 1.0)
+
+
+def false_sign_rates(below: FloatArray) -> FloatArray:
+    """Local false sign rates (n,): the probability that the more probable sign is wrong."""
+    return np.minimum(below, 1 - below)
+
+
+def s_values(rates: FloatArray) -> FloatArray:
+    """Expected share of wrong signs among the words with rates no larger, (n,)."""
+    order = np.argsort(rates, kind="stable")
+    values = np.empty(len(rates))
+    values[order] = np.cumsum(rates[order]) / np.arange(1, len(rates) + 1)
+    return values

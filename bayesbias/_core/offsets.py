@@ -1,4 +1,4 @@
-"""Offsets between poles: their covariance over the vocabulary, and what lies behind their mean.
+"""Offsets between poles: their covariance over the vocabulary, what lies behind their mean, and outside values.
 
 Words and offsets are held in coordinates in which the covariance of the vocabulary's vectors is the identity times its
 variances: a word x has the coordinates ``y = E'(x - m) sqrt(v)``, an offset o has ``z = E'o / sqrt(v)``, and the place
@@ -17,61 +17,49 @@ from scipy.stats import f as variance_ratio
 from bayesbias._core.related import factor_grid, sample_pairs, similarity_bins, variograms
 from bayesbias._core.vectors import FloatArray, unit_rows
 
-MEDIAN, SPREAD = 0.9608, 0.2
-"""Prior of the factor on standard deviations, log-normal: that of the model ``related``."""
-LEAST = 0.02
-"""Least variance between the offsets of one stratum, in units of a vocabulary word's."""
+MEDIAN, SPREAD = 0.9608, 0.2  # prior of the factor on standard deviations, log-normal: that of the model ``related``
+LEAST = 0.02  # least variance between the offsets of one stratum, in units of a vocabulary word's
+# degrees of freedom of the prior that components share of their factors; more: the factors are more similar
 CONCENTRATIONS = np.geomspace(2.0, 200.0, 20)
-"""Degrees of freedom of the prior that components share of their factors; more: the factors are more similar."""
+# standard deviations of what lies behind an offset, in units of a vocabulary word's
 SIGNALS = np.geomspace(0.02, 3.0, 40)
-"""Standard deviations of what lies behind an offset, in units of a vocabulary word's."""
-TYPICAL = 0.5
-"""Scale of the half-Cauchy prior of these."""
-NEGLIGIBLE = 1e-3
-"""Posterior mass of a node below which it is left out."""
-ROUNDING = 1e-8
-"""Components with less than this share of the largest variance are rounding."""
-SHARED = 1e-9
-"""Difference of offsets below which they are one."""
-SAME = 1 - 1e-6
-"""Similarity from which on two words are one."""
+TYPICAL = 0.5  # scale of the half-Cauchy prior of these
+NEGLIGIBLE = 1e-3  # posterior mass of a node below which it is left out
+ROUNDING = 1e-8  # components with less than this share of the largest variance are rounding
+SHARED = 1e-9  # difference of offsets below which they are one
+SAME = 1 - 1e-6  # similarity from which on two words are one
+MANY = 200  # degrees of freedom from which on Student's distribution is taken for normal
+
+# for outside values: nodes of the variance of single words, and of that which related words share, to find the
+# posterior, and in it; their ends, in units of the variance of the values
+COARSE, FINE = 12, 20
+SMALLEST, LARGEST = 1e-3, 4.0
+# slopes, in standard deviations of the values for one of the places, to find the posterior; denser near 0
+SLOPES = np.sinh(np.linspace(-3.0, 3.0, 81)) / np.sinh(3.0) * 2.0
+NARROW = 61  # slopes in it
+EMPTY = 1e-5  # posterior mass of a node below which it does not count for the posterior's ends
+# the share of what related words have in common has the prior Beta(.4, 1): small for many values, large for some
+RARE = 0.4
+# shares of the identity in the covariance of what related words share and of the errors of places
+MIXTURES = np.array([0.0, 0.02, 0.1, 0.3, 0.6, 0.9, 1.0])
 
 
 @dataclass(frozen=True)
 class Field:
-    """What a sample of the vocabulary tells of vectors.
+    """What a sample of the vocabulary tells of vectors."""
 
-    Attributes
-    ----------
-    centre
-        Mean unit vector, (d,).
-    basis
-        Components of the covariance, (d, Q), columns.
-    variances
-        Theirs, (Q,), the largest first.
-    correlations
-        Correlation of two words' coordinates by the similarity of the words, (Q, BINS).
-    """
-
-    centre: FloatArray
-    basis: FloatArray
-    variances: FloatArray
-    correlations: FloatArray
-
-    @cached_property
-    def _scaled(self) -> FloatArray:
-        scaled: FloatArray = self.basis * np.sqrt(self.variances)
-        return scaled
+    centre: FloatArray  # mean unit vector, (d,)
+    basis: FloatArray  # components of the covariance, (d, Q), columns
+    variances: FloatArray  # theirs, (Q,), the largest first
+    correlations: FloatArray  # correlation of two words' coordinates by the similarity of the words, (Q, BINS)
 
     def coordinates(self, vectors: FloatArray) -> FloatArray:
         """Coordinates (n, Q) of centred vectors (n, d), in the precision of these."""
-        result: FloatArray = vectors @ self._scaled.astype(vectors.dtype)
-        return result
+        return vectors @ (self.basis * np.sqrt(self.variances)).astype(vectors.dtype)
 
     def offsets(self, differences: FloatArray) -> FloatArray:
         """Coordinates (K, Q) of offsets (K, d)."""
-        result: FloatArray = differences @ (self.basis / np.sqrt(self.variances))
-        return result
+        return differences @ (self.basis / np.sqrt(self.variances))
 
     def spread(self, squares: FloatArray) -> float:
         """Standard deviation over the vocabulary of the places that an offset gives, from its squares (Q,)."""
@@ -79,8 +67,7 @@ class Field:
 
     def lengths(self, offsets: FloatArray) -> FloatArray:
         """Lengths (...) in the space of the vectors of offsets (..., Q) in coordinates."""
-        result: FloatArray = np.sqrt((offsets**2 * self.variances).sum(axis=-1))
-        return result
+        return np.sqrt((offsets**2 * self.variances).sum(axis=-1))
 
 
 def field_of(sample: FloatArray, seed: int = 0) -> Field:
@@ -97,60 +84,34 @@ def field_of(sample: FloatArray, seed: int = 0) -> Field:
 
 @dataclass(frozen=True)
 class Strata:
-    """How the mean offset is made of words at the poles.
+    """How the mean offset is made of words at the poles."""
 
-    Attributes
-    ----------
-    vectors
-        Unit vectors (R, d) of the words, each once.
-    members
-        One matrix (K, R) a stratum: the weights of words in its K offsets. The mean offset is the sum over strata of
-        the means over their offsets. Pairs are one stratum of differences; two lists are two of single words.
-    """
-
-    vectors: FloatArray
+    vectors: FloatArray  # unit vectors (R, d) of the words, each once
+    # one matrix (K, R) a stratum: the weights of words in its K offsets. The mean offset is the sum over strata of the
+    # means over their offsets. Pairs are one stratum of differences; two lists are two of single words.
     members: tuple[FloatArray, ...]
 
     @cached_property
     def weights(self) -> FloatArray:
         """Weights (R,) of the words in the mean offset."""
-        total: FloatArray = np.sum([member.mean(axis=0) for member in self.members], axis=0)
-        return total
+        return np.sum([member.mean(axis=0) for member in self.members], axis=0)
 
 
 @dataclass(frozen=True)
 class MeanOffset:
-    """The mean offset of an axis and its errors.
+    """The mean offset of an axis and its errors."""
 
-    Attributes
-    ----------
-    offsets
-        Coordinates (K, Q) of the offsets of each stratum.
-    mean
-        Coordinates (Q,) of their mean.
-    single
-        Variance (Q,) of one offset of each stratum together.
-    opposition
-        Variance (Q,) of the mean offset over oppositions of words as similar as these: with what its pairs have in
-        common. An axis without a meaning lies as far from 0.
-    pairs
-        Variance (Q,) of the mean offset over further pairs of this opposition: what they scatter around each other.
-    factor
-        Posterior mean of the factor on standard deviations, which the scatter of the pairs informs.
-    factors
-        That of each component, (Q,), on the standard deviations of the scatter.
-    freedom
-        Degrees of freedom of that scatter: offsets less strata.
-    """
-
-    offsets: tuple[FloatArray, ...]
-    mean: FloatArray
-    single: FloatArray
+    offsets: tuple[FloatArray, ...]  # coordinates (K, Q) of the offsets of each stratum
+    mean: FloatArray  # coordinates (Q,) of their mean
+    single: FloatArray  # variance (Q,) of one offset of each stratum together
+    # variance (Q,) of the mean offset over oppositions of words as similar as these: with what its pairs have in
+    # common. An axis without a meaning lies as far from 0.
     opposition: FloatArray
+    # variance (Q,) of the mean offset over further pairs of this opposition: what they scatter around each other
     pairs: FloatArray
-    factor: float
-    factors: FloatArray
-    freedom: int
+    factor: float  # posterior mean of the factor on standard deviations, which the scatter of the pairs informs
+    factors: FloatArray  # that of each component, (Q,), on the standard deviations of the scatter
+    freedom: int  # degrees of freedom of that scatter: offsets less strata
 
     def variances(self, population: str) -> FloatArray:
         """``opposition`` or ``pairs``, by name."""
@@ -266,39 +227,28 @@ class Signal:
 
     A priori the offset is normal around 0 with the covariance of the vocabulary times a variance; that variance is on a
     grid, so that what the axis as a whole tells of its size is in the error of every word.
-
-    Attributes
-    ----------
-    sds, mass
-        Nodes and their posterior mass, (T,).
-    gains
-        What is left of the observed offset at each node, (T, Q).
-    offset, noise
-        The observed mean offset and the variance of its error, (Q,).
-    freedom
-        Degrees of freedom of the error.
     """
 
+    # nodes and their posterior mass, (T,)
     sds: FloatArray
     mass: FloatArray
-    gains: FloatArray
+    gains: FloatArray  # what is left of the observed offset at each node, (T, Q)
+    # the observed mean offset and the variance of its error, (Q,)
     offset: FloatArray
     noise: FloatArray
-    freedom: int
+    freedom: int  # degrees of freedom of the error
 
     @property
     def mean(self) -> FloatArray:
         """Posterior mean (Q,)."""
-        result: FloatArray = (self.mass @ self.gains) * self.offset
-        return result
+        return (self.mass @ self.gains) * self.offset
 
     @property
     def variances(self) -> FloatArray:
         """Posterior variances (Q,); the spread of the nodes' means is counted as independent over the components."""
         gain = self.mass @ self.gains
         between = self.mass @ (self.gains - gain) ** 2
-        result: FloatArray = gain * self.noise + between * self.offset**2
-        return result
+        return gain * self.noise + between * self.offset**2
 
     def places(self, words: FloatArray, rope: float) -> Places:
         """Posteriors of the places of words (n, Q): moments, and probabilities beyond the rope on either side."""
@@ -311,10 +261,6 @@ class Signal:
             np.asarray(tail(values / sds), dtype=float) @ self.mass for values in (means - rope, -means - rope, means)
         )
         return Places(mean, sd, above, below, positive)
-
-
-MANY = 200
-"""Degrees of freedom from which on Student's distribution is taken for normal."""
 
 
 @dataclass(frozen=True)
@@ -338,3 +284,172 @@ def signal(axis: MeanOffset) -> Signal:
     kept = mass > NEGLIGIBLE
     mass = mass[kept] / mass[kept].sum()
     return Signal(SIGNALS[kept], mass, SIGNALS[kept, None] ** 2 / total[kept], axis.mean, noise, max(axis.freedom, 1))
+
+
+@dataclass(frozen=True)
+class OutsideRelation:
+    """Draws (D,) of the relation of latent outside values to latent places."""
+
+    correlation: FloatArray  # of latent values with latent places over words like these
+    # standard deviations of latent places over the words, and of latent values
+    place_sd: FloatArray
+    value_sd: FloatArray
+    shared: FloatArray  # share of the variance around the line that related words have in common
+    fitted: FloatArray  # posterior mean of the places, (n,)
+
+
+def outside_relation(
+    words: FloatArray,
+    behind: Signal,
+    values: FloatArray,
+    variances: FloatArray,
+    design: FloatArray,
+    draws: int,
+    rng: np.random.Generator,
+) -> OutsideRelation:
+    """How outside values (n,), whose errors have some variances (n,), depend on places; the design is (n, p).
+
+    Places are linear in the vectors of words, so that the places of more words than dimensions leave directions
+    without any place: a residual cannot be in the places, and it is in the values. With coordinates Y (n, Q), the mean
+    offset z and what lies behind it z* ~ N(m, C),
+
+        values = design a + b Y z* + Y u + e,    u ~ N(0, h I),    e ~ N(0, g I + diag(variances)),
+
+    so that ``values ~ N(design a + b Y m, Y (h I + b^2 C) Y' + g I + diag(variances))``. The term Y u is what values
+    owe to the meanings of words at large: any other axis may explain them as well as this one. It is the relationship
+    matrix of mixed models in genetics. The matrix h I + b^2 C is a multiple of a mixture of I and C; a decomposition
+    for each of a few mixtures serves all nodes, and the log-likelihood is linear between these. The correlation has a
+    uniform prior, the share of h in the residual variance a beta one, the standard deviation of latent values a
+    half-Cauchy one, and a a flat one. Nodes are first set wide apart, then again where the posterior is.
+
+    References
+    ----------
+    Lippert, C. et al. (2011). FaST linear mixed models for genome-wide association studies. Nature Methods 8.
+    https://doi.org/10.1038/nmeth.1681
+    """
+    hat = design @ np.linalg.pinv(design)
+    coordinates = words - hat @ words
+    scale = float(np.sqrt((((values - hat @ values) ** 2).sum()) / (len(values) - design.shape[1])))
+    share = float((coordinates**2).sum(axis=1).mean())  # mean variance of Y u for h = 1
+    places = coordinates @ behind.mean
+    errors = float((coordinates**2 @ behind.variances).mean()) / share  # mean of C over words
+    place_variance = float((places**2).mean()) + errors * share
+    sides = np.column_stack([values / scale, words @ behind.mean / np.sqrt(place_variance), design])
+    noise = variances / scale**2
+    relative = errors * share / place_variance  # of the variance of places, what is error
+    # h I + b^2 C is a multiple of a mixture of I and C / errors
+    roots = [words * np.sqrt((mix + (1 - mix) * behind.variances / errors) / share) for mix in MIXTURES]
+
+    def posterior(nodes: _Nodes) -> FloatArray:
+        logs = np.array([_log_likelihoods(root, sides, nodes, noise) for root in roots])
+        mix = np.clip(1 - relative * nodes.slopes**2 / np.maximum(nodes.total[:, None], SMALLEST * SMALLEST), 0, 1)
+        log = _between(logs, np.broadcast_to(mix, logs.shape[1:])) + nodes.log_prior(relative)
+        mass: FloatArray = np.exp(log - log.max())
+        return mass / mass.sum()
+
+    wide = _Nodes.between((SMALLEST, LARGEST), (0.0, LARGEST), SLOPES, COARSE)
+    nodes = wide.narrowed(posterior(wide))
+    mass = posterior(nodes)
+    node = rng.choice(mass.size, draws, p=mass.ravel())
+    first, second, third = np.unravel_index(node, mass.shape)
+    # slopes are for the expected spread of places; that of the latent ones over these words is not known exactly
+    latent = behind.mean + np.sqrt(behind.variances) * rng.standard_normal((draws, len(behind.mean)))
+    place_sd = np.sqrt(((latent @ (coordinates.T @ coordinates)) * latent).sum(axis=1) / len(values))
+    slope = nodes.slopes[third] + np.gradient(nodes.slopes)[third] * (rng.random(draws) - 0.5)
+    slope = slope * place_sd / np.sqrt(place_variance)
+    common, residual = nodes.shared(relative)[0, second, third], nodes.residual(relative)[first, second, third]
+    return OutsideRelation(
+        correlation=slope / np.sqrt(slope**2 + residual),
+        place_sd=place_sd,
+        value_sd=scale * np.sqrt(slope**2 + residual),
+        shared=np.maximum(common, 0) / residual,
+        fitted=words @ behind.mean,
+    )
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    """Nodes of the posterior, in units of the variance of the values."""
+
+    iid: FloatArray  # variances of single words, (G,)
+    total: FloatArray  # variances of what related words share, with what the errors of places add, (K,)
+    slopes: FloatArray  # for one standard deviation of the places, (S,)
+
+    @classmethod
+    def between(cls, iid: tuple[float, float], total: tuple[float, float], slopes: FloatArray, size: int) -> _Nodes:
+        """Nodes even in the logarithm between the ends of the variances; a total may be 0."""
+        nodes = np.geomspace(total[0] or SMALLEST, total[1], size)
+        return cls(np.geomspace(*iid, size), nodes if total[0] else np.append(0.0, nodes), slopes)
+
+    def narrowed(self, mass: FloatArray) -> _Nodes:
+        """Nodes closer together where the posterior has its mass (G, K, S)."""
+        ends = []
+        for i, nodes in enumerate((self.iid, self.total, self.slopes)):
+            rows = np.flatnonzero(mass.sum(axis=tuple({0, 1, 2} - {i})) > EMPTY)
+            ends.append((nodes[max(rows[0] - 1, 0)], nodes[min(rows[-1] + 1, len(nodes) - 1)]))
+        return _Nodes.between(ends[0], ends[1], np.linspace(*ends[2], NARROW), FINE)
+
+    def shared(self, relative: float) -> FloatArray:
+        """Variances (1, K, S) of what related words share, by how much of the variance of places is error."""
+        return self.total[None, :, None] - relative * self.slopes**2
+
+    def residual(self, relative: float) -> FloatArray:
+        """Variances around the line, (G, K, S)."""
+        return np.maximum(self.shared(relative), 0) + self.iid[:, None, None]
+
+    def log_prior(self, relative: float) -> FloatArray:
+        """Logarithm of the prior mass of nodes (G, K, S); -inf where what is shared would be below 0."""
+        residual = self.residual(relative)
+        variance = self.slopes**2 + residual
+        edges = np.concatenate([self.total[:1], (self.total[1:] + self.total[:-1]) / 2, self.total[-1:]])
+        ends = np.maximum(edges[:, None] - relative * self.slopes**2, 0)
+        shares = [np.minimum(part / residual, 1.0) ** RARE for part in (ends[:-1], ends[1:])]
+        widths = np.multiply.outer(np.gradient(self.iid), np.gradient(self.slopes))[:, None]
+        with np.errstate(divide="ignore"):
+            cells = np.log(shares[1] - shares[0])
+        return cells + np.log(widths) - np.log(variance) - np.log1p(variance)
+
+
+def _log_likelihoods(root: FloatArray, sides: FloatArray, nodes: _Nodes, noise: FloatArray) -> FloatArray:
+    """Restricted log-likelihoods (G, K, S) of values with the covariance K root root' + G I + diag(noise).
+
+    The sides are the columns of the values, of the places and of the design, (n, 2 + p).
+    """
+    total, slopes = nodes.total, nodes.slopes
+    log = np.empty((len(nodes.iid), len(total), len(slopes)))
+    once = _rotated(root, sides) if np.ptp(noise) == 0 else None
+    for i, g in enumerate(nodes.iid):
+        diagonal = g + noise
+        by = np.sqrt(diagonal)[:, None]
+        if once is not None:
+            values, turned, outside = once[0] / diagonal[0], once[1] / by[0], once[2] / diagonal[0]
+        else:
+            values, turned, outside = _rotated(root / by, sides / by)
+        weights = 1 / (1 + total[:, None] * values)  # (K, r)
+        products = outside + np.einsum("ra,rb,kr->kab", turned, turned, weights, optimize=True)
+        determinants = np.log(diagonal).sum() - np.log(weights).sum(axis=1)
+        free = products[:, 2:, 2:]
+        left = products[:, :2, :2] - products[:, :2, 2:] @ np.linalg.solve(free, products[:, 2:, :2])
+        squares = left[:, 0, 0, None] - 2 * slopes * left[:, 0, 1, None] + slopes**2 * left[:, 1, 1, None]
+        log[i] = -0.5 * ((determinants + np.linalg.slogdet(free)[1])[:, None] + squares)
+    return log
+
+
+def _between(logs: FloatArray, mix: FloatArray) -> FloatArray:
+    """Values (...) at mixtures (...) of functions (M, ...) that are known at :data:`MIXTURES`, linear between these."""
+    above = np.clip(np.searchsorted(MIXTURES, mix), 1, len(MIXTURES) - 1)
+    share = (mix - MIXTURES[above - 1]) / (MIXTURES[above] - MIXTURES[above - 1])
+    low, high = (np.take_along_axis(logs, rows[None], axis=0)[0] for rows in (above - 1, above))
+    result: FloatArray = low + share * (high - low)
+    return result
+
+
+def _rotated(root: FloatArray, sides: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Eigenvalues (r,) of root root', the sides (r, m) in that basis, and the products (m, m) of what is outside it."""
+    wide = root.shape[1] > root.shape[0]
+    values, vectors = np.linalg.eigh(root @ root.T if wide else root.T @ root)
+    kept = values > 1e-10 * values[-1]
+    values, vectors = values[kept], vectors[:, kept]
+    basis = vectors if wide else root @ vectors / np.sqrt(values)
+    rotated = basis.T @ sides
+    return values, rotated, sides.T @ sides - rotated.T @ rotated

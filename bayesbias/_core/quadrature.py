@@ -19,47 +19,31 @@ from bayesbias._core.vectors import FloatArray
 
 LogDensity = Callable[[FloatArray], FloatArray]
 
-DROP = 18.0
-"""A grid ends where the log density lies this far below its peak, where it is 1.5e-8 of it."""
-
-FILLED = 2 / 3
-"""The share of a grid's nodes that must lie above that, so that its steps are fine."""
-
+DROP = 18.0  # a grid ends where the log density lies this far below its peak, where it is 1.5e-8 of it
+FILLED = 2 / 3  # the share of a grid's nodes that must lie above that, so that its steps are fine
+# nodes of the inner and the outer grid, and of either while its ends are looked for
 INNER, OUTER, SEARCH = 192, 256, 32
-"""Nodes of the inner and the outer grid, and of either while its ends are looked for."""
+# nodes of either at most, where the density is a narrow ridge or has two modes far apart
 MOST_OUTER, MOST_INNER = 20_000, 3_000
-"""Nodes of either at most, where the density is a narrow ridge or has two modes far apart."""
-ROUNDS = 80
-"""How often the ends of a grid are moved at most: a width doubles or shrinks to what is filled each time."""
-NOTHING = 1e-24
-"""A variance below this is rounding error."""
+ROUNDS = 80  # how often the ends of a grid are moved at most: a width doubles or shrinks to what is filled each time
+NOTHING = 1e-24  # a variance below this is rounding error
 
 
 @dataclass(frozen=True)
 class Connection:
-    """The cells of one connection, grouped by n: cells enter the density only through these sums.
+    """The cells of one connection, grouped by n: cells enter the density only through these sums."""
 
-    Attributes
-    ----------
-    rows, cells
-        Numbers of distances and of cells.
-    within
-        Sum of squares within cells.
-    n, count, deviation, scatter
-        For each distinct n: n itself, how many cells have it, the mean of their deviations ybar_j - m0, and the sum of
-        squares about that mean.
-    log_n
-        Sum over cells of log n_j.
-    """
-
+    # numbers of distances and of cells
     rows: int
     cells: int
-    within: float
+    within: float  # sum of squares within cells
+    # for each distinct n: n itself, how many cells have it, the mean of their deviations ybar_j - m0, and the sum of
+    # squares about that mean
     n: FloatArray
     count: FloatArray
     deviation: FloatArray
     scatter: FloatArray
-    log_n: float
+    log_n: float  # sum over cells of log n_j
 
 
 @dataclass(frozen=True)
@@ -83,26 +67,15 @@ class InnerGrid:
 
 @dataclass(frozen=True)
 class ScaleGrid:
-    """A posterior of scales on a grid.
+    """A posterior of scales on a grid."""
 
-    Attributes
-    ----------
-    log_sigma, step, mass
-        Outer nodes (O,), their distance, and the posterior mass at each.
-    inner
-        One grid over log s for each connection.
-    log_evidence
-        Log marginal likelihood of the distances.
-    outside
-        An estimate of the posterior mass outside the grid.
-    """
-
+    # outer nodes (O,), their distance, and the posterior mass at each
     log_sigma: FloatArray
     step: float
     mass: FloatArray
-    inner: tuple[InnerGrid, ...]
-    log_evidence: float
-    outside: float
+    inner: tuple[InnerGrid, ...]  # one grid over log s for each connection
+    log_evidence: float  # log marginal likelihood of the distances
+    outside: float  # an estimate of the posterior mass outside the grid
 
 
 @dataclass(frozen=True)
@@ -115,15 +88,7 @@ class ScaleDraws:
 
 
 def connection_sums(n: FloatArray, mean: FloatArray, ssd: FloatArray, prior_mean: float) -> Connection:
-    """Group the cells of a connection by their n.
-
-    Parameters
-    ----------
-    n, mean, ssd
-        Arrays (cells), every n at least 1.
-    prior_mean
-        m0, about which deviations are taken.
-    """
+    """Group the cells (cells,) of a connection by their n, deviations about the prior mean."""
     sizes, which = np.unique(n, return_inverse=True)
     count = np.bincount(which).astype(float)
     deviation = np.bincount(which, weights=mean - prior_mean) / count
@@ -142,11 +107,8 @@ def connection_sums(n: FloatArray, mean: FloatArray, ssd: FloatArray, prior_mean
 def scale_grid(connections: Sequence[Connection], priors: Priors) -> ScaleGrid:
     """The posterior of sigma, which the connections share, and of each connection's s.
 
-    Raises
-    ------
-    ValueError
-        The distances do not vary within cells (or, one in each cell, between them): the density grows without bound as
-        the scales go to 0.
+    A ValueError where distances do not vary within cells (or, one in each cell, between them): the density grows
+    without bound as the scales go to 0.
     """
     rows = sum(c.rows for c in connections)
     free = rows - sum(c.cells for c in connections)
@@ -215,15 +177,7 @@ def draw_scales(
 def draw_cells(
     n: FloatArray, mean: FloatArray, sigma: FloatArray, s: FloatArray, mu: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Draws of cell means from their Gaussian given the scales and mu.
-
-    Parameters
-    ----------
-    n, mean
-        Arrays (cells).
-    sigma, s, mu
-        Arrays (D,); the result is (cells, D).
-    """
+    """Draws (cells, D) of cell means from their Gaussian given the scales and mu (D,)."""
     noise = sigma**2 / n[:, None]
     share = s**2 / (s**2 + noise)
     centre = mu + share * (mean[:, None] - mu)
@@ -255,7 +209,9 @@ def _inner_grid(log_sigma: FloatArray, connection: Connection, priors: Priors, p
         return _s_density(log_s, variance, connection, priors)
 
     near = _first_guess(connection)
-    far = max(near, 0.5 * float(np.log(_about_prior_mean(connection))))
+    # the mean square of the cell means about the prior mean of mu
+    squares = connection.scatter.sum() + (connection.count * connection.deviation**2).sum()
+    far = max(near, 0.5 * float(np.log(max(float(squares / connection.cells), NOTHING))))
     start = np.full(len(log_sigma), near - 3.0), np.full(len(log_sigma), far + 3.0)
     search = SEARCH
     if far > near + 1:
@@ -326,12 +282,6 @@ def _between(connection: Connection) -> float:
     centre = (connection.count * connection.deviation).sum() / connection.cells
     squares = connection.scatter.sum() + (connection.count * (connection.deviation - centre) ** 2).sum()
     return float(squares / connection.cells)
-
-
-def _about_prior_mean(connection: Connection) -> float:
-    """The mean square of the cell means about the prior mean of mu; not 0."""
-    squares = connection.scatter.sum() + (connection.count * connection.deviation**2).sum()
-    return max(float(squares / connection.cells), NOTHING)
 
 
 def _first_guess(connection: Connection) -> float:

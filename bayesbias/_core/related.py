@@ -14,76 +14,45 @@ from bayesbias._core.vectors import FloatArray, IntArray
 
 STEP = 0.01
 BINS = 200
-MIDDLES = -1 + STEP * (np.arange(BINS) + 0.5)
-"""Similarities in the middle of the bins, from -1 to 1."""
-WIDTH = 0.05
-"""Standard deviation of the smoothing kernel, in similarity."""
-PAIRS = 1000
-"""Pairs of sampled words that are kept for each bin."""
-FEWEST = 5
-"""Smoothed number of pairs below which a bin says nothing."""
-NEGLIGIBLE = 1e-10
-"""Components with less than this share of the largest variance are rounding."""
+MIDDLES = -1 + STEP * (np.arange(BINS) + 0.5)  # similarities in the middle of the bins, from -1 to 1
+WIDTH = 0.05  # standard deviation of the smoothing kernel, in similarity
+PAIRS = 1000  # pairs of sampled words that are kept for each bin
+FEWEST = 5  # smoothed number of pairs below which a bin says nothing
+NEGLIGIBLE = 1e-10  # components with less than this share of the largest variance are rounding
 BLOCK = 512
-COARSE = 2
-"""Bins of similarity that are taken together to count the partners of a word."""
-FEW_CELLS = 2000
-"""Cells up to which their errors may be drawn from a root of their covariance matrix."""
-FIELDS = 2**22
-"""Numbers of draws of fields that are held at once."""
-ROWS = 2**16
-"""Numbers of draws of cells that are scaled at once."""
-SPANNED = 1e-14
-"""Combinations of lists with less than this share of the largest weight are rounding."""
-ALIKE = 1e-9
-"""Words whose scatter is a smaller share of that of unrelated words are one word."""
-PRODUCTS = 2**20
-"""Products of two words' values that are held at once."""
-ROUNDED = 1e-9
-"""Pairs of words that are none: what rounding leaves of sums of weights."""
+COARSE = 2  # bins of similarity that are taken together to count the partners of a word
+FEW_CELLS = 2000  # cells up to which their errors may be drawn from a root of their covariance matrix
+FIELDS = 2**22  # numbers of draws of fields that are held at once
+ROWS = 2**16  # numbers of draws of cells that are scaled at once
+SPANNED = 1e-14  # combinations of lists with less than this share of the largest weight are rounding
+ALIKE = 1e-9  # words whose scatter is a smaller share of that of unrelated words are one word
+PRODUCTS = 2**20  # products of two words' values that are held at once
+ROUNDED = 1e-9  # pairs of words that are none: what rounding leaves of sums of weights
+# words of a list beyond which its mean similarity to another is estimated from as many, drawn at random
 MOST_WORDS = 1500
-"""Words of a list beyond which its mean similarity to another is estimated from as many, drawn at random."""
+REACH, NODES = 6.0, 801  # prior standard deviations of log f that the grid covers on either side, and its nodes
+QUANTILES = 31  # points of equal probability that stand for the posterior of a factor where several factors meet
 
 
 @dataclass(frozen=True)
 class PairSample:
-    """Pairs of sampled words, at most some for each bin of similarity.
+    """Pairs of sampled words, at most some for each bin of similarity."""
 
-    Attributes
-    ----------
-    first, second
-        Places of the two words in the sample, (pairs,).
-    bins
-        Bin of similarity of each pair, (pairs,).
-    counts
-        How many pairs of all fell into each bin, (BINS,).
-    weights
-        What each pair counts for, (pairs,).
-    """
-
+    # places of the two words in the sample, (pairs,)
     first: IntArray
     second: IntArray
-    bins: IntArray
-    counts: IntArray
-    weights: NDArray[np.float32]
+    bins: IntArray  # bin of similarity of each pair, (pairs,)
+    counts: IntArray  # how many pairs of all fell into each bin, (BINS,)
+    weights: NDArray[np.float32]  # what each pair counts for, (pairs,)
 
 
 @dataclass(frozen=True)
 class Components:
-    """Components of the protected side.
+    """Components of the protected side."""
 
-    Attributes
-    ----------
-    variances
-        (Q,), the largest first.
-    loadings
-        (J, Q), orthonormal columns.
-    correlations
-        The variogram: (Q, BINS), correlation of two words' values by the similarity of the words.
-    """
-
-    variances: FloatArray
-    loadings: FloatArray
+    variances: FloatArray  # (Q,), the largest first
+    loadings: FloatArray  # (J, Q), orthonormal columns
+    # the variogram: (Q, BINS), correlation of two words' values by the similarity of the words
     correlations: FloatArray
 
 
@@ -97,12 +66,8 @@ def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: in
     """Pairs of words, every bin of similarity with at most about ``most`` of its pairs, drawn at random.
 
     A pair has the weight that makes every word of a bin count the same, whatever the number of its partners there.
-    Otherwise dense regions of a vocabulary, such as names and numbers, would dominate the large similarities.
-
-    Parameters
-    ----------
-    units
-        Centred unit vectors (N, d) of the sampled words.
+    Otherwise dense regions of a vocabulary, such as names and numbers, would dominate the large similarities. The words
+    have centred unit vectors (N, d).
     """
     single = units.astype(np.float32)
     size = len(single)
@@ -144,16 +109,8 @@ def components_of(
 ) -> Components:
     """Components and variograms of the distances of J protected words to N sampled words.
 
-    Parameters
-    ----------
-    scatter
-        Distances (J, N), rows centred.
-    pairs
-        Pairs of sampled words.
-    width
-        Standard deviation of the smoothing kernel, in similarity.
-    vectors
-        (J, d): distances are then ``vectors @ scatter`` of a scatter (d, N), and have no more than d components.
+    The scatter (J, N) holds the distances, rows centred. With vectors (J, d) distances are ``vectors @ scatter`` of a
+    scatter (d, N), and have no more than d components. ``width`` is that of the smoothing kernel, in similarity.
     """
     covariance = scatter @ scatter.T / scatter.shape[1]
     if vectors is None:
@@ -212,47 +169,13 @@ def _window(step: float, width: float) -> FloatArray:
     return np.where(window > 1e-4, window, 0.0)
 
 
-def list_overlaps(
-    member: NDArray[np.bool_] | FloatArray, units: NDArray[np.floating], seed: int = 0, places: IntArray | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Similarities between the words of lists: for each two lists, how pairs of different words spread over the bins.
-
-    Parameters
-    ----------
-    member
-        Which word is in which list, (lists, W), or the weights of words in lists; no list is empty.
-    units
-        Centred unit vectors (W, d).
-    places
-        Row of ``units`` of each word, (W,), where there are more rows or they have another order.
-
-    Returns
-    -------
-    tuple
-        The share of pairs (w, w') with w = w', (lists, lists), and the shares of the other pairs by bin,
-        (lists, lists, BINS); the two add up to 1. Of lists longer than :data:`MOST_WORDS` the latter is estimated
-        from words drawn at random, so that the work grows with the words, not with their pairs.
-    """
-    return pair_counts(member, units, seed, places).shares()
-
-
 @dataclass(frozen=True)
 class PairCounts:
-    """How many pairs of different words two lists have in each bin of similarity.
+    """How many pairs of different words two lists have in each bin of similarity."""
 
-    Attributes
-    ----------
-    member
-        Which word is in which list, or the weights of words in lists, (lists, W).
-    bins
-        Bin of similarity of each two words that are counted, (R, R); BINS for a word with itself.
-    counts
-        (lists, lists, BINS).
-    """
-
-    member: NDArray[np.bool_] | FloatArray
-    bins: IntArray
-    counts: FloatArray
+    member: NDArray[np.bool_] | FloatArray  # which word is in which list, or the weights of words in lists, (lists, W)
+    bins: IntArray  # bin of similarity of each two words that are counted, (R, R); BINS for a word with itself
+    counts: FloatArray  # (lists, lists, BINS)
 
     @property
     def complete(self) -> bool:
@@ -260,7 +183,11 @@ class PairCounts:
         return bool(self.member.shape[1] == len(self.bins))
 
     def shares(self) -> tuple[FloatArray, FloatArray]:
-        """What :func:`list_overlaps` returns."""
+        """Share of a word with itself among pairs, (lists, lists), and those of other pairs by bin, (..., BINS).
+
+        The two add up to 1. Of lists longer than ``MOST_WORDS`` the latter is estimated from words drawn at random, so
+        that the work grows with the words, not with their pairs.
+        """
         n = self.member.sum(axis=1)
         same = (self.member.astype(float) @ self.member.T.astype(float)) / np.outer(n, n)
         total = self.counts.sum(axis=2, keepdims=True)
@@ -289,7 +216,11 @@ class PairCounts:
 def pair_counts(
     member: NDArray[np.bool_] | FloatArray, units: NDArray[np.floating], seed: int = 0, places: IntArray | None = None
 ) -> PairCounts:
-    """Pairs of different words of each two lists; the parameters are those of :func:`list_overlaps`."""
+    """Pairs of different words of each two lists.
+
+    Which word is in which list, (lists, W), or weights of words in lists; no list is empty. Centred unit vectors are in
+    the words' order, or ``places`` (W,) are their rows.
+    """
     weighted = member.dtype != np.bool_
     sampled = _thinned(member, seed)
     own, vectors = member[:, sampled], units[sampled if places is None else places[sampled]].astype(np.float32)
@@ -331,17 +262,7 @@ def positive(matrices: FloatArray, axis: int = 0) -> FloatArray:
 
 
 def cell_covariance(parts: Components, correlations: FloatArray, word: IntArray, listed: IntArray) -> FloatArray:
-    """Covariance (cells, cells) of cells' mean distances.
-
-    Parameters
-    ----------
-    parts
-        Components of the protected words.
-    correlations
-        (Q, lists, lists), from :func:`list_correlations`.
-    word, listed
-        Protected word and list of each cell, (cells,).
-    """
+    """Covariance (cells, cells) of cells' mean distances, by the protected word and the list of each cell."""
     loadings = parts.loadings[word] * np.sqrt(parts.variances)
     total = np.zeros((len(word), len(word)))
     for i, column in enumerate(loadings.T):
@@ -349,53 +270,24 @@ def cell_covariance(parts: Components, correlations: FloatArray, word: IntArray,
     return total
 
 
-REACH, NODES = 6.0, 801
-"""Prior standard deviations of log f that the grid covers on either side, and its nodes."""
-QUANTILES = 31
-"""Points of equal probability that stand for the posterior of a factor where several factors meet."""
-
-
 @dataclass(frozen=True)
 class RelatedSums:
-    """A table reduced to its cells.
+    """A table reduced to its cells."""
 
-    Attributes
-    ----------
-    y
-        Mean distance of each cell, (n,).
-    word, connection, kind, listed
-        Protected word, connection, attribute class and list of each cell, (n,).
-    parts
-        Components of the J protected words.
-    correlations
-        Of the lists in each component, (Q, lists, lists), positive semi-definite.
-    sampled
-        Protected words behind ``families``, (S,).
-    families
-        Correlation of their bias, (S, S).
-    distance_sd
-        Standard deviation of a protected word's distances to the words of the vocabulary, on average.
-    freedom
-        Degrees of freedom of the scatter within the cells of each class, (A,); 0 where there is none.
-    scatter
-        Observed over expected scatter within the cells of each class, (A,).
-    expected
-        Sum of squares within the cells of each class that a factor of 1 gives on average, (A,).
-    """
-
-    y: FloatArray
+    y: FloatArray  # mean distance of each cell, (n,)
+    # protected word, connection, attribute class and list of each cell, (n,)
     word: IntArray
     connection: IntArray
     kind: IntArray
     listed: IntArray
-    parts: Components
-    correlations: FloatArray
-    sampled: IntArray
-    families: FloatArray
-    distance_sd: float
-    freedom: FloatArray
-    scatter: FloatArray
-    expected: FloatArray
+    parts: Components  # components of the J protected words
+    correlations: FloatArray  # of the lists in each component, (Q, lists, lists), positive semi-definite
+    sampled: IntArray  # protected words behind ``families``, (S,)
+    families: FloatArray  # correlation of their bias, (S, S)
+    distance_sd: float  # standard deviation of a protected word's distances to the words of the vocabulary, on average
+    freedom: FloatArray  # degrees of freedom of the scatter within the cells of each class, (A,); 0 where there is none
+    scatter: FloatArray  # observed over expected scatter within the cells of each class, (A,)
+    expected: FloatArray  # sum of squares within the cells of each class that a factor of 1 gives on average, (A,)
 
     @cached_property
     def covariance(self) -> FloatArray:
@@ -405,30 +297,20 @@ class RelatedSums:
     @property
     def scaled(self) -> FloatArray:
         """Loadings (J, Q) times the standard deviations of the components."""
-        value: FloatArray = self.parts.loadings * np.sqrt(self.parts.variances)
-        return value
+        return self.parts.loadings * np.sqrt(self.parts.variances)
 
 
 @dataclass(frozen=True)
 class FactorGrid:
-    """The posteriors of the factors on one grid of their logs.
+    """The posteriors of the factors on one grid of their logs."""
 
-    Attributes
-    ----------
-    factor
-        Nodes, (NODES,).
-    mass
-        Posterior mass of each node for each attribute class, (A, NODES).
-    """
-
-    factor: FloatArray
-    mass: FloatArray
+    factor: FloatArray  # nodes, (NODES,)
+    mass: FloatArray  # posterior mass of each node for each attribute class, (A, NODES)
 
     @property
     def mean(self) -> FloatArray:
         """Posterior mean of each factor, (A,)."""
-        value: FloatArray = self.mass @ self.factor
-        return value
+        return self.mass @ self.factor
 
     @property
     def products(self) -> FloatArray:
@@ -485,8 +367,7 @@ def root_of(covariance: FloatArray) -> FloatArray:
     Of several covariances (..., n, n) as many roots.
     """
     values, vectors = np.linalg.eigh(covariance)
-    root: FloatArray = vectors * np.sqrt(np.maximum(values, 0))[..., None, :]
-    return root
+    return vectors * np.sqrt(np.maximum(values, 0))[..., None, :]
 
 
 @dataclass(frozen=True)
@@ -508,21 +389,8 @@ def weighted_roots(
 
     The error of the mean distance of word j to list l is the sum over components q of ``scaled[j, q]`` times a field
     u_q[l]; the fields of different components are independent. Sums see only those combinations of the lists that their
-    weights span, such as the difference of two lists: r is the number of these times that of the components.
-
-    Parameters
-    ----------
-    weights
-        The weights.
-    scaled
-        Loadings (J, Q) times the standard deviations of the components.
-    correlations
-        Of the fields of lists, (Q, lists, lists).
-
-    Returns
-    -------
-    tuple
-        The classes and their roots. All roots multiply the same r standard normals.
+    weights span, such as the difference of two lists: r is the number of these times that of the components. All roots
+    multiply the same r standard normals. Returned with the classes.
     """
     classes = np.unique(weights.kind) if len(weights.kind) else np.zeros(1, dtype=np.intp)
     chosen = [weights.kind == kind for kind in classes]
@@ -553,8 +421,7 @@ def _spanned(weights: CellWeights, own: NDArray[np.bool_], words: int, lists: in
     lengths = np.sqrt(by_pair.multiply(by_pair).sum(axis=1))
     by_pair = sparse.diags_array(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)) @ by_pair
     values, vectors = np.linalg.eigh((by_pair.T @ by_pair).toarray())
-    result: FloatArray = vectors[:, values > SPANNED * max(values[-1], 1.0)]
-    return result
+    return vectors[:, values > SPANNED * max(values[-1], 1.0)]
 
 
 def draw_cells(sums: RelatedSums, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -573,27 +440,19 @@ def draw_cell_errors(sums: RelatedSums, factors: FloatArray, rng: np.random.Gene
     if n <= min(FEW_CELLS, components * lists):
         errors = rng.standard_normal((len(factors), n)) @ root_of(sums.covariance).T
     else:
-        errors = _from_fields(sums, len(factors), rng)
+        errors = np.empty((len(factors), n))
+        roots, scaled = root_of(sums.correlations), sums.scaled
+        cells = [np.flatnonzero(sums.listed == place) for place in range(lists)]
+        step = max(1, FIELDS // (components * lists))
+        for begin in range(0, len(errors), step):
+            block = errors[begin : begin + step]
+            fields = rng.standard_normal((components, len(block), lists)) @ np.swapaxes(roots, 1, 2)
+            for place, own in enumerate(cells):
+                block[:, own] = fields[:, :, place].T @ scaled[sums.word[own]].T
     step = max(1, ROWS // n)
     for begin in range(0, len(errors), step):
         errors[begin : begin + step] *= factors[begin : begin + step, sums.kind]
     return errors
-
-
-def _from_fields(sums: RelatedSums, size: int, rng: np.random.Generator) -> FloatArray:
-    """Draws (size, n) of the errors of cells from the fields of components and lists, by blocks of draws."""
-    components, lists, _ = sums.correlations.shape
-    roots, scaled = root_of(sums.correlations), sums.scaled
-    cells = [np.flatnonzero(sums.listed == place) for place in range(lists)]
-    drawn = np.empty((size, len(sums.y)))
-    step = max(1, FIELDS // (components * lists))
-    for begin in range(0, size, step):
-        block = drawn[begin : begin + step]
-        standard = rng.standard_normal((components, len(block), lists))
-        fields = standard @ np.swapaxes(roots, 1, 2)
-        for place, own in enumerate(cells):
-            block[:, own] = fields[:, :, place].T @ scaled[sums.word[own]].T
-    return drawn
 
 
 @dataclass(frozen=True)
@@ -643,15 +502,8 @@ def scatter_from_fields(sums: RelatedSums, filled: np.ndarray) -> FloatArray:
 def freedom_of(families: FloatArray, words: int | None = None) -> tuple[float, float]:
     """Satterthwaite's degrees of freedom of the scatter of correlated words around their mean, and its expectation.
 
-    Both are 0 for a single word.
-
-    Parameters
-    ----------
-    families
-        Correlation (S, S) of the words, or of S words drawn at random from ``words``: the sums over all words are then
-        estimated from the means over different words among these.
-    words
-        Number of words; S where it is left out.
+    Both are 0 for a single word. The correlations (S, S) may be those of S words drawn at random from so many words:
+    the sums over all words are then estimated from the means over different words among these.
     """
     size, count = len(families), len(families) if words is None else words
     if size < 2:
@@ -686,20 +538,8 @@ def draw_population(
     known and is taken off, no further than to 0. The population's mean is that of the words less a draw of their mean
     deviation. Nothing flows back to the cells.
 
-    Parameters
-    ----------
-    cells
-        Draws (B, J, K), NaN where a cell is empty.
-    observed
-        What they are around, (J, K).
-    errors
-        Expected scatter of the errors, (B, K, K): :func:`scatter_of_errors`.
-    families
-        (J, J), or (S, S) of some words.
-    scale
-        Scale of the prior.
-    sampled
-        Places (S,) of the words of ``families``, drawn at random; all words in their order where it is left out.
+    Draws of cells are (B, J, K) around what was observed, (J, K); the expected scatter of their errors is (B, K, K), by
+    :func:`scatter_of_errors`. Families are (J, J), or (S, S) of words drawn at random, whose places are ``sampled``.
     """
     size, words, connections = cells.shape
     sampled = np.arange(words) if sampled is None else sampled
@@ -714,14 +554,18 @@ def draw_population(
     prior = scale**2 * np.eye(connections)
     # conjugate: the prior's scale matrix and degrees of freedom plus those of the scatter
     total = _inverse_wishart(connections + freedom, np.broadcast_to(scatter + prior, noise.shape), rng)
-    root = _root_of_rest(total, noise)
+    # what is left of total without noise, with 0 in the directions in which noise is larger: in coordinates where total
+    # is I, total - noise has the eigenvalues 1 - values
+    chol = np.linalg.cholesky(total)
+    half = np.linalg.solve(chol, noise)
+    values, vectors = np.linalg.eigh(np.linalg.solve(chol, np.swapaxes(half, 1, 2)))
+    root = chol @ vectors * np.sqrt(np.maximum(1 - values, 0))[:, None, :]
     # the mean deviations of the words of two connections have the mean of the words' correlations in common
     standard = root_of(_mean_families(families, sampled, filled)) @ rng.standard_normal(
         (size, connections, connections)
     )
     deviations = (root * standard).sum(axis=2)
-    values = cells if filled.all() else np.where(filled, cells, 0.0)
-    mean = np.einsum("bjk->bk", values) / filled.sum(axis=0)
+    mean = np.einsum("bjk->bk", cells if filled.all() else np.where(filled, cells, 0.0)) / filled.sum(axis=0)
     return PopulationDraws(mean - deviations, root @ np.swapaxes(root, 1, 2))
 
 
@@ -734,16 +578,6 @@ def _mean_families(families: FloatArray, sampled: IntArray, filled: NDArray[np.b
     same = every.T @ every / np.outer(every.sum(axis=0), every.sum(axis=0))
     mean: FloatArray = apart + (1 - apart) * same
     return mean
-
-
-def _root_of_rest(total: FloatArray, part: FloatArray) -> FloatArray:
-    """Roots (B, K, K) of total - part, with 0 in the directions in which the part is larger."""
-    chol = np.linalg.cholesky(total)
-    # in coordinates where total is I, total - part has the eigenvalues 1 - values
-    half = np.linalg.solve(chol, part)
-    values, vectors = np.linalg.eigh(np.linalg.solve(chol, np.swapaxes(half, 1, 2)))
-    root: FloatArray = chol @ vectors * np.sqrt(np.maximum(1 - values, 0))[:, None, :]
-    return root
 
 
 def _inverse_wishart(freedom: float, scale: FloatArray, rng: np.random.Generator) -> FloatArray:

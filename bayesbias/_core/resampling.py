@@ -1,8 +1,8 @@
-"""Bootstrap, clustered standard errors, permutation tests and rank correlation."""
+"""Bootstrap, clustered standard errors, permutation tests, effect sizes and rank correlation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb
 from typing import Literal
@@ -12,6 +12,13 @@ from scipy.special import betaincinv, stdtrit
 
 from bayesbias._core.marginal import Cells
 from bayesbias._core.vectors import FloatArray, IntArray
+
+Alternative = Literal["two-sided", "greater", "less"]
+ALTERNATIVES = ("two-sided", "greater", "less")
+MOST_PARTITIONS = 1_000_000  # partitions up to which all are looked at
+BLOCK = 2**20  # numbers of random partitions that are drawn at once
+ROUNDING = 1e-12  # differences of sums, as a share of the largest value, that are none: ties count as extreme
+NO_SPREAD = 1e-12  # standard deviation of s up to which there is no effect size
 
 
 def resampled_rows(rows: int, draws: int, rng: np.random.Generator) -> np.ndarray:
@@ -93,20 +100,8 @@ def clustered_contrast(
     """Mean over protected words of the difference of two cell means, as a sum over attribute words.
 
     Attribute words of one list are independent draws: the variance of the sum is the sum over lists of n times the
-    variance of a word's contribution. With complete lists this is the leave-one-word-out jackknife.
-
-    Parameters
-    ----------
-    word, connection, attribute
-        Arrays (rows): protected word, connection and attribute word.
-    list_of_attribute
-        The list of each attribute word.
-    y
-        Array (rows): distances.
-    cells
-        Count and mean by protected word and connection.
-    first, second
-        The two connections; the standard error is NaN where a list has one word.
+    variance of a word's contribution. With complete lists this is the leave-one-word-out jackknife. Each row has a
+    protected word, a connection, an attribute word and a distance. The standard error is NaN where a list has one word.
     """
     both = (cells.n[:, first] > 0) & (cells.n[:, second] > 0)
     sign = np.where(connection == first, 1.0, np.where(connection == second, -1.0, 0.0))
@@ -134,16 +129,6 @@ def t_ends(estimate: float, se: float, df: float, prob: float) -> tuple[float, f
     return estimate - half, estimate + half
 
 
-Alternative = Literal["two-sided", "greater", "less"]
-ALTERNATIVES = ("two-sided", "greater", "less")
-MOST_PARTITIONS = 1_000_000
-"""Partitions up to which all are looked at."""
-BLOCK = 2**20
-"""Numbers of random partitions that are drawn at once."""
-ROUNDING = 1e-12
-"""Differences of sums, as a share of the largest value, that are none: ties count as extreme."""
-
-
 @dataclass(frozen=True)
 class PermutationTest:
     """A p-value, the number of partitions that it rests on, and whether these are all there are."""
@@ -159,27 +144,14 @@ def permutation_test(
     """How often words dealt out at random give a difference of means as extreme as the observed one.
 
     All partitions are counted (count / N) where there are at most a million; else ``permutations`` random ones, and the
-    observed partition beside them, (count + 1) / (n + 1).
-
-    Parameters
-    ----------
-    first, second
-        Values of the words of two sets, (n1,) and (n2,).
-    alternative
-        ``"greater"`` if a large mean of the first set speaks for a bias, ``"less"`` if a small one, ``"two-sided"`` if
-        either does; extreme is what differs in size at least as much.
-    permutations
-        Random partitions where not all are looked at.
-    rng
-        Generator of these.
+    observed partition beside them, (count + 1) / (n + 1). Extreme is a mean of the first set that is at least as large
+    (``"greater"``) or as small (``"less"``), or a difference at least as large in size (``"two-sided"``).
     """
     values, size = np.concatenate([first, second]), len(first)
     every = comb(len(values), size)
-    exact = every <= MOST_PARTITIONS
     observed = first.mean() - second.mean()
     slack = ROUNDING * max(np.abs(values).max(initial=0.0), np.finfo(float).tiny) * len(values)
-    count = 0
-    total = values.sum()
+    count, total = 0, values.sum()
     for sums in partition_sums(values, size, permutations, rng):
         drawn = sums / size - (total - sums) / len(second)
         if alternative == "greater":
@@ -188,23 +160,26 @@ def permutation_test(
             count += int((drawn <= observed + slack).sum())
         else:
             count += int((np.abs(drawn) >= abs(observed) - slack).sum())
-    if exact:
+    if every <= MOST_PARTITIONS:
         return PermutationTest(count / every, every, True)
     return PermutationTest((count + 1) / (permutations + 1), permutations, False)
 
 
-def partition_sums(values: FloatArray, size: int, permutations: int, rng: np.random.Generator) -> Iterable[FloatArray]:
+def partition_sums(values: FloatArray, size: int, permutations: int, rng: np.random.Generator) -> Iterator[FloatArray]:
     """Sums of the first set, in blocks: of every partition where they are at most a million, else of random ones."""
     if comb(len(values), size) <= MOST_PARTITIONS:
-        return [_subset_sums(values, size)]
-    return _random_sums(values, size, permutations, rng)
+        yield _subset_sums(values, size)
+        return
+    step = max(1, BLOCK // len(values))
+    for begin in range(0, permutations, step):
+        drawn = rng.random((min(step, permutations - begin), len(values)))
+        yield values[np.argpartition(drawn, size - 1, axis=1)[:, :size]].sum(axis=1)
 
 
 def _subset_sums(values: FloatArray, size: int) -> FloatArray:
     """The sums of all subsets of a size, from those of the values before each."""
     if 2 * size > len(values):  # the few that are left out are fewer
-        rest: FloatArray = values.sum() - _subset_sums(values, len(values) - size)
-        return rest
+        return values.sum() - _subset_sums(values, len(values) - size)
     sums: list[FloatArray] = [np.zeros(1), *(np.empty(0) for _ in range(size))]
     for i, value in enumerate(values):
         # subsets with this value are those without it of one size less; from the largest on, so that none has it twice;
@@ -212,15 +187,6 @@ def _subset_sums(values: FloatArray, size: int) -> FloatArray:
         for chosen in range(min(i + 1, size), max(0, size - (len(values) - i)), -1):
             sums[chosen] = np.concatenate([sums[chosen], sums[chosen - 1] + value])
     return sums[size]
-
-
-def _random_sums(values: FloatArray, size: int, permutations: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Sums of random subsets of a size, in blocks."""
-    step = max(1, BLOCK // len(values))
-    for begin in range(0, permutations, step):
-        drawn = rng.random((min(step, permutations - begin), len(values)))
-        chosen = np.argpartition(drawn, size - 1, axis=1)[:, :size] if size < len(values) else None
-        yield values[chosen].sum(axis=1) if chosen is not None else np.full(len(drawn), values.sum())
 
 
 def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
@@ -240,3 +206,28 @@ def spearman(left: FloatArray, right: FloatArray) -> FloatArray:
     from scipy.stats import rankdata  # loads slowly
 
     return correlation(rankdata(left, axis=-1), rankdata(right, axis=-1))
+
+
+def known_mean(values: FloatArray, axis: int = -1) -> FloatArray:
+    """Mean along an axis over the values that are known (not NaN); NaN where there is none."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        mean: FloatArray = np.where(known, values, 0).sum(axis=axis) / known.sum(axis=axis)
+    return mean
+
+
+def sum_statistic(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Sum of s over the first target set less that over the second, along the last axis."""
+    return first.sum(axis=-1) - second.sum(axis=-1)
+
+
+def effect_size(first: FloatArray, second: FloatArray, axis: int = -1) -> FloatArray:
+    """Difference of the means of s over its population standard deviation over both sets, along an axis.
+
+    Words whose s is not known (NaN) are left out. NaN where s does not vary.
+    """
+    both = np.concatenate([first, second], axis=axis)
+    spread = np.sqrt(known_mean((both - np.expand_dims(known_mean(both, axis), axis)) ** 2, axis))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        size = (known_mean(first, axis) - known_mean(second, axis)) / spread
+    return np.where(spread > NO_SPREAD, size, np.nan)

@@ -1,10 +1,14 @@
-"""Estimates with a known covariance: regression with random effects whose scales are integrated by quadrature."""
+"""Estimates with a known covariance: regression with random effects, relations of latent values, and decisions.
+
+The scales of effects are integrated by quadrature.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, null_space
@@ -13,30 +17,25 @@ from scipy.special import logsumexp
 from bayesbias._core.related import root_of
 from bayesbias._core.vectors import FloatArray, IntArray
 
-REACH = (1e-4, 1e3)
-"""Smallest and largest scale that is looked at, in widths of its prior."""
-COARSE, FINE = 120, 80
-"""Nodes of a single scale: to find where the posterior is, and there."""
-OUTER = 24
-"""Nodes of each further scale."""
-DROP = 25.0
-"""Log density below the largest at which the posterior of a scale is taken for 0."""
+REACH = (1e-4, 1e3)  # smallest and largest scale that is looked at, in widths of its prior
+COARSE, FINE = 120, 80  # nodes of a single scale: to find where the posterior is, and there
+OUTER = 24  # nodes of each further scale
+DROP = 25.0  # log density below the largest at which the posterior of a scale is taken for 0
+# nodes of both scales of a relation and of the angle of its correlation, to find where the posterior is
 ROUGH = (7, 7, 9)
-"""Nodes of both scales of a relation and of the angle of its correlation, to find where the posterior is."""
-CLOSE = (8, 12, 25)
-"""Nodes there."""
-SLIGHT = 15.0
-"""Log density below the largest at which the posterior of a relation is taken for 0."""
-ROUNDS = 3
-"""Times that the part which holds posterior mass is looked for; each finds it more narrowly."""
+CLOSE = (8, 12, 25)  # nodes there
+SLIGHT = 15.0  # log density below the largest at which the posterior of a relation is taken for 0
+ROUNDS = 3  # times that the part which holds posterior mass is looked for; each finds it more narrowly
+# smallest and largest scale of a correlation's two sides, in standard deviations of the observed values
 SIGMA_REACH = (0.02, 8.0)
-"""Smallest and largest scale of a correlation's two sides, in standard deviations of the observed values."""
-BLOCK = 32
-"""Covariance matrices that are factorised together: few, so that they stay in the cache."""
-LARGE = 1e100
-"""More than any quadratic form."""
+BLOCK = 32  # covariance matrices that are factorised together: few, so that they stay in the cache
+LARGE = 1e100  # more than any quadratic form
+# share of the mean variance by which a covariance is taken for larger, since it may have few dimensions
 ROUNDING = 1e-9
-"""Share of the mean variance by which a covariance is taken for larger, since it may have few dimensions."""
+# for decisions: variance, as a share of the largest, that rounding leaves in combinations of estimates that are known
+EXACT = 1e-10
+SAME = 1e-9  # estimates that differ by a smaller share of their standard deviation are one
+GRID = np.geomspace(1e-4, 1e4, 600)  # scales, in widths of their prior
 
 
 def _log_half_cauchy(scale: FloatArray, width: float) -> FloatArray:
@@ -47,27 +46,18 @@ def _log_half_cauchy(scale: FloatArray, width: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class Rotated:
-    """Estimates in coordinates in which their known covariance is diagonal.
+    """Estimates in coordinates in which their known covariance is diagonal."""
 
-    Attributes
-    ----------
-    basis
-        W (n, n), orthogonal: W' V W is diagonal.
-    variances
-        The diagonal of W' V W, (n,).
-    y, x
-        W' y (n,) and W' X (n, p).
-    """
-
-    basis: FloatArray
-    variances: FloatArray
+    basis: FloatArray  # W (n, n), orthogonal: W' V W is diagonal
+    variances: FloatArray  # the diagonal of W' V W, (n,)
+    # W' y (n,) and W' X (n, p)
     y: FloatArray
     x: FloatArray
 
     def log_likelihood(self, tau: FloatArray) -> FloatArray:
         """Restricted log likelihood (G,) of scales (G,) of independent effects: what contrasts of y say of them."""
         weights = 1 / (self.variances + tau[:, None] ** 2)
-        mean, information, _ = _regression(self.x, weights, np.broadcast_to(self.y, weights.shape))
+        mean, information = _regression(self.x, weights, np.broadcast_to(self.y, weights.shape))
         left = self.y - mean @ self.x.T
         value: FloatArray = 0.5 * (
             np.log(weights).sum(axis=1) - np.linalg.slogdet(information)[1] - (weights * left**2).sum(axis=1)
@@ -75,17 +65,11 @@ class Rotated:
         return value
 
 
-def _regression(x: FloatArray, weights: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Weighted least squares for each row of weights (G, n) and values (G, n): coefficients, information, X'wy."""
+def _regression(x: FloatArray, weights: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weighted least squares for each row of weights (G, n) and values (G, n): coefficients and information."""
     products = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
     information = (weights @ products).reshape(len(weights), x.shape[1], x.shape[1])
-    product_ = (weights * y) @ x
-    return np.linalg.solve(information, product_[..., None])[..., 0], information, product_
-
-
-def _rotated(y: FloatArray, known: FloatArray, x: FloatArray) -> Rotated:
-    variances, basis = np.linalg.eigh(known)
-    return Rotated(basis, np.maximum(variances, 0.0), basis.T @ y, basis.T @ x)
+    return np.linalg.solve(information, ((weights * y) @ x)[..., None])[..., 0], information
 
 
 @dataclass(frozen=True)
@@ -93,34 +77,19 @@ class SecondStage:
     """The posterior of ``y = X b + u_1 + ... + u_m + e``, with ``e ~ N(0, V)`` and ``u_k ~ N(0, tau_k^2 T_k)``.
 
     Each tau_k has a half-Cauchy prior. Everything Gaussian is integrated exactly; the scales are on a grid.
-
-    Attributes
-    ----------
-    y, covariance, design
-        What was given: (n,), (n, n), (n, p).
-    effects
-        Covariances (n, n) of the random effects but the last for a scale of 1; those of the last are independent.
-    weights
-        How coefficients are estimated, (p, n); None for the precision.
-    outer
-        Scales (G, m - 1) of the effects but the last.
-    rotations
-        The estimates for each row of ``outer``.
-    inner
-        Nodes (G, FINE) of the last effect's scale.
-    mass
-        Posterior mass (G, FINE) of the nodes.
     """
 
+    # what was given: (n,), (n, n), (n, p)
     y: FloatArray
     covariance: FloatArray
     design: FloatArray
+    # covariances (n, n) of the random effects but the last for a scale of 1; those of the last are independent
     effects: tuple[FloatArray, ...]
-    weights: FloatArray | None
-    outer: FloatArray
-    rotations: tuple[Rotated, ...]
-    inner: FloatArray
-    mass: FloatArray
+    weights: FloatArray | None  # how coefficients are estimated, (p, n); None for the precision
+    outer: FloatArray  # scales (G, m - 1) of the effects but the last
+    rotations: tuple[Rotated, ...]  # the estimates for each row of ``outer``
+    inner: FloatArray  # nodes (G, FINE) of the last effect's scale
+    mass: FloatArray  # posterior mass (G, FINE) of the nodes
 
     def draw(self, draws: int, rng: np.random.Generator) -> StageDraws:
         """Independent draws of scales, coefficients and effects."""
@@ -145,7 +114,7 @@ class SecondStage:
             own, rotated = slice(*np.searchsorted(rows, [row, row + 1])), self.rotations[row]
             sides = difference[own] @ rotated.basis
             precision = 1 / (rotated.variances + tau[own, None] ** 2)
-            coefficients[own], _, _ = _regression(rotated.x, precision, sides)
+            coefficients[own], _ = _regression(rotated.x, precision, sides)
             left = precision * (sides - coefficients[own] @ rotated.x.T) @ rotated.basis.T
             for i, (scale, effect) in enumerate(zip(self.outer[row], self.effects, strict=True)):
                 moves[i, own] = scale**2 * left @ effect
@@ -196,72 +165,44 @@ def second_stage(
     d = y - X A y are then estimated from d alone, that is, from contrasts; those say the same of scales by either way,
     which is the restricted likelihood. So theta = X A (y - e) + M E(u | d), M = I - X A, and A theta = A (y - e).
 
-    Parameters
-    ----------
-    y
-        Estimates, (n,).
-    covariance
-        Their covariance V, (n, n), positive semi-definite; what is below 0 is taken for 0.
-    design
-        X, (n, p), of full rank, p < n.
-    effects
-        Covariances T_k (n, n) of random effects for a scale of 1; independent ones are added as the last.
-    widths
-        Width of the half-Cauchy prior of each scale, that of the independent effects last, in units of y.
-    weights
-        A (p, n), where A X is the identity; None for the precision.
+    V is positive semi-definite (what is below 0 is taken for 0), X (n, p) has full rank, and A X is the identity. The
+    effects are their covariances T_k for a scale of 1; independent ones are added as the last, and so is the width of
+    their half-Cauchy prior.
 
     References
     ----------
     Gelman, A. (2006). Prior distributions for variance parameters in hierarchical models. Bayesian Analysis 1(3).
     https://doi.org/10.1214/06-BA117A
     """
-    outer = [_nodes(width, OUTER, REACH) for width in widths[:-1]]
-    if outer:
-        coarse = _evaluated(y, covariance, design, effects, outer, _nodes(widths[-1], OUTER, REACH), widths)
-        outer = [_narrowed(nodes, coarse, axis, OUTER) for axis, nodes in enumerate(outer)]
-    combined = list(product(*outer))
-    grid = np.array(combined, dtype=float).reshape(len(combined), len(outer))
+
+    def rotated_at(spread: FloatArray) -> Rotated:
+        """The estimates at scales of the effects but the last."""
+        known = covariance + sum((s**2 * effect for s, effect in zip(spread, effects, strict=True)), 0.0)
+        variances, basis = np.linalg.eigh(known)
+        return Rotated(basis, np.maximum(variances, 0.0), basis.T @ y, basis.T @ design)
+
+    def log_density(rotated: Rotated, spread: FloatArray, inner: FloatArray) -> FloatArray:
+        """Log density at nodes of the last scale."""
+        outer = sum(_log_half_cauchy(s, width) for s, width in zip(spread, widths[:-1], strict=True))
+        return rotated.log_likelihood(inner) + _log_half_cauchy(inner, widths[-1]) + outer
+
+    axes = [width * np.geomspace(*REACH, OUTER) for width in widths[:-1]]
+    if axes:
+        start = widths[-1] * np.geomspace(*REACH, OUTER)
+        grid = np.array(list(product(*axes)))
+        coarse = np.array([log_density(rotated_at(spread), spread, start) for spread in grid])
+        coarse = coarse.reshape((OUTER,) * len(widths))
+        axes = [_narrowed(nodes, coarse, axis, OUTER) for axis, nodes in enumerate(axes)]
+    grid = np.array(list(product(*axes)))
     inner, value, rotations = np.empty((len(grid), FINE)), np.empty((len(grid), FINE)), []
-    start = _nodes(widths[-1], COARSE, REACH)
+    start = widths[-1] * np.geomspace(*REACH, COARSE)
     for i, spread in enumerate(grid):
-        rotated = _rotated(y, _known(covariance, effects, spread), design)
-        rotations.append(rotated)
-        rough = rotated.log_likelihood(start) + _log_half_cauchy(start, widths[-1])
-        inner[i] = _narrowed(start, rough, 0, FINE)
-        value[i] = rotated.log_likelihood(inner[i]) + _log_half_cauchy(inner[i], widths[-1])
+        rotations.append(rotated_at(spread))
+        inner[i] = _narrowed(start, log_density(rotations[i], spread, start), 0, FINE)
+        value[i] = log_density(rotations[i], spread, inner[i])
         value[i] += np.log(np.log(inner[i, 1] / inner[i, 0]))  # width of its cells
-        value[i] += sum(_log_half_cauchy(s, w) for s, w in zip(spread, widths[:-1], strict=True))
     mass = np.exp(value - logsumexp(value))
     return SecondStage(y, covariance, design, tuple(effects), weights, grid, tuple(rotations), inner, mass)
-
-
-def _nodes(width: float, count: int, reach: tuple[float, float]) -> FloatArray:
-    return width * np.geomspace(*reach, count)
-
-
-def _known(covariance: FloatArray, effects: Sequence[FloatArray], spread: FloatArray) -> FloatArray:
-    """V and the outer effects together."""
-    return covariance + sum((s**2 * effect for s, effect in zip(spread, effects, strict=True)), 0.0)
-
-
-def _evaluated(
-    y: FloatArray,
-    covariance: FloatArray,
-    design: FloatArray,
-    effects: Sequence[FloatArray],
-    outer: Sequence[FloatArray],
-    inner: FloatArray,
-    widths: Sequence[float],
-) -> FloatArray:
-    """Log density on the product of the nodes, one axis a scale."""
-    shape = (*(len(nodes) for nodes in outer), len(inner))
-    value = np.empty((int(np.prod(shape[:-1])), len(inner)))
-    for i, spread in enumerate(product(*outer)):
-        rotated = _rotated(y, _known(covariance, effects, np.array(spread)), design)
-        value[i] = rotated.log_likelihood(inner) + _log_half_cauchy(inner, widths[-1])
-        value[i] += sum(float(_log_half_cauchy(np.array(s), w)) for s, w in zip(spread, widths[:-1], strict=True))
-    return value.reshape(shape)
 
 
 def _narrowed(nodes: FloatArray, value: FloatArray, axis: int, count: int) -> FloatArray:
@@ -279,23 +220,14 @@ def _reach(value: FloatArray, axis: int, drop: float = DROP) -> IntArray:
 
 @dataclass(frozen=True)
 class Relation:
-    """Draws (D,) of the relation of latent values to latent or known ones.
+    """Draws (D,) of the relation of latent values to latent or known ones."""
 
-    Attributes
-    ----------
-    correlation, slope, intercept
-        Of the latent y with the latent x.
-    residual_sd
-        Of the latent y around the line.
-    residual
-        Which of the candidates for the residual covariance each draw is of.
-    """
-
+    # of the latent y with the latent x
     correlation: FloatArray
     slope: FloatArray
     intercept: FloatArray
-    residual_sd: FloatArray
-    residual: IntArray
+    residual_sd: FloatArray  # of the latent y around the line
+    residual: IntArray  # which of the candidates for the residual covariance each draw is of
 
 
 @dataclass(frozen=True)
@@ -350,19 +282,10 @@ def latent_relation(
     the units. The prior of rho is uniform, the two standard deviations have half-Cauchy priors (``width`` for theta,
     the observed one for xi), both means are flat. For an x that is known, slopes are per observed standard deviation.
 
-    Parameters
-    ----------
-    y, x
-        Estimates and observed values, (n,).
-    covariance, x_variance
-        V (n, n), and the diagonal of U (n,), 0 where x is known.
-    residuals
-        Candidates for T (n, n), positive definite, equally probable beforehand.
-    covariate
-        A variable (n,) on which both depend, with flat coefficients: the relation is the partial one, and the intercept
-        is that at its mean.
-    weights
-        Weights (n,) of the mean through which the line goes; None for the precision. Not with a covariate.
+    ``x_variance`` is the diagonal of U (n,), 0 where x is known; ``residuals`` are candidates for T, positive definite
+    and equally probable beforehand. Both may depend on a covariate (n,), with flat coefficients: the relation is then
+    the partial one, and the intercept is that at its mean. Without one, the line may go through a mean with some
+    weights (n,); None for the precision.
     """
     ones, noise = np.ones(len(x)), np.diag(x_variance)
     root = root_of(covariance)  # an estimated covariance may have directions below 0
@@ -429,11 +352,15 @@ class _Sides:
         for (k, residual), (i, scale) in product(enumerate(residuals.values()), enumerate(scales)):
             slope, rest = r * sy / scale, sy**2 * (1 - r**2)
             if self.known:
-                of_x, log, centres = 0.0, *self._of_known(residual, slope, rest)
+                mean, apart, of_x = self.x, np.zeros_like(self.covariance), 0.0
+                log, centres = self._of_known(residual, slope, rest)
             else:
                 mean, apart, of_x = _shrunken(self.x, self.noise, scale**2 * residual, self.ones)
                 of_x += float(_log_half_cauchy(np.array(scale), nodes.spreads[0]))
                 log, centres = self._of_noisy(residual, mean, apart, slope, rest)
+            if (w := self.weights) is not None:  # the line goes through the weighted mean
+                variance = w @ self.covariance @ w + rest * (w @ residual @ w) + slope**2 * (w @ apart @ w)
+                centres = np.column_stack([w @ self.y - slope * (w @ mean), variance])
             value[k, i] = (log + prior + of_x).reshape(shape[2:])
             centre[k, i] = centres.reshape(*shape[2:], 2)
         return value, centre
@@ -446,10 +373,9 @@ class _Sides:
         left = columns[:, 0] - slope[:, None] * columns[:, 1]
         log_det = -np.log(precision).sum(axis=1) - 2 * np.linalg.slogdet(basis)[1]
         weighted = precision * columns[:, 2]
-        log, centre = _integrated(
+        return _integrated(
             log_det, (precision * left**2).sum(axis=1), (weighted * left).sum(axis=1), weighted @ columns[:, 2]
         )
-        return log, self._centred(centre, residual, self.x, np.zeros_like(self.covariance), slope, rest)
 
     def _of_noisy(
         self, residual: FloatArray, mean: FloatArray, apart: FloatArray, slope: FloatArray, rest: FloatArray
@@ -462,11 +388,8 @@ class _Sides:
             total = self.covariance + v[:, None, None] * residual + (b**2)[:, None, None] * apart
             # two more rows of the matrix are solved for while it is factorised
             bordered = np.zeros((len(b), n + 2, n + 2))
-            bordered[:, :n, :n], bordered[:, n, :n], bordered[:, n + 1, :n] = (
-                total,
-                self.y - b[:, None] * mean,
-                self.ones,
-            )
+            bordered[:, :n, :n], bordered[:, n + 1, :n] = total, self.ones
+            bordered[:, n, :n] = self.y - b[:, None] * mean
             bordered[:, [n, n + 1], [n, n + 1]] = LARGE
             bordered[:, range(n), range(n)] += ROUNDING * np.trace(total, axis1=1, axis2=2)[:, None] / n
             chol = np.linalg.cholesky(bordered)
@@ -474,22 +397,7 @@ class _Sides:
             squares = solved @ np.swapaxes(solved, 1, 2)
             log_det = 2 * np.log(np.diagonal(chol, axis1=1, axis2=2)[:, :n]).sum(axis=1)
             log[part], centre[part] = _integrated(log_det, squares[:, 0, 0], squares[:, 0, 1], squares[:, 1, 1])
-        return log, self._centred(centre, residual, mean, apart, slope, rest)
-
-    def _centred(
-        self,
-        centre: FloatArray,
-        residual: FloatArray,
-        mean: FloatArray,
-        apart: FloatArray,
-        slope: FloatArray,
-        rest: FloatArray,
-    ) -> FloatArray:
-        """Mean and variance (G, 2) of the intercept of a line through the weighted mean, where there are weights."""
-        if (w := self.weights) is None:
-            return centre
-        variance = w @ self.covariance @ w + rest * (w @ residual @ w) + slope**2 * (w @ apart @ w)
-        return np.column_stack([w @ self.y - slope * (w @ mean), variance])
+        return log, centre
 
 
 def _integrated(
@@ -517,3 +425,120 @@ def _shrunken(
     left = projected @ x
     likelihood = 0.5 * (np.linalg.slogdet(total)[1] - np.log(share) - x @ left)
     return x - noise @ left, noise - noise @ projected @ noise, float(likelihood)
+
+
+def distinct(y: FloatArray, covariance: FloatArray) -> IntArray:
+    """The first of the specifications (n,) that each one is the same as: equal estimates, whose errors are the same."""
+    variances = np.diag(covariance)
+    apart = variances[:, None] + variances - 2 * covariance
+    scale = np.maximum(variances[:, None], variances) + np.finfo(float).tiny
+    same = (np.abs(y[:, None] - y) <= SAME * np.sqrt(scale)) & (apart <= SAME * scale)
+    return same.argmax(axis=1)
+
+
+class Drawn(NamedTuple):
+    """Draws of what is behind estimates."""
+
+    scales: FloatArray  # of the effects of each decision, and of the residuals, (D, decisions + 1)
+    # of the options of all decisions, (D, p); those of a decision add up to 0 over the specifications
+    effects: FloatArray
+    residual: FloatArray  # (D, n)
+    theta: FloatArray  # what is behind each estimate, (D, n)
+    shares: FloatArray  # of each decision and the residual in the variance over the specifications, (D, decisions + 1)
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The model ``y = mu + sum of Z_d a_d + r + e`` of estimates with the errors e ~ N(0, V).
+
+    The effects of a decision's options are N(0, tau_d^2); the residuals have variance tau^2 and are as correlated as
+    the errors, so that what is nearly one specification has nearly one residual. The priors of the scales are
+    half-Cauchy, that of mu is flat.
+
+    Effects are what options add to the mean of these specifications. Each part is learnt of from means that weigh them
+    equally: mu from the mean, effects from least squares, residuals from their sum of squares. Weights by precision
+    would take V and the additivity of decisions for exact: where an option makes an estimate and its error somewhat
+    smaller, the difference would tell the error.
+    """
+
+    # estimates (n,) and V (n, n)
+    y: FloatArray
+    covariance: FloatArray
+    designs: Sequence[FloatArray]  # of each decision (n, options): shares of 1 for the options behind an estimate
+    width: float  # of the half-Cauchy priors
+
+    def draw(self, draws: int, rng: np.random.Generator) -> Drawn:
+        """Draws of all parts, which share the errors of the estimates."""
+        n = len(self.y)
+        values, basis = np.linalg.eigh(self.covariance)
+        root = basis * np.sqrt(np.maximum(values, 0))
+        errors, others = (rng.standard_normal((draws, n)) @ root.T for _ in range(2))
+        left = np.eye(n) - 1 / n
+        scales, effects, parts = [], [], []
+        # matrices (options, n) from estimates to effects by least squares, for each decision
+        every = np.linalg.pinv(np.column_stack([np.ones(n), *self.designs]))[1:]
+        maps = np.split(every, np.cumsum([design.shape[1] for design in self.designs])[:-1])
+        for design, least_squares in zip(self.designs, maps, strict=True):
+            # effects are told from the mean by adding up to 0 over the specifications
+            own = least_squares - design.mean(axis=0) @ least_squares
+            tau, effect = self._effects(design, own, errors, rng)
+            scales.append(tau)
+            effects.append(effect)
+            parts.append(effect @ design.T)
+            left = left - design @ own
+        tau, residual = self._residuals(left, errors, others, rng)
+        parts.append(residual)
+        # variances over the given specifications (finite populations, Gelman 2005, doi 10.1214/009053604000001048)
+        total = np.column_stack([part.var(axis=1) for part in parts])
+        sums = total.sum(axis=1, keepdims=True)
+        return Drawn(
+            scales=np.column_stack([*scales, tau]),
+            effects=np.column_stack(effects),
+            residual=residual,
+            theta=(self.y - errors).mean(axis=1)[:, None] + sum(parts),
+            shares=np.divide(total, sums, out=np.zeros_like(total), where=sums > 0),
+        )
+
+    def _scales(self, log_likelihood: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
+        """Draws of a scale from its log likelihood on the grid."""
+        mass = np.exp(log_likelihood - log_likelihood.max()) * GRID / (1 + GRID**2)
+        step = np.log(GRID[1] / GRID[0])
+        chosen = rng.choice(len(GRID), draws, p=mass / mass.sum())
+        drawn: FloatArray = self.width * GRID[chosen] * np.exp(step * (rng.random(draws) - 0.5))
+        return drawn
+
+    def _effects(
+        self, design: FloatArray, own: FloatArray, errors: FloatArray, rng: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray]:
+        """Draws of a decision's scale and effects."""
+        weights = design.mean(axis=0)
+        centring = np.eye(len(own)) - weights
+        plane = null_space(weights[None])
+        prior = plane.T @ centring @ centring.T @ plane
+        # in these coordinates the effects are independent beforehand, with one variance, and so are their errors
+        known, axes = eigh(plane.T @ own @ self.covariance @ own.T @ plane, prior)
+        known = np.maximum(known, EXACT * np.diag(self.covariance).max())
+        estimate, noise = axes.T @ plane.T @ own @ self.y, errors @ own.T @ plane @ axes
+        variances = (self.width * GRID[:, None]) ** 2 + known
+        tau = self._scales(-0.5 * (np.log(variances) + estimate**2 / variances).sum(axis=1), len(errors), rng)
+        before = tau[:, None] * rng.standard_normal(noise.shape)
+        pull = tau[:, None] ** 2 / (tau[:, None] ** 2 + known)
+        return tau, (before + pull * (estimate - before - noise)) @ (plane @ prior @ axes).T
+
+    def _residuals(
+        self, left: FloatArray, errors: FloatArray, others: FloatArray, rng: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray]:
+        """Draws of the residuals' scale and of the residuals."""
+        n, own = len(self.y), left @ self.covariance @ left.T
+        estimate, total = left @ self.y, np.trace(own)
+        if total <= EXACT * np.trace(self.covariance):
+            rows = np.tile(estimate, (len(errors), 1))
+            return rows.std(axis=1), rows
+        # a sum of squares of correlated errors is about a multiple of chi squared (Satterthwaite 1946,
+        # doi 10.2307/3002019)
+        freedom, size = total**2 / (own**2).sum(), n * (self.width * GRID) ** 2 + total
+        squares = estimate @ estimate
+        tau = self._scales(-0.5 * freedom * (np.log(size) + squares / size), len(errors), rng)
+        before = tau[:, None] * np.sqrt(n / total) * (others @ left.T)
+        pull = (n * tau**2 / (n * tau**2 + total))[:, None]
+        return tau, before + pull * (estimate - before - errors @ left.T)

@@ -14,6 +14,15 @@ from scipy.sparse import coo_array
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
+BLOCK = 20_000  # rows that are scaled together
+ROWS_AT_ONCE = 2**22  # cosines that are held at once, on each core
+NOTHING = 1e-10  # length, beside 1, of a vector that has nothing left
+# 1 - cosine up to which two vectors are one. Rounding moves a vector less (to half precision 4e-8, to four decimals of
+# a unit vector 1e-7), and the nearest two different words of a word list are further apart by a factor of 10,000.
+SAME = 1e-6
+AXES = 6  # on which vectors are projected to find those alike
+STEP = 1e-7  # grid on which projected vectors that fall together are taken together first
+
 
 def in_blocks[T](work: Callable[[slice], T], size: int, step: int) -> list[T]:
     """The results of ``work`` on consecutive slices of at most ``step``, in order."""
@@ -25,33 +34,19 @@ def in_blocks[T](work: Callable[[slice], T], size: int, step: int) -> list[T]:
         return list(pool.map(work, parts))
 
 
-BLOCK = 20_000
-"""Rows that are scaled together."""
-
-
 def unit_rows(vectors: ArrayLike) -> FloatArray:
-    """The rows divided by their lengths, in double precision.
-
-    Parameters
-    ----------
-    vectors
-        Array (rows, dimensions) without zero rows.
-    """
+    """The rows (rows, dimensions), none of them zero, divided by their lengths, in double precision."""
     rows = np.asarray(vectors, dtype=np.float64)
     return rows / _lengths(rows)[:, None]
 
 
 def mean_unit(rows: FloatArray) -> FloatArray:
     """Mean of the rows' unit vectors (dimensions,), without a copy of the rows."""
-    mean: FloatArray = (1 / _lengths(rows)) @ rows / len(rows)
-    return mean
+    return (1 / _lengths(rows)) @ rows / len(rows)
 
 
 def unit_products(rows: FloatArray, with_these: FloatArray) -> FloatArray:
-    """Unit vectors of the rows times a vector, or times each row of an array, without a copy of the rows.
-
-    With ``with_these`` of shape (dimensions,) the result is (rows,), with (k, dimensions) it is (k, rows).
-    """
+    """Unit vectors of the rows times a vector (rows,), or times each row of an array (k, rows), without a copy."""
     return with_these @ rows.T / _lengths(rows)
 
 
@@ -61,13 +56,7 @@ def _lengths(rows: FloatArray) -> FloatArray:
 
 
 def cosine_distances(left: ArrayLike, right: ArrayLike) -> FloatArray:
-    """1 - cosine similarity of every row of ``left`` with every row of ``right``, in [0, 2].
-
-    Parameters
-    ----------
-    left, right
-        Arrays (a, dimensions) and (b, dimensions) without zero rows; the result is (a, b).
-    """
+    """1 - cosine similarity of every row of ``left`` with every row of ``right``, (a, b), in [0, 2]."""
     return np.clip(1.0 - unit_rows(left) @ unit_rows(right).T, 0.0, 2.0)
 
 
@@ -79,10 +68,6 @@ def unit_single(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
         lengths = _lengths(block)[:, None]
         unit[begin : begin + BLOCK] = np.divide(block, lengths, out=np.zeros_like(block), where=lengths > 0)
     return unit
-
-
-ROWS_AT_ONCE = 2**22
-"""Cosines that are held at once, on each core."""
 
 
 def nearest_rows(unit: NDArray[np.floating], rows: IntArray, count: int) -> IntArray:
@@ -100,26 +85,11 @@ def nearest_rows(unit: NDArray[np.floating], rows: IntArray, count: int) -> IntA
     return nearest
 
 
-SAME = 1e-6
-"""1 - cosine up to which two vectors are one. Rounding moves a vector less (to half precision 4e-8, to four decimals
-of a unit vector 1e-7), and the nearest two different words of a word list are further apart by a factor of 10,000."""
-AXES = 6
-STEP = 1e-7
-"""Grid on which projected vectors that fall together are taken together first."""
-
-
 def first_alike(vectors: FloatArray, same: float = SAME) -> IntArray:
     """For each row the first row with its direction, itself where there is none before it, (rows,).
 
     Rows are projected on a few orthogonal axes, which brings them no further apart: only rows that are near there are
     compared. A chain of rows, each similar to the next, is one.
-
-    Parameters
-    ----------
-    vectors
-        Array (rows, dimensions) without zero rows; their lengths do not matter.
-    same
-        1 - cosine up to which two rows are one.
     """
     size = len(vectors)
     if size < 2:
@@ -130,7 +100,11 @@ def first_alike(vectors: FloatArray, same: float = SAME) -> IntArray:
     dimensions = vectors.shape[1]
     axes = np.linalg.qr(np.random.default_rng(0).standard_normal((dimensions, min(AXES, dimensions))))[0]
     projected = unit_products(vectors, axes.T).T
-    _, begin, inverse = np.unique(_cells(projected), return_index=True, return_inverse=True)
+    # a number for the cell of a fine grid that each row falls in; two cells may share one
+    steps = np.rint(projected / STEP).astype(np.int64).view(np.uint64)
+    factors = np.random.default_rng(1).integers(1, 2**63, steps.shape[1], dtype=np.uint64) | np.uint64(1)
+    cells = (steps * factors).sum(axis=1, dtype=np.uint64)
+    _, begin, inverse = np.unique(cells, return_index=True, return_inverse=True)
     own = begin[inverse]
     together = _apart(vectors, own, np.arange(size)) <= same
     alone = np.flatnonzero((own == np.arange(size)) | ~together)
@@ -141,16 +115,7 @@ def first_alike(vectors: FloatArray, same: float = SAME) -> IntArray:
     _, label = connected_components(graph, directed=False)
     first = np.full(int(label.max()) + 1, size, dtype=np.intp)
     np.minimum.at(first, label, np.arange(size))
-    result: IntArray = first[label]
-    return result
-
-
-def _cells(projected: FloatArray) -> NDArray[np.uint64]:
-    """A number (rows,) for the cell of a fine grid that each row falls in; two cells may share one."""
-    steps = np.rint(projected / STEP).astype(np.int64).view(np.uint64)
-    factors = np.random.default_rng(1).integers(1, 2**63, steps.shape[1], dtype=np.uint64) | np.uint64(1)
-    cells: NDArray[np.uint64] = (steps * factors).sum(axis=1, dtype=np.uint64)
-    return cells
+    return first[label]
 
 
 def _apart(vectors: FloatArray, left: IntArray, right: IntArray) -> FloatArray:
@@ -163,26 +128,11 @@ def _apart(vectors: FloatArray, left: IntArray, right: IntArray) -> FloatArray:
     return values
 
 
-NOTHING = 1e-10
-"""Length, beside 1, of a vector that has nothing left."""
-
-
 def principal_directions(sets: Sequence[FloatArray], components: int) -> tuple[FloatArray, FloatArray]:
-    """Directions in which the members of sets differ most.
+    """Directions (components, dimensions) in which the members of sets differ most, the strongest first.
 
-    Parameters
-    ----------
-    sets
-        Unit vectors (members, dimensions) of each set; a set's mean is taken off its members.
-    components
-        How many directions to keep.
-
-    Returns
-    -------
-    directions
-        Orthonormal (components, dimensions), the strongest first.
-    shares
-        Share of the variance along every direction there is, (min(members of all sets, dimensions),).
+    A set's mean is taken off the unit vectors (members, dimensions) of its members. Beside the directions come the
+    shares of the variance along every direction there is.
     """
     apart = np.vstack([vectors - vectors.mean(axis=0) for vectors in sets])
     _, sizes, axes = np.linalg.svd(apart, full_matrices=False)
@@ -192,8 +142,7 @@ def principal_directions(sets: Sequence[FloatArray], components: int) -> tuple[F
 
 def without(vectors: FloatArray, directions: FloatArray) -> FloatArray:
     """Vectors (words, dimensions) less their projections on orthonormal directions (k, dimensions)."""
-    left: FloatArray = vectors - (vectors @ directions.T) @ directions
-    return left
+    return vectors - (vectors @ directions.T) @ directions
 
 
 def equalised(vectors: FloatArray, directions: FloatArray) -> FloatArray:
@@ -201,35 +150,18 @@ def equalised(vectors: FloatArray, directions: FloatArray) -> FloatArray:
 
     What they share outside is their mean there; inside, each keeps the direction in which it departs from their mean.
     A member that does not depart from it stays at the mean.
-
-    Parameters
-    ----------
-    vectors
-        Unit vectors (members, dimensions) of the set.
-    directions
-        Orthonormal (k, dimensions).
     """
     mean = vectors.mean(axis=0)
     shared = without(mean[None], directions)[0]
     inside = ((vectors - mean) @ directions.T) @ directions
     lengths = np.linalg.norm(inside, axis=1, keepdims=True)
     towards = np.divide(inside, lengths, out=np.zeros_like(inside), where=lengths > NOTHING)
-    moved: FloatArray = unit_rows(shared + np.sqrt(max(1 - shared @ shared, 0.0)) * towards)
-    return moved
+    return unit_rows(shared + np.sqrt(max(1 - shared @ shared, 0.0)) * towards)
 
 
 def _orthogonal_map(first: NDArray[np.floating], second: NDArray[np.floating]) -> FloatArray:
-    """The orthogonal R (dimensions, dimensions) that minimises ||first R - second|| in the Frobenius norm.
+    """The orthogonal R that minimises the Frobenius norm of first R - second: U V' where first' second = U S V'.
 
-    With the singular values of first' second = U S V', it is U V'.
-
-    Parameters
-    ----------
-    first, second
-        Arrays (words, dimensions) of the same words.
-
-    References
-    ----------
     Schönemann, P. H. (1966). A generalized solution of the orthogonal Procrustes problem. Psychometrika 31(1).
     https://doi.org/10.1007/BF02289451
     """
@@ -238,22 +170,15 @@ def _orthogonal_map(first: NDArray[np.floating], second: NDArray[np.floating]) -
         part = slice(begin, begin + BLOCK)
         crossed += first[part].astype(np.float64).T @ second[part].astype(np.float64)
     left, _, right = np.linalg.svd(crossed)
-    rotation: FloatArray = left @ right
-    return rotation
+    return left @ right
 
 
 def word_stability(
     embeddings: Sequence[NDArray[np.floating]], fitted: Sequence[NDArray[np.floating]] | None = None
 ) -> FloatArray:
-    """Mean over pairs of embeddings of cos(W1[w] R, W2[w]) with R the orthogonal map between the two, in [-1, 1].
+    """Mean over pairs of embeddings of cos(W1[w] R, W2[w]) with R the orthogonal map between the two, (words,).
 
-    Parameters
-    ----------
-    embeddings
-        Arrays (words, dimensions) without zero rows, of the same words: (seeds, words, dimensions). The result is
-        (words,).
-    fitted
-        Arrays (others, dimensions) of the words that the maps are fitted to; None takes the same.
+    The embeddings have vectors (words, dimensions) of the same words; maps may be fitted to other words.
     """
     rotations = [_orthogonal_map(*pair) for pair in combinations(embeddings if fitted is None else fitted, 2)]
     units = [unit_rows(vectors) for vectors in embeddings]

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bayesbias._checks import finite_number, flag, probability, whole_number
+from bayesbias._core.mixtures import false_sign_rates, s_values
 from bayesbias._core.offsets import Field, MeanOffset, Signal, Strata, field_of, mean_offset, signal
-from bayesbias._core.shrinkage import false_sign_rates, s_values
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._executors import one_thread
 from bayesbias._files import check_target, whole_file

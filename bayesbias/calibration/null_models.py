@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from bayesbias._checks import flag, one_of, whole_number
 from bayesbias._core.marginal import reduce_to_cells
 from bayesbias._core.random_lists import draw_in_ranges
+from bayesbias._core.resampling import effect_size, known_mean
 from bayesbias._core.vectors import FloatArray, IntArray, cosine_distances
-from bayesbias._core.weat import effect_size, known_mean
 from bayesbias._phrases import percent
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.tables import once
+from bayesbias.distances.storage import once
 from bayesbias.embeddings import Embedding, load_embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
@@ -33,11 +33,10 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-BLOCK = 2**21
-"""Distances that are looked at together."""
+BLOCK = 2**21  # distances that are looked at together
 
+# mean distances (J, B) of B draws by connection, and by stereotype list under the key ``list`` (lists, J, B)
 Cells = dict[str, FloatArray]
-"""Mean distances (J, B) of B draws by connection, and by stereotype list under the key ``list`` (lists, J, B)."""
 
 
 def _named_value(statistic: str, cells: Cells, group: IntArray) -> FloatArray:
@@ -73,27 +72,18 @@ def _stereotype_cells(near: FloatArray, places: Places) -> Cells:
     return cells | {"list": np.stack([mean(places.attribute_class == listed) for listed in lists])}
 
 
-NEIGHBOURS = 200
-"""Words nearest in frequency rank among which the stand-in of a stereotype word is drawn."""
-PART = 20_000
-"""Vectors whose distances are taken together."""
+NEIGHBOURS = 200  # words nearest in frequency rank among which the stand-in of a stereotype word is drawn
+PART = 20_000  # vectors whose distances are taken together
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where the S stereotype words stand to the J protected words.
+    """Where the S stereotype words stand to the J protected words."""
 
-    Attributes
-    ----------
-    connection, attribute_class
-        (J, S): place in ``STEREOTYPES`` and list of each pair; -1 where a pair is missing.
-    group
-        (J,): group of each protected word.
-    """
-
+    # (J, S): place in ``STEREOTYPES`` and list of each pair; -1 where a pair is missing
     connection: IntArray
     attribute_class: IntArray
-    group: IntArray
+    group: IntArray  # (J,): group of each protected word
 
 
 @dataclass(frozen=True)
@@ -313,8 +303,7 @@ class NullDistribution(Result):
 
 def as_far(values: FloatArray, observed: float, centre: float) -> NDArray[np.bool_]:
     """Which values are at least as far from the centre as the observed one."""
-    far: NDArray[np.bool_] = np.abs(values - centre) >= abs(observed - centre) - 1e-12
-    return far
+    return np.abs(values - centre) >= abs(observed - centre) - 1e-12
 
 
 Metric = Callable[[pd.DataFrame], float]

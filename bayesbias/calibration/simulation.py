@@ -12,9 +12,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from bayesbias._checks import finite_number, probability, whole_number
-from bayesbias._core.resampling import PermutationTest, partition_sums, permutation_test
+from bayesbias._core.resampling import PermutationTest, effect_size, partition_sums, permutation_test, sum_statistic
 from bayesbias._core.vectors import FloatArray
-from bayesbias._core.weat import effect_size, sum_statistic
 from bayesbias._phrases import percent
 from bayesbias._results import Result
 from bayesbias.calibration.null_models import BLOCK
@@ -121,8 +120,7 @@ def complete_truth(spec: ModelSpec, data: Distances, truth: Mapping[str, Any], r
     return family_of(spec).completed_truth(spec, data, truth, rng)
 
 
-SPLITS = 5_000
-"""Random partitions among which that of the example is chosen."""
+SPLITS = 5_000  # random partitions among which that of the example is chosen
 
 
 @dataclass(frozen=True, repr=False)
@@ -301,8 +299,7 @@ def simulate_null_weat(
 
 def _s(cosines: FloatArray, attributes: int) -> FloatArray:
     """s(w): mean cosine with the first attribute set less that with the second, over the last axis."""
-    s: FloatArray = cosines[..., :attributes].mean(axis=-1) - cosines[..., attributes:].mean(axis=-1)
-    return s
+    return cosines[..., :attributes].mean(axis=-1) - cosines[..., attributes:].mean(axis=-1)
 
 
 def _weat(s: FloatArray, words: int) -> tuple[FloatArray, FloatArray]:

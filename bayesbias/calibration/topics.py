@@ -47,18 +47,14 @@ Kind = Literal["topical", "random"]
 LISTS = {
     "topical": "random lists as coherent as these and as similar to each other",
     "random": "lists of unrelated random words",
-}
-"""Kinds of replicates, and what a sentence calls their lists."""
+}  # kinds of replicates, and what a sentence calls their lists
 QUESTION = (
     "The check asks how often random lists of words that have nothing to do with the groups, as coherent as the given "
     "lists and as similar to each other, give a value as large"
 )
-MOST = 20_000
-"""Words of the vocabulary among which topics are looked for."""
-SHORT = 0.05
-"""Difference in mean similarity above which a note says that random lists are not like the given ones."""
-PLENTY = 5
-"""Words of the vocabulary for each word of a replicate below which a note says that replicates are similar."""
+MOST = 20_000  # words of the vocabulary among which topics are looked for
+SHORT = 0.05  # difference in mean similarity above which a note says that random lists are not like the given ones
+PLENTY = 5  # words of the vocabulary for each word of a replicate below which a note says that replicates are similar
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -392,8 +388,7 @@ def _similarity(
     given, drawn = means[None], reached.astype(np.float64)
 
     def products(each: FloatArray) -> FloatArray:
-        result: FloatArray = (each @ each.transpose(0, 2, 1)).mean(axis=0)
-        return result
+        return (each @ each.transpose(0, 2, 1)).mean(axis=0)
 
     def cosines(each: FloatArray) -> FloatArray:
         apart = each - centre
@@ -617,8 +612,7 @@ def _contrast_values(kv: KeyedVectors, weighted: FloatArray, lists: list[Listed]
     means = [
         cosines[:, place, part] @ entry.weights for place, (part, entry) in enumerate(zip(parts, lists, strict=True))
     ]
-    values: FloatArray = -np.sum(means, axis=0).T
-    return values
+    return -np.sum(means, axis=0).T
 
 
 def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | None, case: Case) -> _Asked:

@@ -23,9 +23,10 @@ from bayesbias.comparison.frame_contrasts import common_frames, over_frames
 from bayesbias.comparison.matching import Case, ChangeDraws, Matched, change_notes, match
 from bayesbias.comparison.related_changes import by_covariance, stacked_data
 from bayesbias.comparison.sides import fixed_values
-from bayesbias.distances.covariances import check_distances, relatedness_of
+from bayesbias.distances.covariances import relatedness_of
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.joint import few_shared
+from bayesbias.distances.storage import check_distances
+from bayesbias.distances.vocabularies import few_shared
 from bayesbias.errors import InputError
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
 from bayesbias.models.marginal import fit_for_crossed

@@ -11,9 +11,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesbias._checks import interval, one_of, probability
-from bayesbias._core.shrinkage import false_sign_rates, s_values
+from bayesbias._core.mixtures import false_sign_rates, s_values
+from bayesbias._core.resampling import effect_size
 from bayesbias._core.vectors import FloatArray
-from bayesbias._core.weat import effect_size
 from bayesbias._files import from_json
 from bayesbias._phrases import percent, signed
 from bayesbias.checks.summaries import PROB, cluster_interval, contrast_partners, contrasted, flat_draws

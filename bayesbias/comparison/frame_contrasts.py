@@ -21,7 +21,7 @@ from bayesbias.comparison.matching import ChangeDraws, Matched
 from bayesbias.contextual import SAME, ContextVectors
 from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, averaged, frame_columns
+from bayesbias.distances.storage import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, averaged, frame_columns
 from bayesbias.distances.tables import distance_table
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.cells import whole_weights

@@ -21,7 +21,7 @@ from bayesbias.checks.convergence import MAX_PARETO_K, diagnose
 from bayesbias.checks.summaries import flat_draws
 from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.tables import PAIR, once
+from bayesbias.distances.storage import PAIR, once
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of, parts_of
 from bayesbias.models.fits import fit

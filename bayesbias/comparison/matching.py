@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from bayesbias._checks import one_of, printable
 from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import stored_coverage
-from bayesbias.distances.tables import PAIR, once
+from bayesbias.distances.storage import PAIR, once, stored_coverage
 from bayesbias.errors import InputError, listed
 
 Case = Literal["as-is", "fallback"]

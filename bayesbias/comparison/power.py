@@ -27,7 +27,7 @@ from bayesbias.comparison.designs import Design, PlannedSize, Question, RelatedQ
 from bayesbias.comparison.frame_contrasts import frame_effects
 from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.frames import frame_columns
+from bayesbias.distances.storage import frame_columns
 from bayesbias.errors import InputError, many
 from bayesbias.models.fits import RELATED, fit
 from bayesbias.models.frames import GROUP

@@ -14,7 +14,7 @@ from bayesbias.comparison.matching import ChangeDraws, Matched, change_notes
 from bayesbias.comparison.sides import fixed_values, stack
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.joint import joint_relatedness
+from bayesbias.distances.vocabularies import joint_relatedness
 from bayesbias.models.cells import whole_weights
 from bayesbias.models.related import (
     LEAST_SCATTER,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._checks import one_of
-from bayesbias._core.orthants import opposite_signs
+from bayesbias._core.mixtures import opposite_signs
 from bayesbias._core.vectors import FloatArray
 from bayesbias.comparison.associations import DIFFERENCE, RAW, why_no_association
 from bayesbias.comparison.matching import SAME, unchanged

@@ -17,8 +17,7 @@ from bayesbias.embeddings.text import lines_of
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, lists_and_words, written_words
 
-LONGEST = 1000
-"""Letters of a sentence from which on it is passed over."""
+LONGEST = 1000  # letters of a sentence from which on it is passed over
 
 
 class Sentence(NamedTuple):

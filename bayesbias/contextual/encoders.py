@@ -20,16 +20,12 @@ from bayesbias.contextual.vectors import POOLED, REPRESENTATIONS, WORD, ContextV
 from bayesbias.errors import InputError, shown
 from bayesbias.words import WordLists, lists_and_words, subtag, written_words
 
-USUAL = 420
-"""Words of the vocabulary beside English lists."""
-SHARD = 1024
-"""Sentences whose vectors are written together."""
+USUAL = 420  # words of the vocabulary beside English lists
+SHARD = 1024  # sentences whose vectors are written together
+# distance, beside the length, of two vectors of one text in batches of other texts, from which on they are two
 CLOSE = 1e-3
-"""Distance, beside the length, of two vectors of one text in batches of other texts, from which on they are two."""
-TRIED = 4
-"""Sentences that are encoded twice."""
-PROBE = "This is a table."
-"""The sentence whose vector a cache holds, to tell encoders of one name apart."""
+TRIED = 4  # sentences that are encoded twice
+PROBE = "This is a table."  # the sentence whose vector a cache holds, to tell encoders of one name apart
 
 
 class TokenVectors(NamedTuple):

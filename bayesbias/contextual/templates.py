@@ -26,8 +26,8 @@ ANY = "any"
 PLACE = re.compile(r"\{a?\}")
 ENGLISH = "english.toml"
 AN = re.compile(r"(?:hour|honest|honou?r|heir)", re.IGNORECASE)
+# words whose first sound is not that of their first letter
 A = re.compile(r"(?:uni(?!n|m)|use|usu|eu|one|once|ufo|uk)", re.IGNORECASE)
-"""Words whose first sound is not that of their first letter."""
 
 
 @dataclass(frozen=True)

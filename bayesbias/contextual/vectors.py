@@ -28,8 +28,7 @@ PAIRINGS = {SAME: "both words in the same frame", CROSSED: "the two words in dif
 CENTRES = ("none", "vocabulary", "controls")
 FORMAT = 1
 FACTS = ("words", "frames", "texts", "encoder", "representation", "templates", "skipped", "centre", "all_but_top")
-MOST_WORDS = 6000
-"""Words whose matrix of cosines is decomposed."""
+MOST_WORDS = 6000  # words whose matrix of cosines is decomposed
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,8 +261,7 @@ class ContextVectors:
     def _mean_products(self) -> FloatArray:
         """Products (words, words) of the words' mean vectors of length 1: means over all templates of either word."""
         mean = self.units().sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
-        result: FloatArray = mean @ mean.T
-        return result
+        return mean @ mean.T
 
     def keyed_vectors(self, frames: str = SAME) -> KeyedVectors:
         """One vector for each word, such that its cosines with others are the mean cosines over templates.

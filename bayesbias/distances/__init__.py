@@ -1,11 +1,9 @@
 """Distance tables: one row for each pair of a protected word and an attribute word."""
 
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.joint import share_sample
-from bayesbias.distances.scores import score_table
-from bayesbias.distances.storage import coverage
-from bayesbias.distances.tables import distance_table, distance_tables, read_distance_table, write_distance_table
-from bayesbias.distances.vocabularies import relatedness
+from bayesbias.distances.storage import coverage, read_distance_table, write_distance_table
+from bayesbias.distances.tables import distance_table, distance_tables, score_table
+from bayesbias.distances.vocabularies import relatedness, share_sample
 
 __all__ = [
     "Relatedness",

@@ -29,23 +29,19 @@ from bayesbias._core.related import (
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import from_json, read_arrays, to_json
 from bayesbias._results import Result
-from bayesbias.distances.storage import stored_coverage
 from bayesbias.embeddings.samples import FREQUENT
 from bayesbias.errors import InputError, listed, shown
 
 if TYPE_CHECKING:
     import xarray as xr
 
-ENOUGH = 400
-"""Sampled words from which on the covariance is known well enough."""
-LEAST = 50
-"""Sampled words without which nothing can be said."""
+KEY = "relatedness"  # name in ``table.attrs`` and of the group of a fit
+ENOUGH = 400  # sampled words from which on the covariance is known well enough
+LEAST = 50  # sampled words without which nothing can be said
+# what a sample of N words adds to variances, times 400 / N - 1: simulated sds of z are 1.0 to 1.5 at 100 words
 SMALL_SAMPLE = 0.17
-"""What a sample of N words adds to variances, times 400 / N - 1: simulated sds of z are 1.0 to 1.5 at 100 words."""
-FAMILY_WORDS = 500
-"""Protected words beyond which their mean correlation is estimated from as many, drawn at random."""
-MOST_PROTECTED = 5000
-"""Protected words beyond which the correlation of each two of them is not made."""
+FAMILY_WORDS = 500  # protected words beyond which their mean correlation is estimated from as many, drawn at random
+MOST_PROTECTED = 5000  # protected words beyond which the correlation of each two of them is not made
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -136,8 +132,7 @@ class Relatedness(Result):
 
     def of_words(self, rows: FloatArray, words: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
         """Values (words, m) of some protected words from what the rows of ``scatter`` have, (rows, m)."""
-        value: FloatArray = self.protected[words].astype(float) @ rows if self.by_dimension else rows[words]
-        return value
+        return self.protected[words].astype(float) @ rows if self.by_dimension else rows[words]
 
     def distances(self, words: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
         """Distances (words, N) of some protected words, by their places, to the sample, each row centred."""
@@ -147,8 +142,7 @@ class Relatedness(Result):
     def mean_distances(self) -> FloatArray:
         """Mean distance (N,) of the protected words to each word of the sample, less the mean over these."""
         rows = self.scatter.astype(float)
-        value: FloatArray = self.protected.mean(axis=0, dtype=float) @ rows if self.by_dimension else rows.mean(axis=0)
-        return value
+        return self.protected.mean(axis=0, dtype=float) @ rows if self.by_dimension else rows.mean(axis=0)
 
     def with_sample(self, kept: NDArray[np.intp], scatter: FloatArray) -> Self:
         """The relatedness with some words of the sample only, and another scatter (rows, kept), rows centred."""
@@ -249,9 +243,9 @@ class Relatedness(Result):
     def _own_correlations(self) -> FloatArray:
         parts = self.components
         own = np.ones((len(parts.variances), len(self.attribute_words)))
-        if self.form_of is None or self.forms is None:
+        units = self.form_units
+        if self.form_of is None or units is None:
             return own
-        units = self._centred(self.forms)
         for place in np.unique(self.form_of):
             forms = units[self.form_of == place]
             kernel = parts.correlations[:, similarity_bins(forms @ forms.T)]
@@ -329,28 +323,22 @@ class Relatedness(Result):
             mean of an attribute list of n words varies as much as that of ``effective`` unrelated words; of n similar
             words this may be 2. For a group of protected words ``effective`` says the same of the bias of its words.
         """
-        rows = []
+        sampled, correlation = self.sampled_families(self.protected_words)
+        parts, rows = self.components, []
         for name, kind, words in self.lists:
-            worth = self._protected_worth(words) if kind == "protected" else self._attribute_worth(words)
-            rows.append((name, kind, len(words), min(max(worth, 1.0), float(len(words)))))
+            if kind == "protected":
+                inside = np.isin(np.array(self.protected_words)[sampled], words)
+                own = correlation[np.ix_(inside, inside)]
+                apart = (own.sum() - np.trace(own)) / max(len(own) * (len(own) - 1), 1)
+                # the design effect of clusters with that mean correlation (Kish 1965, Survey Sampling)
+                worth = len(words) / (1 + (len(words) - 1) * apart)
+            else:
+                same, shares = self.overlaps(np.ones((1, len(words)), dtype=bool), words)
+                of_mean = (parts.correlations @ shares[0, 0]) + same[0, 0]
+                total = parts.variances.sum()
+                worth = total / max(parts.variances @ of_mean, 1e-12 * total)
+            rows.append((name, kind, len(words), min(max(float(worth), 1.0), float(len(words)))))
         return pd.DataFrame(rows, columns=["list", "kind", "words", "effective"])
-
-    def _attribute_worth(self, words: Sequence[str]) -> float:
-        """The number of unrelated attribute words whose mean varies as much as that of some words."""
-        same, shares = self.overlaps(np.ones((1, len(words)), dtype=bool), words)
-        parts = self.components
-        correlation = (parts.correlations @ shares[0, 0]) + same[0, 0]
-        return float(parts.variances.sum() / max(parts.variances @ correlation, 1e-12 * parts.variances.sum()))
-
-    def _protected_worth(self, words: Sequence[str]) -> float:
-        sampled, correlation = self._every_family
-        inside = np.isin(np.array(self.protected_words)[sampled], words)
-        if inside.sum() < 2:
-            return float(len(words))
-        own = correlation[np.ix_(inside, inside)]
-        apart = (own.sum() - np.trace(own)) / (len(own) * (len(own) - 1))
-        # the design effect of clusters with that mean correlation (Kish 1965, Survey Sampling)
-        return float(len(words) / (1 + (len(words) - 1) * apart))
 
     def similarity_of_distances(self, words: Sequence[str]) -> FloatArray:
         """Correlation (J, J) of two protected words' distances to these attribute lists."""
@@ -398,22 +386,15 @@ class Relatedness(Result):
         return correlation
 
     def sampled_families(self, words: Sequence[str]) -> tuple[NDArray[np.intp], FloatArray]:
-        """:meth:`families` of the words, of many words of some that are drawn at random with a fixed seed.
+        """Places (S,) of the words among those given, in ascending order, and their :meth:`families` (S, S).
 
-        Returns
-        -------
-        tuple
-            Places (S,) of the words among those given, in ascending order, and their correlation (S, S).
+        Of many words these are some that are drawn at random with a fixed seed.
         """
         places = np.arange(len(words))
         if len(words) > FAMILY_WORDS:
             places = np.random.default_rng([self.seed, len(words)]).choice(len(words), FAMILY_WORDS, replace=False)
             places.sort()
         return places, self.families([words[place] for place in places.tolist()])
-
-    @cached_property
-    def _every_family(self) -> tuple[NDArray[np.intp], FloatArray]:
-        return self.sampled_families(self.protected_words)
 
     def variogram(self) -> pd.DataFrame:
         """Correlation of two words' values by the similarity of the words, for each component of the protected side.
@@ -461,12 +442,6 @@ class Relatedness(Result):
         return [f"{self.sentence} ({sizes})"]
 
 
-KEY = "relatedness"
-"""Name in ``table.attrs`` and of the group of a fit."""
-TOLERANCE = 2e-3
-"""Distances that differ by more do not come from the same vectors (half precision leaves 1e-4)."""
-CROSSED_TOLERANCE = 0.1
-"""The same for means over different templates, around the median difference."""
 DIMS = {
     "protected": ("protected_word", "dimension"),
     "attributes": ("attribute_word", "dimension"),
@@ -580,8 +555,7 @@ def _unpack(text: object) -> Relatedness:
     return _read(content, f"table.attrs['{KEY}']")
 
 
-_unpacked = lru_cache(maxsize=4)(_unpack)
-"""What the last few tables carry, which every step of an analysis reads."""
+_unpacked = lru_cache(maxsize=4)(_unpack)  # what the last few tables carry, which every step of an analysis reads
 
 
 def write_relatedness(text: str, path: Path) -> None:
@@ -613,39 +587,3 @@ def relatedness_in_fit(post: xr.DataTree) -> Relatedness | None:
     group = post[KEY]
     arrays = {str(name): group[name].to_numpy() for name in (*DIMS, *WORDS) if name in group}
     return _relatedness_from({**arrays, "facts": np.array(group.attrs.get("facts", ""))})
-
-
-def _places(column: pd.Series, words: Sequence[str]) -> NDArray[np.intp]:
-    """Place of each row's word among some words; -1 for words that are not there."""
-    codes, values = pd.factorize(column)
-    places: NDArray[np.intp] = pd.Index(words).get_indexer(pd.Index([str(value) for value in values]))
-    return np.where(codes < 0, -1, places[codes])
-
-
-def check_distances(relatedness: Relatedness, table: pd.DataFrame) -> None:
-    """Refuse relatedness of other vectors than those that a table's distances were measured with."""
-    known = (relatedness.protected_words, relatedness.attribute_words)
-    rows, columns = (_places(table[name], words) for name, words in zip(WORDS[:2], known, strict=True))
-    unknown = np.flatnonzero((rows < 0) | (columns < 0))
-    if len(unknown):
-        row = table.iloc[unknown[0]]
-        raise InputError(
-            f"the relatedness of the table does not know the pair {row['protected_word']!r}, {row['attribute_word']!r}:"
-            f" make the table anew with distance_table, or delete table.attrs['{KEY}'] to take words for unrelated"
-        )
-    record = stored_coverage(table)
-    crossed = record is not None and record.contexts.get("pairing") == "crossed"
-    values = table["distance"].to_numpy(dtype=float)
-    cosines = relatedness.protected.astype(np.float32) @ relatedness.attributes.astype(np.float32).T
-    theirs = np.clip(1 - cosines, 0, 2)[rows, columns]
-    apart = values - theirs
-    # means over different templates differ from those over all by what equal ones share, which is much the same for all
-    apart, allowed = (np.abs(apart - np.median(apart)), CROSSED_TOLERANCE) if crossed else (np.abs(apart), TOLERANCE)
-    if not (apart <= allowed).all():
-        worst = int(np.argmax(np.where(np.isnan(apart), np.inf, apart)))
-        row = table.iloc[worst]
-        raise InputError(
-            f"the relatedness of the table is of other vectors: they put {row['protected_word']!r} and "
-            f"{row['attribute_word']!r} at {theirs[worst]:.4f}, the table at {values[worst]:.4f}; make the table anew "
-            f"with distance_table, or delete table.attrs['{KEY}'] to take words for unrelated"
-        )

@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 from bayesbias._checks import is_printable
 from bayesbias._core.marginal import Cells, reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.distances.covariances import KEY, Relatedness, check_distances, packed, shared_relatedness
-from bayesbias.distances.frames import averaged, finite_distances
-from bayesbias.distances.storage import COSINE, Coverage, stored_coverage
+from bayesbias.distances.covariances import KEY, Relatedness, packed, shared_relatedness
+from bayesbias.distances.storage import COSINE, Coverage, averaged, check_distances, finite_distances, stored_coverage
 from bayesbias.errors import InputError
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
 
-ADJUSTED = "adjusted"
-"""Name in ``table.attrs``: the distances are no longer those of the vectors."""
+ADJUSTED = "adjusted"  # name in ``table.attrs``: the distances are no longer those of the vectors
+# the class of the words of all stereotype lists; the words of each control list are a class with the list's name
 STEREOTYPE = "stereotype"
-"""The class of the words of all stereotype lists; the words of each control list are a class with the list's name."""
 NEEDED = ("protected_word", "attribute_word", "connection", "distance")
 
 

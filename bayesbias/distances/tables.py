@@ -1,341 +1,47 @@
-"""Long tables of cosine distances: their columns, their checks, and how they are made."""
+"""Long tables of cosine distances, of embeddings and of words in sentences, and of scores in their place."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
-from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from bayesbias._checks import flag, is_printable, one_of, whole_number
-from bayesbias._core.vectors import FloatArray
-from bayesbias._files import check_suffix, from_json, home_folder, read_text, to_json, whole_file
+from bayesbias._checks import flag, one_of, whole_number
+from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.distances.covariances import (
-    ENOUGH,
-    KEY,
-    Relatedness,
-    check_distances,
-    packed,
-    read_relatedness,
-    relatedness_of,
-    write_relatedness,
+from bayesbias.distances.covariances import ENOUGH, KEY, Relatedness, packed
+from bayesbias.distances.storage import (
+    ATTRIBUTE_TEMPLATE,
+    COLUMNS,
+    PAIR,
+    SCALE,
+    TEMPLATE,
+    Coverage,
+    ListEntry,
+    coverage_from,
+    entries_of,
+    list_entry,
+    text_where_few,
 )
-from bayesbias.distances.frames import averaged, checked_frames, frame_columns, with_frames
-from bayesbias.distances.storage import Coverage, ListEntry, coverage_from, list_entry
-from bayesbias.distances.vocabularies import SAMPLE, Drawn, few_words, measured_relatedness
+from bayesbias.distances.vocabularies import SAMPLE, Drawn, draws_for, few_words, measured_relatedness
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_concepts, opened, twins_within
 from bayesbias.embeddings.lookup import FoundConcepts
-from bayesbias.errors import InputError, listed, shown
-from bayesbias.words import (
-    CONTROLS,
-    GENDERED,
-    STEREOTYPES,
-    VALID,
-    WordLists,
-    in_order,
-    load_words,
-    subtag,
-    unknown_connections,
-)
+from bayesbias.errors import InputError, listed, many, near, shown
+from bayesbias.words import GENDERED, WordLists, in_order, load_words, subtag
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
-PAIR = ["protected_word", "attribute_word"]
-RELATEDNESS = ".relatedness.npz"
-SHOWN = 3
-"""Faults of a table that an error names."""
-MANY_ROWS = 100_000
-"""Rows from which on words and labels are pandas categories, which take a tenth of the memory of text."""
-PUBLISHED_TEXT = ("word_to_compare", "word_class")
-PUBLISHED = {"word_to_compare": "attribute_word", "word_class": "attribute_class", "cosine_distance": "distance"}
-
-
-def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) -> pd.DataFrame:
-    """A distance table from CSV or Parquet, checked.
-
-    Parameters
-    ----------
-    path
-        A file that :func:`write_distance_table` wrote, any CSV or Parquet file with these columns (``group`` and
-        ``attribute_class`` may be absent), or a CSV file of Dobrzeniecka and Urbaniak (2024): there ``none`` is
-        ``neutral``, values below -1 are missing pairs, ``_stereotype`` is taken off the names of word classes, and the
-        group of a protected word is the class it is associated with.
-    keep_duplicates
-        Keep rows that repeat a pair. By default a pair counts once, for the first of associated, different, human,
-        neutral, other control lists. None keeps them where the table was written with them.
-
-    Returns
-    -------
-    DataFrame
-        The columns of :func:`distance_table`; ``group`` is missing where it cannot be known.
-
-    References
-    ----------
-    Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
-    Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
-
-    Examples
-    --------
-    >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> bb.write_distance_table(table, "distances.csv")
-    >>> len(bb.read_distance_table("distances.csv"))
-    2256
-    """
-    file = home_folder(path)
-    keep_duplicates = None if keep_duplicates is None else flag(keep_duplicates, "keep_duplicates")
-    raw = _read(file)
-    published = "word_to_compare" in raw.columns
-    table, missing_pairs, entries = _from_published(raw) if published else (_with_optional(raw), 0, [])
-    if missing := [column for column in COLUMNS if column not in table.columns]:
-        raise InputError(
-            f"{file}: the column {', '.join(missing)} is missing; a distance table has the columns "
-            f"{', '.join(COLUMNS)} (group and attribute_class may be absent), apart by commas; "
-            f"given are {', '.join(map(str, raw.columns))}"
-        )
-    framed = frame_columns(table)
-    checked = _check(table[[*COLUMNS, *framed]], file)
-    repeated = int(checked.duplicated([*PAIR, *framed]).sum())
-    known, why = _stored_coverage(raw, file)
-    if keep_duplicates is None:
-        keep_duplicates = known is not None and known.kept_duplicates
-    remedy = "repair the file or pass keep_duplicates=True (--keep-duplicates)"
-    cleaned = checked if keep_duplicates else once(checked, str(file), remedy)
-    if (record := known) is None:
-        here: list[ListEntry] = entries or [{**entry, "asked": None} for entry in _found_lists(cleaned)]
-        record = Coverage(file.stem, here, unknown="" if entries else why)
-    changed = {"repeated_rows": repeated, "kept_duplicates": keep_duplicates} if repeated or not known else {}
-    totals = {"missing_pairs": missing_pairs} if missing_pairs else {}
-    pairs = {} if record.pairs else {"pairs": len(cleaned)}
-    cleaned.attrs = {"coverage": {**record.as_dict(), **changed, **totals, **pairs}}
-    related = raw.attrs.get(KEY)
-    if file.suffix != ".parquet":
-        related = read_relatedness(beside) if (beside := _beside(file, RELATEDNESS)).is_file() else None
-    if related is not None:
-        cleaned.attrs[KEY] = related
-        if (relatedness := relatedness_of(cleaned)) is not None:
-            check_distances(relatedness, averaged(cleaned))
-    return cleaned
-
-
-def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a distance table, whole or not at all.
-
-    Parameters
-    ----------
-    table
-        A distance table; it is checked first, as in :func:`read_distance_table`.
-    path
-        Ends in ``.csv`` or ``.parquet``. Coverage and relatedness go into Parquet's metadata; beside a CSV file they go
-        into ``<path>.coverage.json`` and ``<path>.relatedness.npz``. The coverage holds the hash of its CSV file: that
-        of another file, or of one that was changed, is not read, and :func:`coverage` says that it is unknown. Words
-        are written as they are: to a spreadsheet ``=1+1`` is a formula, so import the columns of words as text.
-
-    Raises
-    ------
-    OSError
-        The folder cannot be written or the disk is full; nothing half-written is left.
-
-    Examples
-    --------
-    >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> bb.write_distance_table(table, "distances.parquet")
-    """
-    file = check_suffix(path, (".csv", ".parquet"), "a distance table")
-    if not isinstance(table, pd.DataFrame):
-        raise InputError(f"a distance table is a DataFrame, given is {type(table).__name__}")
-    table = _with_optional(table)
-    if missing := [column for column in COLUMNS if column not in table.columns]:
-        raise InputError(f"the table lacks the column {', '.join(missing)}; it needs {', '.join(COLUMNS)}")
-    checked = _check(table[[*COLUMNS, *frame_columns(table)]], file)
-    checked.attrs = {name: table.attrs[name] for name in ("coverage", KEY) if name in table.attrs}
-    if file.suffix == ".parquet":
-        with whole_file(file) as temporary:
-            checked.to_parquet(temporary, index=False)
-        return
-    with ExitStack() as files:
-        note, temporary = files.enter_context(whole_file(_beside(file))), files.enter_context(whole_file(file))
-        if KEY in checked.attrs:
-            write_relatedness(checked.attrs[KEY], files.enter_context(whole_file(_beside(file, RELATEDNESS))))
-        checked.to_csv(temporary, index=False)
-        stored = {"table_sha256": _hash(temporary), "coverage": checked.attrs.get("coverage")}
-        note.write_text(to_json(stored, indent=1), encoding="utf-8")
-    if KEY not in checked.attrs:
-        _beside(file, RELATEDNESS).unlink(missing_ok=True)  # that of a table that was here before
-
-
-def _beside(file: Path, suffix: str = ".coverage.json") -> Path:
-    return file.with_name(file.name + suffix)
-
-
-def _read(file: Path) -> pd.DataFrame:
-    if not file.is_file():
-        raise InputError(f"there is no file {file}")
-    try:
-        if file.suffix == ".parquet":
-            return pd.read_parquet(file)
-        empty = {column: ["", "nan", "NaN", "NA"] for column in ("distance", "cosine_distance")}
-        text = dict.fromkeys([*COLUMNS[:-1], *PUBLISHED_TEXT], "str")
-        raw = pd.read_csv(file, keep_default_na=False, na_values=empty, dtype=text)
-    except Exception as error:  # damaged Parquet raises a dozen kinds
-        raise InputError(f"{file} cannot be read as a table: {error}") from error
-    known = [*COLUMNS, *PUBLISHED_TEXT, "cosine_distance"]
-    # pandas renames the second
-    if twice := [column for column in known if {column, f"{column}.1"} <= set(raw.columns)]:
-        raise InputError(f"{file} has two columns {twice[0]!r}: keep one")
-    return raw
-
-
-def _hash(file: Path) -> str:
-    with file.open("rb") as content:
-        return file_digest(content, "sha256").hexdigest()
-
-
-def _with_optional(raw: pd.DataFrame) -> pd.DataFrame:
-    """Our own columns, with ``group`` and ``attribute_class`` filled in where they are absent or empty."""
-    table = raw.copy()
-    if "attribute_class" not in table and "connection" in table:
-        control = table["connection"].isin(CONTROLS)
-        table["attribute_class"] = table["connection"].where(control, "stereotype")
-    if "group" not in table:
-        table["group"] = pd.NA
-    return table.assign(group=table["group"].astype("string").mask(table["group"] == ""))
-
-
-def _from_published(raw: pd.DataFrame) -> tuple[pd.DataFrame, int, list[ListEntry]]:
-    table = raw.rename(columns=PUBLISHED)
-    for column in ("protected_word", "attribute_class", "connection", "distance"):
-        if column not in table:
-            raise InputError(f"the published tables have a column {column!r}; given are {', '.join(raw.columns)}")
-    table["connection"] = table["connection"].replace("none", "neutral")
-    table["attribute_class"] = table["attribute_class"].str.removesuffix("_stereotype")
-    own = table.loc[table["connection"] == "associated", ["protected_word", "attribute_class"]].drop_duplicates()
-    group = own.drop_duplicates("protected_word", keep=False).set_index("protected_word")["attribute_class"]
-    table["group"] = table["protected_word"].map(group).astype("string")
-    value = pd.to_numeric(table["distance"], errors="coerce")
-    absent = value < -1
-    if "cosine_similarity" in table:
-        absent |= pd.to_numeric(table["cosine_similarity"], errors="coerce") < -1
-    entries = _found_lists(table, table.loc[~absent])
-    return table.loc[~absent], int(absent.sum()), entries
-
-
-def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list[ListEntry]:
-    """The lists that a table names, and those of their words that have at least one distance."""
-    found = asked if found is None else found
-    entries = []
-    own = set(asked.loc[asked["connection"].isin(STEREOTYPES), "attribute_class"].astype("string"))
-    for kind, word, name in (("protected", *PAIR[:1], "group"), ("attribute", *PAIR[1:], "attribute_class")):
-        present = set(found[word])
-        for value, column in asked.groupby(asked[name].astype("string").fillna("unknown"), sort=False)[word]:
-            words = list(dict.fromkeys(column))
-            label = kind if kind == "protected" else "stereotype" if value in own else "control"
-            entries.append(list_entry(str(value), label, words, [w for w in words if w not in present]))
-    return entries
-
-
-def _check(table: pd.DataFrame, file: Path) -> pd.DataFrame:
-    """The table with text and numbers as they should be; words of many rows are categories."""
-    unknown = unknown_connections(table)
-    checked_frames(table)
-    if table["distance"].dtype.kind in "bcmM":
-        raise InputError(
-            f"{file}: the column 'distance' holds {table['distance'].dtype}: give cosine distances as numbers"
-        )
-    distance = pd.to_numeric(table["distance"], errors="coerce").astype(float)
-    text = table.loc[distance.isna() & table["distance"].notna(), "distance"]
-    if len(text):
-        raise InputError(f"{file}: row {text.index[0]}, column 'distance': {text.iloc[0]!r} is not a number")
-    faults, count, checked = list[str](), 0, {}
-    for column in table.columns.drop("distance"):
-        codes, values = pd.factorize(table[column])
-        merged, names = pd.factorize(pd.Index([str(value) for value in values], dtype="str"))
-        codes = np.where(codes < 0, -1, merged[codes]) if len(names) else codes
-        reasons = {i: reason for i, name in enumerate(names) if (reason := _fault_of(column, name, unknown))}
-        if column != "group":
-            reasons[-1] = "where a value is needed"
-        wrong = np.flatnonzero(np.isin(codes, list(reasons)))
-        first = wrong[np.unique(codes[wrong], return_index=True)[1]]
-        count += len(first)
-        for row in first[:SHOWN]:
-            written = "an empty value" if codes[row] < 0 else repr(str(names[codes[row]]))
-            faults.append(f"row {table.index[row]}, column {column!r}: {written} {reasons[int(codes[row])]}")
-        checked[column] = pd.Categorical.from_codes(codes, names)
-    y = distance.to_numpy()
-    wrong = np.flatnonzero(~((y >= 0) & (y <= 2)))
-    count += len(wrong)
-    for row in wrong[:SHOWN]:
-        fault = "an empty value where a value is needed" if np.isnan(y[row]) else f"{float(y[row])!r} is outside [0, 2]"
-        faults.append(f"row {table.index[row]}, column 'distance': {fault}")
-    if faults:
-        more = f"; and {count - SHOWN} more" if count > SHOWN else ""
-        raise InputError(f"{file}: {'; '.join(faults[:SHOWN])}{more} (rows count from 0)")
-    if not len(y):
-        raise InputError(f"{file} holds no distance")
-    typed = pd.DataFrame({**checked, "distance": y})[list(table.columns)]
-    return _text_where_few(typed)
-
-
-def _text_where_few(table: pd.DataFrame) -> pd.DataFrame:
-    """A table of categories with text in their place, unless it has many rows."""
-    if len(table) >= MANY_ROWS:
-        return table
-    kinds = dict.fromkeys(table.columns.drop("distance"), "str")
-    return table.astype({**kinds, "group": "string" if table["group"].isna().any() else "str"})
-
-
-def _fault_of(column: str, name: str, unknown: Collection[str]) -> str:
-    """What is wrong with a label of a table; nothing where it is as it should be."""
-    if column == "connection":
-        return f"is none of {VALID}" if name in unknown else ""
-    if not name:
-        return "is empty"
-    return "" if is_printable(name) else "is no printable text without blanks at its ends"
-
-
-def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
-    """The rows of a table with each pair once, for the first of its connections in their order."""
-    unit = [*PAIR, *frame_columns(table)]
-    pairs = table.groupby(unit, sort=False)["distance"]
-    odd = table[pairs.transform("max") - pairs.transform("min") > 1e-9]
-    if len(odd):
-        word, attribute = odd.iloc[0][PAIR]
-        raise InputError(f"{where}: the pair {word!r}, {attribute!r} has more than one distance; {remedy}")
-    order = in_order(table["connection"])
-    rank = table["connection"].map({name: i for i, name in enumerate(order)}).to_numpy()
-    ranked = np.argsort(rank, kind="stable")
-    repeated = table.iloc[ranked].duplicated(unit).to_numpy()
-    distinct: pd.DataFrame = table.iloc[np.sort(ranked[~repeated])]
-    return distinct.reset_index(drop=True)
-
-
-def _stored_coverage(raw: pd.DataFrame, file: Path) -> tuple[Coverage | None, str]:
-    """The record that a file of distances carries, or None and why there is none."""
-    beside = _beside(file)
-    place = file if file.suffix == ".parquet" else beside
-    try:
-        if file.suffix == ".parquet":
-            stored = raw.attrs.get("coverage")
-        elif not beside.is_file():
-            stored = None
-        else:
-            content = from_json(read_text(beside))
-            if content["table_sha256"] != _hash(file):
-                return None, f"{beside.name} is of another table, or the table was changed after it was written"
-            stored = content["coverage"]
-        return (coverage_from(stored), "") if stored else (None, "no coverage goes with the file")
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise InputError(f"{place} holds no coverage as write_distance_table writes it: {error}") from error
+TOLD = ("encoder", "representation", "templates", "centre", "all_but_top")  # what a table says of its vectors
+SCORES = (*PAIR, "score")  # columns of scores
 
 
 class _Attribute(NamedTuple):
@@ -477,8 +183,6 @@ def distance_tables(
     >>> {name: len(table) for name, table in tables.items()}
     {'google': 2256, 'glove': 5216}
     """
-    from bayesbias.distances.joint import draws_for
-
     if not isinstance(embeddings, Mapping) or not embeddings:
         raise InputError(f"embeddings is {shown(embeddings)}: give a mapping of names to embeddings")
     by_name = dict(words) if isinstance(words, Mapping) else dict.fromkeys(embeddings, words)
@@ -513,12 +217,22 @@ def _distances_of(
 ) -> pd.DataFrame:
     """The distance table of an embedding; ``drawn`` is a sample of its vocabulary that others share."""
     looked = find_concepts(kv, lists.concepts, case, lists.language)
-    concepts = looked.concepts
+    concepts, alike = looked.concepts, looked.twins()
     entries = _entries(lists, looked)
-    alike = looked.twins()
-    same = _twins_by_list(lists, concepts, alike)
+    # the words of each list that have the vector of an earlier word of the same list
+    same = [
+        {"list": name, "kind": kind, "word": word, "first": first}
+        for kind, part in lists.by_kind
+        for name, words in part.items()
+        for word, first in twins_within([word for word in words if word in concepts], alike).items()
+    ]
     if twins == "once" and same:
-        lists = _without(lists, same)
+        left_out = {(entry["kind"], entry["list"], entry["word"]) for entry in same}
+        protected, stereotypes, controls = (
+            {name: [word for word in words if (kind, name, word) not in left_out] for name, words in part.items()}
+            for kind, part in lists.by_kind
+        )
+        lists = replace(lists, protected=protected, stereotypes=stereotypes, controls=controls)
     table, own = _measured(lists, looked, keep_duplicates)
     if keep_duplicates and lists.repeats:
         table = table.loc[table.index.repeat(table["protected_word"].map(lists.repeats).fillna(1).astype(int))]
@@ -569,26 +283,6 @@ def _gender(lists: WordLists, concepts: Mapping[str, Sequence[str]]) -> str:
         "grammar (Zhou et al. 2019, https://doi.org/10.18653/v1/D19-1531); give the forms of each gender as one "
         "concept, such as ['Lehrer', 'Lehrerin']"
     )
-
-
-def _twins_by_list(lists: WordLists, concepts: Collection[str], alike: Mapping[str, str]) -> list[dict[str, str]]:
-    """The words of each list that have the vector of an earlier word of the same list."""
-    return [
-        {"list": name, "kind": kind, "word": word, "first": first}
-        for kind, part in lists.by_kind
-        for name, listed in part.items()
-        for word, first in twins_within([word for word in listed if word in concepts], alike).items()
-    ]
-
-
-def _without(lists: WordLists, twins: list[dict[str, str]]) -> WordLists:
-    """The lists without the words that have the vector of another."""
-    left_out = {(entry["kind"], entry["list"], entry["word"]) for entry in twins}
-    protected, stereotypes, controls = (
-        {name: [word for word in words if (kind, name, word) not in left_out] for name, words in part.items()}
-        for kind, part in lists.by_kind
-    )
-    return replace(lists, protected=protected, stereotypes=stereotypes, controls=controls)
 
 
 def _one_vector(lists: WordLists, looked: FoundConcepts) -> list[dict[str, list[str]]]:
@@ -676,7 +370,7 @@ def _measured(lists: WordLists, looked: FoundConcepts, keep_duplicates: bool) ->
         name: pd.Categorical.from_codes(codes, pd.Index(names, dtype="str")) for name, (codes, names) in labels.items()
     }
     table = pd.DataFrame({**categories, "distance": matrix[rows, columns]})
-    return _text_where_few(table), own
+    return text_where_few(table), own
 
 
 def _lists_by_word(parts: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, list[str]]:
@@ -687,3 +381,189 @@ def _lists_by_word(parts: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, li
             for word in words:
                 names_of.setdefault(word, []).append(name)
     return names_of
+
+
+def score_table(
+    scores: pd.DataFrame,
+    words: WordLists | str | Path,
+    what: str = "scores",
+    closer: Literal["high", "low"] = "high",
+) -> pd.DataFrame:
+    """A table of scores of word pairs as a distance table, which :func:`fit` takes.
+
+    Any number that says how strongly two words go together can stand in place of a distance: log odds of a masked
+    language model, ratings, pointwise mutual information. Scores are standardised over the whole table: a difference
+    of 0.1 is one standard deviation, and less is closer, as with distances. Without vectors the model is ``crossed``,
+    which takes different words for unrelated: intervals for lists of one topic are too narrow.
+
+    Parameters
+    ----------
+    scores
+        One row for each pair with the columns ``protected_word``, ``attribute_word`` and ``score``. With a column
+        ``template`` there is one row for each pair and template: differences between the means of templates are taken
+        out, and a pair has the mean over its templates. How far templates differ is then not part of the intervals.
+    words
+        Word lists, or what :func:`load_words` takes, which tell how each attribute word stands to each protected word.
+    what
+        What the scores are, as reports name them, such as ``"log odds of a masked model"``.
+    closer
+        Whether ``"high"`` or ``"low"`` scores are of words that go together.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`distance_table` returns it, without relatedness. Missing pairs and words are in its coverage.
+
+    Examples
+    --------
+    >>> lists = bb.load_words("weat7")
+    >>> pairs = bb.distance_table("google-news-slice", lists, relatedness=False)
+    >>> scores = pairs.rename(columns={"distance": "score"})[["protected_word", "attribute_word", "score"]]
+    >>> table = bb.checks.score_table(scores, lists, "distances as scores", closer="low")
+    >>> bool(bb.contrasts(bb.fit(table, seed=0)).loc[0, "mean"] < 0)
+    True
+    """
+    one_of(closer, ("high", "low"), "closer")
+    if not isinstance(what, str) or not what.strip():
+        raise InputError(f"what is {shown(what)}: say what the scores are, such as 'log odds of a masked model'")
+    lists = words if isinstance(words, WordLists) else load_words(words)
+    values = _by_pair(scores)
+    spread = float(values.std())
+    if not spread > 0:
+        raise InputError("all scores are equal: there is nothing to compare")
+    standard = (values - values.mean()) / spread
+    distance = 1 - SCALE * (standard if closer == "high" else -standard)
+    extreme = distance[(distance < 0) | (distance > 2)]
+    if len(extreme):
+        pair = " and ".join(map(str, extreme.index[0]))
+        raise InputError(
+            f"{many(len(extreme), 'score')}, that of {pair} first, lie more than {1 / SCALE:g} standard deviations "
+            "from the mean: correct them, or transform them, such as to logarithms"
+        )
+    table, asked = _of_lists(lists, distance)
+    used, given = (pd.MultiIndex.from_frame(rows[PAIR].astype(str)) for rows in (table, scores))
+    coverage = Coverage(
+        word_list=lists.name,
+        lists=entries_of(lists, {*table["protected_word"], *table["attribute_word"]}),
+        missing_pairs=asked - len(table),
+        unused_rows=int((~given.isin(used) | scores["score"].isna().to_numpy()).sum()),
+        source=lists.source,
+        doi=lists.doi,
+        pairs=len(table),
+        relatedness=f"none: {what} come without vectors",
+        labels=dict(lists.labels),
+        language=lists.language,
+        measure=what.strip(),
+    )
+    table.attrs["coverage"] = coverage.as_dict()
+    return table
+
+
+def _by_pair(scores: pd.DataFrame) -> pd.Series:
+    """The score of each pair: the mean over templates, whose own means are taken out."""
+    if not isinstance(scores, pd.DataFrame):
+        raise InputError(f"scores is a {type(scores).__name__}: give a DataFrame with columns {', '.join(SCORES)}")
+    if missing := [name for name in SCORES if name not in scores]:
+        raise InputError(f"scores lacks {', '.join(missing)}: its columns must be {', '.join(SCORES)}")
+    number = pd.to_numeric(scores["score"], errors="coerce").astype(float)
+    wrong = scores.loc[~np.isfinite(number) & scores["score"].notna(), "score"]
+    if len(wrong):
+        raise InputError(f"row {wrong.index[0]}, column 'score': {wrong.tolist()[0]!r} is no finite number")
+    if "template" not in scores and (odd := [name for name in scores if near(str(name), ["template"])]):
+        raise InputError(f"the column {odd[0]!r} is not known (did you mean 'template'?)")
+    rows = scores.assign(score=number).dropna(subset=list(SCORES))
+    unit = [*PAIR, *(["template"] if "template" in scores else [])]
+    if (twice := rows.duplicated(unit)).any():
+        again = " and ".join(map(str, rows.loc[twice, unit].iloc[0]))
+        raise InputError(f"{again} have more than one score: keep one row for each {' and '.join(unit)}")
+    if "template" in scores:
+        rows["score"] -= rows.groupby("template")["score"].transform("mean")
+    return rows.groupby(PAIR)["score"].mean()
+
+
+def _of_lists(lists: WordLists, distance: pd.Series) -> tuple[pd.DataFrame, int]:
+    """The pairs of word lists that have a score, in the lists' order, and how many pairs the lists make."""
+    everything = {word for part in (*lists.stereotypes.values(), *lists.controls.values()) for word in part}
+    rows = [
+        (word, group, other.word, other.attribute_class, other.connection)
+        for group, protected in lists.protected.items()
+        for other in attributes_of(lists, group, everything, keep_duplicates=False)
+        for word in protected
+        if word != other.word
+    ]
+    table = pd.DataFrame(rows, columns=COLUMNS[:-1])
+    table["distance"] = distance.reindex(pd.MultiIndex.from_frame(table[PAIR])).to_numpy()
+    known = table.dropna(subset="distance").reset_index(drop=True)
+    if known.empty:
+        raise InputError(
+            f"no pair of the word list {lists.name} has a score: the scores hold "
+            f"{listed(sorted(set(distance.index.get_level_values(0).astype(str))), 5)}"
+        )
+    return known.astype(dict.fromkeys(COLUMNS[:-1], "str")), len(table)
+
+
+def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, frames: str) -> pd.DataFrame:
+    """A table of mean distances with one row for each template of each pair."""
+    units, filled = _concepts(vectors, lists)
+    place = {name: i for i, name in enumerate(units)}
+    words = np.array([place[word] for word in table["protected_word"]])
+    attributes = np.array([place[word] for word in table["attribute_word"]])
+    matrix, present = np.stack(list(units.values())), np.stack(list(filled.values()))
+    record = coverage_from(table.attrs["coverage"])
+    attrs = dict(table.attrs)
+    table = table.drop(columns="distance")
+    table.attrs = {}
+    mean = matrix.sum(axis=1) / np.maximum(present.sum(axis=1), 1)[:, None]
+    names = vectors.frames or tuple(f"sentence {i + 1}" for i in range(present.shape[1]))
+    parts = []
+    for i, name in enumerate(names):
+        # each sentence of a corpus is compared with the mean over those of the attribute word
+        others: list[tuple[str, NDArray[Any], NDArray[np.bool_]]] = [("", mean, np.ones(len(present), dtype=bool))]
+        if not vectors.nested:
+            others = [
+                ("" if j == i else other, matrix[:, j], present[:, j])
+                for j, other in enumerate(names)
+                if (j == i) == (frames == SAME)
+            ]
+        for other, unit, has_frame in others:
+            rows = np.flatnonzero(present[words, i] & has_frame[attributes])
+            cosines = _products(matrix[:, i], unit, words[rows], attributes[rows])
+            columns = {TEMPLATE: name} | ({ATTRIBUTE_TEMPLATE: other} if other else {})
+            parts.append(table.iloc[rows].assign(distance=np.clip(1 - cosines, 0, 2), **columns))
+    result = pd.concat([part for part in parts if len(part)], ignore_index=True)
+    facts = {name: getattr(vectors, name) for name in TOLD} | {
+        "frames": list(vectors.frames),
+        "pairing": "sentences" if vectors.nested else frames,
+        "notes": [*vectors.notes, *([f"Distances are between {PAIRINGS[frames]}."] if not vectors.nested else [])],
+    }
+    # mean cosines live in a space of their own; what is told is the encoder's
+    embedding = record.embedding | {"dimensions": int(vectors.vectors.shape[1])}
+    result.attrs = attrs | {
+        "coverage": replace(record, pairs=len(result), contexts=facts, embedding=embedding).as_dict()
+    }
+    return result
+
+
+def _concepts(
+    vectors: ContextVectors, lists: WordLists
+) -> tuple[dict[str, NDArray[np.float32]], dict[str, NDArray[np.bool_]]]:
+    """Vectors (templates, d) of each word, of a concept with several forms their mean, and which templates it has."""
+    units, filled = vectors.units(), vectors.filled
+    place = {word: i for i, word in enumerate(vectors.words)}
+    means, present = {}, {}
+    for name, forms in lists.concepts.items():
+        rows = [place[form] for form in forms if form in place and filled[place[form]].any()]
+        if rows:
+            count = filled[rows].sum(axis=0)
+            total = units[rows].sum(axis=0)
+            means[name] = np.divide(total, count[:, None], out=np.zeros_like(total), where=count[:, None] > 0)
+            present[name] = count > 0
+    return means, present
+
+
+def _products(first: NDArray[Any], second: NDArray[Any], rows: IntArray, columns: IntArray) -> FloatArray:
+    """Products of some rows of two matrices with each other."""
+    left, row = np.unique(rows, return_inverse=True)
+    right, column = np.unique(columns, return_inverse=True)
+    result: FloatArray = (first[left].astype(float) @ second[right].astype(float).T)[row, column]
+    return result

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 Case = Literal["as-is", "fallback"]
 CASES = ("as-is", "fallback")
-NOTHING = 1e-6
-"""Length of the mean of unit vectors below which they have no common direction."""
+Twins = Literal["once", "keep"]
+TWINS = ("once", "keep")
+SHOWN = 8  # words that a sentence names
+DOTTED = ("tr", "az")  # languages with a dotted and a dotless i, each with its capital (Unicode's SpecialCasing.txt)
+NOTHING = 1e-6  # length of the mean of unit vectors below which they have no common direction
 
 
 @dataclass(frozen=True)
@@ -147,10 +150,6 @@ def _spelled(word: str, case: str, language: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*every, unbroken]))
 
 
-DOTTED = ("tr", "az")
-"""Languages with a dotted and a dotless i, each with its capital (Unicode's SpecialCasing.txt)."""
-
-
 def _capitals(word: str, language: str | None) -> tuple[str, str, str]:
     """A word in lower case, with a capital first letter, and in capitals, by the rules of its language."""
     if subtag(language) not in DOTTED:
@@ -176,11 +175,6 @@ def about(kv: KeyedVectors) -> About:
     known: About = {"name": name, "vectors": size, "dimensions": int(kv.vector_size)}
     record = getattr(kv, "bayesbias_debiasing", None)
     return known if record is None else {**known, "debiasing": str(record)}
-
-
-Twins = Literal["once", "keep"]
-TWINS = ("once", "keep")
-SHOWN = 8
 
 
 def twins_of(words_found: FoundWords) -> dict[str, str]:

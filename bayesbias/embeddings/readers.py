@@ -20,25 +20,22 @@ from numpy.typing import NDArray
 from bayesbias._files import archive_of, check_unpacked, from_json
 from bayesbias.errors import InputError
 
-CHUNK = 1 << 23
-"""Bytes of vectors that are read together."""
-PIECE = 1 << 20
-"""Bytes of a stream that are read together: as much as a processor's cache holds."""
-LONGEST = 1 << 24
-"""Bytes of a line of text, or of the vector of a word."""
+CHUNK = 1 << 23  # bytes of vectors that are read together
+PIECE = 1 << 20  # bytes of a stream that are read together: as much as a processor's cache holds
+LONGEST = 1 << 24  # bytes of a line of text, or of the vector of a word
 PICKLE_MARK = b"\x80"
 ZIP_MARK = b"PK\x03\x04"
 GZIP_MARK = b"\x1f\x8b"
 LINE_BREAK, BLANK = b"\n "
+PLAIN = b"0123456789.-+eE \r"  # bytes of plain numbers and what is between them
+DIGITS = 4  # digits of a number from which on a shorter one beside it looks cut
 FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
 PARQUET_MARK = b"PAR1"
 SAFE_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
-MOST_HEADER = 1 << 28
-"""Bytes of the header of a safetensors file."""
-BATCH = 4096
-"""Rows of a Parquet file that are read together."""
+MOST_HEADER = 1 << 28  # bytes of the header of a safetensors file
+BATCH = 4096  # rows of a Parquet file that are read together
+# arrays of an .npz embedding that hold a sample of the vocabulary
 SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
-"""Arrays of an .npz embedding that hold a sample of the vocabulary."""
 
 Vectors = NDArray[np.float32]
 IntArray = NDArray[np.intp]
@@ -46,25 +43,14 @@ IntArray = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of a text that hold something.
-
-    Attributes
-    ----------
-    text
-        The text.
-    starts, ends
-        Where each line begins and ends, without its break.
-    numbers
-        Number of each line, from 0, among all lines.
-    every
-        How many lines there are.
-    """
+    """Lines of a text that hold something."""
 
     text: bytes
+    # where each line begins and ends, without its break
     starts: IntArray
     ends: IntArray
-    numbers: IntArray
-    every: int
+    numbers: IntArray  # number of each line, from 0, among all lines
+    every: int  # how many lines there are
 
     def at(self, row: int) -> bytes:
         """One of the lines."""
@@ -92,19 +78,12 @@ def lines_of(text: bytes) -> Lines:
 
 
 class Named:
-    """Entries of a file that are wanted for their words, and all words that were met.
-
-    Attributes
-    ----------
-    words
-        The words to keep, in UTF-8.
-    met
-        The words of all entries in the order of the file; of one that holds blanks in a text file, and is not wanted,
-        the part before the first.
-    """
+    """Entries of a file that are wanted for their words, in UTF-8, and all words that were met."""
 
     def __init__(self, words: frozenset[bytes]) -> None:
-        self.words, self.met = words, list[bytes]()
+        self.words = words
+        # all words in the order of the file; of one with blanks in a text file, if not wanted, the part before them
+        self.met = list[bytes]()
         self._unsure = deque[int]()
         self._firsts = frozenset(word.partition(b" ")[0] for word in words)
 
@@ -171,15 +150,7 @@ class Header:
 def blocks(path: Path, wanted: Wanted, done: Callable[[float], None]) -> Blocks:
     """Words and vectors (n, d) of an embedding file, its format found from its content.
 
-    Parameters
-    ----------
-    path
-        A word2vec file (binary or text), a GloVe or fastText text file, any of them gzipped; a fastText model; an
-        ``.npz``, safetensors or Parquet file.
-    wanted
-        The entries to keep; None keeps all. Lines of a text file that are not wanted are not parsed.
-    done
-        Called now and then with the bytes of the file read so far.
+    Lines of a text file that are not wanted are not parsed. ``done`` is told how many bytes of the file have been read.
     """
     with path.open("rb") as file:
         mark = file.read(9)
@@ -374,10 +345,6 @@ def _entry(path: Path, number: int, line: bytes, dimensions: int) -> tuple[bytes
     return parsed
 
 
-DIGITS = 4
-"""Digits of a number from which on a shorter one beside it looks cut."""
-
-
 def _cut(line: bytes) -> bool:
     """Whether the last number of a line has fewer digits than all others, as in a file that was cut there."""
     digits = [len(number.lstrip(b"-").lstrip(b"0.")) for number in line.split()[1:]]
@@ -386,12 +353,12 @@ def _cut(line: bytes) -> bool:
 
 def _one_number_too_many(token: bytes) -> bool:
     """Whether what was taken for a token with a space is a word and a number: the line is too long."""
-    last = token.rpartition(b" ")
+    _, blank, last = token.rpartition(b" ")
     try:
-        float(last[2])
+        float(last)
     except ValueError:
         return False
-    return last[1] == b" "
+    return bool(blank)
 
 
 def _line_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
@@ -416,10 +383,6 @@ def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
         return parts[0], np.array(parts[1:], dtype=np.float32)
     except ValueError:
         return None
-
-
-PLAIN = b"0123456789.-+eE \r"
-"""Bytes of plain numbers and what is between them."""
 
 
 def _selected(words: list[str | bytes], wanted: Wanted) -> tuple[list[bytes], list[int]]:
@@ -449,8 +412,7 @@ def _npz(path: Path, wanted: Wanted) -> Blocks:
 def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, order and type of an array that begins here."""
     read_header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}[read_magic(member)]
-    result: tuple[tuple[int, ...], bool, np.dtype[Any]] = read_header(member)
-    return result
+    return read_header(member)
 
 
 def stored_sample(path: Path) -> dict[str, NDArray[Any]] | None:
@@ -498,10 +460,7 @@ def _safetensors(path: Path, wanted: Wanted) -> Blocks:
 
 
 def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
-    """Words and memory-mapped vectors of a safetensors file.
-
-    The format is described at https://github.com/huggingface/safetensors.
-    """
+    """Words and memory-mapped vectors of a safetensors file (https://github.com/huggingface/safetensors)."""
     size = path.stat().st_size
     try:
         with path.open("rb") as file:
@@ -537,25 +496,26 @@ def _parquet(path: Path, wanted: Wanted) -> Blocks:
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-    kinds = pa.types
+    def of_kind(*kinds: str) -> list[str]:
+        """Columns of some types."""
+        return [field.name for field in schema if any(getattr(pa.types, f"is_{kind}")(field.type) for kind in kinds)]
+
     try:
         file = pq.ParquetFile(path)
-        types = {field.name: field.type for field in file.schema_arrow}
-        texts = [name for name, kind in types.items() if kinds.is_string(kind) or kinds.is_large_string(kind)]
-        lists = [name for name, kind in types.items() if kinds.is_list(kind) or kinds.is_fixed_size_list(kind)]
-        numbers = [name for name, kind in types.items() if kinds.is_floating(kind) or kinds.is_integer(kind)]
+        schema = file.schema_arrow
+        texts, lists = of_kind("string", "large_string"), of_kind("list", "fixed_size_list")
+        numbers = of_kind("floating", "integer")
         if not texts or not (lists or numbers):
             raise InputError(
-                f"{path} has the columns {', '.join(types)}: a column of words, and one of lists of numbers or one "
-                "column a dimension are needed"
+                f"{path} has the columns {', '.join(schema.names)}: a column of words, and one of lists of numbers or "
+                "one column a dimension are needed"
             )
         for batch in file.iter_batches(BATCH, columns=[texts[0], *(lists[:1] or numbers)]):
             words, *columns = batch.columns
             if words.null_count or any(column.null_count for column in columns):
                 raise InputError(f"{path}: a word or a vector is missing")
             if lists:
-                flat = columns[0].flatten().to_numpy(zero_copy_only=False)
-                vectors = flat.reshape(len(words), -1)
+                vectors = columns[0].flatten().to_numpy(zero_copy_only=False).reshape(len(words), -1)
             else:
                 vectors = np.column_stack([column.to_numpy(zero_copy_only=False) for column in columns])
             tokens, chosen = _selected(words.to_pylist(), wanted)

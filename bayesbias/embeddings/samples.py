@@ -17,51 +17,34 @@ if TYPE_CHECKING:
     from bayesbias._core.vectors import FloatArray, IntArray
 
 SAMPLE = 3000
-FREQUENT = 20_000
-"""The most frequent words of a file that is ordered by frequency: this many of its first words."""
+FREQUENT = 20_000  # the most frequent words of a file that is ordered by frequency: this many of its first words
 LOOKED_AT = 200
-SHORTER = 1.5
-"""How many letters the first words of a file ordered by frequency are shorter than others, on average."""
+SHORTER = 1.5  # how many letters the first words of a file ordered by frequency are shorter than others, on average
+# least standard deviation of the kernel around a listed word's place in the file, in natural logarithms of places
 NARROWEST = 0.25
-"""Least standard deviation of the kernel around a listed word's place in the file, in natural logarithms of places."""
+# share of the sample that is spread evenly over the logarithms of all places, so that none has the rate 0
 ANYWHERE = 0.001
-"""Share of the sample that is spread evenly over the logarithms of all places, so that none has the rate 0."""
-STEPS = 512
-"""Points of the logarithm of places at which that density is computed."""
-ATTRIBUTE = "bayesbias_sample"
-"""Name of the sample on an embedding of which a part is loaded."""
+STEPS = 512  # points of the logarithm of places at which that density is computed
+ATTRIBUTE = "bayesbias_sample"  # name of the sample on an embedding of which a part is loaded
 
 
 @dataclass(frozen=True, eq=False)
 class VocabularySample:
-    """A sample of the words of an embedding of which only some are loaded.
+    """A sample of the words of an embedding of which only some are loaded."""
 
-    Attributes
-    ----------
-    words
-        The sampled words, in the order of the file; none of them is among those that were asked for.
-    vectors
-        Their vectors (words, dimensions).
-    kind
-        How they were drawn: ``"ranks"`` or ``"random"``, as in :class:`Relatedness`.
-    size
-        Number of words of the whole embedding.
-    places
-        Place in the file, from 0, of each sampled word and of each word that was asked for; empty where the file is not
-        ordered by frequency.
-    """
-
+    # the sampled words, in the order of the file; none of them is among those that were asked for
     words: tuple[str, ...]
-    vectors: NDArray[np.float32]
-    kind: str
-    size: int
+    vectors: NDArray[np.float32]  # their vectors (words, dimensions)
+    kind: str  # how they were drawn: ``"ranks"`` or ``"random"``, as in :class:`Relatedness`
+    size: int  # number of words of the whole embedding
+    # place in the file, from 0, of each sampled word and of each word that was asked for; empty where the file is not
+    # ordered by frequency
     places: Mapping[str, int]
 
 
 def sample_of(kv: KeyedVectors) -> VocabularySample | None:
     """The sample of the vocabulary that an embedding carries; None where it is whole or carries none."""
-    result: VocabularySample | None = getattr(kv, ATTRIBUTE, None)
-    return result
+    return getattr(kv, ATTRIBUTE, None)
 
 
 def drawn_rows(
@@ -73,23 +56,9 @@ def drawn_rows(
 ) -> tuple[IntArray, str]:
     """Rows of words outside of lists in the order in which they are drawn, more than asked for, and how they are drawn.
 
-    Words are drawn by a hash of their letters and the seed, so that two vocabularies are sampled at the same words.
-
-    Parameters
-    ----------
-    keys, listed_keys
-        The words of the embedding, and those of them that are not sampled.
-    sample, seed
-        Number of words, and the seed.
-    followed
-        Rows of the words of each list whose ranks the sample follows where the file is ordered by frequency. None
-        takes the most frequent words there.
-
-    Returns
-    -------
-    tuple
-        Rows, and ``"ranks"`` (they follow those ranks), ``"frequent"`` (from the most frequent words) or ``"random"``
-        (from all words).
+    Words are drawn by a hash of their letters and the seed, so that two vocabularies are sampled at the same words:
+    ``"ranks"`` where the file is ordered by frequency and they follow the ranks of the words of some lists (their
+    rows), ``"frequent"`` where they are of the most frequent words there, ``"random"`` where they are of all words.
     """
     ordered = len(keys) > sample + len(listed_keys) and ordered_by_frequency(keys)
     kind = "random" if not ordered else "frequent" if followed is None else "ranks"
@@ -114,15 +83,6 @@ def _rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
     small part the same everywhere. The kernels' width is Silverman's for all words together. A word's rate is that
     density over its place, since there are as many words within a step of the logarithm as their place is large.
 
-    Parameters
-    ----------
-    size
-        Number of words of the file.
-    followed
-        Places of the words of each list, from 0; an empty list counts for nothing.
-
-    References
-    ----------
     Silverman, B. W. (1986). Density estimation for statistics and data analysis. Chapman and Hall.
     https://doi.org/10.1201/9781315140919
     """
@@ -169,12 +129,7 @@ def _scrambled(words: Sequence[str], seed: int) -> NDArray[np.uint64]:
 
 
 def ordered_by_frequency(keys: Sequence[str]) -> bool:
-    """Whether words seem to be ordered by frequency: frequent words are short, and not in alphabetical order.
-
-    References
-    ----------
-    Zipf, G. K. (1935). The psycho-biology of language. Houghton Mifflin.
-    """
+    """Whether words seem to be ordered by frequency: frequent ones are short (Zipf 1935), not in alphabetical order."""
     first = [key for key in keys[: 10 * LOOKED_AT] if key.isalpha()][:LOOKED_AT]
     later = [key for key in keys[len(keys) // 2 :: max(1, len(keys) // 4000)] if key.isalpha()]
     if len(first) < LOOKED_AT or len(later) < LOOKED_AT:

@@ -27,13 +27,11 @@ from bayesbias.embeddings.readers import GZIP_MARK
 from bayesbias.errors import InputError, listed
 from bayesbias.words import WordLists
 
-LONGEST = 10_000
-"""Words of a sentence; gensim ignores what comes after."""
+LONGEST = 10_000  # words of a sentence; gensim ignores what comes after
 
 NAMES = re.compile(r"\w[\w .+-]*")
 END = b"\0\0"
-STEP = 1_000
-"""Sentences or lines between two looks at how much is read."""
+STEP = 1_000  # sentences or lines between two looks at how much is read
 
 type Sentences = Iterable[str | Sequence[str]]
 type Text = str | os.PathLike[str] | Sentences
@@ -104,7 +102,9 @@ def counted(name: str, text: Path | Sentences, min_count: int) -> Corpus:
     counts: Counter[str] = Counter()
     digest = hashlib.sha256()
     sentences = longest = 0
-    with progress(f"reading {name}", _size(text)) as done:
+    # bytes of a file, or number of sentences, 0 where they do not tell
+    size = text.stat().st_size if isinstance(text, Path) else length_hint(text)
+    with progress(f"reading {name}", size) as done:
         for words in sentences_of(text, done):
             try:
                 digest.update("\0".join(words).encode() + END)
@@ -132,11 +132,6 @@ def counted(name: str, text: Path | Sentences, min_count: int) -> Corpus:
             f"frequent of which occurs {max(counts.values())} times; give a larger corpus or a smaller min_count"
         )
     return Corpus(name, text, frequent, sentences, counts.total(), digest.hexdigest())
-
-
-def _size(text: Path | Sentences) -> int:
-    """Bytes of a file, or number of sentences, 0 where they do not tell."""
-    return text.stat().st_size if isinstance(text, Path) else length_hint(text)
 
 
 def sentences_of(text: Path | Sentences, done: Callable[[float], None] | None = None) -> Iterator[Sequence[str]]:
@@ -176,15 +171,14 @@ def lines_of(path: Path, done: Callable[[float], None] | None = None) -> Iterato
 
 MALE = "he man boy father son brother uncle nephew husband king actor duke"
 FEMALE = "she woman girl mother daughter sister aunt niece wife queen actress duchess"
-PAIRS = tuple(zip(MALE.split(), FEMALE.split(), strict=True))
-"""Protected words, male and female."""
+PAIRS = tuple(zip(MALE.split(), FEMALE.split(), strict=True))  # protected words, male and female
 
 BESIDE_BOTH = (
     "said/thought adult/citizen school/child parent/nursery teenager/grown sibling/twin relative/visit cousin/reunion "
     "married/wedding palace/crown theatre/stage castle/estate"
 )
+# words that stand beside both words of a pair, pair by pair
 SHARED = tuple(tuple(words.split("/")) for words in BESIDE_BOTH.split())
-"""Words that stand beside both words of a pair, pair by pair."""
 
 WORDS = {
     name: tuple(words.split())
@@ -198,8 +192,7 @@ WORDS = {
         "filler": "the and of to a in was with on for it at by from as that this but not had were so all one there "
         "then after before again while near when more some still soon later today also together",
     }.items()
-}
-"""Stereotypes, controls, and words that stand anywhere."""
+}  # stereotypes, controls, and words that stand anywhere
 
 TOPICS = tuple(
     tuple(words.split())
@@ -211,18 +204,13 @@ TOPICS = tuple(
         "horse cow sheep goat hen duck barn pasture hay tractor wheat barley plough fence",
         "train station ticket road bridge bus tram tunnel platform luggage timetable railway carriage driver",
     )
-)
-"""Words of the sentences that are not about people."""
+)  # words of the sentences that are not about people
 
-PEOPLE = 0.5
-"""Share of the sentences that are about people."""
-HUMAN_SHARE = 0.5
-"""Share of the activities that are human controls."""
+PEOPLE = 0.5  # share of the sentences that are about people
+HUMAN_SHARE = 0.5  # share of the activities that are human controls
 SLOTS = 11
-FILLED = [0, 2, 4, 7, 9]
-"""Places of the fillers in a sentence."""
-KEPT = 0.7
-"""Share of the places of fillers that are filled."""
+FILLED = [0, 2, 4, 7, 9]  # places of the fillers in a sentence
+KEPT = 0.7  # share of the places of fillers that are filled
 
 type WordArray = NDArray[np.object_]
 type Chances = Callable[..., FloatArray]
@@ -326,7 +314,13 @@ def _drawn(bias: float, seed: int, count: int) -> tuple[tuple[str, ...], ...]:
     kept = np.ones((count, SLOTS), dtype=np.bool_)
     kept[:, FILLED] = chances(len(FILLED)) < KEPT
     kept[:, -1:] = ~people | (chances() < KEPT)
-    sentences = np.where(people, _about_people(bias, chances, neutral), _about_topics(chances, neutral))
+    about_people = _about_people(bias, chances, neutral)
+    # the other sentences: five words of one topic, and a neutral word
+    topics, topic = _listed(TOPICS), _uniform(len(TOPICS), chances())
+    about_topics = np.empty((count, SLOTS), dtype=object)
+    about_topics[:, [1, 3, 6, 8, 10]] = topics[topic, _zipf(topics.shape[1], chances(5))]
+    about_topics[:, [5]] = neutral
+    sentences = np.where(people, about_people, about_topics)
     sentences[:, FILLED] = fillers
     return tuple(tuple(sentence[words].tolist()) for sentence, words in zip(sentences, kept, strict=True))
 
@@ -346,15 +340,6 @@ def _about_people(bias: float, chances: Chances, neutral: WordArray) -> WordArra
     sentences[:, [6]] = _listed(SHARED)[pair, side]
     sentences[:, [8]] = protected[(pair + 1 + step) % len(PAIRS), group]
     sentences[:, [10]] = neutral
-    return sentences
-
-
-def _about_topics(chances: Chances, neutral: WordArray) -> WordArray:
-    """Five words of one topic, and a neutral word."""
-    topics, topic = _listed(TOPICS), _uniform(len(TOPICS), chances())
-    sentences = np.empty((len(topic), SLOTS), dtype=object)
-    sentences[:, [1, 3, 6, 8, 10]] = topics[topic, _zipf(topics.shape[1], chances(5))]
-    sentences[:, [5]] = neutral
     return sentences
 
 

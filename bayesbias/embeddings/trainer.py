@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 ARRAYS = ("words", "vectors", "counts", "record")
+ALGORITHMS = {"sgns": 1, "cbow": 0}  # names of the algorithms, and what gensim calls ``sg``
 
 type Record = dict[str, object]
 """All that trained vectors depend on: setting, options, size and hash of the text."""
@@ -97,24 +98,15 @@ def _load_trained(setting: Setting, record: Record, file: Path) -> KeyedVectors:
         ) from None
     except (ValueError, OSError, RecursionError) as error:
         raise InputError(f"{file} is damaged ({error}): delete it, and it is trained again") from error
-    if differing := _differences(stored, record):
+    sizes = ("sentences", "words")
+    plain = [key for key in record if key not in (*sizes, "sha256") and stored.get(key) != record[key]]
+    differing = [f"{key} was {stored.get(key)!r} and is {record[key]!r}" for key in plain]
+    if stored.get("sha256") != record["sha256"]:
+        then, now = (", ".join(f"{table.get(size)} {size}" for size in sizes) for table in (stored, record))
+        differing.append(f"the text was another ({then}) and is now of {now}")
+    if differing:
         raise InputError(f"{file} was trained in another way: {'; '.join(differing)}. Choose another folder")
     return keyed_vectors(setting, words.tolist(), vectors, counts)
-
-
-def _differences(stored: Mapping[str, object], wanted: Mapping[str, object]) -> list[str]:
-    """What a record says otherwise than is asked for now."""
-    sizes = ("sentences", "words")
-    plain = [key for key in wanted if key not in (*sizes, "sha256") and stored.get(key) != wanted[key]]
-    differing = [f"{key} was {stored.get(key)!r} and is {wanted[key]!r}" for key in plain]
-    if stored.get("sha256") != wanted["sha256"]:
-        then, now = (", ".join(f"{table.get(size)} {size}" for size in sizes) for table in (stored, wanted))
-        differing.append(f"the text was another ({then}) and is now of {now}")
-    return differing
-
-
-ALGORITHMS = {"sgns": 1, "cbow": 0}
-"""Names of the algorithms, and what gensim calls ``sg``."""
 
 
 @dataclass(frozen=True)
@@ -334,14 +326,8 @@ def _trained(task: _Task, passes: _Passes) -> KeyedVectors:
                 results.put(None)
 
     setting, corpus, options = task.setting, task.corpus, task.options
-    model = Model(
-        sg=ALGORITHMS[setting.algorithm],
-        vector_size=setting.dims,
-        seed=setting.seed,
-        workers=1,
-        sorted_vocab=0,
-        **options,
-    )
+    shape = {"sg": ALGORITHMS[setting.algorithm], "vector_size": setting.dims, "seed": setting.seed}
+    model = Model(workers=1, sorted_vocab=0, **shape, **options)
     model.build_vocab_from_freq(corpus.counts, corpus_count=corpus.sentences)
     model.train(passes, total_examples=corpus.sentences, total_words=corpus.words, epochs=options["epochs"])
     if passes.error is not None:

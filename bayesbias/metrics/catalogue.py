@@ -11,8 +11,8 @@ from scipy.special import expit, ndtr, rel_entr
 
 from bayesbias._checks import finite_number, flag, one_of, whole_number
 from bayesbias._core.logistic import fit_logistic
+from bayesbias._core.resampling import effect_size, sum_statistic
 from bayesbias._core.vectors import FloatArray, IntArray, mean_unit, nearest_rows, unit_products, unit_rows
-from bayesbias._core.weat import effect_size, sum_statistic
 from bayesbias.errors import InputError, near
 from bayesbias.metrics.base import (
     NOTHING,

@@ -15,7 +15,7 @@ import xarray as xr
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.distances import Distances, refuse_repeats
-from bayesbias.distances.frames import averaged
+from bayesbias.distances.storage import averaged
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.adjust import adjusted_table, recorded, with_slope

@@ -12,7 +12,7 @@ import xarray as xr
 
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.frames import ATTRIBUTE_TEMPLATE, TEMPLATE, contexts_of, frame_columns
+from bayesbias.distances.storage import ATTRIBUTE_TEMPLATE, TEMPLATE, contexts_of, frame_columns
 from bayesbias.models.results import Fit
 from bayesbias.words import STEREOTYPES
 

@@ -17,8 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesbias._core.conditionals import CellTotals, beta_moments, cell_totals, kind_moments, totals_by_kind
-from bayesbias._core.incomplete import IncompleteSums
-from bayesbias._core.marginal import Scales
+from bayesbias._core.marginal import IncompleteSums, Scales
 from bayesbias._core.mixtures import AT_ONCE, Marginals, NormalMixture, gauss_rule
 from bayesbias._core.related import CellWeights, FactorGrid, draw_factors, list_correlations, weighted_roots
 from bayesbias._core.vectors import FloatArray

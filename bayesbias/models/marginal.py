@@ -14,12 +14,20 @@ import xarray as xr
 from scipy.special import gammaln, logsumexp, ndtri
 
 from bayesbias._core.conditionals import Taker, draw_gaussians
-from bayesbias._core.incomplete import IncompleteSums, incomplete_log_likelihood, incomplete_sums
-from bayesbias._core.marginal import CrossedSums, Scales, crossed_sums, find_patterns, pattern_log_likelihood
+from bayesbias._core.marginal import (
+    CrossedSums,
+    IncompleteSums,
+    Scales,
+    crossed_sums,
+    find_patterns,
+    incomplete_log_likelihood,
+    incomplete_sums,
+    pattern_log_likelihood,
+)
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import in_notebook, progress
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.tables import once
+from bayesbias.distances.storage import once
 from bayesbias.errors import InputError
 from bayesbias.models.draws import EFFECTS, Draws
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from bayesbias._core.incomplete import IncompleteSums, incomplete_means
-from bayesbias._core.marginal import CrossedSums, Scales, mean_part, within_part
+from bayesbias._core.marginal import CrossedSums, IncompleteSums, Scales, incomplete_means, mean_part, within_part
 from bayesbias._core.quadrature import Connection, InnerGrid
 from bayesbias._core.vectors import FloatArray, in_blocks
 from bayesbias.distances.distances import Distances

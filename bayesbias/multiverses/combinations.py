@@ -20,7 +20,7 @@ from bayesbias._executors import executors, workers_asked
 from bayesbias._files import home_folder
 from bayesbias._progress import progress
 from bayesbias._runs import Task, finished, plain_json, prepare, read_plan, run
-from bayesbias.distances.joint import joint_relatedness
+from bayesbias.distances.vocabularies import joint_relatedness
 from bayesbias.errors import InputError, listed
 from bayesbias.multiverses.measures import Measured, file_of, measure, read_measured, write_sample
 from bayesbias.multiverses.plans import OF_VECTORS, VARIANTS, MultiversePlan, checked_decisions, tasks_of

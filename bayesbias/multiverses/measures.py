@@ -20,8 +20,7 @@ from bayesbias.axes.poles import find_poles, poles_of
 from bayesbias.debiasing import debias
 from bayesbias.distances import distance_table
 from bayesbias.distances.covariances import KEY, Relatedness, packed, relatedness_of
-from bayesbias.distances.joint import draws_for
-from bayesbias.distances.vocabularies import SAMPLE, Drawn, measured_relatedness
+from bayesbias.distances.vocabularies import SAMPLE, Drawn, draws_for, measured_relatedness
 from bayesbias.embeddings import keyed_vectors, load_embedding
 from bayesbias.embeddings.samples import ordered_by_frequency
 from bayesbias.errors import InputError, listed

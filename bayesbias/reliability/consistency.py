@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from bayesbias._checks import by_name_or_none, flag, one_of, printable, probability, several, whole_number
-from bayesbias._core.icc import FEWEST, FORMS, Estimate, bootstrap_icc, icc
+from bayesbias._core.components import FEWEST, FORMS, Estimate, bootstrap_icc, icc
 from bayesbias._core.vectors import FloatArray, IntArray, in_blocks, nearest_rows, unit_rows, unit_single
 from bayesbias._progress import progress
 from bayesbias._results import Result, drawing

@@ -13,8 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesbias._checks import probability
-from bayesbias._core.offsets import Field, Signal, Strata, mean_offset, signal
-from bayesbias._core.outside import outside_relation
+from bayesbias._core.offsets import Field, Signal, Strata, mean_offset, outside_relation, signal
 from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._executors import one_thread

@@ -23,8 +23,8 @@ from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.frames import frame_columns
-from bayesbias.distances.joint import few_shared, joint_relatedness
+from bayesbias.distances.storage import frame_columns
+from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.cell_errors import CellErrors, related_cell_errors
 from bayesbias.models.families import family_of

@@ -13,7 +13,7 @@ import xarray as xr
 from scipy.special import ndtri
 
 from bayesbias._checks import probability
-from bayesbias._core.decisions import Decisions, distinct
+from bayesbias._core.second_stage import Decisions, distinct
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._page import Page, Picture, Section, filled, whole_table
 from bayesbias._phrases import percent, share, signed

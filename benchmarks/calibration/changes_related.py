@@ -25,7 +25,7 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.comparison.sides import Sides, Stacked, fixed_values, known_changes, row_sums, stack
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.joint import joint_relatedness
+from bayesbias.distances.vocabularies import joint_relatedness
 from bayesbias.models.cells import cells_of
 from bayesbias.models.results import read_distances
 
