@@ -589,7 +589,7 @@ class TestAround:
 
         found = bb.relatedness(small[2])
         data = replace(Distances.read(small[2]), relatedness=found)
-        design = comparison.designs.related_design(data, "associated", "human")
+        design = comparison.power.related_design(data, "associated", "human")
         posterior = models.related.related_posterior(bb.load_model("related"), data)
         own = (posterior.sums.connection == 0) / 4 - (posterior.sums.connection == 2) / 4.0
         variance = design.variance(design.words.astype(float), True)

@@ -12,8 +12,7 @@ import pandas as pd
 from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of, unsaid
 from bayesbias._phrases import FINE, MINUS, difference, figure, percent, share, signed
 from bayesbias._results import Result, drawing
-from bayesbias.comparison.associations import POPULATIONS, RAW, group_weights
-from bayesbias.comparison.parts import ONE_GROUP, decomposition_sentence
+from bayesbias.comparison.associations import ONE_GROUP, POPULATIONS, RAW, decomposition_sentence, group_weights
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.models.functionals import figures
 from bayesbias.models.results import Fit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -13,25 +13,281 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._checks import one_of
+from bayesbias._core.marginal import scatter_cells
+from bayesbias._core.related import draw_cells, draw_factors, draw_population, scatter_of_errors
 from bayesbias._core.vectors import FloatArray
+from bayesbias._files import to_json
 from bayesbias._progress import progress
 from bayesbias.checks.convergence import diagnose, judged, mixing_faults
-from bayesbias.comparison.associations import GIVEN
-from bayesbias.comparison.change_trees import SCALES, comparison_tree, transform
+from bayesbias.comparison.associations import GIVEN, SIMILAR
 from bayesbias.comparison.comparison import Comparison
 from bayesbias.comparison.frame_contrasts import common_frames, over_frames
-from bayesbias.comparison.matching import Case, ChangeDraws, Matched, change_notes, match
-from bayesbias.comparison.related_changes import by_covariance, stacked_data
-from bayesbias.comparison.sides import fixed_values
-from bayesbias.distances.covariances import check_distances, relatedness_of
+from bayesbias.comparison.sides import SAME, Case, ChangeDraws, Matched, change_notes, fixed_values, match, stack
+from bayesbias.distances.covariances import KEY, Relatedness, check_distances, relatedness_group, relatedness_of
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.joint import few_shared
+from bayesbias.distances.joint import few_shared, joint_relatedness
 from bayesbias.errors import InputError
+from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
-from bayesbias.models.results import Fit
+from bayesbias.models.related import (
+    LEAST_SCATTER,
+    factor_products,
+    protected_covariance,
+    related_posterior,
+    relatedness_for,
+)
+from bayesbias.models.results import Fit, versions_of
 from bayesbias.models.spec import ModelSpec, Normal, load_model
+from bayesbias.words import STEREOTYPES
+
+SCALES = {
+    "connection": "connection_sd",
+    "residual": "sigma",
+    "attribute": "attribute_sd",
+    "interaction": "interaction_sd",
+}
+"""Level of the model to the name of its scale."""
+STEP = ("chain", "draw")
+WHOLE, WORDS = ("connection",), ("protected_word", "connection")
+SCALE_DIMS = {"connection_sd": WHOLE, "sigma": WHOLE, "attribute_sd": ("attribute_class",), "interaction_sd": ()}
+"""Dimensions of draws, of means over the whole list, of means of words, and of scales."""
+FEWEST_CONTROLS = 10
+"""Control distances below which their spread is not known."""
+
+
+def comparison_tree(
+    matched: Matched,
+    spec: ModelSpec,
+    changes: list[ChangeDraws],
+    joint: JointDraws | None,
+    seed: int,
+    levels: str,
+    population: str = SIMILAR,
+    related: Relatedness | None = None,
+) -> xr.DataTree:
+    """Draws, data and facts as one tree, as :class:`Comparison` describes it; ``joint`` where NUTS made the draws.
+
+    ``levels`` names the model of the distances in each embedding; ``population`` is what the means of connections
+    speak about; ``related`` the relatedness of the protected words of all embeddings, where figures are exact.
+    """
+    data = Distances.read(matched.of(matched.distances[:, 0]), check=False)
+    names = list(matched.embeddings)
+    chains, draws = changes[0].connection_change.shape[:2]
+    coords: dict[str, Any] = {
+        "chain": np.arange(chains),
+        "draw": np.arange(draws),
+        "embedding": names,
+        "embedding_other": names,
+        "change": [f"{names[change.before]} → {names[change.after]}" for change in changes],
+        "connection": data.connections,
+        "protected_word": data.protected_words,
+        "attribute_class": data.attribute_classes,
+    }
+    groups = {
+        "/posterior": _posterior(changes, joint, len(names)),
+        "/paired": {
+            "connection_before": ((*STEP, "change", *WHOLE), _stacked(each.connection_before for each in changes)),
+            "word_before": ((*STEP, "change", *WORDS), _stacked(each.word_before for each in changes)),
+            "before_index": (("change",), np.array([each.before for each in changes])),
+            "after_index": (("change",), np.array([each.after for each in changes])),
+        },
+        "/sample_stats": _stats_of_all(changes, joint),
+    }
+    made = {
+        name: xr.Dataset(values, coords={dim: coords[dim] for _, (dims, _) in values.items() for dim in dims})
+        for name, values in groups.items()
+        if values
+    }
+    made["/observed_data"] = xr.Dataset(
+        {"distance": (("pair", "embedding"), matched.distances)},
+        coords={"pair": np.arange(len(data.y)), "embedding": names},
+    )
+    made["/constant_data"] = _constants(matched, data)
+    if related is not None:
+        made[f"/{KEY}"] = relatedness_group(related)
+    tree = xr.DataTree.from_dict(made)
+    tree.attrs = _facts(matched, spec, changes, joint, seed) | {"levels_model": levels, "population": population}
+    return tree
+
+
+def _posterior(changes: list[ChangeDraws], joint: JointDraws | None, embeddings: int) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "connection_mean": ((*STEP, "embedding", *WHOLE), _levels(changes, embeddings, "connection")),
+        "word_mean": ((*STEP, "embedding", *WORDS), _levels(changes, embeddings, "word")),
+        "connection_change": ((*STEP, "change", *WHOLE), _stacked(each.connection_change for each in changes)),
+        "word_change": ((*STEP, "change", *WORDS), _stacked(each.word_change for each in changes)),
+    }
+    known = {name: scale for each in changes for name, scale in each.scales.items()}
+    for name, like in known.items():
+        drawn = (each.scales.get(name, np.zeros_like(like)) for each in changes)
+        values[f"change_{name}"] = ((*STEP, "change", *SCALE_DIMS[name]), _stacked(drawn))
+    for level, covariance in ({} if joint is None else _covariances_of(joint)).items():
+        dims = SCALE_DIMS[SCALES[level]]
+        own = covariance if dims else covariance[:, :, 0]
+        values[f"{level}_covariance"] = ((*STEP, *dims, "embedding", "embedding_other"), own)
+    return values
+
+
+def _stacked(values: Iterable[FloatArray]) -> FloatArray:
+    """Arrays (chain, draw, ...) as one (chain, draw, change or embedding, ...)."""
+    return np.stack(list(values), axis=2)
+
+
+def _levels(changes: list[ChangeDraws], embeddings: int, kind: str) -> FloatArray:
+    """Means (chain, draw, embedding, ...): of the first embedding, and what changed from it to each other one."""
+    first = [each for each in changes if each.before == 0]
+    start = getattr(first[0], f"{kind}_before")
+    levels = {0: start, **{each.after: start + getattr(each, f"{kind}_change") for each in first}}
+    return _stacked(levels[place] for place in range(embeddings))
+
+
+def _stats_of_all(changes: list[ChangeDraws], joint: JointDraws | None) -> dict[str, Any]:
+    if joint is not None:
+        return {name: (STEP, values) for name, values in joint.sample_stats.items()}
+    names = sorted({name for each in changes for name in each.stats})
+    return {name: (("change",), np.array([each.stats.get(name, np.nan) for each in changes])) for name in names}
+
+
+def _constants(matched: Matched, data: Distances) -> xr.Dataset:
+    control = matched.distances[~matched.table["connection"].isin(STEREOTYPES).to_numpy()]
+    known = len(control) >= FEWEST_CONTROLS and (np.ptp(control, axis=0) > SAME).all()
+    spread = control.std(axis=0, ddof=1) if known else np.full(len(matched.embeddings), np.nan)
+    return xr.Dataset(
+        {
+            "n": (WORDS, data.cells.n),
+            "control_spread": ("embedding", spread),
+            "group": ("protected_word", data.groups),
+            "word_index": ("pair", data.word),
+            "connection_index": ("pair", data.connection),
+            "attribute_index": ("pair", data.attribute),
+            "attribute_class": ("pair", data.attribute_class),
+        },
+        coords={
+            "protected_word": data.protected_words,
+            "connection": data.connections,
+            "attribute_word": data.attribute_words,
+            "embedding": list(matched.embeddings),
+            "pair": np.arange(len(data.y)),
+        },
+    )
+
+
+def _facts(
+    matched: Matched, spec: ModelSpec, changes: list[ChangeDraws], joint: JointDraws | None, seed: int
+) -> dict[str, Any]:
+    engine = "nuts" if joint else next((each.engine for each in changes if each.engine != "exact"), "exact")
+    notes = [*matched.notes, *dict.fromkeys(note for each in changes for note in each.notes)]
+    faults = dict.fromkeys(fault for each in changes for fault in each.faults)
+    return {
+        "model": spec.name,
+        "model_text": spec.text,
+        "model_hash": spec.hash,
+        "engine": engine,
+        "seed": seed,
+        "notes": to_json(notes),
+        "faults": to_json(list(faults)),
+        "versions": to_json(versions_of(engine)),
+        **({} if joint is None else {"sampler": joint.sampler}),
+        "coverage": to_json(matched.coverage),
+    }
+
+
+def transform(size: int) -> FloatArray:
+    """Embeddings to components (size, size): their mean, then each one's difference from the mean of those before."""
+    matrix = np.full((size, size), 1 / size)
+    for i in range(1, size):
+        matrix[i] = np.where(np.arange(size) < i, -1 / i, np.arange(size) == i)
+    return matrix
+
+
+def _covariances_of(joint: JointDraws) -> dict[str, FloatArray]:
+    """Level to the covariances (chain, draw, size, E, E) of the embeddings."""
+    back = np.linalg.inv(transform(joint.connection_mean.shape[2]))
+    return {name: np.einsum("ec,sdkcg,fg->sdkef", back, value, back) for name, value in joint.covariances.items()}
+
+
+MOST_CELLS = 2000
+"""Cells of all embeddings beyond which a covariance matrix of them is too large for a comparison."""
+
+
+def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[Distances, Distances] | str:
+    """The data of the pairs in one embedding and in all, or why there are none."""
+    distances = Distances.read(matched.of(matched.distances[:, 0]), check=False)
+    size = len(matched.embeddings)
+    if (cells := int(distances.filled.sum()) * size) > MOST_CELLS:
+        return f"there are {cells:,} cells in all embeddings, more than {MOST_CELLS:,}"
+    words = {*distances.protected_words.tolist(), *distances.attribute_words.tolist()}
+    if any(not words.issubset((*each.protected_words, *each.attribute_words)) for each in found):
+        return "words of the tables are not known to their relatedness"
+    related = joint_relatedness(found, [distances.protected_words.tolist()] * size)
+    if isinstance(related, str):
+        return related
+    return distances, stack(distances, matched.distances, related)
+
+
+def by_covariance(
+    distances: Distances, every: Distances, matched: Matched, spec: ModelSpec, draws: int, chains: int, seed: int
+) -> list[ChangeDraws]:
+    """Draws of the changes between all pairs of embeddings from one posterior of all.
+
+    ``distances`` and ``every`` are the pairs in the first embedding and in all, of :func:`stacked_data`.
+    """
+    rng = np.random.default_rng(seed)
+    posterior = related_posterior(spec, every)
+    factors, n = draw_factors(posterior.grid, draws, rng), int(distances.filled.sum())
+    cells = draw_cells(posterior.sums, factors, rng)
+    products = factor_products(factors, distances)
+    observed = scatter_cells(posterior.sums.y, every.filled).reshape(len(matched.embeddings), *distances.filled.shape)
+    blocks = posterior.sums.covariance.reshape(len(matched.embeddings), n, len(matched.embeddings), n)
+    size = (chains, draws // chains)
+    by_word = scatter_cells(cells, every.filled).reshape(draws, len(matched.embeddings), *distances.filled.shape)
+    words = len(distances.protected_words)
+    families = relatedness_for(every).families(every.protected_words[:words].tolist())
+    wide = protected_covariance(every).reshape(len(matched.embeddings), words, len(matched.embeddings), words)
+    results = []
+    for before, after in combinations(range(len(matched.embeddings)), 2):
+        label = f"{matched.embeddings[before]} → {matched.embeddings[after]}"
+        moved = by_word[:, after] - by_word[:, before]
+        change = matched.distances[:, after] - matched.distances[:, before]
+        fixed = fixed_values(distances, change)
+        for k, value in fixed.items():
+            moved[:, :, k] = np.where(distances.filled[:, k], value, np.nan)
+        apart = (
+            blocks[after, :, after] - blocks[after, :, before] - blocks[before, :, after] + blocks[before, :, before]
+        )
+        moves = wide[after, :, after] + wide[before, :, before] - 2 * wide[after, :, before]
+        scale = posterior.priors.population.scale * float(np.sqrt(max(np.diag(moves).mean(), LEAST_SCATTER)))
+        errors = scatter_of_errors(apart, distances.filled) * products
+        population = draw_population(moved, observed[after] - observed[before], errors, families, scale, rng)
+        spread = np.sqrt(np.diagonal(population.covariance, axis1=1, axis2=2)).copy()
+        spread[:, list(fixed)] = 0.0
+        start = by_word[:, before]
+        results.append(
+            ChangeDraws(
+                before=before,
+                after=after,
+                connection_before=_whole(start, distances).reshape(*size, -1),
+                connection_change=_whole(moved, distances).reshape(*size, -1),
+                word_before=start.reshape(*size, *distances.filled.shape),
+                word_change=moved.reshape(*size, *distances.filled.shape),
+                scales={"connection_sd": spread.reshape(*size, -1)},
+                stats={},
+                faults=(),
+                notes=tuple(change_notes(distances, change, fixed, label)),
+                engine="exact",
+            )
+        )
+    return results
+
+
+def _whole(words: FloatArray, data: Distances) -> FloatArray:
+    """Means (draws, K) over the protected words that have a connection; groups weigh the same."""
+    weights = np.column_stack([whole_weights(data, own) for own in data.filled.T])
+    value: FloatArray = np.einsum("djk,jk->dk", np.where(data.filled, words, 0.0), weights)
+    return value
+
 
 LEVELS_MODEL = "crossed"
 

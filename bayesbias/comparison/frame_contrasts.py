@@ -17,7 +17,7 @@ from bayesbias._phrases import MINUS, difference, negatives, percent, signed
 from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB, contrasted, describe, flat_draws
 from bayesbias.comparison.contrast import beside_associated, connections_of, contrast_draws, contrasts
-from bayesbias.comparison.matching import ChangeDraws, Matched
+from bayesbias.comparison.sides import ChangeDraws, Matched
 from bayesbias.contextual import SAME, ContextVectors
 from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
