@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import chain, pairwise, permutations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ import pandas as pd
 from bayesbias._checks import finite_number, flag, one_of, probability, whole_number
 from bayesbias._core.resampling import ends
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._phrases import percent, signed
+from bayesbias._phrases import ends_of, percent, signed
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Result
 from bayesbias.checks.convergence import diagnose
@@ -39,7 +39,7 @@ from bayesbias.metrics.batch import (
 from bayesbias.metrics.catalogue import find_metric
 from bayesbias.metrics.queries import Lookup, every_word
 from bayesbias.models.fits import fit
-from bayesbias.words import CONTROLS, WordLists
+from bayesbias.words import CONTROLS, OTHER, OWN, WordLists
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -50,18 +50,10 @@ Units = tuple[Hashable, ...]
 
 @dataclass(frozen=True)
 class Pool:
-    """Sets that share words, directly or through others.
+    """Sets that share words, directly or through others."""
 
-    Attributes
-    ----------
-    size
-        Number of distinct units.
-    places
-        Set to the place in it of each unit of the pool (size,); -1 where it does not hold it.
-    """
-
-    size: int
-    places: dict[Units, IntArray]
+    size: int  # number of distinct units
+    places: dict[Units, IntArray]  # set to the place in it of each unit of the pool; -1 where it does not hold it
 
     def draw(self, rng: np.random.Generator) -> dict[Units, IntArray]:
         """Places in each set of as many units as the pool has, drawn with replacement; no set is left empty."""
@@ -81,15 +73,14 @@ def pools_of(sets: Iterable[Units]) -> tuple[Pool, ...]:
         groups = [group for group in groups if group not in touching]
         together = dict.fromkeys(unit for own, _ in touching for unit in own) | dict.fromkeys(units)
         groups.append((together, [*(member for _, members in touching for member in members), units]))
-    return tuple(_pool(list(group), members) for group, members in groups)
-
-
-def _pool(pooled: list[Hashable], members: list[Units]) -> Pool:
-    places = {}
-    for units in members:
-        place_of = {unit: place for place, unit in enumerate(units)}
-        places[units] = np.array([place_of.get(unit, -1) for unit in pooled], dtype=np.intp)
-    return Pool(len(pooled), places)
+    pools = []
+    for pooled, members in groups:
+        place_of = {units: {unit: place for place, unit in enumerate(units)} for units in members}
+        places = {
+            units: np.array([own.get(unit, -1) for unit in pooled], dtype=np.intp) for units, own in place_of.items()
+        }
+        pools.append(Pool(len(pooled), places))
+    return tuple(pools)
 
 
 def draw_all(pools: Iterable[Pool], rng: np.random.Generator) -> dict[Units, IntArray]:
@@ -98,7 +89,6 @@ def draw_all(pools: Iterable[Pool], rng: np.random.Generator) -> dict[Units, Int
 
 
 Over = Literal["both", "targets", "attributes"]
-FIRST, SECOND = "associated", "different"
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,7 +147,7 @@ class MetricUncertainty(Result):
             row = self.posterior.iloc[0]
             parts.append(
                 f"{row['contrast']} by the model {row['model']}: {signed(row['mean'])} "
-                f"({percent(self.prob)} from {signed(row['low'])} to {signed(row['high'])})."
+                f"({percent(self.prob)} from {ends_of(row)})."
             )
         return parts
 
@@ -263,7 +253,7 @@ def leave_one_out(ready: Prepared, value: float) -> pd.DataFrame:
 
     A word leaves all sets that hold it; one whose set would be empty stays.
     """
-    units = units_of(ready)
+    units: Mapping[str, tuple[Any, ...]] = units_of(ready)
     rows = []
     for unit in dict.fromkeys(unit for listed in units.values() for unit in listed):
         kept = {
@@ -273,13 +263,10 @@ def leave_one_out(ready: Prepared, value: float) -> pd.DataFrame:
         if all(map(len, kept.values())):
             without = ready.resampled(kept).value
             names = [name for name, listed in units.items() if unit in listed]
-            rows.append((_shown(unit), " and ".join(names), without, without - value))
+            shown = unit if isinstance(unit, str) else " and ".join(unit[0])
+            rows.append((shown, " and ".join(names), without, without - value))
     table = pd.DataFrame(rows, columns=["word", "set", "value", "change"])
     return table.sort_values("change", key=np.abs, ascending=False, ignore_index=True)
-
-
-def _shown(unit: Any) -> str:
-    return unit if isinstance(unit, str) else " and ".join(unit[0])
 
 
 def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[pd.DataFrame, str | None]:
@@ -288,9 +275,8 @@ def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[
     if isinstance(lists, str):
         return pd.DataFrame(), lists
     post = fit(distance_table(kv, lists), seed=seed)
-    table = contrasts(post, FIRST, SECOND, prob).iloc[:1]
-    part = table[["mean", "sd", "low", "high", "p_closer"]].reset_index(drop=True)
-    part.insert(0, "contrast", f"{FIRST} - {SECOND}")
+    part = contrasts(post, OWN, OTHER, prob).loc[:0, ["mean", "sd", "low", "high", "p_closer"]]
+    part.insert(0, "contrast", f"{OWN} - {OTHER}")
     part.insert(1, "model", post.attrs["model"])
     verdict = diagnose(post)
     return part, str(verdict) if verdict.faults else None
@@ -505,15 +491,16 @@ def rank(
                 notes[f"{label}: {lost:,} of {draws:,} draws of words have no value and were left out."] = None
     if any(map(len, drawn.values())):
         notes[CALIBRATION] = None
-    frame, names = pd.DataFrame(scores), list(embeddings)
+    frame = pd.DataFrame(scores)
+    probabilities, distribution = _chances(drawn, list(embeddings))
     ranks = ranked(frame, {} if outside is None else outside)
     return Ranking(
         scores=frame,
         ranks=ranks,
         correlations=ranks.corr(method="spearman"),
         by_query=pd.concat(tables, ignore_index=True),
-        probabilities=_probabilities(drawn, names),
-        rank_distribution=_rank_distribution(drawn, names),
+        probabilities=probabilities,
+        rank_distribution=distribution,
         notes=tuple(notes),
     )
 
@@ -572,12 +559,11 @@ def _ready(
 
 
 def _by_query(label: str, ready: Ready) -> pd.DataFrame:
+    """Values with their distance from no bias, a row each sub-query and embedding."""
     rows = []
     for (query, embedding), entry in ready.items():
-        measured = entry.measure()
-        rows.append(
-            (embedding, label, query, measured.value, abs(measured.value - entry.metric.optimum), measured.reason)
-        )
+        found = entry.measure()
+        rows.append((embedding, label, query, found.value, abs(found.value - entry.metric.optimum), found.reason))
     return pd.DataFrame(rows, columns=["embedding", "metric", "query", "value", "distance", "reason"])
 
 
@@ -590,8 +576,8 @@ def _usable(table: pd.DataFrame, notes: dict[str, None]) -> list[str]:
             usable.append(str(query))
         else:
             first = odd.iloc[0]
-            notes[f"{first['metric']} of {query} was left out for all: no value in {first['embedding']}, because "
-                  f"{first['reason']}."] = None  # fmt: skip
+            why = f"no value in {first['embedding']}, because {first['reason']}"
+            notes[f"{first['metric']} of {query} was left out for all: {why}."] = None
     return usable
 
 
@@ -635,28 +621,22 @@ def _places(scores: FloatArray) -> FloatArray:
     return places
 
 
-def _probabilities(drawn: Mapping[str, FloatArray], names: list[str]) -> pd.DataFrame:
-    rows = []
+def _chances(drawn: Mapping[str, FloatArray], names: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Probabilities that one embedding is less biased than another, and those of each rank."""
+    pairs, places = [], []
     for label, values in drawn.items():
         if not len(values):
             continue
-        middle = _places(values).mean(axis=0)
-        for i, a in enumerate(names):
-            for j, b in enumerate(names):
-                if i != j:
-                    less, same = middle[:, i] < middle[:, j], middle[:, i] == middle[:, j]
-                    rows.append((label, a, b, float(less.mean() + same.mean() / 2)))
-    return pd.DataFrame(rows, columns=["metric", "less", "more", "probability"])
-
-
-def _rank_distribution(drawn: Mapping[str, FloatArray], names: list[str]) -> pd.DataFrame:
-    rows = []
-    for label, values in drawn.items():
-        if not len(values):
-            continue
-        first, last = _places(values)[..., None]
-        ranks = np.arange(1, len(names) + 1)
+        first, last = _places(values)
+        middle, ranks = (first + last) / 2, np.arange(1, len(names) + 1)
+        for i, j in permutations(range(len(names)), 2):
+            less, same = middle[:, i] < middle[:, j], middle[:, i] == middle[:, j]
+            pairs.append((label, names[i], names[j], float(less.mean() + same.mean() / 2)))
         # embeddings that tie share their ranks evenly
-        shares = (((first <= ranks) & (ranks <= last)) / (last - first + 1)).mean(axis=0)
-        rows += [(label, name, i + 1, p) for name, row in zip(names, shares, strict=True) for i, p in enumerate(row)]
-    return pd.DataFrame(rows, columns=["metric", "embedding", "rank", "probability"])
+        taken = (first[..., None] <= ranks) & (ranks <= last[..., None])
+        shares = (taken / (last - first + 1)[..., None]).mean(axis=0)
+        places += [(label, name, i + 1, p) for name, row in zip(names, shares, strict=True) for i, p in enumerate(row)]
+    return (
+        pd.DataFrame(pairs, columns=["metric", "less", "more", "probability"]),
+        pd.DataFrame(places, columns=["metric", "embedding", "rank", "probability"]),
+    )

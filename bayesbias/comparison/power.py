@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from numbers import Real
 from pathlib import Path
@@ -68,37 +68,21 @@ class Design:
     """Word lists as the model sees them: P lists of attribute words by S sets of protected words.
 
     The words of a list stand in the same relation to every set, and so do the words of a set to every list.
-
-    Attributes
-    ----------
-    connections
-        Names of the connections.
-    words, classes
-        (P,): attribute words of each list, and their class as in ``Distances.class_of_attribute``.
-    class_index
-        (P,): place of that class among those of the table.
-    protected, group
-        (S,): protected words of each set, and their group.
-    connection
-        (S, P): how a set stands to a list; -1 where they never meet.
-    contrasted
-        (P,): whether a list stands in the contrast.
     """
 
     connections: tuple[str, ...]
-    words: IntArray
-    classes: IntArray
-    class_index: IntArray
-    protected: IntArray
-    group: IntArray
-    connection: IntArray
-    contrasted: NDArray[np.bool_]
+    words: IntArray  # attribute words of each list, (P,)
+    classes: IntArray  # their class as in `Distances.class_of_attribute`, (P,)
+    class_index: IntArray  # place of that class among those of the table, (P,)
+    protected: IntArray  # protected words of each set, (S,)
+    group: IntArray  # and their group
+    connection: IntArray  # how a set stands to a list, (S, P); -1 where they never meet
+    contrasted: NDArray[np.bool_]  # whether a list stands in the contrast, (P,)
 
     @property
     def stereotype(self) -> NDArray[np.bool_]:
         """(P,): whether a list is a stereotype's."""
-        own: NDArray[np.bool_] = self.classes == 0
-        return own
+        return np.asarray(self.classes == 0)
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -120,9 +104,15 @@ class Question:
 
     def answer(self, design: Design) -> PlannedSize:
         """Width and power of a design."""
-        sd, z = contrast_sd(design, self), ndtri((1 + self.prob) / 2)
-        seen = ndtr(abs(self.effect) / sd - z) + ndtr(-abs(self.effect) / sd - z)
-        return PlannedSize(*design.sizes, width=float(2 * z * sd.mean()), power=float(seen.mean()))
+        return _planned(design.sizes, contrast_sd(design, self), self.effect, self.prob)
+
+
+def _planned(sizes: tuple[int, int, int], sd: FloatArray, effect: float, prob: float) -> PlannedSize:
+    """Width and power of an interval, averaged over the posterior sds of a contrast."""
+    z = ndtri((1 + prob) / 2)
+    with np.errstate(divide="ignore"):
+        seen = ndtr(abs(effect) / sd - z) + ndtr(-abs(effect) / sd - z)
+    return PlannedSize(*sizes, width=float(2 * z * sd.mean()), power=float(seen.mean()))
 
 
 def contrast_sd(design: Design, question: Question) -> FloatArray:
@@ -198,37 +188,17 @@ def design_of(data: Distances, first: str, second: str) -> Design:
 
 @dataclass(frozen=True)
 class RelatedDesign:
-    """Attribute lists behind a contrast of given protected words; Q components, L lists.
+    """Attribute lists behind a contrast of given protected words; Q components, L lists."""
 
-    Attributes
-    ----------
-    words
-        Words of each list, (L,).
-    stereotype, contrasted
-        Whether a list is a stereotype's, and whether it stands in the contrast, (L,).
-    kind
-        Attribute class of each list among those of the connections, (L,).
-    protected
-        Number of protected words.
-    weights
-        Weight of each list in each component, in cosine distance, (Q, L).
-    alike
-        Mean correlation of different words of one list, (Q, L).
-    across
-        Mean correlation of the words of two lists, (Q, L, L).
-    unrelated
-        Mean correlation of two words of the vocabulary, (Q,).
-    """
-
-    words: IntArray
-    stereotype: NDArray[np.bool_]
-    contrasted: NDArray[np.bool_]
-    kind: IntArray
-    protected: int
-    weights: FloatArray
-    alike: FloatArray
-    across: FloatArray
-    unrelated: FloatArray
+    words: IntArray  # of each list, (L,)
+    stereotype: NDArray[np.bool_]  # whether a list is a stereotype's, (L,)
+    contrasted: NDArray[np.bool_]  # whether it stands in the contrast, (L,)
+    kind: IntArray  # attribute class of each list among those of the connections, (L,)
+    protected: int  # number of protected words
+    weights: FloatArray  # of each list in each component, in cosine distance, (Q, L)
+    alike: FloatArray  # mean correlation of different words of one list, (Q, L)
+    across: FloatArray  # mean correlation of the words of two lists, (Q, L, L)
+    unrelated: FloatArray  # mean correlation of two words of the vocabulary, (Q,)
 
     def sizes(self, lengths: FloatArray) -> tuple[int, int, int]:
         """Stereotype words, control words of the contrast, and protected words, with lists of these lengths."""
@@ -269,10 +239,7 @@ class RelatedQuestion:
     def answer(self, design: RelatedDesign, lengths: FloatArray, alike: bool) -> PlannedSize:
         """Width and power of lists of these lengths."""
         variance = np.einsum("ma,ab,mb->m", self.factors, design.variance(lengths, alike), self.factors)
-        sd, z = np.sqrt(np.maximum(variance, 0.0)), ndtri((1 + self.prob) / 2)
-        with np.errstate(divide="ignore"):
-            seen = ndtr(abs(self.effect) / sd - z) + ndtr(-abs(self.effect) / sd - z)
-        return PlannedSize(*design.sizes(lengths), width=float(2 * z * sd.mean()), power=float(seen.mean()))
+        return _planned(design.sizes(lengths), np.sqrt(np.maximum(variance, 0.0)), self.effect, self.prob)
 
 
 def related_design(data: Distances, first: str, second: str) -> RelatedDesign:
@@ -385,7 +352,21 @@ class Plan(Result):
     @property
     def ways(self) -> str:
         """The lists that would show the difference with the power that was asked for."""
-        return "; ".join(_way_in_words(row, self.present) for row in self.needed.to_dict("records"))
+        ways = []
+        for row in self.needed.to_dict("records"):
+            if not row["reachable"]:
+                known = f"power {share(row['power'])} and width {row['width']:.3f}"
+                ways.append(f"{row['varied']} are not enough ({known} even with {LIMIT:,} times as many)")
+                continue
+            changed = [f"{row[key]:,} {key.split('_')[0]}" for key in SIZES if row[key] != getattr(self.present, key)]
+            if not changed:
+                ways.append(f"{row['varied']} as they are")
+            else:
+                factor = row["factor"]  # with two digits, never in powers of ten
+                times = f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
+                named = " and ".join(filter(None, [", ".join(changed[:-1]), changed[-1]]))
+                ways.append(f"{row['varied']} \N{MULTIPLICATION SIGN} {times} ({named} words)")
+        return "; ".join(ways)
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
@@ -460,8 +441,25 @@ def plan(
     first, second = contrasted(first, second, valid, data.filled)
     design = design_of(data, first, second)
     question = Question(valid.index(first), valid.index(second), effect, prob, draws, mean_sd)
-    ways = _ways(design)
-    needed = pd.DataFrame([_needed(design, name, way, question, power) for name, way in ways.items()])
+    stereotype, control, _ = design.sizes
+    ways: dict[str, Way] = {"protected words": (False, False, True), "all": (True, True, True)}
+    if control:
+        ways = {"stereotype and control lists" if stereotype else "control lists": (True, True, False)} | ways
+    if stereotype:
+        ways = {"stereotype lists": (True, False, False)} | ways
+    needed, curve = [], []
+    for name, way in ways.items():
+        longest = _longest(design, way)
+
+        def sized(length: int, way: Way = way) -> PlannedSize:
+            return question.answer(_grown(design, way, length))
+
+        fixed = {key for key, varied in zip(SIZES, way, strict=True) if varied}
+        needed.append(_needed(name, sized, longest, LIMIT * longest, power, fixed))
+        curve += [
+            {"varied": name, "factor": factor, **asdict(sized(max(1, int(factor * longest + 0.5))))}
+            for factor in FACTORS
+        ]
     return Plan(
         first=first,
         second=second,
@@ -470,8 +468,8 @@ def plan(
         power=power,
         scales_from=source,
         present=question.answer(design),
-        needed=needed.astype(dict.fromkeys(SIZES, "Int64")),
-        curve=pd.DataFrame(_curve(design, ways, question)),
+        needed=pd.DataFrame(needed).astype(dict.fromkeys(SIZES, "Int64")),
+        curve=pd.DataFrame(curve),
     )
 
 
@@ -511,11 +509,14 @@ def _related_plan(
     needed, curve = [], []
     for name, (varied, alike) in ways.items():
 
-        def sized(factor: float, varied: NDArray[np.bool_] = varied, alike: bool = alike) -> PlannedSize:
-            return question.answer(design, np.where(varied, np.maximum(1, np.round(now * factor)), now), alike)
+        def sized(percent: int, varied: NDArray[np.bool_] = varied, alike: bool = alike) -> PlannedSize:
+            longer = np.maximum(1, np.round(now * (percent / 100)))
+            return question.answer(design, np.where(varied, longer, now), alike)
 
-        curve += [{"varied": name, "factor": factor, **asdict(sized(factor))} for factor in FACTORS]
-        needed.append(_needed_factor(name, sized, power))
+        curve += [{"varied": name, "factor": factor, **asdict(sized(int(100 * factor)))} for factor in FACTORS]
+        both = design.sizes(now), design.sizes(np.where(varied, LIMIT * now, now))
+        changed = {key for key, short, long in zip(SIZES, *both, strict=True) if short != long}
+        needed.append(_needed(name, sized, 100, 100 * LIMIT, power, changed))
     return Plan(
         first=first,
         second=second,
@@ -529,15 +530,19 @@ def _related_plan(
     )
 
 
-def _needed_factor(name: str, sized: Callable[[float], PlannedSize], power: float) -> dict[str, Any]:
-    """A row of ``Plan.needed``: the smallest factor, in hundredths, by bisection."""
-    answer = sized(LIMIT)
+def _needed(
+    name: str, sized: Callable[[int], PlannedSize], present: int, most: int, power: float, varied: set[str]
+) -> dict[str, Any]:
+    """A row of ``Plan.needed``: the fewest steps that show the difference, by bisection, since power grows with lists.
+
+    ``present`` is how many steps the lists are long now, ``most`` how many stand for lists without end.
+    """
+    answer = sized(most)
     if answer.power < power:
-        changed = {key for key in SIZES if getattr(answer, key) != getattr(sized(1.0), key)}
-        row = {key: pd.NA if key in changed else value for key, value in asdict(answer).items()}
+        row = {key: pd.NA if key in varied else value for key, value in asdict(answer).items()}
         return {"varied": name, "factor": float("nan"), **row, "reachable": False}
-    fewest = 1 + bisect_left(range(1, 100 * LIMIT), True, key=lambda step: sized(step / 100).power >= power)
-    return {"varied": name, "factor": fewest / 100, **asdict(sized(fewest / 100)), "reachable": True}
+    fewest = 1 + bisect_left(range(1, most), True, key=lambda steps: sized(steps).power >= power)
+    return {"varied": name, "factor": fewest / present, **asdict(sized(fewest)), "reachable": True}
 
 
 def _effect(value: object) -> float:
@@ -548,16 +553,6 @@ def _effect(value: object) -> float:
 
 Way = tuple[bool, bool, bool]
 """Whether stereotype lists, control lists and protected words are varied."""
-
-
-def _ways(design: Design) -> dict[str, Way]:
-    stereotype, control, _ = design.sizes
-    ways: dict[str, Way] = {}
-    if stereotype:
-        ways["stereotype lists"] = (True, False, False)
-    if control:
-        ways["stereotype and control lists" if stereotype else "control lists"] = (True, True, False)
-    return {**ways, "protected words": (False, False, True), "all": (True, True, True)}
 
 
 def _longest(design: Design, way: Way) -> int:
@@ -582,32 +577,6 @@ def _varied(design: Design, way: Way) -> tuple[IntArray, IntArray]:
     return np.where(design.stereotype, stereotype, control & design.contrasted), np.full(
         len(design.protected), protected
     )
-
-
-def _needed(design: Design, name: str, way: Way, question: Question, power: float) -> dict[str, Any]:
-    """A row of ``Plan.needed``: the fewest words by bisection, since power grows with every list."""
-    longest = _longest(design, way)
-    top = LIMIT * longest
-    answer = question.answer(_grown(design, way, top))
-    if answer.power < power:
-        fixed = dict(zip(SIZES, way, strict=True))
-        row = {key: pd.NA if fixed.get(key) else value for key, value in asdict(answer).items()}
-        return {"varied": name, "factor": float("nan"), **row, "reachable": False}
-
-    def seen(length: int) -> bool:
-        return question.answer(_grown(design, way, length)).power >= power
-
-    fewest = 1 + bisect_left(range(1, top), True, key=seen)
-    answer = question.answer(_grown(design, way, fewest))
-    return {"varied": name, "factor": fewest / longest, **asdict(answer), "reachable": True}
-
-
-def _curve(design: Design, ways: Mapping[str, Way], question: Question) -> Iterator[dict[str, Any]]:
-    for name, way in ways.items():
-        longest = _longest(design, way)
-        for factor in FACTORS:
-            answer = question.answer(_grown(design, way, max(1, int(factor * longest + 0.5))))
-            yield {"varied": name, "factor": factor, **asdict(answer)}
 
 
 def _scales_of(
@@ -693,19 +662,3 @@ def _every_pair(lists: WordLists) -> pd.DataFrame:
         rows += [(own, group, word, connection, 1.0) for own in protected for word, connection in stands.items()]
     table = pd.DataFrame(rows, columns=["protected_word", "group", "attribute_word", "connection", "distance"])
     return table.assign(attribute_class=table["connection"])
-
-
-def _times(factor: float) -> str:
-    """A factor with two digits, never in powers of ten."""
-    return f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
-
-
-def _way_in_words(row: Mapping[Any, Any], now: PlannedSize) -> str:
-    if not row["reachable"]:
-        known = f"power {share(row['power'])} and width {row['width']:.3f}"
-        return f"{row['varied']} are not enough ({known} even with {LIMIT:,} times as many)"
-    changed = [f"{row[key]:,} {key.split('_')[0]}" for key in SIZES if row[key] != getattr(now, key)]
-    if not changed:
-        return f"{row['varied']} as they are"
-    named = f"{', '.join(changed[:-1])} and {changed[-1]}" if len(changed) > 1 else changed[0]
-    return f"{row['varied']} \N{MULTIPLICATION SIGN} {_times(row['factor'])} ({named} words)"

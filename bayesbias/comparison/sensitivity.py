@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from bayesbias._checks import finite_number, one_of, whole_number
-from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import MINUS
 from bayesbias._progress import progress
 from bayesbias._results import Result
@@ -19,7 +19,7 @@ from bayesbias.comparison.associations import GIVEN, POPULATIONS, SIMILAR
 from bayesbias.comparison.contrast import beside_associated, connections_of, contrast_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
-from bayesbias.models.families import LeaveOut, family_of
+from bayesbias.models.families import family_of
 from bayesbias.models.fits import fit
 from bayesbias.models.moments import Moments
 from bayesbias.models.results import Fit
@@ -219,36 +219,24 @@ def _power(result: Fit, spec: ModelSpec, contrast: str, drawn: FloatArray) -> pd
         }
     )
     by_prior, by_likelihood = psense(tree, group="prior"), psense(tree, group="likelihood")
-    rows = [
-        (name, label, float(prior), float(likelihood), _diagnosis(float(prior), float(likelihood)))
-        for name in [contrast, *names]
-        for label, prior, likelihood in zip(
-            _labels(dataset[name]), np.ravel(by_prior[name]), np.ravel(by_likelihood[name]), strict=True
-        )
-    ]
-    table = pd.DataFrame(rows, columns=["parameter", "label", "prior", "likelihood", "diagnosis"])
+    pieces = []
+    for name in [contrast, *names]:
+        values = dataset[name]
+        labels = [pd.NA] if values.ndim == 2 else values[values.dims[2]].to_numpy()
+        both = {"prior": np.ravel(by_prior[name]), "likelihood": np.ravel(by_likelihood[name])}
+        pieces.append(pd.DataFrame({"parameter": name, "label": labels, **both}))
+    table = pd.concat(pieces, ignore_index=True)
+    agree = np.where(table["likelihood"] > MOST_POWER, "prior and data may disagree", "strong prior, weak likelihood")
+    table["diagnosis"] = np.where(table["prior"] > MOST_POWER, agree, "the prior hardly counts")
     return table.astype(dict.fromkeys(("parameter", "label", "diagnosis"), "string"))
 
 
-def _labels(values: xr.DataArray) -> list[object]:
-    """The label of each value of a parameter (chain, draw, ...); pd.NA where there is one."""
-    return [pd.NA] if values.ndim == 2 else values[values.dims[2]].to_numpy().tolist()
-
-
-def _diagnosis(prior: float, likelihood: float) -> str:
-    if not prior > MOST_POWER:
-        return "the prior hardly counts"
-    return "prior and data may disagree" if likelihood > MOST_POWER else "strong prior, weak likelihood"
-
-
-ALL = "all"
 KINDS_OF_WORDS = (ALL, "attribute", "protected", "stereotype")
 """Words that can be left out."""
 COLUMNS = ["kind", "word", "list", "n", "mean", "sd", "shift", "shift_sd"]
 
 
-@dataclass(frozen=True)
-class _Word:
+class _Word(NamedTuple):
     """A word with its list, and its place among the words of its kind."""
 
     kind: str
@@ -299,22 +287,34 @@ def influence(
     one_of(words, KINDS_OF_WORDS, "words")
     first, second = _connections(result, first, second)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
-    spec, data = _model_and_data(result)
+    spec = result.spec
+    family = family_of(spec)
+    if (reason := family.obstacle(spec)) is not None:
+        raise InputError(
+            f"the model {spec.name!r} needs NUTS for every word left out: {reason}; fit these distances with "
+            "'crossed' or 'published' and ask for the influence there"
+        )
+    spec, data = family.prepared(spec, result.data)
     moments, moments_without = family_of(spec).moments(spec, data, rng)
     labels = data.connections.tolist()
     mean, sd = _contrast(moments, labels, first, second)
     rows, left_out = [], []
-    chosen, counts = _asked(data, words), _counts(data)
+    chosen, total = _asked(data, words), np.bincount(data.connection)
+    places = {"attribute": data.attribute, "protected": data.word}
     with progress("leaving out words", len(chosen)) as done:
         for i, word in enumerate(chosen):
-            counted = counts[word.kind][word.place]
-            gone = [name for name in (first, second) if counted[labels.index(name)] == counts[ALL][labels.index(name)]]
-            figures = _without(word, gone, first, second, moments_without)
-            if isinstance(figures, str):
-                left_out.append((word.kind, word.name, figures))
+            counted = np.bincount(data.connection[places[word.kind] == word.place], minlength=len(labels))
+            gone = [name for name in (first, second) if counted[labels.index(name)] == total[labels.index(name)]]
+            try:
+                if gone:
+                    raise InputError(f"it has all distances of {' and '.join(gone)}")
+                names, without = moments_without(word.kind, word.place)
+            except InputError as error:
+                left_out.append((word.kind, word.name, str(error)))
             else:
+                figures = _contrast(without, names, first, second)
                 shift = figures[0] - mean
-                rows.append((word.kind, word.name, word.list, int(counted.sum()), *figures, shift, shift / sd))
+                rows.append((*word[:3], int(counted.sum()), *figures, shift, shift / sd))
             done(i + 1)
     table = pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COLUMNS[:3], "string"))
     table = table.sort_values("shift", key=np.abs, ascending=False, kind="stable", ignore_index=True)
@@ -324,69 +324,28 @@ def influence(
 
 
 def _connections(result: Fit, first: str, second: str | None) -> tuple[str, str]:
+    """The two connections of a contrast; the second is by default the headline's."""
     valid = connections_of(result)[0]
     one_of(first, valid, "the connection")
     if second is None:
-        beside = [name for name in beside_associated(result) if name != first]
-        if not beside:
+        second = next((name for name in beside_associated(result) if name != first), None)
+        if second is None:
             raise InputError(f"give second: the fit holds {', '.join(valid)}, and no headline with {first!r}")
-        second = beside[0]
     one_of(second, valid, "the connection")
     if first == second:
         raise InputError(f"a contrast needs two connections, given {first!r} twice; the fit holds {', '.join(valid)}")
     return first, second
 
 
-def _model_and_data(result: Fit) -> tuple[ModelSpec, Distances]:
-    """The model of a fit and its distances, if an engine without chains can fit it."""
-    spec = result.spec
-    family = family_of(spec)
-    if (reason := family.obstacle(spec)) is not None:
-        raise InputError(
-            f"the model {spec.name!r} needs NUTS for every word left out: {reason}; fit these distances with "
-            "'crossed' or 'published' and ask for the influence there"
-        )
-    return family.prepared(spec, result.data)
-
-
 def _asked(data: Distances, words: str) -> list[_Word]:
     """The words to leave out in turn."""
-    of_lists = [word for word in _words(data, "attribute") if data.class_of_attribute[word.place] == 0]
-    attribute = {"all": _words(data, "attribute"), "attribute": _words(data, "attribute"), "stereotype": of_lists}
-    protected = [] if words == "attribute" else _words(data, "protected")
-    return [*attribute.get(words, []), *protected]
-
-
-def _words(data: Distances, kind: str) -> list[_Word]:
-    """The words of a kind with their lists: the group, or the attribute class of the first row."""
-    if kind == "protected":
-        names, lists = data.protected_words, data.groups
-    else:
-        names = data.attribute_words
-        lists = data.attribute_class[np.unique(data.attribute, return_index=True)[1]]
-    return [_Word(kind, *labels, i) for i, labels in enumerate(zip(names.tolist(), lists.tolist(), strict=True))]
-
-
-def _counts(data: Distances) -> dict[str, IntArray]:
-    """Distances under each connection: of each word of a kind, (words, K), and of all, (K,)."""
-    size = len(data.connections)
-    of_kind = {"attribute": (data.attribute, data.attribute_words), "protected": (data.word, data.protected_words)}
-    counts = {
-        kind: np.bincount(place * size + data.connection, minlength=len(names) * size).reshape(-1, size)
-        for kind, (place, names) in of_kind.items()
-    }
-    return counts | {ALL: np.bincount(data.connection, minlength=size)}
-
-
-def _without(word: _Word, gone: list[str], first: str, second: str, moments: LeaveOut) -> tuple[float, float] | str:
-    """Mean and sd of the contrast without a word that has all distances of some connections, or why there is none."""
-    if gone:
-        return f"it has all distances of {' and '.join(gone)}"
-    try:
-        labels, numbers = moments(word.kind, word.place)
-    except InputError as error:
-        return str(error)
-    return _contrast(numbers, labels, first, second)
+    # the list of an attribute word is the class of its first row, that of a protected word its group
+    classes = data.attribute_class[np.unique(data.attribute, return_index=True)[1]].tolist()
+    attribute = [_Word("attribute", name, classes[i], i) for i, name in enumerate(data.attribute_words.tolist())]
+    protected = [_Word("protected", name, data.groups[i], i) for i, name in enumerate(data.protected_words.tolist())]
+    if words == "stereotype":
+        attribute = [word for word in attribute if data.class_of_attribute[word.place] == 0]
+    return [*(attribute if words != "protected" else []), *(protected if words != "attribute" else [])]
 
 
 def _contrast(moments: Moments, labels: list[str], first: str, second: str) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -54,6 +55,24 @@ class Matched:
     def of(self, values: FloatArray) -> pd.DataFrame:
         """A table of the pairs with such values (pairs,) as distances."""
         return self.table.assign(distance=values)
+
+    @cached_property
+    def data(self) -> Distances:
+        """The pairs in the first embedding."""
+        return Distances.read(self.of(self.distances[:, 0]), check=False)
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Places of each two embeddings."""
+        return list(combinations(range(len(self.embeddings)), 2))
+
+    def label(self, before: int, after: int) -> str:
+        """The name of a change."""
+        return f"{self.embeddings[before]} → {self.embeddings[after]}"
+
+    def change(self, before: int, after: int) -> FloatArray:
+        """Differences (pairs,) of the distances in two embeddings."""
+        return self.distances[:, after] - self.distances[:, before]
 
 
 @dataclass(frozen=True)
