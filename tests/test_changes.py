@@ -302,7 +302,7 @@ def test_order_of_rows_and_repeats_do_not_matter(tables, result):
 def test_pairs_under_another_connection_do_not_match(tables):
     before, after = tables
     other = after.assign(connection=after["connection"].replace({"human": "neutral"}))
-    found = comparison.matching.match({"before": before, "after": other})
+    found = comparison.sides.match({"before": before, "after": other})
     assert set(found.table["connection"]) == {"associated", "different", "neutral"}
     swapped = after.assign(
         connection=after["connection"].map(
@@ -324,7 +324,7 @@ def test_capital_letters(tables):
     assert found.posterior["observed_data"].sizes["pair"] == len(after)
     assert any("without regard to capital letters" in note for note in found.notes)
     some = before.assign(protected_word=before["protected_word"].replace("a 0", "A 0"))
-    partly = comparison.matching.match({"before": some, "after": after})
+    partly = comparison.sides.match({"before": some, "after": after})
     assert any("holds words in lower case only" in note for note in partly.notes)
 
 
@@ -336,7 +336,7 @@ def test_dimensions_that_differ_are_said(tables):
             "lists": [],
             "embedding": {"name": "e", "vectors": 5, "dimensions": dimensions},
         }
-    found = comparison.matching.match({"before": sized[0], "after": sized[1]})
+    found = comparison.sides.match({"before": sized[0], "after": sized[1]})
     assert any("different dimensions (before 100, after 300)" in note for note in found.notes)
 
 
@@ -408,11 +408,11 @@ def test_slope_takes_the_change_out_of_the_distances_before():
 
 
 def test_components_and_back():
-    matrix = comparison.change_trees.transform(4)
+    matrix = comparison.changes.transform(4)
     np.testing.assert_allclose(matrix @ np.linalg.inv(matrix), np.eye(4), atol=1e-12)
     np.testing.assert_allclose(matrix[0], 0.25)
     np.testing.assert_allclose(matrix[2], [-0.5, -0.5, 1, 0])
-    np.testing.assert_allclose(comparison.change_trees.transform(2), [[0.5, 0.5], [-1, 1]])
+    np.testing.assert_allclose(comparison.changes.transform(2), [[0.5, 0.5], [-1, 1]])
 
 
 @pytest.mark.study
@@ -488,7 +488,7 @@ def test_levels_of_three_embeddings_rest_on_the_first(three):
 
 def test_words_in_other_groups_are_said(tables):
     moved = tables[1].assign(group=tables[1]["group"].mask(tables[1]["protected_word"] == "a 0", "b"))
-    found = comparison.matching.match({"before": tables[0], "after": moved})
+    found = comparison.sides.match({"before": tables[0], "after": moved})
     assert any("other groups for a 0" in note for note in found.notes)
     assert found.table.loc[found.table["protected_word"] == "a 0", "group"].unique() == ["a"]
 
@@ -595,7 +595,7 @@ def test_a_slight_change_is_said_in_its_size(tables):
 def test_values_that_no_cosine_distance_has_are_said(tables):
     before, after = tables
     far = after.assign(distance=after["distance"].where(after.index != 3, 7.0))
-    found = comparison.matching.match({"before": before, "after": far})
+    found = comparison.sides.match({"before": before, "after": far})
     assert any("1 of 612 values of after lie outside [0, 2]" in note for note in found.notes)
 
 

@@ -239,7 +239,7 @@ def test_nuts_agrees_with_pooled_deviations(fits):
 
 
 def test_a_decomposition_adds_up_draw_by_draw(fits):
-    parts = comparison.parts.decomposition_parts(Fit(fits("religion")))
+    parts = comparison.associations.decomposition_parts(Fit(fits("religion")))
     draws = parts.words.draws(50, np.random.default_rng(0))
     pieces = [draws[:, parts.of_word(place)] for place in range(4)]
     np.testing.assert_allclose(sum(pieces[:3]), pieces[3], atol=1e-10)

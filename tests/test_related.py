@@ -558,7 +558,7 @@ class TestAround:
         data = Distances.read(table.assign(distance=table["distance"]))
         data = replace(data, relatedness=bb.relatedness(table))
         spec = bb.load_model("related")
-        every = models.left_out.RelatedTable.of(spec, data)
+        every = models.moments.RelatedTable.of(spec, data)
         posterior = models.related.related_posterior(spec, data)
         weights = np.stack([models.cells.whole_weights(data, filled) for filled in data.filled.T])
         own = posterior.sums.connection == np.arange(len(data.connections))[:, None]
@@ -569,7 +569,7 @@ class TestAround:
         words += [(data.word, at, every.without_protected) for at in range(len(data.protected_words))]
         for column, place, without in words:
             kept = data.part(column != place)
-            expected = models.left_out.RelatedTable.of(spec, kept).moments
+            expected = models.moments.RelatedTable.of(spec, kept).moments
             left = np.isin(data.connections, kept.connections)
             found = without(place)
             np.testing.assert_allclose(found[0][left], expected[0], rtol=1e-11)
@@ -589,7 +589,7 @@ class TestAround:
 
         found = bb.relatedness(small[2])
         data = replace(Distances.read(small[2]), relatedness=found)
-        design = comparison.designs.related_design(data, "associated", "human")
+        design = comparison.power.related_design(data, "associated", "human")
         posterior = models.related.related_posterior(bb.load_model("related"), data)
         own = (posterior.sums.connection == 0) / 4 - (posterior.sums.connection == 2) / 4.0
         variance = design.variance(design.words.astype(float), True)

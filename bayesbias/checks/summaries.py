@@ -17,9 +17,8 @@ from bayesbias._phrases import MINUS, percent
 from bayesbias._results import Result
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.models.draws import EFFECTS
 from bayesbias.models.families import family_of
-from bayesbias.models.results import Fit, read_distances
+from bayesbias.models.results import EFFECTS, Fit, read_distances
 from bayesbias.words import counterparts
 
 PROB = 0.89

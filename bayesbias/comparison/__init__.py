@@ -1,6 +1,16 @@
 """What fits say about bias: contrasts, comparisons of models, and how they depend on priors, words and list length."""
 
-from bayesbias.comparison.associations import GIVEN, POPULATIONS, SIMILAR, association
+from bayesbias.comparison.associations import (
+    GIVEN,
+    ONE_GROUP,
+    POPULATIONS,
+    SIMILAR,
+    association,
+    decomposable_controls,
+    decomposition,
+    decomposition_sentence,
+    patterns,
+)
 from bayesbias.comparison.changes import compare
 from bayesbias.comparison.comparison import Comparison, similarity_shift
 from bayesbias.comparison.contrast import (
@@ -16,13 +26,9 @@ from bayesbias.comparison.contrast import (
 from bayesbias.comparison.effects import SideEffects, side_effects
 from bayesbias.comparison.frame_contrasts import FrameEffects, OriginSensitivity, frame_effects, origin_sensitivity
 from bayesbias.comparison.loo import compare_models
-from bayesbias.comparison.metric_uncertainty import MetricUncertainty, bootstrap_metric
-from bayesbias.comparison.parts import ONE_GROUP, decomposable_controls, decomposition, decomposition_sentence
-from bayesbias.comparison.patterns import patterns
+from bayesbias.comparison.metric_uncertainty import MetricUncertainty, Ranking, bootstrap_metric, rank
 from bayesbias.comparison.power import Plan, plan
-from bayesbias.comparison.ranking import Ranking, rank
-from bayesbias.comparison.sensitivity import PriorSensitivity, prior_sensitivity
-from bayesbias.comparison.single_words import influence
+from bayesbias.comparison.sensitivity import PriorSensitivity, influence, prior_sensitivity
 
 __all__ = [
     "GIVEN",

@@ -1,8 +1,11 @@
-"""Associations of words and differences of mean distances: the posteriors behind contrasts."""
+"""Associations of words and parts of contrasts: the posteriors behind tables of contrasts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,9 +13,10 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias._checks import one_of, probability
+from bayesbias._checks import finite_number, one_of, probability, whole_number
 from bayesbias._core.mixtures import pooled_rows
-from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._core.vectors import FloatArray
+from bayesbias._phrases import difference, percent, signed
 from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
@@ -30,7 +34,7 @@ from bayesbias.models.families import functionals_of
 from bayesbias.models.functionals import DrawnFunctionals, Functionals, NormalFunctionals, figures
 from bayesbias.models.related import distance_sd
 from bayesbias.models.results import Fit
-from bayesbias.words import OTHER, OWN
+from bayesbias.words import CONTROLS, OTHER, OWN, WHOLE, controls_of, labelled
 
 GIVEN, SIMILAR = "given", "similar"
 POPULATIONS = {
@@ -55,30 +59,14 @@ protected word's distances to the vocabulary: .03 in cosine distance for Google 
 
 @dataclass(frozen=True)
 class Rows:
-    """Posteriors behind a table of contrasts.
+    """Posteriors behind a table of contrasts."""
 
-    Attributes
-    ----------
-    whole
-        One quantity: the whole list.
-    words
-        One for each protected word that has a row.
-    kept
-        Which protected words (J,) have a row.
-    weights
-        Weight (J,) of each word in the whole list.
-    kind
-        One of :data:`ROWS`.
-    notes
-        Sentences on what the rows could not be.
-    """
-
-    whole: Functionals
-    words: Functionals
-    kept: NDArray[np.bool_]
-    weights: FloatArray
-    kind: str
-    notes: tuple[str, ...] = ()
+    whole: Functionals  # one quantity: the whole list
+    words: Functionals  # one for each protected word that has a row
+    kept: NDArray[np.bool_]  # which protected words (J,) have one
+    weights: FloatArray  # of each word in the whole list, (J,)
+    kind: str  # one of ROWS
+    notes: tuple[str, ...] = ()  # on what the rows could not be
 
 
 def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows: str | None = None) -> Rows:
@@ -95,13 +83,12 @@ def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows:
         raise InputError(f"rows={rows!r}: {lacking}; rows='difference' gives differences of mean distances")
     else:
         drawn = _association_rows(result, cells, rows)
-    notes = (*drawn.notes, *([f"There are no associations: {lacking}."] if lacking and second == OTHER else ()))
+    if lacking and second == OTHER:
+        drawn = replace(drawn, notes=(*drawn.notes, f"There are no associations: {lacking}."))
     if population == SIMILAR:
         draws = flat_draws(result.posterior["connection_mean"].sel(connection=[first, second]).to_numpy())
-        whole: Functionals = DrawnFunctionals((draws @ [1.0, -1.0])[:, None])
-    else:
-        whole = drawn.whole
-    return Rows(whole, drawn.words, drawn.kept, drawn.weights, drawn.kind, notes)
+        drawn = replace(drawn, whole=DrawnFunctionals((draws @ [1.0, -1.0])[:, None]))
+    return drawn
 
 
 def why_no_association(data: Distances, cells: Cells, first: str = OWN, second: str = OTHER) -> str:
@@ -145,44 +132,20 @@ def _difference_rows(result: Fit, cells: Cells, first: str, second: str) -> Rows
 
 
 def _association_rows(result: Fit, cells: Cells, kind: str) -> Rows:
-    """Associations, as they were observed or partially pooled.
-
-    Models with normal means of words pool them themselves; that of related words does not, so that its associations
-    are pooled here.
-    """
+    """Associations, as they were observed or partially pooled."""
     data, kept = result.data, cells.associated
     weights = whole_weights(data, kept)
     words = np.flatnonzero(kept)
     combine, parts = association_weights(cells, words, weights)
     raw = functionals_of(result, cells, parts).combined(combine)
-    rows = Rows(raw.combined(weights[words][None]), raw, kept, weights, kind, tuple(_doubts(data, cells)))
-    if kind == RAW or not isinstance(raw, NormalFunctionals):
-        return rows
-    pooled = _pooled_associations(raw, weights[words], data.group_index[words], POOL_SD * distance_sd(data))
-    return Rows(rows.whole, pooled, kept, weights, kind, rows.notes)
-
-
-def _pooled_associations(raw: NormalFunctionals, weights: FloatArray, groups: IntArray, scale: float) -> Functionals:
-    """Associations whose deviations from the whole list are partially pooled.
-
-    Parameters
-    ----------
-    raw
-        The associations as they were observed.
-    weights, groups
-        Weight and group of each word.
-    scale
-        Scale of the half-Cauchy prior of the standard deviation between words.
-    """
-    several = len(np.unique(groups)) > 2
-    # with two groups the mean association of each is the whole list, by arithmetic
-    block = np.zeros(len(groups), dtype=np.intp) if several else np.unique(groups, return_inverse=True)[1]
-    grid = (raw.grid.factor, raw.grid.mass[raw.classes[0]])
-    return pooled_rows(raw.mean, raw.roots[0], weights, block, grid, scale) or raw
-
-
-def _doubts(data: Distances, cells: Cells) -> list[str]:
-    """Lists that an association rests on only in part."""
+    shown: Functionals = raw
+    if kind == POOLED and isinstance(raw, NormalFunctionals):  # other models pool the means of words themselves
+        groups = np.unique(data.group_index[words], return_inverse=True)[1]
+        # with two groups the mean association of each is the whole list, by arithmetic
+        block = np.zeros_like(groups) if groups.max() > 1 else groups
+        grid = (raw.grid.factor, raw.grid.mass[raw.classes[0]])
+        scale = POOL_SD * distance_sd(data)
+        shown = pooled_rows(raw.mean, raw.roots[0], weights[words], block, grid, scale) or raw
     notes = []
     if cells.in_several:
         notes.append(
@@ -195,7 +158,7 @@ def _doubts(data: Distances, cells: Cells) -> list[str]:
             f"One stereotype word only was found for {listed(single)}: how far another one would lie is known from "
             "the vocabulary and the other lists alone."
         )
-    return notes
+    return Rows(raw.combined(weights[words][None]), shown, kept, weights, kind, tuple(notes))
 
 
 def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word") -> pd.DataFrame:
@@ -252,7 +215,7 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     order = np.arange(len(rows) * size).reshape(size, len(rows)).T.ravel()
     words, groups = data.protected_words[rows], data.groups[rows]
     if by == "group":
-        names, means = _group_means(groups)
+        names, means = group_means(groups)
         if len(names) < 3:
             raise InputError(
                 "by='group': with two groups the mean association of each is the whole list, by arithmetic; it takes "
@@ -281,7 +244,7 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     return table
 
 
-def _group_means(groups: NDArray[np.str_]) -> tuple[list[str], FloatArray]:
+def group_means(groups: NDArray[np.str_]) -> tuple[list[str], FloatArray]:
     """Names of groups in their order, and the weights (groups, J) of their means over words."""
     names = [str(name) for name in dict.fromkeys(groups.tolist())]
     return names, np.array([(groups == name) / (groups == name).sum() for name in names])
@@ -289,7 +252,297 @@ def _group_means(groups: NDArray[np.str_]) -> tuple[list[str], FloatArray]:
 
 def group_weights(groups: NDArray[np.str_]) -> tuple[list[str], FloatArray]:
     """Labels of groups and of each two of them, and the weights (labels, J) of their means over words."""
-    names, means = _group_means(groups)
+    names, means = group_means(groups)
     first, second = np.triu_indices(len(names), 1)
     labels = [*names, *(f"{names[i]} - {names[j]}" for i, j in zip(first, second, strict=True))]
     return labels, np.vstack([means, means[first] - means[second]])
+
+
+ONE_GROUP = (
+    "With one group only it cannot be told how much of this is special to its own stereotypes, and how much is shared "
+    "by stereotype words of any kind."
+)
+"""What a fit without distances to other groups' stereotypes leaves open."""
+PARTS_OF_WORD = (RAW, "nearness of the lists", "nearness of the word")
+"""Parts of a protected word's contrast."""
+WHOLE_OF_WORDS = np.array([[1.0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+"""Parts of the whole list, and their sum, from those of words and their sum."""
+
+
+class Parts(NamedTuple):
+    """Posteriors of the parts of a contrast and their sum, which is the last of the labels."""
+
+    whole_labels: tuple[str, ...]
+    word_labels: tuple[str, ...]
+    whole: Functionals
+    words: Functionals  # part by part, all protected words of each
+    kept: NDArray[np.bool_]  # which protected words (J,) have what the parts need
+
+    def of_word(self, place: int) -> slice:
+        """Where in ``words`` a part is, by its place among the labels."""
+        count = int(self.kept.sum())
+        return slice(place * count, (place + 1) * count)
+
+
+def decomposition(
+    post: xr.DataTree, second: str | None = None, prob: float = PROB, population: str = GIVEN
+) -> pd.DataFrame:
+    """A contrast of associated words with a control list as a sum of parts.
+
+    For the whole list (associated - human) = (associated - different) + (different - human). The first part says how
+    much closer protected words are to their own stereotypes than to those of other groups. The second says how much
+    closer they are to the stereotypes of other groups than to control words: that is so for stereotype words of any
+    kind.
+
+    For a word (associated - human) = association + nearness of the lists + nearness of the word. The association is
+    the row of :func:`contrasts`. The nearness of the lists is how much nearer the word's own list is to
+    all protected words than other lists are. The nearness of the word is how much nearer it is to other groups'
+    stereotypes than to control words. The first part of the whole list is the mean association, its second part the
+    mean nearness of the words; the nearness of the lists has the mean 0.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    second
+        The control list; by default human, or else the first that the fit has.
+    prob
+        Posterior mass of the equal-tailed intervals.
+    population
+        What the rows of the whole list speak about, as in :func:`contrasts`.
+
+    Returns
+    -------
+    DataFrame
+        Three rows for the whole list (``protected_word`` is ``"whole list"``): ``associated - different``,
+        ``different - human``, ``associated - human``. Then four for each protected word: ``association``,
+        ``nearness of the lists``, ``nearness of the word``, ``associated - human``. A table without associations (of
+        one group) has the three rows of the whole list for each word. Columns ``protected_word``,
+        ``contrast``, ``mean``, ``sd``, ``low``, ``high`` (cosine distance), ``p_closer``. ``attrs`` holds ``second``,
+        ``prob``, ``population`` and ``left_out``, the words without distances to one of the lists.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.decomposition(post)[["protected_word", "contrast", "mean"]].round(3).head(4)
+      protected_word                contrast   mean
+    0     whole list  associated - different -0.014
+    1     whole list       different - human -0.005
+    2     whole list      associated - human -0.019
+    3           math             association  0.018
+    """
+    result = Fit.read(post)
+    prob = probability(prob, "prob")
+    names = result.data.protected_words
+    parts = decomposition_parts(result, second, population)
+    table = tabulated(parts, names, prob)
+    table.attrs = {
+        "second": parts.whole_labels[-1].split(" - ")[1],
+        "prob": prob,
+        "population": population,
+        "left_out": names[~parts.kept].tolist(),
+        **carried_labels(result.labels),
+    }
+    return table
+
+
+def decomposition_parts(result: Fit, second: str | None = None, population: str = GIVEN) -> Parts:
+    """Posteriors of the parts; see :func:`decomposition`."""
+    one_of(population, tuple(POPULATIONS), "population")
+    data = result.data
+    names = data.connections.tolist()
+    second = control_of_parts(names, second)
+    cells = cells_of(data)
+    labels: tuple[str, ...] = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
+    places = [names.index(name) for name in (OWN, OTHER, second)]
+    if why_no_association(data, cells):  # differences of mean distances in their place
+        kept = cells.filled[:, places].all(axis=1)
+        if not kept.any():
+            raise InputError(f"no protected word has {OWN}, {OTHER} and {second} distances")
+        chosen = np.flatnonzero(kept)
+        pairs = [(places[0], places[1]), (places[1], places[2]), (places[0], places[2])]
+        parts = [difference_weights(cells, chosen, *(np.full(len(chosen), place) for place in pair)) for pair in pairs]
+        words = functionals_of(result, cells, sparse.vstack(parts, format="csr"))
+        whole: Functionals = words.combined(np.kron(np.eye(3), whole_weights(data, kept)[kept]).astype(float))
+        of_word = labels
+    else:
+        kept, weights, combine, first = decomposition_weights(data, cells, second)
+        words = functionals_of(result, cells, first).combined(combine)
+        whole = words.combined(np.kron(WHOLE_OF_WORDS, weights[kept]))
+        of_word = (*PARTS_OF_WORD, labels[-1])
+    if population == SIMILAR:
+        draws = result.draws("connection_mean")[:, places]
+        whole = DrawnFunctionals(draws @ np.array([[1.0, 0, 1], [-1, 1, 0], [0, -1, -1]]))
+    return Parts(labels, of_word, whole, words, kept)
+
+
+def decomposition_weights(
+    data: Distances, cells: Cells, second: str
+) -> tuple[NDArray[np.bool_], FloatArray, sparse.csr_array, sparse.csr_array]:
+    """Which words (J,) have all parts, their weights (J,), and two matrices whose product weighs the cells.
+
+    The rows of the product are the four parts of all words, part by part.
+    """
+    if lacking := why_no_association(data, cells):
+        raise InputError(f"a decomposition needs associations: {lacking}. {ONE_GROUP}")
+    control = data.connections.tolist().index(second)
+    kept = cells.associated & cells.filled[:, control]
+    if gone := groups_without(data, cells, kept):
+        raise InputError(
+            f"a decomposition needs words of each group with distances to every stereotype list and to {second} words, "
+            f"and {listed(gone)} has none"
+        )
+    weights, words = whole_weights(data, kept), np.flatnonzero(kept)
+    count, groups = len(words), len(cells.lists)
+    own = list_difference_weights(cells, words, cells.own[words])
+    near = nearness_weights(cells, weights)
+    total = difference_weights(cells, words, cells.own[words], np.full(count, control))
+    first = sparse.vstack([own, near, total], format="csr")
+    place = cells.own[words] - cells.connections
+    select = sparse.csr_array((np.ones(count), (np.arange(count), place)), shape=(count, groups))
+    identity = sparse.eye_array(count)
+    combine = sparse.block_array(
+        [
+            [identity, -select, None],
+            [None, select, sparse.csr_array((count, count))],
+            [-identity, None, identity],
+            [None, None, identity],
+        ],
+        format="csr",
+    )
+    return kept, weights, combine, first
+
+
+def decomposable(filled: NDArray[np.bool_], valid: list[str]) -> list[str]:
+    """Control lists whose contrast with associated words has a decomposition; ``filled`` (J, K) by K connections."""
+    if not {OWN, OTHER} <= set(valid):
+        return []
+    both = filled[:, [valid.index(OWN), valid.index(OTHER)]].all(axis=1)
+    return [name for name in controls_of(valid) if (both & filled[:, valid.index(name)]).any()]
+
+
+def decomposable_controls(result: Fit) -> list[str]:
+    """The same for a fit."""
+    data = result.data
+    return decomposable(data.filled, data.connections.tolist())
+
+
+def control_of_parts(valid: list[str], second: str | None) -> str:
+    """The control list of a decomposition, of connections that have one."""
+    known = controls_of(valid) or controls_of(CONTROLS)
+    second = known[0] if second is None else one_of(second, known, "second")
+    missing = [name for name in (OWN, OTHER, second) if name not in valid]
+    if OTHER in missing and OWN in valid:
+        raise InputError(
+            f"there are no distances to the stereotypes of other groups, only {', '.join(valid)}. {ONE_GROUP}"
+        )
+    if missing:
+        raise InputError(f"there are no {missing[0]} distances, only {', '.join(valid)}")
+    return second
+
+
+def tabulated(parts: Parts, names: np.ndarray, prob: float) -> pd.DataFrame:
+    """The table of :func:`decomposition`: whole list first, then the parts of each word."""
+    of_words = figures(parts.words, prob)
+    count, size = int(parts.kept.sum()), len(parts.word_labels)
+    order = np.arange(count * size).reshape(size, count).T.ravel()
+    top = pd.DataFrame({"protected_word": WHOLE, "contrast": parts.whole_labels, **figures(parts.whole, prob)})
+    rows = pd.DataFrame(
+        {
+            "protected_word": np.repeat(names[parts.kept], size),
+            "contrast": np.tile(parts.word_labels, count),
+            **{name: values[order] for name, values in of_words.items()},
+        }
+    )
+    return pd.concat([top, rows], ignore_index=True).astype({"protected_word": "string", "contrast": "string"})
+
+
+def decomposition_sentence(table: pd.DataFrame, of: str = "", figure: Callable[[float], str] = signed) -> str:
+    """One sentence on the whole list of a table of :func:`decomposition`, or of one change.
+
+    ``of`` goes before each contrast ("the change of "), and ``figure`` writes a number.
+    """
+    leads = ("", "", f"{percent(table.attrs['prob'])} interval ")
+    special, shared, total = (
+        f"{of}{difference(labelled(row['contrast'], table.attrs.get('labels', {})))}, {figure(row['mean'])} "
+        f"({lead}{figure(row['low'])} to {figure(row['high'])})"
+        for row, lead in zip(table.iloc[:3].to_dict("records"), leads, strict=True)
+    )
+    return (
+        f"{total[0].upper()}{total[1:]}, is the sum of {special}, which is special to a word's own stereotypes, and "
+        f"{shared}, which stereotype words of any kind share."
+    )
+
+
+SIDES = {"own": "its own list", "neither": "neither", "other": "the other list"}
+"""Which list a group's words are nearer to."""
+DRAWS = 40_000
+
+
+def patterns(post: xr.DataTree, rope: float = 0.02, seed: int = 0) -> pd.DataFrame:
+    """Probability of each pattern of two groups: whether the words of each are nearer to their own list or the other.
+
+    The single-category tests of ML-EAT (Wolfe, Hiniker and Howe 2024) sort an association test into nine outcomes by
+    two effect sizes, one for each group. These are their posterior probabilities, for these protected words and
+    attribute lists like these. The two differences hold how near each list is to all words, so that both groups may be
+    nearer to one list without any bias: what the groups do not share is the association
+    (:func:`bayesbias.association`).
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit` with two groups and the stereotypes of both, by the model ``related``.
+    rope
+        Difference of mean distances up to which a group is nearer to neither list; 0 leaves four patterns.
+    seed
+        Of the draws from the posterior.
+
+    Returns
+    -------
+    DataFrame
+        One row for each pattern, the most probable first: ``pattern`` in words, ``first`` and ``second`` (``own``,
+        ``neither`` or ``other``, of the two groups in ``attrs["groups"]``) and ``probability``, which sum to 1.
+
+    References
+    ----------
+    Wolfe, R., Hiniker, A. and Howe, B. (2024). ML-EAT: A multilevel embedding association test for interpretable and
+    transparent social science. https://doi.org/10.48550/arXiv.2408.01966
+
+    Examples
+    --------
+    >>> post = bb.fit(bb.distance_table("google-news-slice", "gender"), seed=0)
+    >>> bb.checks.patterns(post).loc[0, "pattern"]
+    'man nearer to the other list; woman nearer to its own list'
+    """
+    result = Fit.read(post)
+    rope = finite_number(rope, "rope")
+    if rope < 0:
+        raise InputError(f"rope is {rope}: give the largest difference that counts as none, at least 0")
+    seed = whole_number(seed, "seed", least=0, most=None)
+    groups = [name for name in result.data.group_names if name]
+    if len(groups) != 2 or not {OWN, OTHER} <= set(result.data.connections.tolist()):
+        raise InputError(
+            f"patterns are those of two groups with a stereotype list each; the fit has {listed(groups) or 'no groups'}"
+        )
+    if not result.related:
+        raise InputError(
+            f"the model {result.model} counts the nearness of a list to all words as an effect of its words, so that "
+            "it is not in the rows: give a fit of a table with relatedness (model related)"
+        )
+    rows = rows_of(result, OWN, OTHER, GIVEN, DIFFERENCE)
+    of_group = np.stack([result.data.groups[rows.kept] == name for name in groups]).astype(float)
+    if not of_group.any(axis=1).all():
+        raise InputError("the words of a group lack distances to one of the lists: there are no patterns")
+    means = rows.words.combined(of_group / of_group.sum(axis=1, keepdims=True))
+    drawn = means.draws(DRAWS, np.random.default_rng(seed))
+    side = np.where(drawn < -rope, 0, np.where(drawn > rope, 2, 1))
+    share = np.bincount(3 * side[:, 0] + side[:, 1], minlength=9) / len(side)
+    both = [*product(SIDES, repeat=2)]
+    said = [f"{groups[0]} nearer to {SIDES[one]}; {groups[1]} nearer to {SIDES[two]}" for one, two in both]
+    table = pd.DataFrame(both, columns=["first", "second"])
+    table.insert(0, "pattern", said)
+    table["probability"] = share
+    table = table.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
+    table.attrs = {"groups": groups, "rope": rope}
+    return table

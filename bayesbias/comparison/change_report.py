@@ -12,12 +12,11 @@ import pandas as pd
 from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of, unsaid
 from bayesbias._phrases import FINE, MINUS, difference, figure, percent, share, signed
 from bayesbias._results import Result, drawing
-from bayesbias.comparison.associations import POPULATIONS, RAW, group_weights
-from bayesbias.comparison.parts import ONE_GROUP, decomposition_sentence
+from bayesbias.comparison.associations import ONE_GROUP, POPULATIONS, RAW, decomposition_sentence, group_weights
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.models.functionals import figures
 from bayesbias.models.results import Fit
-from bayesbias.words import OTHER, PHRASES, STEREOTYPES, controls_of, labelled
+from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, controls_of, labelled
 
 if TYPE_CHECKING:
     from bayesbias.comparison.comparison import Comparison
@@ -208,7 +207,7 @@ def _counted(words: list[str]) -> str:
 
 def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Page:
     """The first screen: what changed, for whom, how certain that is, and what broke."""
-    attrs = result.posterior.attrs
+    attrs, (before, after) = result.posterior.attrs, result.pair(0)
     topic = next((record["word_list"] for record in result.coverage.values()), "distance tables")
     sizes = {name: result.posterior[name].sizes for name in ("observed_data", "posterior")}
     pairs, words = sizes["observed_data"]["pair"], sizes["posterior"]["protected_word"]
@@ -231,7 +230,11 @@ def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Pa
         "posterior mass.",
         answer=_moved(result, prob) or next(iter(parts.values()))[0],
         lines=lines,
-        picture=_small_picture(result, prob),
+        picture=Picture(
+            "whole",
+            f"Mean distances and the contrast of the whole list, {route(before, after)}",
+            partial(drawing, "plot_change", result, prob, before, after, words=False),
+        ),
         fault=f"These draws should not be read: {'; '.join(result.faults)}." if result.faults else "",
     )
 
@@ -240,20 +243,40 @@ def sections_of(result: Comparison, prob: float, effects: SideEffects | None) ->
     """The details: all sentences, each change, side effects, what was measured, and the model."""
     attrs, parts = result.posterior.attrs, _parts(result, prob, effects)
     full = [f"{name}. {' '.join(sentences)}" for name, sentences in parts.items() if name != "Notes"]
-    versions = ", ".join(f"{name} {value}" for name, value in Fit(result.posterior).versions.items())
+    fitted = Fit(result.posterior)
+    versions = ", ".join(f"{name} {value}" for name, value in fitted.versions.items())
+    modelled = (
+        f"Differences of paired distances follow this model; distances as such the model {attrs['levels_model']}."
+    )
+    if attrs["levels_model"] == attrs["model"]:
+        modelled = "The distances in all embeddings follow this model together."
     model: list[Block] = [
-        _modelled(attrs),
+        modelled,
         Code(attrs["model_text"]),
         f"Model hash {attrs['model_hash'][:16]}, engine {attrs['engine']}, seed {attrs['seed']}. Versions: {versions}.",
-        *([] if effects is None else [HIDDEN]),
     ]
+    broke: list[Block] = []
+    if effects is not None:
+        model.append(HIDDEN)
+        columns = {"effect": ("effect", "text"), "of": ("of", "text")}
+        columns |= {name: (name, "number") for name in ("value", "low", "high")}
+        broke.append(Picture("effects", "Side effects", partial(drawing, "plot_side_effects", effects)))
+        broke.append(table_of("Estimates and intervals", effects.table(), columns))
+    checks: list[Block] = [Items(parts.get("Notes", []))]
+    stats = {name: fitted.stats[name] for name in ("pareto_k", "importance_ess") if name in fitted.stats}
+    rows = [
+        (name.replace("_", " "), ", ".join(f"{value:.3g}" for value in values.to_numpy().ravel()))
+        for name, values in stats.items()
+    ]
+    if rows:
+        checks.append(Table("Figures of the fit", {"figure": "text", "value": "text"}, rows))
     return filled(
         (
             Section("In sentences", [Items(full)]),
             *(_of_change(result, number, prob) for number in range(len(result.pairs))),
-            Section("Side effects", [] if effects is None else list(_of_effects(effects))),
+            Section("Side effects", broke),
             Section("What was measured", list(_asked(result.coverage)), shut=True),
-            Section("Notes and checks", [Items(parts.get("Notes", [])), *_figures(result)], shut=True),
+            Section("Notes and checks", checks, shut=True),
             Section("Model", model, shut=True),
         )
     )
@@ -275,13 +298,6 @@ def _title(result: Comparison) -> str:
         return f"What did debiasing ({debiased}) change?" if debiased else "What changed from before to after?"
     first, *between, last = result.embeddings
     return f"What changed from {first} to {last}{f', by way of {listed(between)}' if between else ''}?"
-
-
-def _modelled(attrs: Mapping[Any, Any]) -> str:
-    """What the model of the page is a model of."""
-    if attrs["levels_model"] == attrs["model"]:
-        return "The distances in all embeddings follow this model together."
-    return f"Differences of paired distances follow this model; distances as such the model {attrs['levels_model']}."
 
 
 def _moved(result: Comparison, prob: float) -> str:
@@ -306,43 +322,43 @@ def _moved(result: Comparison, prob: float) -> str:
     return " ".join(sentences)
 
 
-def _small_picture(result: Comparison, prob: float) -> Picture:
-    """The whole list before and after."""
-    before, after = result.pair(0)
-    title = f"Mean distances and the contrast of the whole list, {route(before, after)}"
-    return Picture("whole", title, partial(drawing, "plot_change", result, prob, before, after, words=False))
-
-
 def _of_change(result: Comparison, number: int, prob: float) -> Section:
     """Figures and tables of one change."""
     before, after = result.pair(number)
-    title = f"Mean distances and associations of protected words, {route(before, after)}"
+    heading = route(before, after)
+    title = f"Mean distances and associations of protected words, {heading}"
     shown = [Picture(f"change-{number}", title, partial(drawing, "plot_change", result, prob, before, after))]
     if set(result.connections) & set(STEREOTYPES):
         title = f"Cosine similarities by connection, {before} and {after}"
         shift = partial(drawing, "plot_similarity_shift", result, None, before, after)
         shown.append(Picture(f"shift-{number}", title, shift))
-    heading = route(before, after)
     return Section(heading[0].upper() + heading[1:], [*shown, *_change_tables(result, number, prob)])
 
 
 def _change_tables(result: Comparison, number: int, prob: float) -> Iterator[Block]:
     before, after = result.pair(number)
-    others = [name for name in result.connections if name != "associated"]
-    pairs = [("associated", name) for name in others] if "associated" in result.connections else []
-    shared = [("different", name) for name in controls_of(result.connections) if "different" in result.connections]
+    others = [name for name in result.connections if name != OWN]
+    pairs = [(OWN, name) for name in others] if OWN in result.connections else []
+    shared = [(OTHER, name) for name in controls_of(result.connections) if OTHER in result.connections]
     means: list[tuple[str, str | None]] = [(name, None) for name in result.connections]
-    columns = {"quantity": "text", "before": "number", "after": "number", "change": "number", "low": "number"}
+    numbers = ("before", "after", "change", "low", "high")
+    rows: list[list[Any]] = []
+    for first, second in [*means, *pairs, *shared]:
+        sides = result.sides(first, second, number)
+        change = {name: values[0] for name, values in figures(sides.change, prob).items()}
+        moved = [change[name] for name in ("mean", "low", "high", "p_closer")]
+        ends = [sides.before.mean[0], sides.after.mean[0], *moved]
+        rows.append([_quantity(result, first, second), *map(float, ends)])
     yield Table(
         f"Whole list: posterior means of mean distances and contrasts in {before} and in {after}, and the change with "
         "its interval, in cosine distance",
-        {**columns, "high": "number", "P(change below 0)": "share"},
-        [_whole_row(result, first, second, number, prob) for first, second in [*means, *pairs, *shared]],
+        {"quantity": "text", **dict.fromkeys(numbers, "number"), "P(change below 0)": "share"},
+        rows,
     )
     outcome = {
         "protected_word": ("protected word", "text"),
         "group": ("group", "text"),
-        **{name: (name, "number") for name in ("before", "after", "change", "low", "high")},
+        **{name: (name, "number") for name in numbers},
         "p_shrank": ("P(decreased in size)", "share"),
         "p_reversed": ("P(sign reversed)", "share"),
         "outcome": ("outcome", "text"),
@@ -350,14 +366,14 @@ def _change_tables(result: Comparison, number: int, prob: float) -> Iterator[Blo
         "observed_after": ("observed after", "number"),
     }
     for first, second in pairs:
-        rows = result.outcomes(first, second, prob, change=number)
+        table = result.outcomes(first, second, prob, change=number)
         away = result.sides(first, second, number).away_after(prob)
-        rows["p_reversed"] = rows["p_reversed"].where(away, np.nan)
+        table["p_reversed"] = table["p_reversed"].where(away, np.nan)
         yield table_of(
-            f"{_quantity(result, first, second)}. {rows.attrs['meaning']} Posterior means; the probability that the "
+            f"{_quantity(result, first, second)}. {table.attrs['meaning']} Posterior means; the probability that the "
             "value decreased in size, word by word, not adjusted for multiple comparisons; that its sign reversed, "
             "where the value after is away from 0; and what the pairs show",
-            rows.fillna({"group": ""}),
+            table.fillna({"group": ""}),
             outcome,
         )
     if set(result.connections) & set(STEREOTYPES):
@@ -368,35 +384,10 @@ def _change_tables(result: Comparison, number: int, prob: float) -> Iterator[Blo
         yield table_of("Share of cosine similarities within 0 plus or minus 1 − MAC", shift, columns_of_shift)
 
 
-def _whole_row(result: Comparison, first: str, second: str | None, number: int, prob: float) -> list[Any]:
-    sides = result.sides(first, second, number)
-    row = {name: values[0] for name, values in figures(sides.change, prob).items()}
-    numbers = [sides.before.mean[0], sides.after.mean[0], row["mean"], row["low"], row["high"], row["p_closer"]]
-    return [_quantity(result, first, second), *map(float, numbers)]
-
-
 def _quantity(result: Comparison, first: str, second: str | None) -> str:
     """A connection or a contrast as the page names it."""
     quantity = first if second is None else f"{first} - {second}"
     return difference(labelled(quantity, result.labels))
-
-
-def _of_effects(effects: SideEffects) -> Iterator[Block]:
-    yield Picture("effects", "Side effects", partial(drawing, "plot_side_effects", effects))
-    columns = {"effect": ("effect", "text"), "of": ("of", "text")}
-    columns |= {name: (name, "number") for name in ("value", "low", "high")}
-    yield table_of("Estimates and intervals", effects.table(), columns)
-
-
-def _figures(result: Comparison) -> Iterator[Block]:
-    stats = Fit(result.posterior).stats
-    rows = [
-        (str(name).replace("_", " "), ", ".join(f"{value:.3g}" for value in stats[name].to_numpy().ravel()))
-        for name in ("pareto_k", "importance_ess")
-        if name in stats
-    ]
-    if rows:
-        yield Table("Figures of the fit", {"figure": "text", "value": "text"}, rows)
 
 
 def _asked(records: Mapping[str, Any]) -> Iterator[Block]:

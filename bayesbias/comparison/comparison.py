@@ -18,18 +18,18 @@ from bayesbias._page import Page, Section
 from bayesbias._phrases import MINUS
 from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB, contrasted, flat_draws
-from bayesbias.comparison.associations import RAW, SIMILAR, why_no_association
-from bayesbias.comparison.change_report import SURE, front_of, route, sections_of, verdict_of
-from bayesbias.comparison.parts import (
-    ASSOCIATION,
-    NEAR_LISTS,
-    NEAR_WORD,
+from bayesbias.comparison.associations import (
+    PARTS_OF_WORD,
+    RAW,
+    SIMILAR,
+    WHOLE_OF_WORDS,
     Parts,
     control_of_parts,
     decomposable,
     tabulated,
-    whole_parts,
+    why_no_association,
 )
+from bayesbias.comparison.change_report import SURE, front_of, route, sections_of, verdict_of
 from bayesbias.comparison.sides import (
     MEANINGS,
     Sides,
@@ -47,7 +47,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, shown
 from bayesbias.models.cells import Cells, cells_of
-from bayesbias.models.functionals import DrawnFunctionals, Functionals, figures
+from bayesbias.models.functionals import DrawnFunctionals, figures
 from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE
 
@@ -55,17 +55,15 @@ if TYPE_CHECKING:
     from bayesbias.comparison.effects import SideEffects
 
 DISTANCE, SPREADS = "cosine distance", "spreads of control distances"
-PARTS_OF_WORDS = (ASSOCIATION, NEAR_LISTS, NEAR_WORD)
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
     """The same pairs in several embeddings: what :func:`compare` returns.
 
-    A contrast is the mean distance of one connection minus that of another, in one embedding; by default associated -
-    different, whose rows of words are associations as in :func:`contrasts`, not pooled. A change is the value after
-    minus the value before, so that what both embeddings share cancels. For the model of related words all figures are
-    exact and do not depend on the draws.
+    A contrast is by default associated - different, whose rows of words are associations as in :func:`contrasts`, not
+    pooled. A change is the value after minus the value before, so that what both embeddings share cancels. For the
+    model of related words all figures are exact and do not depend on the draws.
 
     Attributes
     ----------
@@ -156,8 +154,7 @@ class Comparison(Result):
     @property
     def distances(self) -> FloatArray:
         """Distances (pairs, embeddings)."""
-        values: FloatArray = self.posterior["observed_data/distance"].to_numpy()
-        return values
+        return np.asarray(self.posterior["observed_data/distance"])
 
     @cached_property
     def cells(self) -> tuple[Cells, ...]:
@@ -181,8 +178,7 @@ class Comparison(Result):
     @property
     def filled(self) -> NDArray[np.bool_]:
         """Which protected words have which connections (J, K)."""
-        some: NDArray[np.bool_] = self.posterior["constant_data/n"].to_numpy() > 0
-        return some
+        return np.asarray(self.posterior["constant_data/n"]) > 0
 
     @property
     def decomposable(self) -> list[str]:
@@ -224,8 +220,8 @@ class Comparison(Result):
         if self.headline is None:
             pieces = [self.changes(name, prob=prob).assign(of=name) for name in self.connections]
         else:
-            others = [name for name in self.connections if name != "associated"]
-            pieces = [self.outcomes("associated", name, prob).assign(of=f"associated - {name}") for name in others]
+            others = [name for name in self.connections if name != OWN]
+            pieces = [self.outcomes(OWN, name, prob).assign(of=f"{OWN} - {name}") for name in others]
         return pd.concat(pieces, ignore_index=True)
 
     def findings(self, prob: float = PROB) -> list[str]:
@@ -426,13 +422,20 @@ class Comparison(Result):
         sums, weights = part_sums(self.data, self.cells[0], second)
         names = self.data.protected_words
         pieces = {}
+        labels = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
         for number in self._chosen(change):
             words = self._standardised(self._sides(sums, number), number, 0.0, standardise).change
-            whole = words.combined(whole_parts(weights, int(sums.kept.sum())))
+            whole = words.combined(np.kron(WHOLE_OF_WORDS, weights))
             if self.population == SIMILAR:
-                whole = self._drawn_parts(second, number, standardise)
-            labels = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
-            parts = Parts(labels, PARTS_OF_WORDS + labels[-1:], whole, words, sums.kept)
+                places = [self.connections.index(name) for name in (OWN, OTHER, second)]
+                of_whole = [
+                    draws[:, places] @ np.array([[1.0, 0, 1], [-1, 1, 0], [0, -1, -1]])
+                    for draws in self._connection_draws(number)
+                ]
+                ends = np.zeros(len(labels))
+                sides = Sides(DrawnFunctionals(np.hstack(of_whole)), ends, ends, np.zeros(0, dtype=bool), RAW)
+                whole = self._standardised(sides, number, 0.0, standardise).change
+            parts = Parts(labels, (*PARTS_OF_WORD, labels[-1]), whole, words, sums.kept)
             pieces[number] = tabulated(parts, names, prob).rename(columns={"p_closer": "p_below_zero"})
         table = self._joined(pieces, ("before", "after"))
         table.attrs = {
@@ -444,17 +447,6 @@ class Comparison(Result):
             **carried_labels(self.labels),
         }
         return table
-
-    def _drawn_parts(self, second: str, number: int, standardise: bool) -> Functionals:
-        """The parts of the whole list from draws of the means of connections."""
-        matrix = np.array([[1.0, -1, 0], [0, 1, -1], [1, 0, -1]])
-        draws = [
-            np.column_stack([values[:, self.connections.index(name)] for name in (OWN, OTHER, second)]) @ matrix.T
-            for values in self._connection_draws(number)
-        ]
-        ends = np.zeros(len(matrix))
-        sides = Sides(DrawnFunctionals(np.hstack(draws)), ends, ends, np.zeros(0, dtype=bool), RAW)
-        return self._standardised(sides, number, 0.0, standardise).change
 
     def sides(
         self, first: str, second: str | None = None, change: int = 0, standardise: bool = False, rows: str | None = None
@@ -501,28 +493,20 @@ class Comparison(Result):
             known = known_changes(self.data, self.cells[0], fixed_values(self.data, moved))
             joint = self.stacked.joint(sums, (places[0], places[1]), known)
         else:
-            group = self.posterior["paired"], self.posterior["posterior"]
-            words = [
-                flat_draws(values.to_numpy()[:, :, number])
-                for values in (group[0]["word_before"], group[1]["word_change"])
-            ]
+            names = ("paired/word_before", "posterior/word_change")
+            words = [flat_draws(self.posterior[name].to_numpy()[:, :, number]) for name in names]
             further = None
             if whole is not None and self.population == SIMILAR:
-                before, change = (self._between(values, *whole) for values in self._connection_draws(number))
-                further = before, change
-            joint = drawn_joint(self.cells[0], sums, (words[0], words[1]), further)
+                first, *other = [self.connections.index(name) for name in whole if name is not None]
+                of_connections = self._connection_draws(number)
+                further = [draws[:, first] - draws[:, other].sum(axis=1) for draws in of_connections]
+            joint = drawn_joint(self.cells[0], sums, words, further)
         return Sides(joint, observed[0], observed[1], sums.kept, sums.kind)
 
-    def _connection_draws(self, number: int) -> tuple[FloatArray, FloatArray]:
+    def _connection_draws(self, number: int) -> list[FloatArray]:
         """Draws (D, K) of the means of connections before a change, and of their changes."""
-        before = self.posterior["paired/connection_before"].to_numpy()[:, :, number]
-        change = self.posterior["posterior/connection_change"].to_numpy()[:, :, number]
-        return flat_draws(before), flat_draws(change)
-
-    def _between(self, draws: FloatArray, first: str, second: str | None) -> FloatArray:
-        """Draws (D,) of a connection's mean, or of the difference of two, from those (D, K) of all."""
-        value: FloatArray = draws[:, self.connections.index(first)]
-        return value if second is None else value - draws[:, self.connections.index(second)]
+        names = ("paired/connection_before", "posterior/connection_change")
+        return [flat_draws(self.posterior[name].to_numpy()[:, :, number]) for name in names]
 
     def _standardised(self, sides: Sides, number: int, centre: float, standardise: bool) -> Sides:
         """Sides in spreads of control distances, if that was asked for."""
@@ -646,15 +630,14 @@ class Comparison(Result):
     def paired_distances(self, before: str | None = None, after: str | None = None) -> pd.DataFrame:
         """The pairs: ``protected_word``, ``attribute_class``, ``connection``, ``before``, ``after``."""
         names = self.pair(self.place(before, after))
-        constant = self.posterior["constant_data"].to_dataset()
-        distance = self.posterior["observed_data/distance"]
+        places = [self.embeddings.index(name) for name in names]
         return pd.DataFrame(
             {
-                "protected_word": constant["protected_word"].to_numpy()[constant["word_index"].to_numpy()],
-                "attribute_class": constant["attribute_class"].to_numpy(),
-                "connection": np.array(self.connections)[constant["connection_index"].to_numpy()],
-                "before": distance.sel(embedding=names[0]).to_numpy(),
-                "after": distance.sel(embedding=names[1]).to_numpy(),
+                "protected_word": self.data.protected_words[self.data.word],
+                "attribute_class": self.data.attribute_class,
+                "connection": self.data.connections[self.data.connection],
+                "before": self.distances[:, places[0]],
+                "after": self.distances[:, places[1]],
             }
         )
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from bayesbias._checks import interval, one_of, probability
 from bayesbias._core.mixtures import false_sign_rates, s_values
 from bayesbias._core.resampling import effect_size
-from bayesbias._core.vectors import FloatArray
+from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import from_json
 from bayesbias._phrases import percent, signed
-from bayesbias.checks.summaries import PROB, cluster_interval, contrast_partners, contrasted, flat_draws
+from bayesbias.checks.summaries import PROB, cluster_interval_of, contrast_partners, contrasted, flat_draws
 from bayesbias.comparison.associations import (
     DIFFERENCE,
     GIVEN,
@@ -141,7 +141,7 @@ def contrasts(
         whole = _word_table([WHOLE], [pd.NA], drawn.whole, prob, region)
         words = data.protected_words[kept], [name or pd.NA for name in groups]
         table = pd.concat([whole, _word_table(*words, drawn.words, prob, region)], ignore_index=True)
-    cluster = cluster_interval(post, first, second, prob)
+    cluster = cluster_interval_of(data, first, second, prob)
     attrs: dict[Any, Any] = {
         "first": first,
         "second": second,
@@ -157,7 +157,12 @@ def contrasts(
         "notes": drawn.notes,
     }
     if by != "group":
-        attrs |= _told(table) | _sizes(data, float(table["mean"].iloc[0]), first, second)
+        spread = control_spread(data)
+        attrs |= {
+            "signs": _told(table.iloc[1:]),
+            "standardised": None if spread is None else float(table["mean"].iloc[0]) / spread,
+            "weat_d": weat_effect_size(data) if (first, second) == (OWN, OTHER) else None,
+        }
     table.attrs = attrs | carried_labels(data.labels)
     return table
 
@@ -174,10 +179,9 @@ def _group_table(
     drawn: Rows, groups: NDArray[np.str_], prob: float, region: tuple[float, float] | None
 ) -> pd.DataFrame:
     """One row a group and one for each two groups: means over their words."""
-    names = [str(name) for name in dict.fromkeys(groups.tolist())]
-    if "" in names:
+    if "" in groups:
         raise InputError("the fit does not know the groups of all protected words: by='group' needs a column group")
-    if drawn.kind != DIFFERENCE and len(names) < 3:
+    if drawn.kind != DIFFERENCE and len(set(groups.tolist())) < 3:
         raise InputError(
             "by='group': with two groups the mean association of each is the whole list, by arithmetic, so that two "
             "lists do not tell which group contributes it; it takes three groups, or rows='difference'"
@@ -188,24 +192,14 @@ def _group_table(
     )
 
 
-def _told(table: pd.DataFrame) -> dict[str, Any]:
+def _told(words: pd.DataFrame) -> dict[str, list[str]]:
     """The words whose sign is told together: the expected share of wrong signs among them is below a rate."""
-    words = table.iloc[1:]
     below = words["p_closer"].to_numpy()
     chosen = s_values(false_sign_rates(below)) < SIGN_RATE if len(words) else np.zeros(0, dtype=bool)
     return {
-        "signs": {
-            "closer": words.loc[chosen & (below > 0.5), "protected_word"].tolist(),
-            "farther": words.loc[chosen & (below < 0.5), "protected_word"].tolist(),
-        }
+        "closer": words.loc[chosen & (below > 0.5), "protected_word"].tolist(),
+        "farther": words.loc[chosen & (below < 0.5), "protected_word"].tolist(),
     }
-
-
-def _sizes(data: Distances, mean: float, first: str, second: str) -> dict[str, Any]:
-    """The whole list in standard deviations of control words, and WEAT's effect size of the same words."""
-    spread = control_spread(data)
-    effect = weat_effect_size(data) if (first, second) == (OWN, OTHER) else None
-    return {"standardised": None if spread is None else mean / spread, "weat_d": effect}
 
 
 def weat_effect_size(data: Distances) -> float | None:
@@ -291,10 +285,8 @@ def contrast_draws(result: Fit, first: str, second: str, population: str = GIVEN
     if population == SIMILAR or not kept.any():
         means = result.draws("connection_mean")[:, places]
     else:
-        data = result.data
-        weights = whole_weights(data, kept)
         words = result.draws("word_mean")[:, kept][:, :, places]
-        means = np.einsum("djk,j->dk", words, weights[kept])
+        means = np.einsum("djk,j->dk", words, whole_weights(result.data, kept)[kept])
     difference: FloatArray = means[:, 0] - means[:, 1]
     return difference
 
@@ -328,22 +320,19 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     adjusted = result.adjustment
     if adjusted is None:
         raise InputError("the distances of this fit are not adjusted: fit(table, adjust='frequency') adjusts them")
-    before = adjusted["raw_word_mean"].to_numpy()
-    data = result.data
+    before, data = flat_draws(adjusted["raw_word_mean"].to_numpy()), result.data
     names = data.connections.tolist()
-    cells = cells_of(data)
     raw_means = replace(data, y=adjusted["raw_distance"].to_numpy()).cells.mean
     rows = []
     for other in beside_associated(result):
         places = [names.index(OWN), names.index(other)]
-        weights = whole_weights(data, cells.filled[:, places].all(axis=1))
-        values = flat_draws(before)[:, :, places] @ [1.0, -1.0]
+        weights = whole_weights(data, data.filled[:, places].all(axis=1))
+        values = before[:, :, places] @ [1.0, -1.0]
         drawn = np.nan_to_num(values) @ weights[:, None]
         if family_of(result.spec).is_exact(result):  # the mean is the observed one, and draws tell of the errors
             drawn += weights @ np.nan_to_num(raw_means[:, places] @ [1.0, -1.0]) - drawn.mean()
-        raw = DrawnFunctionals(drawn)
         row: dict[str, object] = {"contrast": f"{OWN} - {other}"}
-        for name, whole in (("raw", raw), ("adjusted", rows_of(result, OWN, other).whole)):
+        for name, whole in (("raw", DrawnFunctionals(drawn)), ("adjusted", rows_of(result, OWN, other).whole)):
             number = figures(whole, prob)
             row |= {name: number["mean"][0], f"{name}_low": number["low"][0], f"{name}_high": number["high"][0]}
         rows.append(row)
@@ -372,20 +361,19 @@ def mean_distances(post: xr.DataTree) -> pd.DataFrame:
     >>> bb.checks.mean_distances(post).columns.tolist()
     ['math', 'arts', 'human', 'neutral']
     """
-    result = Fit.read(post)
-    data = result.data
+    data = Fit.read(post).data
     cells = cells_of(data)
-    places = _list_places(data, cells)
-    names = [cells.columns[place] for place in places]
+    places, names = _lists(data, cells)
     index = pd.Index(data.protected_words, name="protected_word")
     return pd.DataFrame(cells.mean[:, places], index=index, columns=names)
 
 
-def _list_places(data: Distances, cells: Cells) -> NDArray[np.intp]:
-    """Columns of the cells that are lists: those of the groups, then the control lists."""
+def _lists(data: Distances, cells: Cells) -> tuple[IntArray, list[str]]:
+    """Columns of the cells that are lists, and their names: those of the groups, then the control lists."""
     names = data.connections.tolist()
     controls = [names.index(name) for name in controls_of(names)]
-    return np.concatenate([cells.lists, np.array(controls, dtype=np.intp)])
+    places = np.concatenate([cells.lists, np.array(controls, dtype=np.intp)])
+    return places, [cells.columns[place] for place in places]
 
 
 def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functionals:
@@ -423,8 +411,8 @@ def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functi
     result = Fit.read(post)
     data = result.data
     cells = cells_of(data)
-    places = _list_places(data, cells)
-    matrices = _checked_weights(weights, data, [cells.columns[place] for place in places])
+    places, names = _lists(data, cells)
+    matrices = _checked_weights(weights, data.protected_words.tolist(), names)
     sums, word, column = np.nonzero(matrices)
     if not cells.filled[word, places[column]].all():
         raise InputError("weights fall on cells without a distance: give 0 to these (NaN in bb.checks.mean_distances)")
@@ -432,9 +420,8 @@ def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functi
     return functionals_of(result, cells, matrix)
 
 
-def _checked_weights(weights: object, data: Distances, lists: list[str]) -> FloatArray:
+def _checked_weights(weights: object, words: list[str], lists: list[str]) -> FloatArray:
     """Weights as an array (m, J, L)."""
-    words = data.protected_words.tolist()
     if isinstance(weights, pd.DataFrame) and not weights.empty:
         unknown = [str(name) for name in weights.index if name not in words]
         unknown += [str(name) for name in weights.columns if name not in lists]

@@ -15,7 +15,7 @@ from bayesbias._core.random_lists import draw_any
 from bayesbias._core.resampling import ends, mean_interval, resampled_rows, share_interval, spearman
 from bayesbias._core.vectors import IntArray, cosine_distances, mean_unit, nearest_rows, unit_rows, unit_single
 from bayesbias._executors import one_thread
-from bayesbias._phrases import signed
+from bayesbias._phrases import ends_of, signed
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB
@@ -37,18 +37,10 @@ Unit = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Shared:
-    """Words in both embeddings.
+    """Words in both embeddings."""
 
-    Attributes
-    ----------
-    words
-        In the order of the first embedding; those that were wanted as they are written there.
-    before, after
-        Unit vectors (words, dimensions), single precision.
-    """
-
-    words: tuple[str, ...]
-    before: Unit
+    words: tuple[str, ...]  # in the order of the first; those that were wanted as they are written there
+    before: Unit  # unit vectors (words, dimensions), single precision
     after: Unit
 
     def rows(self, words: Iterable[str]) -> IntArray:
@@ -69,12 +61,10 @@ def _shared_vocabulary(
     looked_at = {**known, **{word: (word, word) for word in others}}
     ordered = sorted(looked_at.items(), key=lambda item: first.key_to_index[item[1][0]])
     shared = {word: both for word, both in ordered if both[1] in second.key_to_index}
-    pairs = [[both[side] for both in shared.values()] for side in (0, 1)]
-    rows = [
-        np.array([kv.key_to_index[word] for word in listed], dtype=np.intp)
-        for kv, listed in zip((first, second), pairs, strict=True)
-    ]
-    vectors = [np.asarray(kv.vectors)[row] for kv, row in zip((first, second), rows, strict=True)]
+    vectors = []
+    for side, kv in enumerate((first, second)):
+        rows = np.array([kv.key_to_index[both[side]] for both in shared.values()], dtype=np.intp)
+        vectors.append(np.asarray(kv.vectors)[rows])
     some = np.logical_and(*(np.abs(part).max(axis=1) > 0 if len(part) else np.empty(0, bool) for part in vectors))
     if some.sum() < 2:
         raise InputError(
@@ -84,9 +74,6 @@ def _shared_vocabulary(
     words = tuple(word for word, kept in zip(shared, some, strict=True) if kept)
     before, after = (unit_single(part[some]) for part in vectors)
     return Shared(words, before, after)
-
-
-NEIGHBOUR_COLUMNS = ["kind", "k", "words", "kept", "low", "high"]
 
 
 def _neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Sequence[int]) -> pd.DataFrame:
@@ -115,7 +102,7 @@ def _mean_kept(by_word: pd.DataFrame, prob: float) -> pd.DataFrame:
         (kind, k, len(part), part["kept"].mean(), *mean_interval(part["kept"].to_numpy(), prob))
         for (kind, k), part in by_word.groupby(["kind", "k"], sort=False)
     ]
-    table = pd.DataFrame(rows, columns=NEIGHBOUR_COLUMNS)
+    table = pd.DataFrame(rows, columns=["kind", "k", "words", "kept", "low", "high"])
     return table.assign(low=table["low"].clip(0, 1), high=table["high"].clip(0, 1))
 
 
@@ -155,15 +142,15 @@ def agreement(
     """
     place = {word: i for i, word in enumerate(shared.words)}
     known = [(place[first], place[other], score) for first, other, score in pairs if first in place and other in place]
+    nothing = pd.DataFrame(columns=SIMILARITY_COLUMNS)
     if len(known) < FEWEST_JUDGEMENTS:
-        reason = (
+        return nothing, (
             f"{len(known)} of {len(pairs)} pairs of similarity are in both embeddings; {FEWEST_JUDGEMENTS} are needed"
         )
-        return pd.DataFrame(columns=SIMILARITY_COLUMNS), reason
     left, right, scores = (np.array(column) for column in zip(*known, strict=True))
-    cosines = [np.vecdot(unit[left], unit[right]).astype(np.float64) for unit in (shared.before, shared.after)]
     if np.ptp(scores) == 0:
-        return pd.DataFrame(columns=SIMILARITY_COLUMNS), f"all {len(known)} pairs of similarity have the same score"
+        return nothing, f"all {len(known)} pairs of similarity have the same score"
+    cosines = [np.vecdot(unit[left], unit[right]).astype(np.float64) for unit in (shared.before, shared.after)]
     chosen = resampled_rows(len(known), draws, rng)
     every = [spearman(cosine, scores) for cosine in cosines]
     drawn = [spearman(cosine[chosen], scores[chosen]) for cosine in cosines]
@@ -229,15 +216,14 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
     sizes = [len(shared.rows(words)) for words in groups.values()]
     drawn = [_random_groups(shared, sizes, count, rng) for _ in range(REFERENCES)]
     pieces = []
-    for test, judge in (("cluster", _by_clusters), ("classify", _by_classifier)):
+    for test in TESTS:
         figures: list[float] = []
         chances = []
         for unit in (shared.before, shared.after):
-            predicted = judge(unit[rows], labels, seed)
-            right, chance = _right(test, predicted, labels, rng)
+            right, chance = _right(test, unit[rows], labels, seed, rng)
             chances.append(chance)
             figures += [right / len(rows), *share_interval(right, len(rows), prob)]
-        shares = [_right(test, judge(unit, sides, seed), sides, rng)[0] / len(sides) for unit, sides in drawn]
+        shares = [_right(test, unit, sides, seed, rng)[0] / len(sides) for unit, sides in drawn]
         figures += [float(np.mean(shares)), min(shares), max(shares)]
         pieces.append((test, len(rows), float(np.mean(chances)), *figures))
     return pd.DataFrame(pieces, columns=RECOVERY_COLUMNS)
@@ -254,18 +240,28 @@ def _random_groups(shared: Shared, sizes: Sequence[int], count: int, rng: np.ran
     return unit_rows(left - left @ directions.T @ directions).astype(np.float32), labels
 
 
-def _right(test: str, predicted: IntArray, labels: IntArray, rng: np.random.Generator) -> tuple[int, float]:
-    """How many words are told apart rightly, and the share that is by chance.
+def _right(test: str, unit: Unit, labels: IntArray, seed: int, rng: np.random.Generator) -> tuple[int, float]:
+    """How many words a test tells apart rightly, and the share that is by chance.
 
     Clusters have no names: they take those that fit best, which is above an even share by chance too.
     """
     if test == "classify":
-        return int((predicted == labels).sum()), float(np.bincount(labels).max() / len(labels))
-    shuffled = [_matched(predicted, rng.permutation(labels)) for _ in range(PERMUTATIONS)]
-    return _matched(predicted, labels), float(np.mean(shuffled) / len(labels))
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+        told = cross_val_predict(LogisticRegression(max_iter=1_000), unit.astype(np.float64), labels, cv=folds)
+        return int((told == labels).sum()), float(np.bincount(labels).max() / len(labels))
+    from sklearn.cluster import KMeans
+
+    with one_thread():  # for so few words, several threads wait for each other longer than they work
+        clusters = KMeans(int(labels.max()) + 1, n_init=STARTS, random_state=seed).fit_predict(unit).astype(np.intp)
+    shuffled = [_matched(clusters, rng.permutation(labels)) for _ in range(PERMUTATIONS)]
+    return _matched(clusters, labels), float(np.mean(shuffled) / len(labels))
 
 
 def _matched(predicted: IntArray, labels: IntArray) -> int:
+    """How many words stand in the cluster that takes the name of their group."""
     size = int(labels.max()) + 1
     table = np.bincount(predicted * size + labels, minlength=size * size).reshape(size, size)
     from scipy.optimize import linear_sum_assignment  # loads slowly
@@ -273,25 +269,9 @@ def _matched(predicted: IntArray, labels: IntArray) -> int:
     return int(table[linear_sum_assignment(-table)].sum())
 
 
-def _by_clusters(unit: Unit, labels: IntArray, seed: int) -> IntArray:
-    from sklearn.cluster import KMeans
-
-    with one_thread():  # for so few words, several threads wait for each other longer than they work
-        clusters: IntArray = KMeans(int(labels.max()) + 1, n_init=STARTS, random_state=seed).fit_predict(unit)
-    return clusters.astype(np.intp)
-
-
-def _by_classifier(unit: Unit, labels: IntArray, seed: int) -> IntArray:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
-
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    result: IntArray = cross_val_predict(LogisticRegression(max_iter=1_000), unit.astype(np.float64), labels, cv=folds)
-    return result
-
-
 SLIGHT = 0.15
 """How much better than chance a test must have been before, to say something afterwards."""
+TESTS = {"cluster": "k-means", "classify": "a cross-validated logistic regression"}
 KINDS = {"protected": "protected words", "attribute": "stereotype words", "control": "control words"}
 
 
@@ -350,7 +330,7 @@ class SideEffects(Result):
         for row in self.recovery.to_dict("records"):
             for side in ("before", "after", "reference"):
                 ends = (row[f"{side}_low"], row[f"{side}_high"])
-                rows.append((f"old bias found by {_TESTS[row['test']]}", side, row[side], *ends))
+                rows.append((f"old bias found by {TESTS[row['test']]}", side, row[side], *ends))
         return pd.DataFrame(rows, columns=["effect", "of", "value", "low", "high"])
 
     @property
@@ -366,8 +346,7 @@ class SideEffects(Result):
     @property
     def first(self) -> list[str]:
         """What to read first: neighbours, and whether the old bias can be found by the stronger of the tests."""
-        kept, recovered = self._kept(), self._recovered()
-        return [*kept[:1], *recovered[-1:]]
+        return [*self._kept()[:1], *self._recovered()[-1:]]
 
     def added_to(self, parts: dict[str, list[str]]) -> dict[str, list[str]]:
         """A comparison's verdict by parts, with what else broke; the distances of controls stand there already."""
@@ -382,24 +361,24 @@ class SideEffects(Result):
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
-        return [*self._moved(), *self.beside_controls]
+        moved = [
+            f"The mean distance of {self._said(row['connection'])} changed by {signed(row['mean'])} ({ends_of(row)})."
+            for row in self.controls.to_dict("records")
+        ]
+        return [*moved, *self.beside_controls]
 
     def _kept(self) -> list[str]:
         sentences = []
         for k, part in self.neighbours.groupby("k", sort=False):
-            named = [f"{KINDS[row['kind']]} kept {_share(row)}" for row in part.to_dict("records")]
+            named = []
+            for row in part.to_dict("records"):  # one word has no interval
+                ends = "one word" if row["words"] < 2 else f"{_percent(row['low'])} to {_percent(row['high'])}"
+                named.append(f"{KINDS[row['kind']]} kept {_percent(row['kept'])} ({ends})")
             sentences.append(f"Of their {k} nearest neighbours {', '.join(named)}.")
         return sentences
 
     def _said(self, control: str) -> str:
         return str(self.controls.attrs.get("labels", {}).get(control, f"{control} words"))
-
-    def _moved(self) -> list[str]:
-        return [
-            f"The mean distance of {self._said(row['connection'])} changed by {signed(row['mean'])} "
-            f"({signed(row['low'])} to {signed(row['high'])})."
-            for row in self.controls.to_dict("records")
-        ]
 
     def _agreement(self) -> list[str]:
         if self.similarity.empty:
@@ -408,7 +387,7 @@ class SideEffects(Result):
         change = by_side["change"]
         return [
             f"Spearman's correlation of cosines with the similarities supplied changed by {signed(change['spearman'])} "
-            f"({signed(change['low'])} to {signed(change['high'])}), from {by_side['before']['spearman']:.3f} to "
+            f"({ends_of(change)}), from {by_side['before']['spearman']:.3f} to "
             f"{by_side['after']['spearman']:.3f}, on {change['found']} of {change['asked']} pairs."
         ]
 
@@ -420,7 +399,7 @@ def _recovered(row: dict[Any, Any]) -> str:
     """How many of the former sides a test still tells, and what that says."""
     ends = f"{_percent(row['after_low'])} to {_percent(row['after_high'])}"
     sentence = (
-        f"{_percent(row['after'])} ({ends}) of the former sides can still be predicted, by {_TESTS[row['test']]}, for "
+        f"{_percent(row['after'])} ({ends}) of the former sides can still be predicted, by {TESTS[row['test']]}, for "
         f"the {row['words']:,} words most biased before; before it was {_percent(row['before'])}, and by chance it is "
         f"{_percent(row['chance'])}."
     )
@@ -435,24 +414,14 @@ def _recovered(row: dict[Any, Any]) -> str:
     return f"{sentence}, so that what is left is not specific to these groups."
 
 
-_TESTS = {"cluster": "k-means", "classify": "a cross-validated logistic regression"}
-
-
 def _percent(value: float) -> str:
     return f"{100 * value:.0f}%"
-
-
-def _share(row: dict[Any, Any]) -> str:
-    """A share with its interval; that of one word has none."""
-    if row["words"] < 2:
-        return f"{_percent(row['kept'])} (one word)"
-    return f"{_percent(row['kept'])} ({_percent(row['low'])} to {_percent(row['high'])})"
 
 
 MOST = 50_000
 CHECKED, APART = 20, 1e-3
 """Pairs whose distances are measured again, and how far they may lie from the table's."""
-CONTROL_COLUMNS = ["connection", "mean", "sd", "low", "high", "p_below_zero"]
+CONTROL_COLUMNS = ["mean", "sd", "low", "high", "p_below_zero"]
 
 
 def side_effects(
@@ -520,12 +489,16 @@ def side_effects(
     pairs = None if similarity is None else _checked_pairs(similarity)
     kvs = [opened(kv) for kv in (kv_a, kv_b)]
     with progress("looking for side effects", 4) as done:
-        compared = compare(before=before, after=after, seed=seed) if comparison is None else _of_two(comparison)
-        if comparison is not None:  # which stands in for the tables, so these are only looked at
+        if comparison is None:
+            compared = compare(before=before, after=after, seed=seed)
+        elif isinstance(comparison, Comparison) and len(comparison.embeddings) == 2:
+            compared = comparison  # which stands in for the tables, so these are only looked at
             for table in (before, after):
                 Distances.read(table, check=False)
+        else:
+            raise InputError("comparison is none of two embeddings: give what compare returned for the two tables")
         done(1)
-        kinds, groups = _words_of(compared)
+        kinds, groups = _words_of(compared.data)
         wanted = [word for listed in kinds.values() for word in listed]
         wanted += [word for first, other, _ in pairs or [] for word in (first, other)]
         _check_belonging(compared, kvs, case)
@@ -551,19 +524,13 @@ def side_effects(
     )
 
 
-def _of_two(comparison: Comparison) -> Comparison:
-    if not isinstance(comparison, Comparison) or len(comparison.embeddings) != 2:
-        raise InputError("comparison is none of two embeddings: give what compare returned for the two tables")
-    return comparison
-
-
 def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Case) -> None:
     """Refuse embeddings that do not have the distances of the tables."""
-    constant = compared.posterior["constant_data"].to_dataset()
-    chosen = np.linspace(0, constant.sizes["pair"] - 1, CHECKED).astype(int)
-    left = constant["protected_word"].to_numpy()[constant["word_index"].to_numpy()[chosen]].tolist()
-    right = constant["attribute_word"].to_numpy()[constant["attribute_index"].to_numpy()[chosen]].tolist()
-    distances = compared.posterior["observed_data/distance"].to_numpy()[chosen]
+    data = compared.data
+    chosen = np.linspace(0, len(data.y) - 1, CHECKED).astype(int)
+    left = data.protected_words[data.word[chosen]].tolist()
+    right = data.attribute_words[data.attribute[chosen]].tolist()
+    distances = compared.distances[chosen]
     for i, (name, kv) in enumerate(zip(("kv_a", "kv_b"), kvs, strict=True)):
         words_found = find_words(kv, dict.fromkeys([*left, *right]), case)
         for word, other, distance in zip(left, right, distances[:, i], strict=True):
@@ -577,26 +544,22 @@ def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Ca
                 )
 
 
-def _words_of(compared: Comparison) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def _words_of(data: Distances) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """Kind to words, and group to protected words, of the pairs that are compared."""
-    constant = compared.posterior["constant_data"].to_dataset()
-    connection = constant["connection"].to_numpy()[constant["connection_index"].to_numpy()]
-    attribute = constant["attribute_word"].to_numpy()[constant["attribute_index"].to_numpy()]
-    control = ~np.isin(connection, STEREOTYPES)
-    protected = constant["protected_word"].to_numpy().tolist()
-    own = list(dict.fromkeys(attribute[~control].tolist()))
+    attribute = data.attribute_words[data.attribute]
+    control = ~np.isin(data.connections[data.connection], STEREOTYPES)
+    own = dict.fromkeys(attribute[~control].tolist())
     kinds = {
-        "protected": protected,
-        "attribute": own,
-        "control": [word for word in dict.fromkeys(attribute[control].tolist()) if word not in set(own)],
+        "protected": data.protected_words.tolist(),
+        "attribute": list(own),
+        "control": [word for word in dict.fromkeys(attribute[control].tolist()) if word not in own],
     }
-    groups: dict[str, list[str]] = {}
-    for word, group in zip(protected, constant["group"].to_numpy().tolist(), strict=True):
-        groups.setdefault(group, []).append(word)
+    groups = {name: data.protected_words[data.groups == name].tolist() for name in dict.fromkeys(data.groups.tolist())}
     return {kind: words for kind, words in kinds.items() if words}, groups
 
 
 def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[str]:
+    """Notes on words of the tables that are not shared."""
     known = set(shared.words)
     notes = []
     for kind, words in kinds.items():
@@ -612,11 +575,11 @@ def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _controls(compared: Comparison, prob: float) -> pd.DataFrame:
-    rows = []
-    for name in reversed(controls_of(compared.connections)):
-        row = compared.changes(name, prob=prob).iloc[0]
-        rows.append((name, *(row[column] for column in CONTROL_COLUMNS[1:])))
-    table = pd.DataFrame(rows, columns=CONTROL_COLUMNS)
+    """Changes of the mean distances of control lists."""
+    names = list(reversed(controls_of(compared.connections)))
+    rows = [compared.changes(name, prob=prob).loc[0, CONTROL_COLUMNS] for name in names]
+    table = pd.DataFrame(rows, columns=CONTROL_COLUMNS, dtype=float).reset_index(drop=True)
+    table.insert(0, "connection", names)
     table.attrs = carried_labels(compared.labels)
     return table
 

@@ -13,14 +13,13 @@ import xarray as xr
 
 from bayesbias._checks import probability
 from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import MINUS, difference, negatives, percent, signed
+from bayesbias._phrases import MINUS, difference, excludes_zero, negatives, percent, signed
 from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB, contrasted, describe, flat_draws
 from bayesbias.comparison.contrast import beside_associated, connections_of, contrast_draws, contrasts
-from bayesbias.comparison.matching import ChangeDraws, Matched
+from bayesbias.comparison.sides import ChangeDraws, Matched
 from bayesbias.contextual import SAME, ContextVectors
 from bayesbias.distances.covariances import KEY
-from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, averaged, frame_columns
 from bayesbias.distances.tables import distance_table
 from bayesbias.errors import InputError, listed, shown
@@ -28,8 +27,9 @@ from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import fit
 from bayesbias.models.frames import GROUP, change_of_frames, frame_errors, frame_notes
 from bayesbias.models.results import Fit
-from bayesbias.words import WordLists, load_words
+from bayesbias.words import OWN, WordLists, load_words
 
+FRAME_COLUMNS = ["frame", "side", "contrast", "se"]
 ENOUGH = 0.1
 """Share of an interval's variance below which templates are enough."""
 MOST = 1000
@@ -105,15 +105,13 @@ class FrameEffects(Result):
         if len(self.sd):
             summary = describe(self.sd[:, None], prob)
             count = self.needed()
+            enough = f"More than {MOST:,} templates would be needed to bring the share under {100 * ENOUGH:.0f}%."
+            if count is not None:
+                plural = "s" * (count > 1)
+                enough = f"{count} template{plural} would bring the share of templates under {100 * ENOUGH:.0f}%."
             sentences.append(
                 f"Over templates like these it varies with a standard deviation of {signed(summary['mean'][0])} "
-                f"({signed(summary['low'][0])} to {signed(summary['high'][0])}). "
-                + (
-                    f"{count} template{'s' if count > 1 else ''} would bring the share of templates under "
-                    f"{100 * ENOUGH:.0f}%."
-                    if count is not None
-                    else f"More than {MOST:,} templates would be needed to bring the share under {100 * ENOUGH:.0f}%."
-                )
+                f"({signed(summary['low'][0])} to {signed(summary['high'][0])}). {enough}"
             )
         return [negatives(sentence) for sentence in sentences]
 
@@ -153,9 +151,8 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
     first, second = contrasted(first, second, names, filled)
     group = result.tree[GROUP].to_dataset()
     a, b = names.index(first), names.index(second)
-    whole = contrast_draws(result, first, second)
-    data = result.data
-    weights = whole_weights(data, filled[:, [a, b]].all(axis=1))
+    whole, frames = contrast_draws(result, first, second), int(group.attrs["frames"])
+    weights = whole_weights(result.data, filled[:, [a, b]].all(axis=1))
     shifts = np.nan_to_num(flat_draws(group["word_shift"].to_numpy()))
     shift = (shifts[:, :, a] - shifts[:, :, b]) @ weights
     parts = []
@@ -177,25 +174,20 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
                 }
             )
         )
-    columns = ["frame", "side", "contrast", "se"]
     sd = np.empty(0)
     if "sd" in group:
         every = np.column_stack([np.zeros(len(whole)), flat_draws(group["sd"].to_numpy())])
         # of two other connections: their errors are drawn together
-        sd = every[:, [a, b]].max(axis=1) if 0 in (a, b) else np.full(len(whole), shift.std() * np.sqrt(_count(result)))
+        sd = every[:, [a, b]].max(axis=1) if 0 in (a, b) else np.full(len(whole), shift.std() * np.sqrt(frames))
     return FrameEffects(
         contrast=(first, second),
-        by_frame=pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns),
+        by_frame=pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=FRAME_COLUMNS),
         whole=whole,
         sd=sd,
         share=float(min(shift.var() / whole.var(), 1.0)),
-        frames=_count(result),
+        frames=frames,
         notes=tuple(frame_notes(result)),
     )
-
-
-def _count(result: Fit) -> int:
-    return int(result.tree[GROUP].attrs["frames"])
 
 
 ORIGINS: tuple[tuple[str, int], ...] = (("none", 0), ("vocabulary", 0), ("controls", 0), ("vocabulary", 3))
@@ -292,10 +284,9 @@ def origin_sensitivity(
         post = fit(table, seed=seed)
         spread = float(post[GROUP].attrs["control_sd"])
         for other in beside_associated(Fit(post)):
-            row = contrasts(post, "associated", other, prob).iloc[0]
-            settled = bool(row["low"] > 0 or row["high"] < 0)
+            row = contrasts(post, OWN, other, prob).iloc[0]
             numbers = [float(row[name]) for name in ("mean", "sd", "low", "high")]
-            rows.append((centre, top, f"associated - {other}", *numbers, numbers[0] / spread, settled))
+            rows.append((centre, top, f"{OWN} - {other}", *numbers, numbers[0] / spread, excludes_zero(row)))
     columns = ["centre", "all_but_top", "contrast", "mean", "sd", "low", "high", "in_spreads", "credible"]
     note = "The origin is a choice, and none is the right one: say which was taken."
     return OriginSensitivity(pd.DataFrame(rows, columns=columns), (note,))
@@ -339,7 +330,7 @@ def over_frames(
     """Changes with what other templates like these would change, integrated over."""
     if not framed:
         return changes
-    data, rng = Distances.read(matched.of(matched.distances[:, 0]), check=False), np.random.default_rng([seed, 6])
+    data, rng = matched.data, np.random.default_rng([seed, 6])
     widened = []
     for change in changes:
         chains, draws = change.connection_change.shape[:2]

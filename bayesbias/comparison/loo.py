@@ -131,7 +131,11 @@ def compare_models(
                 "unit='attribute'"
             )
     draws, seed = whole_number(draws, "draws"), whole_number(seed, "seed", least=0, most=None)
-    rows, notes = _pairs_once(table)
+    Distances.read(table, check=False)
+    notes, rows = [], table
+    if repeated := int(table.duplicated(PAIR).sum()):
+        rows = once(table, "the table", "models are compared on pairs that count once")
+        notes.append(f"{repeated:,} of {len(table):,} rows repeat a pair and were dropped for every model.")
     data = read_distances(rows)
     judged = []
     with progress("comparing models", len(specs)) as done:
@@ -154,23 +158,15 @@ def _specs(models: Sequence[Model]) -> list[ModelSpec]:
     return specs
 
 
-def _pairs_once(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The rows that every model can take, and what was dropped."""
-    Distances.read(table, check=False)
-    repeated = int(table.duplicated(PAIR).sum())
-    if not repeated:
-        return table, []
-    kept = once(table, "the table", "models are compared on pairs that count once")
-    return kept, [f"{repeated:,} of {len(table):,} rows repeat a pair and were dropped for every model."]
-
-
 def _judge(
     spec: ModelSpec, table: pd.DataFrame, data: Distances, draws: int, seed: int, pairs: bool, unit: Unit, done: Done
 ) -> _Judged:
     """Fit a model and score it; ``done`` is told which share of that is behind."""
     result = Fit(fit(table, spec, draws=draws, seed=seed))
     done(0.1)
-    notes = [*result.notes, *_faults(result)]
+    # draws of engines without chains are independent, and their own checks stand in notes
+    faults = diagnose(result.tree).faults if "diverging" in result.stats else ()
+    notes = [*result.notes, *(f"The fit should not be read: {fault}." for fault in faults)]
     by_unit = None
     if unit == "pair":
         pairs = True
@@ -193,12 +189,6 @@ def _judge(
 def _part(done: Done, begin: float, width: float) -> Done:
     """What a part of the work is to call with its own share done."""
     return lambda share: done(begin + width * share)
-
-
-def _faults(result: Fit) -> list[str]:
-    """What is wrong with chains; draws of the other engines are independent, and their own checks stand in notes."""
-    faults = diagnose(result.tree).faults if "diverging" in result.stats else ()
-    return [f"The fit should not be read: {fault}." for fault in faults]
 
 
 def _left_out_exactly(spec: ModelSpec, data: Distances) -> _Score | None:
@@ -260,14 +250,7 @@ def _refitted(
 def _word_densities(result: Fit, data: Distances, words: IntArray) -> FloatArray:
     """Log density (draws, words) of the distances of some attribute words, given cells and scales of a fit.
 
-    Parameters
-    ----------
-    result
-        A fit with normal residuals of a table that has the cells of ``data``.
-    data
-        The table that holds the words, each pair once.
-    words
-        Indices of attribute words of ``data``, ascending.
+    The fit has normal residuals and the cells of ``data``, which holds the words (indices, ascending).
     """
     posterior = result.posterior
     labels: dict[str, Any] = {"protected_word": data.protected_words, "connection": data.connections}
@@ -293,18 +276,12 @@ def _protected_densities(result: Fit, data: Distances, words: IntArray) -> Float
 
     Given the population's means mu and sds s, the effects of attribute words and the residual sds sigma, the distances
     of a word under a connection, less these effects, are normal with mean mu and covariance sigma^2 I + s^2 11'.
-
-    Parameters
-    ----------
-    post, data
-        As in :func:`_word_densities`.
-    words
-        Indices of protected words of ``data``.
     """
     posterior = result.posterior.sel(connection=data.connections)
     mean = flat_draws(posterior["connection_mean"].to_numpy())
-    sigma2 = np.broadcast_to(_columns(posterior["sigma"]) ** 2, mean.shape)
-    s2 = np.broadcast_to(_columns(posterior["connection_sd"]) ** 2, mean.shape)
+    # a scale without a dimension is that of every connection
+    flat = (flat_draws(posterior[name].to_numpy()) for name in ("sigma", "connection_sd"))
+    sigma2, s2 = (np.broadcast_to(sd.reshape(len(sd), -1) ** 2, mean.shape) for sd in flat)
     values = np.zeros((len(mean), len(words)))
     for i, word in enumerate(words.tolist()):
         for k in range(len(data.connections)):
@@ -329,12 +306,6 @@ def _effects(posterior: xr.Dataset, data: Distances, rows: IntArray, group: str)
         both = posterior["interaction_effect"].sel(attribute_word=names, group=group)
         effects = effects + flat_draws(both.to_numpy())
     return effects
-
-
-def _columns(values: xr.DataArray) -> FloatArray:
-    """Draws of a scale as (draws, values), one column where it has no dimension."""
-    flat = flat_draws(values.to_numpy())
-    return flat.reshape(len(flat), -1)
 
 
 def _leave_pairs(result: Fit, done: Done) -> _Score:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from numbers import Real
 from pathlib import Path
@@ -14,28 +14,273 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 from bayesbias._checks import probability, whole_number
 from bayesbias._core.marginal import Scales
-from bayesbias._core.related import factor_points
-from bayesbias._core.vectors import IntArray
+from bayesbias._core.related import factor_points, positive
+from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS, percent, share
 from bayesbias._results import Result
 from bayesbias.calibration.simulation import complete_truth
-from bayesbias.checks.summaries import PROB, contrasted
-from bayesbias.comparison.designs import Design, PlannedSize, Question, RelatedQuestion, design_of, related_design
+from bayesbias.checks.summaries import PROB, attribute_lists, contrasted
 from bayesbias.comparison.frame_contrasts import frame_effects
 from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import frame_columns
 from bayesbias.errors import InputError, many
+from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import RELATED, fit
 from bayesbias.models.frames import GROUP
 from bayesbias.models.marginal import drawn_scales, fit_for_crossed, prior_of_means, variances_of
-from bayesbias.models.related import related_posterior
+from bayesbias.models.related import components_for, related_posterior, relatedness_for
 from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.words import WordLists, in_order, load_words
+
+MOST_UNKNOWNS = 200
+"""Mean effects of lists beyond which the matrices of a design are too large."""
+
+
+@dataclass(frozen=True)
+class PlannedSize:
+    """Lengths of word lists, and what an interval on them is like.
+
+    Attributes
+    ----------
+    stereotype_words, control_words, protected_words
+        Numbers of distinct words; control words are those of the lists in the contrast.
+    width
+        Mean width of the contrast's equal-tailed interval, in cosine distance.
+    power
+        Probability that the interval excludes 0 if the contrast is as large as was asked.
+    """
+
+    stereotype_words: int
+    control_words: int
+    protected_words: int
+    width: float
+    power: float
+
+
+@dataclass(frozen=True)
+class Design:
+    """Word lists as the model sees them: P lists of attribute words by S sets of protected words.
+
+    The words of a list stand in the same relation to every set, and so do the words of a set to every list.
+    """
+
+    connections: tuple[str, ...]
+    words: IntArray  # attribute words of each list, (P,)
+    classes: IntArray  # their class as in `Distances.class_of_attribute`, (P,)
+    class_index: IntArray  # place of that class among those of the table, (P,)
+    protected: IntArray  # protected words of each set, (S,)
+    group: IntArray  # and their group
+    connection: IntArray  # how a set stands to a list, (S, P); -1 where they never meet
+    contrasted: NDArray[np.bool_]  # whether a list stands in the contrast, (P,)
+
+    @property
+    def stereotype(self) -> NDArray[np.bool_]:
+        """(P,): whether a list is a stereotype's."""
+        return np.asarray(self.classes == 0)
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Stereotype words, control words of the contrast, and protected words."""
+        own = self.stereotype
+        return int(self.words[own].sum()), int(self.words[~own & self.contrasted].sum()), int(self.protected.sum())
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of each design: places of the two connections, effect, interval; and the scales to answer by."""
+
+    first: int
+    second: int
+    effect: float
+    prob: float
+    scales: Scales
+    mean_sd: float
+
+    def answer(self, design: Design) -> PlannedSize:
+        """Width and power of a design."""
+        return _planned(design.sizes, contrast_sd(design, self), self.effect, self.prob)
+
+
+def _planned(sizes: tuple[int, int, int], sd: FloatArray, effect: float, prob: float) -> PlannedSize:
+    """Width and power of an interval, averaged over the posterior sds of a contrast."""
+    z = ndtri((1 + prob) / 2)
+    with np.errstate(divide="ignore"):
+        seen = ndtr(abs(effect) / sd - z) + ndtr(-abs(effect) / sd - z)
+    return PlannedSize(*sizes, width=float(2 * z * sd.mean()), power=float(seen.mean()))
+
+
+def contrast_sd(design: Design, question: Question) -> FloatArray:
+    """Posterior sd (B,) of a contrast of connection means given scales at B points, from the design alone.
+
+    The Gaussian of :func:`bayesbias._core.marginal.mean_part`, whose precision is linear in (i, e) of each connection
+    and set: i = 1 / sigma^2 and e = i / (1 + s^2 i n) for n attribute words.
+    """
+    scales, k = question.scales, len(design.connections)
+    effects, prior = _effects(design, scales)
+    size = k + len(effects)
+    features, total, connection = [], [], []
+    for i, met in enumerate(design.connection):
+        for own in np.unique(met[met >= 0]):
+            words = np.where(met == own, design.words, 0.0)
+            touched = (words > 0)[effects[:, 0]] & np.isin(effects[:, 1], (-1, design.group[i]))
+            x = np.zeros((len(words), size))
+            x[effects[touched, 0], k + np.flatnonzero(touched)] = 1
+            mean, n = words @ x / words.sum(), words.sum()
+            apart = x.T @ (words[:, None] * x) - n * np.outer(mean, mean)
+            mean[own] = 1
+            features.append(design.protected[i] * np.stack([apart, n * np.outer(mean, mean)]))
+            total.append(n)
+            connection.append(own)
+    inverse = 1 / scales.sigma2[:, connection]
+    grown = 1 + scales.s2[:, connection] * inverse * np.array(total)
+    weights = np.hstack([inverse, inverse / grown])
+    normal = weights @ np.stack(features, axis=1).reshape(-1, size * size)
+    sd = np.hstack([np.full((len(prior), k), question.mean_sd), np.sqrt(prior)])
+    precision = normal.reshape(-1, size, size) * sd[:, :, None] * sd[:, None, :]
+    precision[:, np.arange(size), np.arange(size)] += 1
+    contrast = np.zeros((len(sd), size, 1))
+    contrast[:, question.first, 0], contrast[:, question.second, 0] = question.mean_sd, -question.mean_sd
+    variance: FloatArray = (contrast * np.linalg.solve(precision, contrast)).sum(axis=(1, 2))
+    return np.sqrt(variance)
+
+
+def _effects(design: Design, scales: Scales) -> tuple[IntArray, FloatArray]:
+    """Mean effects of lists, (E, 2): list, and group or -1; and their prior variances (B, E)."""
+    pairs = [(i, -1) for i in range(len(design.words))]
+    if scales.interaction is not None:
+        met = [set(design.group[column >= 0].tolist()) for column in design.connection.T]
+        pairs += [(i, group) for i, groups in enumerate(met) for group in sorted(groups)]
+    effects = np.array(pairs)
+    variance = scales.attribute[:, design.class_index[effects[:, 0]]]
+    if scales.interaction is not None:
+        variance = np.where(effects[:, 1] < 0, variance, scales.interaction[:, None])
+    return effects, variance / design.words[effects[:, 0]]
+
+
+def design_of(data: Distances, first: str, second: str) -> Design:
+    """The lists and sets of a table, for a contrast; a pair that is missing stands as the others of its group do."""
+    groups = data.group_index
+    stands = np.full((len(data.protected_words), len(data.attribute_words)), -1)
+    stands[data.word, data.attribute] = data.connection
+    for group in np.unique(groups):
+        own = stands[groups == group]
+        highest, lowest = own.max(axis=0), np.where(own < 0, len(data.connections), own).min(axis=0)
+        stands[groups == group] = np.where((own < 0) & (highest == lowest), highest, own)
+    sets, protected = np.unique(np.column_stack([groups, stands]), axis=0, return_counts=True)
+    kinds = np.vstack([data.class_of_attribute, data.class_index, sets[:, 1:]])
+    lists, words = np.unique(kinds, axis=1, return_counts=True)
+    names = tuple(data.connections.tolist())
+    contrasted = np.isin(lists[2:], [names.index(first), names.index(second)]).any(axis=0)
+    design = Design(names, words, lists[0], lists[1], protected, sets[:, 0], lists[2:], contrasted)
+    if len(words) * (1 + len(np.unique(design.group))) > MOST_UNKNOWNS:
+        raise InputError(
+            f"the missing pairs leave {len(words)} kinds of attribute words: give the table a column 'group', so that "
+            "a missing pair can be told from its group, or plan from the word lists"
+        )
+    return design
+
+
+@dataclass(frozen=True)
+class RelatedDesign:
+    """Attribute lists behind a contrast of given protected words; Q components, L lists."""
+
+    words: IntArray  # of each list, (L,)
+    stereotype: NDArray[np.bool_]  # whether a list is a stereotype's, (L,)
+    contrasted: NDArray[np.bool_]  # whether it stands in the contrast, (L,)
+    kind: IntArray  # attribute class of each list among those of the connections, (L,)
+    protected: int  # number of protected words
+    weights: FloatArray  # of each list in each component, in cosine distance, (Q, L)
+    alike: FloatArray  # mean correlation of different words of one list, (Q, L)
+    across: FloatArray  # mean correlation of the words of two lists, (Q, L, L)
+    unrelated: FloatArray  # mean correlation of two words of the vocabulary, (Q,)
+
+    def sizes(self, lengths: FloatArray) -> tuple[int, int, int]:
+        """Stereotype words, control words of the contrast, and protected words, with lists of these lengths."""
+        own, control = self.stereotype, ~self.stereotype & self.contrasted
+        return int(lengths[own].sum()), int(lengths[control].sum()), self.protected
+
+    def variance(self, lengths: FloatArray, alike: bool) -> FloatArray:
+        """Variance of the contrast for factors of 1, by the attribute classes of two lists, (A, A).
+
+        Lists are longer by similar words, or by further unrelated topics.
+        """
+        times = lengths / self.words
+        if alike:
+            own, across = self.alike * (1 - 1 / lengths) + 1 / lengths, self.across
+        else:
+            topics = np.maximum(times, 1.0)
+            share = 1 / np.maximum(topics[:, None], topics)
+            short = np.minimum(lengths, self.words)
+            first = self.alike * (1 - 1 / short) + 1 / short
+            own = first / topics + (1 - 1 / topics) * self.unrelated[:, None]
+            across = self.across * share + (1 - share) * self.unrelated[:, None, None]
+        correlations = across.copy()
+        places = np.arange(len(lengths))
+        correlations[:, places, places] = own
+        weights = self.weights[:, :, None] * (self.kind[:, None] == np.arange(self.kind.max() + 1))
+        value: FloatArray = np.einsum("qla,qlm,qmb->ab", weights, positive(correlations), weights, optimize=True)
+        return value
+
+
+@dataclass(frozen=True)
+class RelatedQuestion:
+    """What is asked of each design: effect and interval, with equally probable points of the factors, (M, A)."""
+
+    effect: float
+    prob: float
+    factors: FloatArray
+
+    def answer(self, design: RelatedDesign, lengths: FloatArray, alike: bool) -> PlannedSize:
+        """Width and power of lists of these lengths."""
+        variance = np.einsum("ma,ab,mb->m", self.factors, design.variance(lengths, alike), self.factors)
+        return _planned(design.sizes(lengths), np.sqrt(np.maximum(variance, 0.0)), self.effect, self.prob)
+
+
+def related_design(data: Distances, first: str, second: str) -> RelatedDesign:
+    """The lists behind a contrast of a table that knows how its words are related."""
+    relatedness = relatedness_for(data)
+    parts = components_for(relatedness, data.protected_words)
+    of_word, names = attribute_lists(data)
+    member = of_word == np.arange(len(names))[:, None]
+    share = _shares(data, member, first) - _shares(data, member, second)
+    both = ~np.isnan(share).any(axis=1)
+    if not both.any():
+        raise InputError(f"no protected word has distances under both {first} and {second}")
+    coefficients = np.nan_to_num(share) * whole_weights(data, both)[:, None]
+    same, shares = relatedness.overlaps(member, data.attribute_words.tolist())
+    across = np.moveaxis(shares @ parts.correlations.T + same[:, :, None], 2, 0)
+    different = np.diagonal(shares, axis1=0, axis2=1).T
+    counted = different.sum(axis=1)
+    within = np.divide(different, counted[:, None], out=np.zeros_like(different), where=counted[:, None] > 0)
+    typical = parts.correlations @ relatedness.pairs.counts / relatedness.pairs.counts.sum()
+    class_of = np.array([data.class_of_attribute[row].min() for row in member])
+    return RelatedDesign(
+        words=member.sum(axis=1),
+        stereotype=class_of == 0,
+        contrasted=(np.abs(coefficients) > 0).any(axis=0),
+        kind=np.array([data.connection_classes.index(data.classes[i]) for i in class_of]),
+        protected=len(data.protected_words),
+        weights=(parts.loadings * np.sqrt(parts.variances)).T @ coefficients,
+        alike=np.where(counted > 0, parts.correlations @ within.T, typical[:, None]),
+        across=across,
+        unrelated=typical,
+    )
+
+
+def _shares(data: Distances, member: NDArray[np.bool_], connection: str) -> FloatArray:
+    """Share of each list in each protected word's distances of a connection, (J, L); NaN without any."""
+    rows = data.connection == data.connections.tolist().index(connection)
+    counts = np.zeros((len(data.protected_words), len(member)))
+    np.add.at(counts, (data.word[rows], np.argmax(member[:, data.attribute[rows]], axis=0)), 1.0)
+    total = counts.sum(axis=1, keepdims=True)
+    return np.where(total > 0, counts / np.maximum(total, 1), np.nan)
+
 
 TYPICAL_TABLES = 18
 TYPICAL_SCALES: Mapping[str, Mapping[str, float] | float] = MappingProxyType(
@@ -107,7 +352,21 @@ class Plan(Result):
     @property
     def ways(self) -> str:
         """The lists that would show the difference with the power that was asked for."""
-        return "; ".join(_way_in_words(row, self.present) for row in self.needed.to_dict("records"))
+        ways = []
+        for row in self.needed.to_dict("records"):
+            if not row["reachable"]:
+                known = f"power {share(row['power'])} and width {row['width']:.3f}"
+                ways.append(f"{row['varied']} are not enough ({known} even with {LIMIT:,} times as many)")
+                continue
+            changed = [f"{row[key]:,} {key.split('_')[0]}" for key in SIZES if row[key] != getattr(self.present, key)]
+            if not changed:
+                ways.append(f"{row['varied']} as they are")
+            else:
+                factor = row["factor"]  # with two digits, never in powers of ten
+                times = f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
+                named = " and ".join(filter(None, [", ".join(changed[:-1]), changed[-1]]))
+                ways.append(f"{row['varied']} \N{MULTIPLICATION SIGN} {times} ({named} words)")
+        return "; ".join(ways)
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
@@ -182,8 +441,25 @@ def plan(
     first, second = contrasted(first, second, valid, data.filled)
     design = design_of(data, first, second)
     question = Question(valid.index(first), valid.index(second), effect, prob, draws, mean_sd)
-    ways = _ways(design)
-    needed = pd.DataFrame([_needed(design, name, way, question, power) for name, way in ways.items()])
+    stereotype, control, _ = design.sizes
+    ways: dict[str, Way] = {"protected words": (False, False, True), "all": (True, True, True)}
+    if control:
+        ways = {"stereotype and control lists" if stereotype else "control lists": (True, True, False)} | ways
+    if stereotype:
+        ways = {"stereotype lists": (True, False, False)} | ways
+    needed, curve = [], []
+    for name, way in ways.items():
+        longest = _longest(design, way)
+
+        def sized(length: int, way: Way = way) -> PlannedSize:
+            return question.answer(_grown(design, way, length))
+
+        fixed = {key for key, varied in zip(SIZES, way, strict=True) if varied}
+        needed.append(_needed(name, sized, longest, LIMIT * longest, power, fixed))
+        curve += [
+            {"varied": name, "factor": factor, **asdict(sized(max(1, int(factor * longest + 0.5))))}
+            for factor in FACTORS
+        ]
     return Plan(
         first=first,
         second=second,
@@ -192,8 +468,8 @@ def plan(
         power=power,
         scales_from=source,
         present=question.answer(design),
-        needed=needed.astype(dict.fromkeys(SIZES, "Int64")),
-        curve=pd.DataFrame(_curve(design, ways, question)),
+        needed=pd.DataFrame(needed).astype(dict.fromkeys(SIZES, "Int64")),
+        curve=pd.DataFrame(curve),
     )
 
 
@@ -233,11 +509,14 @@ def _related_plan(
     needed, curve = [], []
     for name, (varied, alike) in ways.items():
 
-        def sized(factor: float, varied: NDArray[np.bool_] = varied, alike: bool = alike) -> PlannedSize:
-            return question.answer(design, np.where(varied, np.maximum(1, np.round(now * factor)), now), alike)
+        def sized(percent: int, varied: NDArray[np.bool_] = varied, alike: bool = alike) -> PlannedSize:
+            longer = np.maximum(1, np.round(now * (percent / 100)))
+            return question.answer(design, np.where(varied, longer, now), alike)
 
-        curve += [{"varied": name, "factor": factor, **asdict(sized(factor))} for factor in FACTORS]
-        needed.append(_needed_factor(name, sized, power))
+        curve += [{"varied": name, "factor": factor, **asdict(sized(int(100 * factor)))} for factor in FACTORS]
+        both = design.sizes(now), design.sizes(np.where(varied, LIMIT * now, now))
+        changed = {key for key, short, long in zip(SIZES, *both, strict=True) if short != long}
+        needed.append(_needed(name, sized, 100, 100 * LIMIT, power, changed))
     return Plan(
         first=first,
         second=second,
@@ -251,15 +530,19 @@ def _related_plan(
     )
 
 
-def _needed_factor(name: str, sized: Callable[[float], PlannedSize], power: float) -> dict[str, Any]:
-    """A row of ``Plan.needed``: the smallest factor, in hundredths, by bisection."""
-    answer = sized(LIMIT)
+def _needed(
+    name: str, sized: Callable[[int], PlannedSize], present: int, most: int, power: float, varied: set[str]
+) -> dict[str, Any]:
+    """A row of ``Plan.needed``: the fewest steps that show the difference, by bisection, since power grows with lists.
+
+    ``present`` is how many steps the lists are long now, ``most`` how many stand for lists without end.
+    """
+    answer = sized(most)
     if answer.power < power:
-        changed = {key for key in SIZES if getattr(answer, key) != getattr(sized(1.0), key)}
-        row = {key: pd.NA if key in changed else value for key, value in asdict(answer).items()}
+        row = {key: pd.NA if key in varied else value for key, value in asdict(answer).items()}
         return {"varied": name, "factor": float("nan"), **row, "reachable": False}
-    fewest = 1 + bisect_left(range(1, 100 * LIMIT), True, key=lambda step: sized(step / 100).power >= power)
-    return {"varied": name, "factor": fewest / 100, **asdict(sized(fewest / 100)), "reachable": True}
+    fewest = 1 + bisect_left(range(1, most), True, key=lambda steps: sized(steps).power >= power)
+    return {"varied": name, "factor": fewest / present, **asdict(sized(fewest)), "reachable": True}
 
 
 def _effect(value: object) -> float:
@@ -270,16 +553,6 @@ def _effect(value: object) -> float:
 
 Way = tuple[bool, bool, bool]
 """Whether stereotype lists, control lists and protected words are varied."""
-
-
-def _ways(design: Design) -> dict[str, Way]:
-    stereotype, control, _ = design.sizes
-    ways: dict[str, Way] = {}
-    if stereotype:
-        ways["stereotype lists"] = (True, False, False)
-    if control:
-        ways["stereotype and control lists" if stereotype else "control lists"] = (True, True, False)
-    return {**ways, "protected words": (False, False, True), "all": (True, True, True)}
 
 
 def _longest(design: Design, way: Way) -> int:
@@ -304,32 +577,6 @@ def _varied(design: Design, way: Way) -> tuple[IntArray, IntArray]:
     return np.where(design.stereotype, stereotype, control & design.contrasted), np.full(
         len(design.protected), protected
     )
-
-
-def _needed(design: Design, name: str, way: Way, question: Question, power: float) -> dict[str, Any]:
-    """A row of ``Plan.needed``: the fewest words by bisection, since power grows with every list."""
-    longest = _longest(design, way)
-    top = LIMIT * longest
-    answer = question.answer(_grown(design, way, top))
-    if answer.power < power:
-        fixed = dict(zip(SIZES, way, strict=True))
-        row = {key: pd.NA if fixed.get(key) else value for key, value in asdict(answer).items()}
-        return {"varied": name, "factor": float("nan"), **row, "reachable": False}
-
-    def seen(length: int) -> bool:
-        return question.answer(_grown(design, way, length)).power >= power
-
-    fewest = 1 + bisect_left(range(1, top), True, key=seen)
-    answer = question.answer(_grown(design, way, fewest))
-    return {"varied": name, "factor": fewest / longest, **asdict(answer), "reachable": True}
-
-
-def _curve(design: Design, ways: Mapping[str, Way], question: Question) -> Iterator[dict[str, Any]]:
-    for name, way in ways.items():
-        longest = _longest(design, way)
-        for factor in FACTORS:
-            answer = question.answer(_grown(design, way, max(1, int(factor * longest + 0.5))))
-            yield {"varied": name, "factor": factor, **asdict(answer)}
 
 
 def _scales_of(
@@ -415,19 +662,3 @@ def _every_pair(lists: WordLists) -> pd.DataFrame:
         rows += [(own, group, word, connection, 1.0) for own in protected for word, connection in stands.items()]
     table = pd.DataFrame(rows, columns=["protected_word", "group", "attribute_word", "connection", "distance"])
     return table.assign(attribute_class=table["connection"])
-
-
-def _times(factor: float) -> str:
-    """A factor with two digits, never in powers of ten."""
-    return f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
-
-
-def _way_in_words(row: Mapping[Any, Any], now: PlannedSize) -> str:
-    if not row["reachable"]:
-        known = f"power {share(row['power'])} and width {row['width']:.3f}"
-        return f"{row['varied']} are not enough ({known} even with {LIMIT:,} times as many)"
-    changed = [f"{row[key]:,} {key.split('_')[0]}" for key in SIZES if row[key] != getattr(now, key)]
-    if not changed:
-        return f"{row['varied']} as they are"
-    named = f"{', '.join(changed[:-1])} and {changed[-1]}" if len(changed) > 1 else changed[0]
-    return f"{row['varied']} \N{MULTIPLICATION SIGN} {_times(row['factor'])} ({named} words)"

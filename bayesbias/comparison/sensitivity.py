@@ -1,9 +1,9 @@
-"""How a contrast depends on the priors."""
+"""How a contrast depends on the priors and on single words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,13 @@ from bayesbias._phrases import MINUS
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB, contrasted, describe
-from bayesbias.comparison.associations import GIVEN, POPULATIONS
-from bayesbias.comparison.contrast import connections_of, contrast_draws
+from bayesbias.comparison.associations import GIVEN, POPULATIONS, SIMILAR
+from bayesbias.comparison.contrast import beside_associated, connections_of, contrast_draws
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import fit
+from bayesbias.models.moments import Moments
 from bayesbias.models.results import Fit
 from bayesbias.models.spec import Gamma, ModelSpec
 
@@ -217,23 +219,138 @@ def _power(result: Fit, spec: ModelSpec, contrast: str, drawn: FloatArray) -> pd
         }
     )
     by_prior, by_likelihood = psense(tree, group="prior"), psense(tree, group="likelihood")
-    rows = [
-        (name, label, float(prior), float(likelihood), _diagnosis(float(prior), float(likelihood)))
-        for name in [contrast, *names]
-        for label, prior, likelihood in zip(
-            _labels(dataset[name]), np.ravel(by_prior[name]), np.ravel(by_likelihood[name]), strict=True
-        )
-    ]
-    table = pd.DataFrame(rows, columns=["parameter", "label", "prior", "likelihood", "diagnosis"])
+    pieces = []
+    for name in [contrast, *names]:
+        values = dataset[name]
+        labels = [pd.NA] if values.ndim == 2 else values[values.dims[2]].to_numpy()
+        both = {"prior": np.ravel(by_prior[name]), "likelihood": np.ravel(by_likelihood[name])}
+        pieces.append(pd.DataFrame({"parameter": name, "label": labels, **both}))
+    table = pd.concat(pieces, ignore_index=True)
+    agree = np.where(table["likelihood"] > MOST_POWER, "prior and data may disagree", "strong prior, weak likelihood")
+    table["diagnosis"] = np.where(table["prior"] > MOST_POWER, agree, "the prior hardly counts")
     return table.astype(dict.fromkeys(("parameter", "label", "diagnosis"), "string"))
 
 
-def _labels(values: xr.DataArray) -> list[object]:
-    """The label of each value of a parameter (chain, draw, ...); pd.NA where there is one."""
-    return [pd.NA] if values.ndim == 2 else values[values.dims[2]].to_numpy().tolist()
+KINDS_OF_WORDS = (ALL, "attribute", "protected", "stereotype")
+"""Words that can be left out."""
+COLUMNS = ["kind", "word", "list", "n", "mean", "sd", "shift", "shift_sd"]
 
 
-def _diagnosis(prior: float, likelihood: float) -> str:
-    if not prior > MOST_POWER:
-        return "the prior hardly counts"
-    return "prior and data may disagree" if likelihood > MOST_POWER else "strong prior, weak likelihood"
+class _Word(NamedTuple):
+    """A word with its list, and its place among the words of its kind."""
+
+    kind: str
+    name: str
+    list: str
+    place: int
+
+
+def influence(
+    post: xr.DataTree, first: str = "associated", second: str | None = None, words: str = "all", seed: int = 0
+) -> pd.DataFrame:
+    """What leaving out each attribute word and each protected word does to a whole-list contrast.
+
+    The model is fitted again to the distances without the word. Nothing is drawn: given the scales the contrast is
+    normal, and its conditional moments are averaged over the scales, for all words at the same points. What noise is
+    left does not hide the influence of a single control word.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit` with a model that the exact or the marginal engine fits.
+    first, second
+        Connections; the contrast is the mean of ``first`` minus that of ``second``. By default ``second`` is the
+        headline: different where the fit holds it, or else the first control list.
+    words
+        ``"all"``, ``"attribute"``, ``"protected"``, or ``"stereotype"``: protected words and those of stereotypes.
+    seed
+        Seed of the points of the scales.
+
+    Returns
+    -------
+    DataFrame
+        One row a word, the most influential first: ``kind`` (attribute or protected), ``word``, ``list`` (attribute
+        class or group), ``n`` (its distances), ``mean`` and ``sd`` of the contrast without it, ``shift`` (without it
+        minus with it, cosine distance) and ``shift_sd`` (in posterior sds of the contrast with all words). ``attrs``
+        holds ``first``, ``second``, ``mean``, ``sd`` (with all words), ``population`` (``"given"`` where words are
+        related, else ``"similar"``, as in :func:`contrasts`) and ``left_out``: kind, word and reason for each word
+        without which there is no contrast.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.checks.influence(post, words="protected")["word"].head(2).tolist()
+    ['dance', 'algebra']
+    """
+    result = Fit.read(post)
+    one_of(words, KINDS_OF_WORDS, "words")
+    first, second = _connections(result, first, second)
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
+    spec = result.spec
+    family = family_of(spec)
+    if (reason := family.obstacle(spec)) is not None:
+        raise InputError(
+            f"the model {spec.name!r} needs NUTS for every word left out: {reason}; fit these distances with "
+            "'crossed' or 'published' and ask for the influence there"
+        )
+    spec, data = family.prepared(spec, result.data)
+    moments, moments_without = family_of(spec).moments(spec, data, rng)
+    labels = data.connections.tolist()
+    mean, sd = _contrast(moments, labels, first, second)
+    rows, left_out = [], []
+    chosen, total = _asked(data, words), np.bincount(data.connection)
+    places = {"attribute": data.attribute, "protected": data.word}
+    with progress("leaving out words", len(chosen)) as done:
+        for i, word in enumerate(chosen):
+            counted = np.bincount(data.connection[places[word.kind] == word.place], minlength=len(labels))
+            gone = [name for name in (first, second) if counted[labels.index(name)] == total[labels.index(name)]]
+            try:
+                if gone:
+                    raise InputError(f"it has all distances of {' and '.join(gone)}")
+                names, without = moments_without(word.kind, word.place)
+            except InputError as error:
+                left_out.append((word.kind, word.name, str(error)))
+            else:
+                figures = _contrast(without, names, first, second)
+                shift = figures[0] - mean
+                rows.append((*word[:3], int(counted.sum()), *figures, shift, shift / sd))
+            done(i + 1)
+    table = pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COLUMNS[:3], "string"))
+    table = table.sort_values("shift", key=np.abs, ascending=False, kind="stable", ignore_index=True)
+    table.attrs = {"first": first, "second": second, "mean": mean, "sd": sd, "left_out": left_out}
+    table.attrs["population"] = GIVEN if family_of(spec).given else SIMILAR
+    return table
+
+
+def _connections(result: Fit, first: str, second: str | None) -> tuple[str, str]:
+    """The two connections of a contrast; the second is by default the headline's."""
+    valid = connections_of(result)[0]
+    one_of(first, valid, "the connection")
+    if second is None:
+        second = next((name for name in beside_associated(result) if name != first), None)
+        if second is None:
+            raise InputError(f"give second: the fit holds {', '.join(valid)}, and no headline with {first!r}")
+    one_of(second, valid, "the connection")
+    if first == second:
+        raise InputError(f"a contrast needs two connections, given {first!r} twice; the fit holds {', '.join(valid)}")
+    return first, second
+
+
+def _asked(data: Distances, words: str) -> list[_Word]:
+    """The words to leave out in turn."""
+    # the list of an attribute word is the class of its first row, that of a protected word its group
+    classes = data.attribute_class[np.unique(data.attribute, return_index=True)[1]].tolist()
+    attribute = [_Word("attribute", name, classes[i], i) for i, name in enumerate(data.attribute_words.tolist())]
+    protected = [_Word("protected", name, data.groups[i], i) for i, name in enumerate(data.protected_words.tolist())]
+    if words == "stereotype":
+        attribute = [word for word in attribute if data.class_of_attribute[word.place] == 0]
+    return [*(attribute if words != "protected" else []), *(protected if words != "attribute" else [])]
+
+
+def _contrast(moments: Moments, labels: list[str], first: str, second: str) -> tuple[float, float]:
+    """Mean and sd of the contrast of two connections."""
+    mean, covariance = moments
+    names = np.array(labels)
+    sign = (names == first).astype(float) - (names == second)
+    return float(sign @ mean), float(np.sqrt(sign @ covariance @ sign))

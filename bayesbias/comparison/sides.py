@@ -1,25 +1,26 @@
-"""Contrasts and associations before and after a change: their joint posterior."""
+"""The same pairs in several embeddings, and the joint posterior of a contrast before and after a change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from itertools import combinations
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias._checks import one_of
+from bayesbias._checks import one_of, printable
 from bayesbias._core.mixtures import opposite_signs
 from bayesbias._core.vectors import FloatArray
-from bayesbias.comparison.associations import DIFFERENCE, RAW, why_no_association
-from bayesbias.comparison.matching import SAME, unchanged
-from bayesbias.comparison.parts import decomposition_weights
+from bayesbias.comparison.associations import DIFFERENCE, RAW, decomposition_weights, why_no_association
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
-from bayesbias.errors import InputError
+from bayesbias.distances.storage import PAIR, once, stored_coverage
+from bayesbias.errors import InputError, listed
 from bayesbias.models.cells import Cells, association_weights, cell_weights, difference_weights, whole_weights
 from bayesbias.models.functionals import (
     DrawnFunctionals,
@@ -29,6 +30,232 @@ from bayesbias.models.functionals import (
     related_functionals,
 )
 from bayesbias.models.spec import ModelSpec
+
+Case = Literal["as-is", "fallback"]
+CASES = ("as-is", "fallback")
+LABELS = ["group", "attribute_class", "connection"]
+KEY = [*PAIR, "connection"]
+SAME = 1e-6
+"""Differences of distances below this are rounding of vectors in single precision."""
+PARTLY = 0.05
+"""Share of unchanged distances from which on a note says that there are such."""
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The pairs that all tables hold."""
+
+    table: pd.DataFrame  # a row a pair: protected_word, group, attribute_word, attribute_class, connection
+    embeddings: tuple[str, ...]  # in the order given
+    distances: FloatArray  # (pairs, embeddings)
+    notes: tuple[str, ...]  # on what did not match
+    coverage: dict[str, dict[str, Any]]  # name to the coverage that its table carried
+
+    def of(self, values: FloatArray) -> pd.DataFrame:
+        """A table of the pairs with such values (pairs,) as distances."""
+        return self.table.assign(distance=values)
+
+    @cached_property
+    def data(self) -> Distances:
+        """The pairs in the first embedding."""
+        return Distances.read(self.of(self.distances[:, 0]), check=False)
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Places of each two embeddings."""
+        return list(combinations(range(len(self.embeddings)), 2))
+
+    def label(self, before: int, after: int) -> str:
+        """The name of a change."""
+        return f"{self.embeddings[before]} → {self.embeddings[after]}"
+
+    def change(self, before: int, after: int) -> FloatArray:
+        """Differences (pairs,) of the distances in two embeddings."""
+        return self.distances[:, after] - self.distances[:, before]
+
+
+@dataclass(frozen=True)
+class ChangeDraws:
+    """Draws of one change; K connections, J protected words."""
+
+    before: int  # places of the two embeddings
+    after: int
+    connection_before: FloatArray  # (chain, draw, K)
+    connection_change: FloatArray
+    word_before: FloatArray  # (chain, draw, J, K), NaN where a cell is empty
+    word_change: FloatArray
+    scales: Mapping[str, FloatArray]  # scale to draws (chain, draw, ...); 0 where changes are known exactly
+    stats: Mapping[str, float]  # Pareto k and effective points of the importance weights, where there are any
+    faults: tuple[str, ...]  # why the draws should not be read
+    notes: tuple[str, ...]  # what was done to the table
+    engine: str
+
+
+def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
+    """The pairs that all tables hold, under the same connection."""
+    one_of(case, CASES, "case")
+    if len(tables) < 2:
+        raise InputError(f"a comparison needs the tables of two embeddings or more, given {len(tables)}")
+    names = [str(name) for name in tables]
+    for name in names:
+        printable(name, "the name of a table")
+    if len(set(names)) < len(names):
+        raise InputError(f"the names of the tables are {', '.join(map(repr, names))}: give each a name of its own")
+    if arrows := [name for name in names if "→" in name]:
+        raise InputError(f"the name {arrows[0]!r} holds an arrow, which names changes: give it another name")
+    read = {str(name): _read(str(name), table, case) for name, table in tables.items()}
+    first, *others = read.values()
+    joined = first.rename(columns={"distance": "0"})
+    for i, other in enumerate(others, start=1):
+        joined = joined.merge(other[[*KEY, "distance"]].rename(columns={"distance": str(i)}), on=KEY, sort=False)
+    if joined.empty:
+        raise InputError(_nothing_shared(read, case))
+    pairs = joined[[*PAIR, *LABELS]].assign(group=_groups(joined, others))
+    distances = joined[[str(i) for i in range(len(read))]].to_numpy(dtype=float)
+    records = {str(name): stored_coverage(table) for name, table in tables.items()}
+    coverage = {name: record.as_dict() for name, record in records.items() if record is not None}
+    notes = [note for name, table in read.items() for note in _left_over(name, table, joined)]
+    outside = dict(zip(read, ((distances < 0) | (distances > 2)).sum(axis=0), strict=True))
+    notes += [
+        *_conflicts(first, others),
+        *(
+            f"{count:,} of {len(distances):,} values of {name} lie outside [0, 2], where no cosine distance lies."
+            for name, count in outside.items()
+            if count
+        ),
+        *_case_notes(read, case),
+        *_sizes(coverage),
+    ]
+    return Matched(pairs, tuple(read), distances, tuple(notes), coverage)
+
+
+def unchanged(differences: FloatArray, places: NDArray[np.bool_]) -> float | None:
+    """The change that all differences (pairs,) at these places have in common, or None where they vary."""
+    here = differences[places]
+    if np.ptp(here) > SAME:
+        return None
+    return 0.0 if abs(here.mean()) <= SAME else float(here.mean())
+
+
+def _read(name: str, table: pd.DataFrame, case: Case) -> pd.DataFrame:
+    """A table's pairs, each once, in lower case if capital letters do not count."""
+    try:
+        distances = Distances.read(table, check=False)
+        distances.refuse_scores("a comparison")
+        clean = distances.table
+        if case == "fallback":
+            clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})
+        return once(clean, "the table", "a comparison takes each pair once")
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+
+
+def _group_of_word(table: pd.DataFrame) -> pd.Series:
+    return table.drop_duplicates("protected_word").set_index("protected_word")["group"]
+
+
+def _groups(joined: pd.DataFrame, others: Sequence[pd.DataFrame]) -> NDArray[Any]:
+    """The group of each row's protected word: the first that any table knows."""
+    groups = joined["group"].to_numpy()
+    for other in others:
+        groups = np.where(groups == "", joined["protected_word"].map(_group_of_word(other)).to_numpy(), groups)
+    return groups
+
+
+def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[str]:
+    """What of a table is not compared."""
+    left = len(table) - len(joined)
+    if not left:
+        return []
+    gone = [sorted(set(table[column]) - set(joined[column])) for column in PAIR]
+    named = " and ".join(
+        f"the {kind} {listed(words)}"
+        for kind, words in zip(("protected words", "attribute words"), gone, strict=True)
+        if words
+    )
+    return [
+        f"{left:,} of {len(table):,} pairs of {name} have no counterpart in every other table and are left out"
+        + (f", among them all of {named}." if named else ".")
+    ]
+
+
+def _conflicts(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> list[str]:
+    """A note on protected words that stand in another group of another table."""
+    own, moved = _group_of_word(first), set[str]()
+    for other in others:
+        theirs = _group_of_word(other).reindex(own.index)
+        moved |= set(own.index[theirs.notna() & (theirs != "") & (own != "") & (theirs != own)])
+    return [f"The tables have other groups for {listed(sorted(moved))}; those of the first count."] if moved else []
+
+
+def _sizes(coverage: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A note where embeddings have different dimensions."""
+    dimensions = {name: record.get("embedding", {}).get("dimensions") for name, record in coverage.items()}
+    known = {name: size for name, size in dimensions.items() if size}
+    if len(set(known.values())) < 2:
+        return []
+    sizes = ", ".join(f"{name} {size}" for name, size in known.items())
+    return [
+        f"The embeddings have different dimensions ({sizes}), and cosines shrink as dimensions grow: read changes in "
+        "spreads of control distances too (standardise=True)."
+    ]
+
+
+def _case_notes(read: Mapping[str, pd.DataFrame], case: Case) -> list[str]:
+    """Whether capital letters counted, or which tables hold none, where another holds words that they lack."""
+    if case == "fallback":
+        return ["Words were matched without regard to capital letters."]
+    words = {name: set(table["protected_word"]) | set(table["attribute_word"]) for name, table in read.items()}
+    capitals = {name: {word for word in own if word != word.lower()} for name, own in words.items()}
+    some = set().union(*capitals.values())
+    wholly = [name for name, own in capitals.items() if not own and some - words[name]]
+    if not wholly:
+        return []
+    return [
+        f"{' and '.join(wholly)} holds words in lower case only, and other tables hold capitals: pass case='fallback' "
+        "here, or to distance_table if its embedding is lower-cased, to compare these words too."
+    ]
+
+
+def _nothing_shared(read: Mapping[str, pd.DataFrame], case: Case) -> str:
+    """Why the tables share no pair under the same connection."""
+    if set.intersection(*(_pairs(table, fold=False) for table in read.values())):
+        return f"the tables of {', '.join(read)} share pairs, but under different connections: make both from one list"
+    if case == "as-is" and set.intersection(*(_pairs(table, fold=True) for table in read.values())):
+        return (
+            f"the tables of {', '.join(read)} share no pair as words are written, and do without capital letters: "
+            "pass case='fallback'"
+        )
+    contents = "; ".join(
+        f"{name} holds {listed(list(table['protected_word'].unique()))}" for name, table in read.items()
+    )
+    return f"the tables share no pair of protected and attribute word: make them from one word list ({contents})"
+
+
+def _pairs(table: pd.DataFrame, fold: bool) -> set[tuple[str, ...]]:
+    columns: Iterable[pd.Series] = (table[column].str.casefold() if fold else table[column] for column in PAIR)
+    return set(zip(*columns, strict=True))
+
+
+def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[str]:
+    """Sentences on connections that changed as one, and on distances that did not change."""
+    if len(fixed) == len(data.connections) and not any(fixed.values()):
+        return [f"{label}: both tables hold the same distances, so that the change is exactly 0."]
+    names = data.connections.tolist()
+    notes = [
+        f"{label}: every distance of {names[k]} words changed by exactly {value:.4g}, which is taken as known."
+        for k, value in fixed.items()
+    ]
+    same = np.abs(change) <= SAME
+    for k, name in enumerate(names):
+        share = same[data.connection == k].mean()
+        if k not in fixed and share >= PARTLY:
+            notes.append(
+                f"{label}: {100 * share:.0f}% of the distances of {name} words did not change at all; the model of "
+                "changes takes them for values of a normal distribution."
+            )
+    return notes
+
 
 ROWS = (RAW, DIFFERENCE)
 MEANINGS = {
@@ -42,22 +269,12 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Sums:
-    """Weighted sums of the mean distances in one embedding: ``combine @ parts`` are their weights.
+    """Weighted sums of the mean distances in one embedding: ``combine @ parts`` are their weights."""
 
-    Attributes
-    ----------
-    combine, parts
-        Arrays (m, p) and (p, J * C) over the cells of one embedding.
-    kept
-        Which protected words (J,) have a row.
-    kind
-        One of :data:`ROWS`.
-    """
-
-    combine: sparse.csr_array
-    parts: sparse.csr_array
-    kept: NDArray[np.bool_]
-    kind: str
+    combine: sparse.csr_array  # (m, p)
+    parts: sparse.csr_array  # (p, J * C), over the cells of one embedding
+    kept: NDArray[np.bool_]  # which protected words (J,) have a row
+    kind: str  # one of ROWS
 
     def of(self, cells: Cells) -> FloatArray:
         """Observed values (m,)."""
@@ -81,13 +298,15 @@ def row_sums(data: Distances, cells: Cells, first: str, second: str | None, rows
 
 
 def _difference_sums(data: Distances, cells: Cells, connections: list[str]) -> Sums:
+    """The mean distance to one connection, or the difference of two."""
     names = data.connections.tolist()
     places = [names.index(name) for name in connections]
     kept = cells.filled[:, places].all(axis=1)
     if not kept.any():  # of different words: their means, less each other
-        means = [_mean_weights(data, cells, place) for place in places]
-        both = sparse.csr_array(np.array([[1.0, -1.0]]))
-        return Sums(both, sparse.csr_array(sparse.vstack(means)), kept, DIFFERENCE)
+        of_words = np.stack([whole_weights(data, cells.filled[:, place]) for place in places])
+        rows, words = np.nonzero(of_words)
+        means = cell_weights(rows, words, np.array(places)[rows], of_words[rows, words], cells, 2)
+        return Sums(sparse.csr_array(np.array([[1.0, -1.0]])), means, kept, DIFFERENCE)
     words = np.flatnonzero(kept)
     columns = [np.full(len(words), place) for place in places]
     parts = (
@@ -97,13 +316,6 @@ def _difference_sums(data: Distances, cells: Cells, connections: list[str]) -> S
     )
     own = sparse.csr_array(sparse.eye_array(len(words)))
     return Sums(_with_whole(own, whole_weights(data, kept)[words]), parts, kept, DIFFERENCE)
-
-
-def _mean_weights(data: Distances, cells: Cells, place: int) -> sparse.csr_array:
-    """Weights (1, J * C) of the mean distance of the words that have a connection."""
-    weights = whole_weights(data, cells.filled[:, place])
-    words = np.flatnonzero(weights)
-    return cell_weights(np.zeros_like(words), words, np.full(len(words), place), weights[words], cells, 1)
 
 
 def _with_whole(combine: sparse.csr_array, weights: FloatArray) -> sparse.csr_array:
@@ -119,25 +331,13 @@ def part_sums(data: Distances, cells: Cells, second: str) -> tuple[Sums, FloatAr
 
 @dataclass(frozen=True)
 class Sides:
-    """Joint posterior of m quantities before a change, after it, and of their change.
+    """Joint posterior of m quantities before a change, after it, and of their change."""
 
-    Attributes
-    ----------
-    joint
-        2 m quantities: values before, and then their changes.
-    observed_before, observed_after
-        What the pairs show, (m,), in cosine distance.
-    kept
-        Which protected words (J,) have a row below that of the whole list.
-    kind
-        One of :data:`ROWS`.
-    """
-
-    joint: Functionals
-    observed_before: FloatArray
+    joint: Functionals  # 2 m quantities: values before, and then their changes
+    observed_before: FloatArray  # what the pairs show, (m,), in cosine distance
     observed_after: FloatArray
-    kept: NDArray[np.bool_]
-    kind: str
+    kept: NDArray[np.bool_]  # which protected words (J,) have a row below that of the whole list
+    kind: str  # one of ROWS
 
     @property
     def size(self) -> int:
@@ -224,7 +424,7 @@ def drawn(functionals: Functionals) -> FloatArray:
     """The draws (D, m) of functionals that are known by draws."""
     if not isinstance(functionals, DrawnFunctionals):
         raise TypeError("an exact posterior has no draws of its own")
-    return functionals.values
+    return functionals.values  # noqa: PD011
 
 
 def shifted(functionals: Functionals, by: FloatArray) -> Functionals:
@@ -234,23 +434,8 @@ def shifted(functionals: Functionals, by: FloatArray) -> Functionals:
     return DrawnFunctionals(drawn(functionals) + by)
 
 
-def _linked(functionals: Functionals, sums: Sums) -> Functionals:
-    """From the parts of values before and of changes, (2 p,), the quantities themselves, (2 m,)."""
-    return functionals.combined(sparse.csr_array(sparse.block_diag([sums.combine, sums.combine])))
-
-
 def stack(one: Distances, distances: FloatArray, related: Relatedness) -> Distances:
-    """The pairs of all embeddings, as if each had protected words of its own.
-
-    Parameters
-    ----------
-    one
-        The pairs in one embedding.
-    distances
-        (pairs, embeddings).
-    related
-        Of the protected words of all embeddings, one embedding after another.
-    """
+    """The pairs of all embeddings (pairs, embeddings), as if each embedding had protected words of its own."""
     size, words = distances.shape[1], len(one.protected_words)
     return replace(
         one,
@@ -274,16 +459,9 @@ class Stacked:
     cells: Cells
 
     def joint(self, sums: Sums, pair: tuple[int, int], known: FloatArray) -> Functionals:
-        """Posterior of some sums before and of their change.
+        """Posterior of some sums before and of their change between two embeddings.
 
-        Parameters
-        ----------
-        sums
-            Over the cells of one embedding.
-        pair
-            Places of the two embeddings.
-        known
-            Changes (J, C) of cells that are known exactly, NaN elsewhere.
+        ``known`` holds the changes (J, C) of cells that are known exactly, and NaN elsewhere.
         """
         free = np.isnan(known).ravel()
         moving = sums.parts @ sparse.diags_array(free.astype(float))
@@ -291,7 +469,8 @@ class Stacked:
         weights = [self._of(sums.parts, before), self._of(moving, after) - self._of(moving, before)]
         functionals = related_functionals(self.spec, self.every, self.cells, sparse.csr_array(sparse.vstack(weights)))
         offset = sums.parts @ np.nan_to_num(known).ravel()
-        return _linked(shifted(functionals, np.concatenate([np.zeros(len(offset)), offset])), sums)
+        parts = shifted(functionals, np.concatenate([np.zeros(len(offset)), offset]))
+        return parts.combined(sparse.csr_array(sparse.block_diag([sums.combine, sums.combine])))
 
     def _of(self, parts: sparse.csr_array, embedding: int) -> sparse.csr_array:
         """Weights of one embedding's cells among those of all."""
@@ -301,20 +480,13 @@ class Stacked:
 
 
 def drawn_joint(
-    cells: Cells, sums: Sums, words: tuple[FloatArray, FloatArray], whole: tuple[FloatArray, FloatArray] | None
-) -> Functionals:
-    """The same from draws.
+    cells: Cells, sums: Sums, words: Sequence[FloatArray], whole: Sequence[FloatArray] | None
+) -> DrawnFunctionals:
+    """The same from draws (D, J, K) of the means of words before, and of their changes.
 
-    Parameters
-    ----------
-    cells, sums
-        Of one embedding.
-    words
-        Draws (D, J, K) of the means of words before, and of their changes.
-    whole
-        Draws (D,) of the whole list, where it speaks about further words too; None takes the mean of the rows.
+    ``whole`` are draws (D,) of the whole list, where it speaks about further words too; None takes the rows' mean.
     """
-    both = [drawn_functionals(values, cells, sums.parts).combined(sums.combine).values for values in words]
+    both = [drawn(drawn_functionals(values, cells, sums.parts).combined(sums.combine)) for values in words]
     if whole is not None:
         for values, own in zip(both, whole, strict=True):
             values[:, 0] = own

@@ -20,9 +20,8 @@ from bayesbias._core.vectors import FloatArray, in_blocks
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import related
-from bayesbias.models.draws import Draws
+from bayesbias.models.results import Draws, DrawsOfWords
 from bayesbias.models.spec import ModelSpec, Normal, ScalePrior
-from bayesbias.models.word_draws import DrawsOfWords
 
 
 def obstacle(spec: ModelSpec) -> str | None:
@@ -57,19 +56,10 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
             mu[:, k], s[:, k], sigma[:, k] = block_mu, block_s, grid_draws.sigma
     taker = DrawsOfWords(data, size)
     _draw_words(data, mu, s, sigma, rng, taker)
-
-    def by_chain(values: FloatArray) -> FloatArray:
-        return values.reshape(chains, draws, *values.shape[1:])
-
-    drawn = Draws(
-        posterior={
-            "connection_mean": by_chain(mu),
-            "connection_sd": by_chain(s),
-            "sigma": by_chain(sigma if spec.likelihood.sigma == "connection" else sigma[:, 0]),
-        },
-        attrs={"log_evidence": evidence, "grid_mass_outside": outside},
-    )
-    return taker.into(drawn, chains)
+    of_sigma = sigma if spec.likelihood.sigma == "connection" else sigma[:, 0]
+    posterior = {"connection_mean": mu, "connection_sd": s, "sigma": of_sigma}
+    by_chain = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()}
+    return taker.into(Draws(by_chain, attrs={"log_evidence": evidence, "grid_mass_outside": outside}), chains)
 
 
 def _draw_words(
@@ -100,7 +90,10 @@ def grids_of(
     """Connections that share a sigma (each its own, or all one), what the quadrature needs of them, and their grid."""
     every = list(range(len(data.connections)))
     for block in [[k] for k in every] if spec.likelihood.sigma == "connection" else [every]:
-        members = [_sums_of(data, k, priors.mean) for k in block]
+        members = []
+        for k in block:
+            cells, own = data.cells, data.filled[:, k]
+            members.append(connection_sums(cells.n[own, k], cells.mean[own, k], cells.ssd[own, k], priors.mean))
         try:
             yield block, members, scale_grid(members, priors)
         except ValueError as error:
@@ -117,9 +110,3 @@ def priors_of(spec: ModelSpec) -> Priors:
     if not isinstance(mean, Normal) or not isinstance(s, ScalePrior) or not isinstance(sigma, ScalePrior):
         raise TypeError("connection_mean has a normal prior, scales have priors of scales")
     return Priors(mean.mean, mean.sd, sigma.log_density, s.log_density)
-
-
-def _sums_of(data: Distances, k: int, prior_mean: float) -> Connection:
-    """What the quadrature needs of a connection's cells."""
-    cells = data.filled[:, k]
-    return connection_sums(data.cells.n[cells, k], data.cells.mean[cells, k], data.cells.ssd[cells, k], prior_mean)

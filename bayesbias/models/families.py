@@ -20,22 +20,22 @@ from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
-from bayesbias.models.cell_errors import CellErrors, drawn_cell_errors, related_cell_errors
 from bayesbias.models.cells import Cells
-from bayesbias.models.draws import DIMS, MEANS, at_rows, row_means
 from bayesbias.models.functionals import (
+    CellErrors,
     CellMeans,
     Functionals,
     conditional_functionals,
     crossed_cells,
+    drawn_cell_errors,
     drawn_functionals,
     has_further_errors,
     independent_cells,
+    related_cell_errors,
     related_functionals,
 )
-from bayesbias.models.left_out import RelatedTable
 from bayesbias.models.marginal import fit_for_crossed
-from bayesbias.models.moments import Moments, mean_moments, moved_points, scale_points
+from bayesbias.models.moments import Moments, RelatedTable, mean_moments, moved_points, scale_points
 from bayesbias.models.related import (
     draw_errors,
     further_word_sd,
@@ -45,7 +45,7 @@ from bayesbias.models.related import (
     related_posterior,
     words_left_out,
 )
-from bayesbias.models.results import Fit
+from bayesbias.models.results import DIMS, MEANS, Fit, at_rows, row_means
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of, log_priors
 
 PairDensity = Callable[[slice], FloatArray]

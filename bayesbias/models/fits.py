@@ -19,12 +19,11 @@ from bayesbias.distances.storage import averaged
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.adjust import adjusted_table, recorded, with_slope
-from bayesbias.models.draws import Draws
 from bayesbias.models.families import family_of, parts_of
 from bayesbias.models.frames import frame_data, with_frame_effects
 from bayesbias.models.marginal import PACKAGE
 from bayesbias.models.related import too_many_lists
-from bayesbias.models.results import Fit, assemble, read_distances
+from bayesbias.models.results import Draws, Fit, assemble, read_distances
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import gammaln, logsumexp, ndtri
 
-from bayesbias._core.conditionals import Taker, draw_gaussians
+from bayesbias._core.conditionals import draw_gaussians
 from bayesbias._core.marginal import (
     CrossedSums,
     IncompleteSums,
@@ -29,9 +29,8 @@ from bayesbias._progress import in_notebook, progress
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import once
 from bayesbias.errors import InputError
-from bayesbias.models.draws import EFFECTS, Draws
+from bayesbias.models.results import EFFECTS, Draws, DrawsOfWords
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
-from bayesbias.models.word_draws import DrawsOfWords
 
 Density = Callable[[FloatArray], FloatArray]
 STAGES = (512, 1024, 2048)
@@ -66,30 +65,14 @@ class Proposal:
 
 @dataclass(frozen=True)
 class WeightedPoints:
-    """Points that stand for a density.
+    """Points that stand for a density."""
 
-    Attributes
-    ----------
-    points
-        (N, d).
-    weights
-        (N,): Pareto-smoothed, with sum 1.
-    pareto_k
-        Tail index of the raw weights: above 0.7 they cannot be trusted.
-    ess
-        Effective number of points, 1 / sum of squared weights.
-    log_integral
-        Log of the integral of the density.
-    stages
-        How many stages were drawn.
-    """
-
-    points: FloatArray
-    weights: FloatArray
-    pareto_k: float
-    ess: float
-    log_integral: float
-    stages: int
+    points: FloatArray  # (N, d)
+    weights: FloatArray  # (N,): Pareto-smoothed, with sum 1
+    pareto_k: float  # tail index of the raw weights: above 0.7 they cannot be trusted
+    ess: float  # effective number of points, 1 / sum of squared weights
+    log_integral: float  # of the density
+    stages: int  # how many were drawn
 
 
 def _importance_sample(log_density: Density, start: FloatArray, size: int, rng: np.random.Generator) -> WeightedPoints:
@@ -97,37 +80,21 @@ def _importance_sample(log_density: Density, start: FloatArray, size: int, rng: 
 
     From the mode and the curvature there, each stage draws scrambled Sobol points from a mixture of a multivariate t
     and a wider one, and refits centre and scale to their weights; stages of twice as many points are added while
-    Pareto k is above 0.7 or the effective points are fewer than a tenth of those asked for.
-
-    Parameters
-    ----------
-    log_density
-        Points (B, d) to log density (B,), for many points at once.
-    start
-        (d,): where the search for the mode begins.
-    size
-        Points of the last stage.
-    rng
-        Generator of the scrambling.
-
-    References
-    ----------
-    Vehtari, A. et al. (2024). Pareto smoothed importance sampling. Journal of Machine Learning Research 25(72).
-    https://doi.org/10.48550/arXiv.1507.02646
+    Pareto k is above 0.7 or the effective points are fewer than a tenth of those asked for (Vehtari, A. et al. (2024).
+    Pareto smoothed importance sampling. Journal of Machine Learning Research 25(72).
+    https://doi.org/10.48550/arXiv.1507.02646).
     """
     # each stage's weighted moments make the next proposal (adaptive importance sampling, Cappé et al. 2008,
     # https://doi.org/10.1007/s11222-008-9059-x); only the last stage's points are kept, so that no proposal that was
     # fitted to them weighs them
-    proposal = _laplace(log_density, start)
-    done = 0
+    proposal, done = _laplace(log_density, start), len(STAGES)
     for count in STAGES:
         proposal = _refit(_stage(log_density, proposal, count, rng))
-        done += 1
     drawn = _stage(log_density, proposal, size, rng)
     while (drawn.pareto_k > MAX_PARETO_K or drawn.ess < LEAST_SHARE * size) and done < len(STAGES) + MAX_EXTRA:
         proposal, done = _refit(drawn), done + 1
         drawn = _stage(log_density, proposal, 2 * len(drawn.points), rng)
-    return WeightedPoints(drawn.points, drawn.weights, drawn.pareto_k, drawn.ess, drawn.log_integral, done + 1)
+    return replace(drawn, stages=done + 1)
 
 
 def resample(drawn: WeightedPoints, size: int, rng: np.random.Generator) -> FloatArray:
@@ -138,14 +105,6 @@ def resample(drawn: WeightedPoints, size: int, rng: np.random.Generator) -> Floa
     chosen = np.searchsorted(np.cumsum(drawn.weights), steps)
     points: FloatArray = drawn.points[rng.permutation(np.minimum(chosen, len(drawn.weights) - 1))]
     return points
-
-
-def slope(log_density: Density, theta: FloatArray) -> tuple[float, FloatArray]:
-    """A log density and its gradient (d,) by central differences, all points in one batch."""
-    size = len(theta)
-    values = log_density(theta + np.vstack([np.zeros(size), SLOPE_STEP * np.eye(size), -SLOPE_STEP * np.eye(size)]))
-    with np.errstate(invalid="ignore"):  # beyond the bounds there is no slope
-        return float(values[0]), (values[1 : size + 1] - values[size + 1 :]) / (2 * SLOPE_STEP)
 
 
 def _laplace(log_density: Density, start: FloatArray) -> Proposal:
@@ -192,7 +151,15 @@ def _curvature(log_density: Density, theta: FloatArray) -> tuple[float, FloatArr
 
 
 def _stage(log_density: Density, proposal: Proposal, count: int, rng: np.random.Generator) -> WeightedPoints:
-    points = _draw(proposal, count, rng)
+    """Points of a proposal, weighted to stand for a density."""
+    from scipy.stats import qmc  # loads slowly
+
+    size = len(proposal.centre)
+    uniform = np.clip(qmc.Sobol(size + 3, rng=rng).random(count), 1e-12, 1 - 1e-12)
+    # chi-squared with 4 degrees of freedom: minus twice the log of a product of two uniforms
+    stretch = np.sqrt(DEGREES / (-2 * np.log(uniform[:, 1] * uniform[:, 2])))
+    stretch[uniform[:, 0] < WIDE_SHARE] *= WIDER
+    points: FloatArray = proposal.centre + (stretch[:, None] * ndtri(uniform[:, 3:])) @ proposal.root.T
     log_ratio = log_density(points) - _log_proposal(proposal, points)
     # weights are over the density of the whole mixture, whichever part a point came from: none can be more than
     # 1 / WIDE_SHARE times the weight by the wide part alone
@@ -212,19 +179,8 @@ def smoothed_weights(log_ratio: FloatArray) -> tuple[FloatArray, float]:
     return np.exp(smoothed - logsumexp(smoothed)), float(k)
 
 
-def _draw(proposal: Proposal, count: int, rng: np.random.Generator) -> FloatArray:
-    size = len(proposal.centre)
-    from scipy.stats import qmc  # loads slowly
-
-    uniform = np.clip(qmc.Sobol(size + 3, rng=rng).random(count), 1e-12, 1 - 1e-12)
-    # chi-squared with 4 degrees of freedom: minus twice the log of a product of two uniforms
-    stretch = np.sqrt(DEGREES / (-2 * np.log(uniform[:, 1] * uniform[:, 2])))
-    stretch[uniform[:, 0] < WIDE_SHARE] *= WIDER
-    points: FloatArray = proposal.centre + (stretch[:, None] * ndtri(uniform[:, 3:])) @ proposal.root.T
-    return points
-
-
 def _log_proposal(proposal: Proposal, points: FloatArray) -> FloatArray:
+    """Log density of the mixture of two multivariate t distributions at points."""
     size = len(proposal.centre)
     standard = np.linalg.solve(proposal.root, (points - proposal.centre).T)
     squares = (standard**2).sum(axis=0)
@@ -263,23 +219,12 @@ class CrossedTarget:
     """A crossed model of a table, as a density of theta: coordinates of its scales with a standard normal prior.
 
     Whether the data or the prior rule a scale, its coordinate is close to normal, which log scales are not.
-
-    Attributes
-    ----------
-    spec
-        The model.
-    sums
-        The table, reduced.
-    places
-        Scale to its columns of theta; the common scale of pooled ones comes after them.
-    mean
-        Prior of each connection mean.
     """
 
     spec: ModelSpec
-    sums: CrossedSums | IncompleteSums
-    places: dict[str, slice]
-    mean: Normal
+    sums: CrossedSums | IncompleteSums  # the table, reduced
+    places: dict[str, slice]  # scale to its columns of theta; the common scale of pooled ones comes after them
+    mean: Normal  # prior of each connection mean
 
     @property
     def size(self) -> int:
@@ -325,9 +270,11 @@ class CrossedTarget:
         value = np.full(len(theta), -np.inf)
         inside = np.flatnonzero(((theta > BOUNDS[0]) & (theta < BOUNDS[1])).all(axis=1))
         if len(inside):
-            points = theta[inside]
-            likelihood = _marginal_log_likelihood(self.sums, self.variances(points), self.mean.sd)
-            value[inside] = likelihood + self.log_prior(points)
+            scales, log_prior = self.variances(theta[inside]), self.log_prior(theta[inside])
+            if isinstance(self.sums, IncompleteSums):
+                value[inside] = incomplete_log_likelihood(self.sums, scales, self.mean.sd) + log_prior
+            else:
+                value[inside] = pattern_log_likelihood(self.sums, scales, self.mean.sd) + log_prior
         return value
 
 
@@ -408,13 +355,6 @@ def reduced(data: Distances, centre: float, by_group: bool) -> CrossedSums | Inc
     return crossed_sums(patterns, blocks, groups, k, by_group)
 
 
-def _marginal_log_likelihood(sums: CrossedSums | IncompleteSums, scales: Scales, prior_sd: float) -> FloatArray:
-    """Log marginal likelihood (B,) of the distances at scales, constants included."""
-    if isinstance(sums, IncompleteSums):
-        return incomplete_log_likelihood(sums, scales, prior_sd)
-    return pattern_log_likelihood(sums, scales, prior_sd)
-
-
 TUNE = 1000
 TARGET_ACCEPT = 0.95
 NOWHERE = -1e12
@@ -432,12 +372,15 @@ def walk(
     from nutpie.compiled_pyfunc import from_pyfunc
 
     size = len(start)
+    steps = SLOPE_STEP * np.vstack([np.zeros(size), np.eye(size), -np.eye(size)])
 
     def value_and_slope(theta: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = slope(log_density, theta)
+        value, *around = log_density(theta + steps)
+        with np.errstate(invalid="ignore"):  # beyond the bounds there is no slope
+            gradient = np.subtract(around[:size], around[size:]) / (2 * SLOPE_STEP)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
             return NOWHERE, np.zeros(size)
-        return value, gradient
+        return float(value), gradient
 
     def make_expand(*_: Any) -> Any:
         return lambda theta, **__: {"theta": np.asarray(theta)}
@@ -501,31 +444,26 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
         notes = (f"{sampled.fault}: the scales were drawn by NUTS on the same marginal posterior.",)
         warnings.warn(notes[0], UserWarning, skip_file_prefixes=(PACKAGE,))
     theta = sampled.drawn(size, rng)
-    effects = EFFECTS if spec.terms.word_x_group else EFFECTS[:1]
-    taker = DrawsOfWords(data, size, effects, target.mean.mean)
-    posterior = _draw_given_scales(target, data, theta, rng, taker)
+    # given the scales all else is normal
+    taker = DrawsOfWords(data, size, EFFECTS if spec.terms.word_x_group else EFFECTS[:1], target.mean.mean)
+    mu = draw_gaussians(target.sums, target.variances(theta), target.mean.sd, data.filled, rng, taker)
+    single = {"connection_sd0", "attribute_sd0", "interaction_sd"}
+    single |= {"sigma"} if spec.likelihood.sigma == "shared" else set()
+    single |= {"attribute_sd"} if spec.terms.attribute_sd == "shared" else set()
+    scales = {name: value[:, 0] if name in single else value for name, value in target.scale_values(theta).items()}
+    posterior = {"connection_mean": target.mean.mean + mu, **scales}
     by_chain = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()}
     return taker.into(Draws(by_chain, sampled.stats, attrs, notes), chains)
 
 
 @dataclass(frozen=True)
 class Explored:
-    """A density by importance sampling, or by NUTS where the weights cannot be trusted.
-
-    Attributes
-    ----------
-    points
-        The weighted points.
-    fault
-        Why NUTS took over; None where it did not.
-    walked, stats
-        Draws of NUTS (chains, draws, d), None without; statistics of what made the draws.
-    """
+    """A density by importance sampling, or by NUTS where the weights cannot be trusted."""
 
     points: WeightedPoints
-    fault: str | None
-    walked: FloatArray | None
-    stats: dict[str, FloatArray | float]
+    fault: str | None  # why NUTS took over; None where it did not
+    walked: FloatArray | None  # draws of NUTS (chains, draws, d)
+    stats: dict[str, FloatArray | float]  # of what made the draws
 
     def drawn(self, size: int, rng: np.random.Generator) -> FloatArray:
         """Draws (size, d) of equal weight; NUTS has made so many."""
@@ -585,16 +523,3 @@ def _refuse_constant(target: CrossedTarget, data: Distances) -> None:
                 f"the distances of {named} do not vary beyond their means, so their spread cannot be estimated: "
                 "check that the table holds measured distances"
             )
-
-
-def _draw_given_scales(
-    target: CrossedTarget, data: Distances, theta: FloatArray, rng: np.random.Generator, taker: Taker
-) -> dict[str, FloatArray]:
-    """Every posterior variable (B, ...) at points theta (B, d), but for those of single words, which go to a taker."""
-    prior = target.mean
-    mu = draw_gaussians(target.sums, target.variances(theta), prior.sd, data.filled, rng, taker)
-    single = {"connection_sd0", "attribute_sd0", "interaction_sd"}
-    single |= {"sigma"} if target.spec.likelihood.sigma == "shared" else set()
-    single |= {"attribute_sd"} if target.spec.terms.attribute_sd == "shared" else set()
-    scales = {name: value[:, 0] if name in single else value for name, value in target.scale_values(theta).items()}
-    return {"connection_mean": prior.mean + mu, **scales}

@@ -1,22 +1,28 @@
-"""Posterior mean and covariance of the connection means without a draw of them, for models with a fast engine.
+"""Posterior mean and covariance of the connection means without a draw of them, with and without single words.
 
 Given the scales the connection means are normal. Averaging their conditional moments over the scales leaves the noise
-of a few well-spread points, far below that of draws: it shows what a single word does.
+of a few well-spread points, far below that of draws: it shows what a single word does. For related words what the
+moments without any single word share is computed once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import logsumexp
 
-from bayesbias._core.marginal import CrossedSums, IncompleteSums, Scales, incomplete_means, mean_part, within_part
+from bayesbias._core.marginal import IncompleteSums, incomplete_means, mean_part, within_part
 from bayesbias._core.quadrature import Connection, InnerGrid
-from bayesbias._core.vectors import FloatArray, in_blocks
+from bayesbias._core.related import Components, PairCounts
+from bayesbias._core.vectors import FloatArray, IntArray, in_blocks
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
+from bayesbias.models.cells import word_weights
 from bayesbias.models.marginal import (
     LEAST_SHARE,
     MAX_PARETO_K,
@@ -25,7 +31,18 @@ from bayesbias.models.marginal import (
     explored,
     smoothed_weights,
 )
+from bayesbias.models.related import (
+    CellLists,
+    checked_lists,
+    components_for,
+    counted_connections,
+    factors_of,
+    fields_of,
+    in_order_met,
+    relatedness_for,
+)
 from bayesbias.models.spec import ModelSpec
+from bayesbias.words import OWN
 
 POINTS = 1024
 """Points of the scales: the last stage of importance sampling, or draws of all chains."""
@@ -39,43 +56,31 @@ Moments = tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True)
 class ScalePoints:
-    """Points that stand for the posterior of a crossed model's scales.
+    """Points that stand for the posterior of a crossed model's scales."""
 
-    Attributes
-    ----------
-    places
-        Scale to its columns of the points.
-    theta
-        (N, d), in the coordinates of :class:`CrossedTarget`.
-    weights
-        (N,), with sum 1.
-    log_density
-        (N,): of the posterior that they stand for, at the points.
-    moments
-        Posterior mean and covariance of the connection means.
-    """
-
-    places: dict[str, slice]
-    theta: FloatArray
-    weights: FloatArray
-    log_density: FloatArray
+    places: dict[str, slice]  # scale to its columns of the points
+    theta: FloatArray  # (N, d), in the coordinates of CrossedTarget
+    weights: FloatArray  # (N,), with sum 1
+    log_density: FloatArray  # (N,): of the posterior that they stand for, at the points
     moments: Moments
 
 
 def mean_moments(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> Moments:
-    """Posterior mean (K,) and covariance (K, K) of the connection means.
+    """Posterior mean (K,) and covariance (K, K) of the connection means of a model that needs no chains.
 
-    Parameters
-    ----------
-    spec
-        A model that the exact or the marginal engine fits.
-    data
-        A table; for a crossed model each pair once, and the model as :func:`fit_for_crossed` leaves it.
-    rng
-        Generator of the points of a crossed model's scales; the exact engine's quadrature needs none.
+    A crossed model is as :func:`fit_for_crossed` leaves it. ``rng`` makes the points of its scales; the exact engine's
+    quadrature needs none.
     """
     if exact.obstacle(spec) is None:
-        return _exact_moments(spec, data)
+        priors, size = exact.priors_of(spec), len(data.connections)
+        mean, covariance = np.empty(size), np.zeros((size, size))
+        for block, members, grid in exact.grids_of(spec, data, priors):
+            both = zip(members, grid.inner, strict=True)
+            moments = [_given_sigma(grid.log_sigma, inner, sums, priors.sd) for sums, inner in both]
+            means, variances = (np.column_stack(columns) for columns in zip(*moments, strict=True))
+            apart = variances[:, :, None] * np.eye(len(block))
+            mean[block], covariance[np.ix_(block, block)] = _averaged(grid.mass, means, apart)
+        return priors.mean + mean, covariance
     if (reason := marginal.obstacle(spec)) is not None:
         raise InputError(f"the model {spec.name!r} needs draws by NUTS: {reason}; fit 'crossed' or 'published' instead")
     return scale_points(spec, data, rng).moments
@@ -108,6 +113,7 @@ def moved_points(points: ScalePoints, spec: ModelSpec, data: Distances) -> Scale
 
 
 def _weighted(target: CrossedTarget, theta: FloatArray, log_weights: FloatArray) -> ScalePoints:
+    """Points with such weights, and the moments that they give."""
     log_density, means, covariances = _conditional_means(target, theta)
     weights = np.exp(log_weights - logsumexp(log_weights))
     return ScalePoints(target.places, theta, weights, log_density, _averaged(weights, means, covariances))
@@ -130,40 +136,17 @@ def _conditional_means(target: CrossedTarget, theta: FloatArray) -> tuple[FloatA
     def evaluate(part: slice) -> None:
         scales = target.variances(theta[part])
         if isinstance(target.sums, IncompleteSums):
-            moments = incomplete_means(target.sums, scales, prior.sd)
-        else:
-            moments = _pattern_means(target.sums, scales, prior.sd)
-        log_likelihood[part], means[part], covariances[part] = moments
+            log_likelihood[part], means[part], covariances[part] = incomplete_means(target.sums, scales, prior.sd)
+            return
+        # standardised means beta ~ N(R L'^-1 x, R (L L')^-1 R): with A the first K columns of L^-1 these are A'x, A'A
+        given = mean_part(target.sums, scales, prior.sd)
+        columns = np.linalg.solve(given.chol, np.eye(given.chol.shape[1], k))
+        log_likelihood[part] = given.log_likelihood + within_part(target.sums, scales)
+        means[part] = np.einsum("bnk,bn->bk", columns, given.x)
+        covariances[part] = columns.transpose(0, 2, 1) @ columns
 
     in_blocks(evaluate, len(theta), BLOCK)
     return log_likelihood + target.log_prior(theta), prior.mean + prior.sd * means, prior.sd**2 * covariances
-
-
-def _pattern_means(sums: CrossedSums, scales: Scales, prior_sd: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Log likelihood (B,), and mean and covariance of the standardised means, at the points of the scales.
-
-    beta ~ N(R L'^-1 x, R (L L')^-1 R): with A the first K columns of L^-1 these are A'x and A'A.
-    """
-    part = mean_part(sums, scales, prior_sd)
-    columns = np.linalg.solve(part.chol, np.eye(part.chol.shape[1], sums.connections))
-    means = np.einsum("bnk,bn->bk", columns, part.x)
-    return part.log_likelihood + within_part(sums, scales), means, columns.transpose(0, 2, 1) @ columns
-
-
-def _exact_moments(spec: ModelSpec, data: Distances) -> Moments:
-    """Mean and covariance of the connection means by quadrature over the scales."""
-    priors = exact.priors_of(spec)
-    size = len(data.connections)
-    mean, covariance = np.empty(size), np.zeros((size, size))
-    for block, members, grid in exact.grids_of(spec, data, priors):
-        moments = [
-            _given_sigma(grid.log_sigma, inner, sums, priors.sd)
-            for sums, inner in zip(members, grid.inner, strict=True)
-        ]
-        means, variances = (np.column_stack(columns) for columns in zip(*moments, strict=True))
-        apart = variances[:, :, None] * np.eye(len(block))
-        mean[block], covariance[np.ix_(block, block)] = _averaged(grid.mass, means, apart)
-    return priors.mean + mean, covariance
 
 
 def _given_sigma(log_sigma: FloatArray, inner: InnerGrid, sums: Connection, sd: float) -> tuple[FloatArray, FloatArray]:
@@ -181,3 +164,109 @@ def _given_sigma(log_sigma: FloatArray, inner: InnerGrid, sums: Connection, sd: 
     centre = weighted / precision
     mean = (mass * centre).sum(axis=1)
     return mean, (mass * (1 / precision + (centre - mean[:, None]) ** 2)).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class RelatedTable:
+    """A table of related words, each pair once, of which a word can be left out."""
+
+    spec: ModelSpec
+    data: Distances
+    lists: CellLists  # the attribute words of its cells
+    parts: Components  # of its protected words
+    pairs: PairCounts  # of attribute words of each two lists
+    shares: FloatArray | None  # share (W, R) of each form in an attribute word, where words have several
+
+    @classmethod
+    def of(cls, spec: ModelSpec, data: Distances) -> RelatedTable:
+        """What the moments without any word share."""
+        lists, relatedness = checked_lists(data), relatedness_for(data)
+        pairs, shares = relatedness.pairs_of_lists(lists.member, data.attribute_words.tolist())
+        return cls(spec, data, lists, components_for(relatedness, data.protected_words), pairs, shares)
+
+    @cached_property
+    def _codes(self) -> FloatArray:
+        """Random whole numbers (W, 2), whose sums tell lists apart."""
+        size = (len(self.data.attribute_words), 2)
+        return np.random.default_rng(0).integers(2**36, size=size).astype(float)
+
+    @cached_property
+    def _rows_of(self) -> list[IntArray]:
+        """Rows of each attribute word."""
+        order = np.argsort(self.data.attribute, kind="stable")
+        counts = np.bincount(self.data.attribute, minlength=len(self.data.attribute_words))
+        return np.split(order, np.cumsum(counts)[:-1])
+
+    @property
+    def moments(self) -> Moments:
+        """Mean and covariance of the mean over these protected words, for each connection."""
+        cells = self.data.cells
+        return self._moments(self.lists, cells.mean, cells.ssd, self.pairs)
+
+    def without_protected(self, word: int) -> Moments:
+        """The same without a protected word."""
+        chosen, cells = self.lists.word != word, self.data.cells
+        return self._of_lists(chosen, self.lists.n[chosen], self.lists.member, cells.mean, cells.ssd, -1)
+
+    def without_attribute(self, word: int) -> Moments:
+        """The same without an attribute word."""
+        data, cells, rows = self.data, self.data.cells, self._rows_of[word]
+        where, shape = data.word[rows] * len(data.connections) + data.connection[rows], cells.n.shape
+        size = cells.n.size
+        n = cells.n - np.bincount(where, minlength=size).reshape(shape)
+        apart = data.y[rows] - cells.mean.ravel()[where]
+        gone = np.bincount(where, apart, size).reshape(shape)
+        squares = np.bincount(where, apart**2, size).reshape(shape)
+        # downdating: without rows that deviate by d from the mean, the mean of the n that stay moves by -sum d / n, and
+        # their squares about it are those that are left less n times the square of that move
+        shift = np.divide(gone, n, out=np.zeros(shape), where=n > 0)
+        ssd = np.maximum(cells.ssd - squares - gone * shift, 0)
+        left = n[self.lists.word, self.lists.connection]
+        member = self.lists.member.copy()
+        member[:, word] = False
+        return self._of_lists(left > 0, left[left > 0], member, cells.mean - shift, ssd, word)
+
+    def _of_lists(
+        self,
+        chosen: NDArray[np.bool_],
+        n: IntArray,
+        member: NDArray[np.bool_],
+        mean: FloatArray,
+        ssd: FloatArray,
+        word: int,
+    ) -> Moments:
+        """Moments from some cells, whose lists may have become equal without a word (-1 for none)."""
+        listed = self.lists.listed[chosen]
+        number, first = in_order_met((member @ self._codes)[listed])
+        distinct = listed[first]
+        lists = CellLists(self.lists.word[chosen], self.lists.connection[chosen], number, n, member[distinct])
+        forms = np.arange(0) if word < 0 else np.array([word])
+        if word >= 0 and self.shares is not None:
+            forms = np.flatnonzero(self.shares[word])
+        return self._moments(lists, mean, ssd, self.pairs.without(forms, distinct))
+
+    def _moments(self, lists: CellLists, mean: FloatArray, ssd: FloatArray, pairs: PairCounts) -> Moments:
+        """Moments from cells with these lists, means and sums of squares."""
+        data, parts = self.data, self.parts
+        counted = counted_connections(data)[lists.connection]
+        kind, size = data.connection_class, len(data.connection_classes)
+        squares = ssd[lists.word, lists.connection][counted]
+        observed = np.bincount(kind[lists.connection[counted]], squares, size)
+        fields = fields_of(data, parts, lists, pairs.shares(), observed)
+        # groups weigh the same in the mean of each connection
+        filled = np.zeros((len(data.protected_words), len(data.connections)), dtype=bool)
+        filled[lists.word, lists.connection] = True
+        own = filled[:, data.connections == OWN].any(axis=1)
+        groups, listed = data.groups.tolist(), [name for name in np.unique(data.groups[own]).tolist() if name]
+        weights = np.column_stack([word_weights(groups, column, listed) for column in filled.T])
+        value = weights[lists.word, lists.connection]
+        cells = value * mean[lists.word, lists.connection]
+        connections = len(data.connections)
+        # the weighted fields of the lists under each connection
+        place = lists.connection * len(lists.member) + lists.listed
+        by_list = sparse.csr_array((value, (place, lists.word)), (connections * len(lists.member), len(parts.loadings)))
+        loaded = (by_list @ (parts.loadings * np.sqrt(parts.variances))).reshape(connections, len(lists.member), -1)
+        loaded = loaded.transpose(2, 0, 1)
+        covariance = (loaded @ fields.correlations @ loaded.transpose(0, 2, 1)).sum(axis=0)
+        products = factors_of(self.spec, fields).products
+        return np.bincount(lists.connection, cells, connections), covariance * products[np.ix_(kind, kind)]

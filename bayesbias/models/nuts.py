@@ -19,7 +19,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import in_notebook, quiet
 from bayesbias.distances.distances import Distances
 from bayesbias.models import related
-from bayesbias.models.draws import Draws
+from bayesbias.models.results import Draws
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.models.draws import Draws
+from bayesbias.models.results import Draws
 from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
 
 MOST_CELLS = 5000

@@ -1,13 +1,13 @@
-"""The tree of a fit, its file, and the means that it gives to rows."""
+"""What an engine gives back, the tree of a fit, and its file."""
 
 from __future__ import annotations
 
 import io
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -22,8 +22,86 @@ from bayesbias.distances.covariances import KEY, relatedness_group, relatedness_
 from bayesbias.distances.distances import Distances, class_of_connection
 from bayesbias.distances.storage import known_coverage
 from bayesbias.errors import InputError
-from bayesbias.models.draws import EFFECTS, Draws, dims_of
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text
+
+DIMS = {
+    "connection_mean": ("connection",),
+    "connection_sd": ("connection",),
+    "word_mean": ("protected_word", "connection"),
+    "sigma": ("connection",),
+    "connection_covariance": ("connection", "other_connection"),
+    "attribute_effect": ("attribute_word",),
+    "attribute_sd": ("attribute_class",),
+    "sd_factor": ("attribute_class",),
+    "interaction_effect": ("attribute_word", "group"),
+}
+"""Dimensions of the posterior variables beyond chain and draw; a scale that is shared has none."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Draws of a posterior.
+
+    Variables are arrays (chain, draw, ...) with the dimensions of :data:`DIMS`; what a table does not hold (a cell
+    without a distance, an attribute word never compared with a group) is NaN.
+    """
+
+    posterior: Mapping[str, FloatArray]
+    sample_stats: Mapping[str, FloatArray | float] = field(default_factory=dict)  # (chain, draw), or single numbers
+    attrs: Mapping[str, Any] = field(default_factory=dict)  # facts about the fit as a whole
+    notes: tuple[str, ...] = ()  # on how the draws were made, where it was not the usual way
+
+
+EFFECTS = ("attribute_effect", "interaction_effect")
+"""What single attribute words have. Our own engines draw these exactly, given the scales and means."""
+MEANS = ("word_mean", *EFFECTS)
+"""Variables whose sum is the mean of a row."""
+
+
+def at_rows(name: str, values: FloatArray, places: Mapping[str, IntArray], leading: int = 2) -> FloatArray:
+    """A variable at rows (..., rows), after its ``leading`` dimensions of draws; (..., 1) where all rows share it."""
+    dims = DIMS[name][: np.ndim(values) - leading]
+    index: tuple[Any, ...] = (..., *(places[dim] for dim in dims)) if dims else (..., None)
+    result: FloatArray = np.asarray(values)[index]
+    return result
+
+
+def row_means(values: Mapping[str, FloatArray], places: Mapping[str, IntArray], leading: int = 2) -> FloatArray:
+    """The mean of each row (..., rows): that of its cell, and the effects of its attribute word."""
+    mean, *effects = (at_rows(name, values[name], places, leading) for name in MEANS if name in values)
+    for effect in effects:
+        mean += effect
+    return mean
+
+
+class DrawsOfWords:
+    """The draws of single words, taken a block of words at a time; ``shift`` is added to those of cells."""
+
+    def __init__(self, data: Distances, points: int, effects: tuple[str, ...] = (), shift: float = 0.0) -> None:
+        words, groups = len(data.attribute_words), len(data.group_names)
+        shapes = {"attribute_effect": (words,), "interaction_effect": (words, groups)}
+        self.shift = shift
+        self.values = {"word_mean": np.empty((points, len(data.protected_words), len(data.connections)))}
+        self.values |= {name: np.empty((points, *shapes[name])) for name in effects}
+
+    def cells(self, words: slice, drawn: FloatArray, part: int = 0) -> None:
+        """Take draws (words, K, B) of the cells of some protected words."""
+        np.add(drawn.transpose(2, 0, 1), self.shift, out=self.values["word_mean"][:, words])
+
+    def effects(self, words: IntArray, attribute: FloatArray, interaction: FloatArray | None) -> None:
+        """Take draws (words, B) and (words, groups, B) of the effects of some attribute words."""
+        self.values["attribute_effect"][:, words] = attribute.T
+        if interaction is not None:
+            self.values["interaction_effect"][:, words] = interaction.transpose(2, 0, 1)
+
+    def into(self, drawn: Draws, chains: int) -> Draws:
+        """The draws of a fit with those of the words."""
+        own = {
+            name: values.reshape(chains, len(values) // chains, *values.shape[1:])
+            for name, values in self.values.items()
+        }
+        return replace(drawn, posterior={**drawn.posterior, **own})
+
 
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
 SAMPLERS = {"nuts": ("pymc", "nutpie")}
@@ -51,7 +129,7 @@ def assemble(
         every["attribute_class"] = data.connection_classes
     chains, draws = drawn.posterior["connection_mean"].shape[:2]
     steps = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    dims = {name: dims_of(name, values) for name, values in drawn.posterior.items()}
+    dims = {name: DIMS.get(name, ())[: np.ndim(values) - 2] for name, values in drawn.posterior.items()}
     used = {dim for names in dims.values() for dim in names}
     posterior = xr.Dataset(
         {name: (("chain", "draw", *dims[name]), values) for name, values in drawn.posterior.items()},
@@ -295,38 +373,25 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
         raise InputError(f"given is {type(post).__name__}: give the DataTree that fit returns, or result.posterior")
     if "posterior" not in post.children:
         raise InputError("given is a DataTree without draws: give the one that fit returns, or result.posterior")
-    # HDF5 cannot recover from a full disk: the file is made in memory and written in one go
-    content = _netcdf(post)
-    with whole_file(file) as temporary:
-        temporary.write_bytes(content)
-
-
-def _netcdf(post: xr.DataTree) -> bytes:
-    """The bytes that ``post.to_netcdf`` writes, which looks for a Dask cluster first: to load Dask takes longer."""
     from xarray.backends import H5NetCDFStore
 
-    content, storage = io.BytesIO(), _storage(post)
+    # HDF5 cannot recover from a full disk: the file is made in memory and written in one go, as by post.to_netcdf,
+    # which looks for a Dask cluster first: to load Dask takes longer
+    content, how = io.BytesIO(), {"zlib": True, "complevel": 1, "shuffle": True}
     root = H5NetCDFStore.open(content, mode="w", lock=False)
     try:
         for node in post.subtree:
+            stored = {
+                str(name): how | ({"dtype": "float32"} if name in EFFECTS else {})
+                for name, values in node.data_vars.items()
+                if values.ndim and values.dtype.kind in "fi"
+            }
             store = root if node is post else root.get_child_store(node.path)
-            node.to_dataset(inherit=node is post).dump_to_store(store, encoding=storage[node.path])
+            node.to_dataset(inherit=node is post).dump_to_store(store, encoding=stored)
     finally:
         root.close()
-    return content.getvalue()
-
-
-def _storage(post: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
-    """Group to variable to how it is stored: compressed, the many effects of single words in single precision."""
-    how = {"zlib": True, "complevel": 1, "shuffle": True}
-    return {
-        node.path: {
-            str(name): how | ({"dtype": "float32"} if name in EFFECTS else {})
-            for name, values in node.data_vars.items()
-            if values.ndim and values.dtype.kind in "fi"
-        }
-        for node in post.subtree
-    }
+    with whole_file(file) as temporary:
+        temporary.write_bytes(content.getvalue())
 
 
 def load_fit(path: str | Path) -> xr.DataTree:

@@ -19,9 +19,8 @@ from bayesbias.calibration.topics import LISTS, TopicNull
 from bayesbias.checks.convergence import check_predictions, predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
 from bayesbias.comparison import GIVEN, POPULATIONS, association, beside_associated, connections_of
-from bayesbias.comparison.associations import DIFFERENCE, POOLED, RAW, rows_of
+from bayesbias.comparison.associations import DIFFERENCE, POOLED, RAW, decomposition_parts, rows_of
 from bayesbias.comparison.frame_contrasts import FrameEffects, frame_effects
-from bayesbias.comparison.parts import decomposition_parts
 from bayesbias.errors import InputError
 from bayesbias.models.results import Fit
 from bayesbias.plots.style import (

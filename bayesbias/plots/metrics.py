@@ -19,8 +19,8 @@ from bayesbias.calibration.false_positives import Ranks
 from bayesbias.calibration.null_models import as_far
 from bayesbias.calibration.simulation import NullWeat
 from bayesbias.calibration.topics import LISTS, TopicNull
+from bayesbias.comparison.metric_uncertainty import Ranking
 from bayesbias.comparison.power import Plan
-from bayesbias.comparison.ranking import Ranking
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
     COLOURS,

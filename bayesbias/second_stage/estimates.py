@@ -26,10 +26,10 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import frame_columns
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.models.cell_errors import CellErrors, related_cell_errors
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
 from bayesbias.models.frames import GROUP as FRAMES
+from bayesbias.models.functionals import CellErrors, related_cell_errors
 from bayesbias.models.related import (
     cell_lists,
 )
