@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias._core.offsets import Strata
 from bayesbias._core.vectors import unit_rows
 from bayesbias._files import Document, check, read_toml
 from bayesbias._paths import shipped
-from bayesbias.embeddings import Case, find_words
+from bayesbias.embeddings import Case, about, find_words
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import PairList, WordList, WordLists, lists_of_any_kind, load_list, pairs_given
 
 if TYPE_CHECKING:
-    import pandas as pd
     from gensim.models import KeyedVectors
 
 LISTS = "The poles are two lists, not pairs: what the words of a list share beside the opposition does not cancel."
@@ -60,8 +60,6 @@ def list_axes() -> pd.DataFrame:
       negative positive  pairs
     1     poor     rich     42
     """
-    import pandas as pd
-
     known = _bundled()
     rows = [
         (name, entry.domain, *entry.pairs[0], len(entry.pairs), known.source, known.licence)
@@ -76,23 +74,11 @@ def list_axes() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Poles:
-    """The words of an axis as they were asked for: pairs (negative, positive), or two lists by name.
-
-    Attributes
-    ----------
-    name
-        What the axis is called.
-    pairs
-        Pairs, each once; empty for lists.
-    lists
-        Names of the two poles and their words, the negative one first; empty for pairs.
-    source, doi
-        Where they come from.
-    """
+    """The words of an axis as they were asked for: pairs (negative, positive), or two lists by name."""
 
     name: str
-    pairs: tuple[tuple[str, str], ...] = ()
-    lists: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()  # each once; empty for lists
+    lists: tuple[tuple[str, tuple[str, ...]], ...] = ()  # the negative pole first; empty for pairs
     source: str = ""
     doi: str = ""
 
@@ -152,55 +138,35 @@ def _two_lists(lists: WordLists | Mapping[str, Sequence[str]], name: str) -> Pol
 
 @dataclass(frozen=True)
 class FoundPoles:
-    """The poles as an embedding holds them.
+    """The poles as an embedding holds them."""
 
-    Attributes
-    ----------
-    poles
-        What was asked for.
-    pairs, lists
-        What is left of it.
-    strata
-        Their unit vectors and the weights of these.
-    keys
-        The words of the embedding that stand at a pole.
-    notes
-        What is missing, doubled or without a difference.
-    """
-
-    poles: Poles
+    poles: Poles  # what was asked for, of which these are left
     pairs: tuple[tuple[str, str], ...]
     lists: tuple[tuple[str, tuple[str, ...]], ...]
-    strata: Strata
-    keys: tuple[str, ...]
+    strata: Strata  # unit vectors of the words at the poles, and their weights
+    keys: tuple[str, ...]  # under which the embedding holds them
     notes: tuple[str, ...]
 
 
 def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPoles:
     """Look the words of an axis up; pairs with a word that is missing are left out and named."""
     every = [word for pair in poles.pairs for word in pair] or [word for _, words in poles.lists for word in words]
-    below = {pair[0] for pair in poles.pairs} if poles.pairs else set(poles.lists[0][1])
-    above = {pair[1] for pair in poles.pairs} if poles.pairs else set(poles.lists[1][1])
-    if both := sorted(below & above):
+    below, above = zip(*poles.pairs, strict=True) if poles.pairs else (words for _, words in poles.lists)
+    if both := sorted(set(below) & set(above)):
         stand = "stands" if len(both) == 1 else "stand"
         raise InputError(f"{listed(both)} {stand} at both poles of the axis {poles.name}: a word belongs to one")
     keys = find_words(kv, dict.fromkeys(every), case).keys
     places = {key: i for i, key in enumerate(dict.fromkeys(keys.values()))}
     missing = list(dict.fromkeys(word for word in every if word not in keys))
-    notes = [f"Not in {_name(kv)}: {listed(missing)}."] if missing else []
+    embedding = about(kv)["name"]
+    notes = [f"Not in {embedding}: {listed(missing)}."] if missing else []
     if not places:
-        raise InputError(f"no word of the axis {poles.name} is in {_name(kv)}: it asks for {listed(every)}")
+        raise InputError(f"no word of the axis {poles.name} is in {embedding}: it asks for {listed(every)}")
     vectors = unit_rows(np.asarray(kv.vectors[[kv.key_to_index[key] for key in places]], dtype=float))
     row_of = {word: places[key] for word, key in keys.items()}
     if poles.pairs:
         return _found_pairs(poles, row_of, vectors, tuple(places), notes)
     return _found_lists(poles, row_of, vectors, tuple(places), notes)
-
-
-def _name(kv: KeyedVectors) -> str:
-    from bayesbias.embeddings import about
-
-    return str(about(kv)["name"])
 
 
 def _found_pairs(

@@ -23,43 +23,24 @@ ROUNDING = 1e-14
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
-    """How the places of words vary over templates.
+    """How the places of words vary over templates."""
 
-    Attributes
-    ----------
-    places
-        What each template changes in the places of words, (T, words); sums over templates are 0.
-    apart
-        Unit vectors (words, d) of the words less the mean.
-    size
-        Mean variance over templates of the places of the vocabulary, in squared cosine distance.
-    curve
-        Correlation over templates of the places of two words by their similarity, (BINS,).
-    share
-        How far covariances are moderated: the share of those that ``size`` and ``curve`` give, from 0 to 1.
-    """
-
-    places: FloatArray
-    apart: FloatArray
-    size: float
-    curve: FloatArray
-    share: float
-
-    @property
-    def count(self) -> int:
-        """Number of templates."""
-        return len(self.places)
+    places: FloatArray  # what each template changes in them, (T, words); sums over templates are 0
+    apart: FloatArray  # unit vectors (words, d) of the words less the mean
+    size: float  # mean variance over templates of the places of the vocabulary, in squared cosine distance
+    curve: FloatArray  # correlation over templates of the places of two words by their similarity, (BINS,)
+    share: float  # how far covariances are moderated: the share of those that size and curve give, from 0 to 1
 
     @property
     def freedom(self) -> float:
         """Degrees of freedom of the moderated variances."""
-        return (self.count - 1) / (1 - self.share)
+        return (len(self.places) - 1) / (1 - self.share)
 
     @property
     def _shares(self) -> tuple[float, float]:
         """Weights of squared changes, and of the variance over the vocabulary, in the variance of a mean."""
-        rest = (1 - self.share) / (self.count - 1) if self.count > 1 else 0.0
-        return rest / self.count, self.share * self.size / self.count
+        count = len(self.places)
+        return (1 - self.share) / max(count - 1, 1) / count, self.share * self.size / count
 
     def rows(self, rows: IntArray) -> Scatter:
         """That of some of the words."""
@@ -100,28 +81,15 @@ class TemplateErrors:
 
     A word has the vector m / |m| with m the mean over templates of its vectors of length 1. To first order, a template
     changes it by what its own vector differs from m, less the part along m, over |m|.
-
-    Attributes
-    ----------
-    turns
-        Changes of the vectors of all words of the embedding, (T, N, d).
-    offset, offsets
-        The mean offset (d,) and its changes (T, d).
-    base, bases
-        Coefficients (m, d) of what vectors are taken less, and their changes (T, m, d).
-    whole
-        The scatter of the vocabulary.
-    placed
-        That of the words placed.
     """
 
-    turns: FloatArray
-    offset: FloatArray
+    turns: FloatArray  # changes of the vectors of all words of the embedding, (T, N, d)
+    offset: FloatArray  # the mean offset (d,), and its changes (T, d)
     offsets: FloatArray
-    base: FloatArray
+    base: FloatArray  # coefficients (m, d) of what vectors are taken less, and their changes (T, m, d)
     bases: FloatArray
-    whole: Scatter
-    placed: Scatter
+    whole: Scatter  # of the vocabulary
+    placed: Scatter  # of the words placed
 
     def with_rows(self, rows: IntArray, units: FloatArray, design: FloatArray) -> TemplateErrors:
         """That of other words: their rows of the embedding, unit vectors (n, d) and design (n, m)."""
@@ -213,7 +181,7 @@ def whole_templates(vectors: ContextVectors) -> ContextVectors:
 def refuse_templates(errors: TemplateErrors | None, what: str) -> None:
     """Refuse an axis of words in sentences where the choice of templates would be lost."""
     if errors is not None:
-        raise InputError(f"{what} does not know the choice of templates as an error: {INSTEAD}")
-
-
-INSTEAD = "give bb.axis(vectors.mean_vectors(), ...) of what encode returned, which takes the templates as they are"
+        raise InputError(
+            f"{what} does not know the choice of templates as an error: give bb.axis(vectors.mean_vectors(), ...) of "
+            "what encode returned, which takes the templates as they are"
+        )
