@@ -20,8 +20,8 @@ from bayesbias._executors import one_thread
 from bayesbias._page import Page, Picture, Section, table_of, unsaid
 from bayesbias._phrases import ends_of, excludes_zero, negatives, percent, share, signed
 from bayesbias._results import Cited, Result, drawing
-from bayesbias.axes.places import POPULATIONS, Axis, sample_beside
-from bayesbias.axes.templates import refuse_templates
+from bayesbias.axes.places import POPULATIONS, Axis
+from bayesbias.axes.poles import refuse_templates, sample_beside
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, load_words

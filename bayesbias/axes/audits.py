@@ -23,9 +23,8 @@ from bayesbias._page import Page, Picture, Section, Table, table_of, unsaid
 from bayesbias._phrases import negatives, percent, signed
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Result, drawing
-from bayesbias.axes.places import Axis, sample_beside
-from bayesbias.axes.poles import LISTS, find_poles, list_axes, poles_of
-from bayesbias.axes.templates import refuse_templates
+from bayesbias.axes.places import Axis
+from bayesbias.axes.poles import LISTS, find_poles, list_axes, poles_of, refuse_templates, sample_beside
 from bayesbias.checks.summaries import PROB
 from bayesbias.contextual import ContextVectors
 from bayesbias.distances.vocabularies import ordered_by_frequency

@@ -20,14 +20,27 @@ from bayesbias._executors import one_thread
 from bayesbias._page import Page, Picture, Section, table_of, unsaid
 from bayesbias._phrases import percent, signed
 from bayesbias._results import Cited, Result, drawing
-from bayesbias.axes.poles import FoundPoles, find_poles, poles_of
-from bayesbias.axes.templates import TemplateErrors, noted, template_errors, turns_of, whole_templates
+from bayesbias.axes.poles import (
+    Base,
+    FoundPoles,
+    TemplateErrors,
+    Vocabulary,
+    find_poles,
+    noted,
+    poles_of,
+    ranks_of,
+    rows_of,
+    sample_beside,
+    template_errors,
+    turns_of,
+    vocabulary_of,
+    whole_templates,
+)
 from bayesbias.checks.summaries import PROB
 from bayesbias.contextual import ContextVectors
-from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
+from bayesbias.distances.vocabularies import FREQUENCY
 from bayesbias.embeddings import Case, Embedding, about, find_words, opened
 from bayesbias.embeddings.lookup import CASES
-from bayesbias.embeddings.samples import FREQUENT, SAMPLE, sample_of
 from bayesbias.errors import InputError, listed
 from bayesbias.words import words_given
 
@@ -41,10 +54,6 @@ POPULATIONS = {
 """What the errors of places are over."""
 CENTRES = ("vocabulary", "words")
 SCALES = ("difference", "cosine")
-LEAST_SAMPLE = 100
-"""Words of the vocabulary without which an axis has no errors."""
-POWERS = 3
-"""Powers of frequency that places are adjusted for."""
 PLACES = "10.1177/0003122419877135"
 
 
@@ -101,7 +110,7 @@ class Axis(Result):
     embedding: Any
     notes: tuple[str, ...]
     kv: KeyedVectors
-    base: _Base
+    base: Base
     templates: TemplateErrors | None = None
 
     def with_words(self, words: Iterable[str] | str | Path, case: Case = "as-is") -> Axis:
@@ -532,13 +541,13 @@ def axis(
         sampled = field_of(sample, start)
         offset = mean_offset(sampled, found.strata)
     units = None if where != "words" else _units(vectors, keys.values())
-    base = _Base.of(where, vocabulary, units, wanted, frequencies, vectors)
+    base = Base.of(where, vocabulary, units, wanted, frequencies, vectors)
     errors = None
     if sentences is not None:
         turns = turns_of(sentences, vectors)
-        own = [None if where != "words" else turn[_rows(vectors, keys.values())] for turn in turns]
+        own = [None if where != "words" else turn[rows_of(vectors, keys.values())] for turn in turns]
         bases = [
-            _Base.of(where, vocabulary.turned(turn, vectors), words_, wanted, frequencies, vectors)
+            Base.of(where, vocabulary.turned(turn, vectors), words_, wanted, frequencies, vectors)
             for turn, words_ in zip(turns, own, strict=True)
         ]
         errors = _template_errors(turns, found, base, bases, vocabulary, vectors, start)
@@ -574,7 +583,7 @@ def _with(on: Axis, keys: dict[str, str], missing: Sequence[str], units: FloatAr
     placed = [(word, key) for (word, key), inside in zip(keys.items(), known, strict=True) if inside]
     errors = on.templates
     if errors is not None:
-        errors = errors.with_rows(_rows(on.kv, [key for _, key in placed]), units[known], design[known])
+        errors = errors.with_rows(rows_of(on.kv, [key for _, key in placed]), units[known], design[known])
     return replace(
         on,
         words=tuple(word for word, _ in placed),
@@ -588,8 +597,8 @@ def _with(on: Axis, keys: dict[str, str], missing: Sequence[str], units: FloatAr
 def _template_errors(
     turns: FloatArray,
     found: FoundPoles,
-    base: _Base,
-    bases: Sequence[_Base],
+    base: Base,
+    bases: Sequence[Base],
     vocabulary: Vocabulary,
     kv: KeyedVectors,
     seed: int,
@@ -601,59 +610,16 @@ def _template_errors(
         return template_errors(
             turns,
             offset=weights @ found.strata.vectors,
-            offsets=weights @ turns[:, _rows(kv, found.keys)],
+            offsets=weights @ turns[:, rows_of(kv, found.keys)],
             base=base.coefficients,
             bases=np.stack([each.coefficients for each in bases]),
-            vocabulary=(_rows(kv, vocabulary.words)[known], vocabulary.units[known], design[known]),
+            vocabulary=(rows_of(kv, vocabulary.words)[known], vocabulary.units[known], design[known]),
             seed=seed,
         )
 
 
-def _rows(kv: KeyedVectors, keys: Iterable[str]) -> NDArray[np.intp]:
-    return np.array([kv.key_to_index[key] for key in keys], dtype=np.intp)
-
-
 def _units(kv: KeyedVectors, keys: Iterable[str]) -> FloatArray:
-    return unit_rows(np.asarray(kv.vectors[_rows(kv, keys)], dtype=float))
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """The words that places are centred on, and their unit vectors (N, d)."""
-
-    words: tuple[str, ...]
-    units: FloatArray
-
-    def turned(self, turn: FloatArray, kv: KeyedVectors) -> Vocabulary:
-        """The same words with what a template changes in the vectors (N, d) of an embedding."""
-        return replace(self, units=turn[_rows(kv, self.words)])
-
-
-def vocabulary_of(kv: KeyedVectors) -> Vocabulary:
-    """The most frequent 20,000 words of a file ordered by frequency, 20,000 of another, or the sample of a part."""
-    part = sample_of(kv)
-    if part is not None:
-        return Vocabulary(part.words, unit_rows(part.vectors))
-    rows, _ = sampled_rows(kv, set(), FREQUENT, 0)
-    return Vocabulary(tuple(kv.index_to_key[row] for row in rows.tolist()), unit_rows(kv.vectors[rows]))
-
-
-def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArray:
-    """Unit vectors of sampled words, as frequent as those at the poles where frequency is known."""
-    part, own = sample_of(kv), set(keys)
-    if part is not None:
-        units = unit_rows(part.vectors[[word not in own for word in part.words]])
-    else:
-        followed = [np.array([kv.key_to_index[key] for key in keys])]
-        rows, _ = sampled_rows(kv, own, SAMPLE, seed, followed)
-        units = unit_rows(kv.vectors[rows])
-    if len(units) < LEAST_SAMPLE:
-        raise InputError(
-            f"the embedding holds {len(units)} words beside the poles, and the errors of places need {LEAST_SAMPLE}: "
-            "give the whole embedding, load a part of it with load_embedding(path, words=lists), or encode sentences "
-            "with a larger vocabulary"
-        )
-    return units
+    return unit_rows(np.asarray(kv.vectors[rows_of(kv, keys)], dtype=float))
 
 
 def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[str, str], list[str]]:
@@ -663,65 +629,3 @@ def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[st
     if not keys:
         raise InputError(f"none of the words is in {about(kv)['name']}: {listed(missing)}")
     return keys, [f"Words that are missing: {listed(missing)}."] if missing else []
-
-
-@dataclass(frozen=True)
-class _Base:
-    """What vectors are taken less: coefficients (m, d) of a constant and of the powers of frequency.
-
-    ``mean`` and ``sd`` are those of the frequencies over the vocabulary, ``frequencies`` where they come from; of a
-    constant alone ``sd`` is 0.
-    """
-
-    coefficients: FloatArray
-    mean: float = 0.0
-    sd: float = 0.0
-    frequencies: Any = None
-
-    @classmethod
-    def of(
-        cls,
-        centre: str | None,
-        vocabulary: Vocabulary,
-        units: FloatArray | None,
-        adjust: str | None,
-        frequencies: Any,
-        kv: KeyedVectors,
-    ) -> _Base:
-        """The base over the vocabulary or over the words."""
-        if centre != "vocabulary":
-            return cls((np.zeros(kv.vector_size) if units is None else units.mean(axis=0))[None])
-        if adjust is None:
-            return cls(vocabulary.units.mean(axis=0)[None])
-        zipf = _zipf(vocabulary.words, frequencies, kv)
-        known = np.isfinite(zipf)
-        base = cls(np.empty((0, 0)), float(zipf[known].mean()), float(zipf[known].std()) or 1.0, frequencies)
-        fitted = np.linalg.lstsq(base._powers(zipf[known]), vocabulary.units[known], rcond=None)[0]
-        return replace(base, coefficients=fitted)
-
-    def _powers(self, zipf: FloatArray) -> FloatArray:
-        standard = (zipf - self.mean) / self.sd
-        return standard[:, None] ** np.arange(POWERS + 1)
-
-    def of_words(self, words: Sequence[str], kv: KeyedVectors) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """The design (words, m) of words, and which of these have a known frequency."""
-        if self.sd == 0:
-            return np.ones((len(words), 1)), np.ones(len(words), dtype=bool)
-        zipf = _zipf(words, self.frequencies, kv)
-        known = np.isfinite(zipf)
-        return self._powers(np.where(known, zipf, 0.0)), known
-
-
-def _zipf(words: Sequence[str], frequencies: Any, kv: KeyedVectors) -> FloatArray:
-    """Frequencies (words,) in zipf; NaN where they are not known."""
-    part = sample_of(kv)
-    ordered = bool(part.places) if part is not None else ordered_by_frequency(kv.index_to_key)
-    source = kv if frequencies is None and ordered else frequencies
-    return word_values(list(words), FREQUENCY, source).of(list(words))
-
-
-def ranks_of(kv: KeyedVectors, keys: Sequence[str]) -> NDArray[np.intp]:
-    """Places of keys in a file ordered by frequency, from 1; 0 where it is not."""
-    part = sample_of(kv)
-    places = part.places if part is not None else kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
-    return np.array([places.get(key, -1) + 1 for key in keys], dtype=np.intp)

@@ -22,7 +22,7 @@ from bayesbias._page import Page, Picture, Section, table_of, unsaid, whole_tabl
 from bayesbias._phrases import MINUS, excludes_zero, negatives, percent, share
 from bayesbias._results import Cited, drawing
 from bayesbias.axes import Axis
-from bayesbias.axes.templates import refuse_templates
+from bayesbias.axes.poles import refuse_templates
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
