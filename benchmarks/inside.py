@@ -27,4 +27,4 @@ draw_alike, Wanted = _core.random_lists.draw_alike, _core.random_lists.Wanted
 unit_rows = _core.vectors.unit_rows
 offsets, axes = _core.offsets, bayesbias.axes
 find_poles, poles_of = axes.poles.find_poles, axes.poles.poles_of
-vocabulary_of, sample_beside = axes.places.vocabulary_of, axes.places.sample_beside
+vocabulary_of, sample_beside = axes.poles.vocabulary_of, axes.poles.sample_beside

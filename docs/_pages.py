@@ -38,7 +38,7 @@ AREAS = {
     "metrics": ("Classic metrics", "metrics"),
     "ranking": ("Rankings and uncertainty of metrics", "comparison.metric_uncertainty"),
     "axes": ("Axes", "axes"),
-    "angles": ("Several axes", "axes.angles axes.factors"),
+    "angles": ("Several axes", "axes.angles"),
     "audits": ("Audits", "axes.audits"),
     "second-stage": ("Many embeddings: pool, trend, criterion", "second_stage"),
     "multiverse": ("Multiverse and sweeps", "multiverses second_stage.specifications sweeps"),

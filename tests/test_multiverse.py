@@ -398,7 +398,7 @@ class TestRuns:
         np.testing.assert_array_equal(with_dask.null, found.null)
 
     def test_each_embedding_is_loaded_once(self, decisions, vectors, monkeypatch):
-        import bayesbias.multiverses.measures as measures
+        import bayesbias.multiverses.plans as measures
 
         names, load = [], measures.load_embedding
         monkeypatch.setattr(measures, "load_embedding", lambda name: names.append(name) or load(name))
@@ -412,7 +412,7 @@ class TestRuns:
             multiverse({**plan, "words": ["weat8"]}, tmp_path)
 
     def test_a_failed_embedding_stays_in_the_table(self, vectors, tmp_path, monkeypatch):
-        import bayesbias.multiverses.measures as measures
+        import bayesbias.multiverses.plans as measures
 
         plan = {"embedding": vectors, "words": ["weat7"]}
         whole = measures._vectors

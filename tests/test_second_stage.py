@@ -415,7 +415,7 @@ class TestPool:
         record = few["e1"].attrs["coverage"]
         lists = [{**entry, "found": entry["found"] // 2} for entry in record["lists"]]
         few["e1"].attrs = {**few["e1"].attrs, "coverage": {**record, "lists": lists, "language": "fr"}}
-        held = second_stage.holdings.holdings(few)
+        held = second_stage.estimates.holdings(few)
         assert held["language"].tolist() == ["en", "fr", "en"]
         assert held.loc["e1", "found"] == pytest.approx(held.loc["e0", "found"] / 2, abs=0.02)
         for found in (bb.pool(few), bb.trend(few, {"e0": 0, "e1": 1, "e2": 2})):

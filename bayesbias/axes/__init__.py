@@ -1,8 +1,7 @@
 """Axes: pairs of opposites, and the places of words between them."""
 
-from bayesbias.axes.angles import Angle, Quadrants, angle, quadrants
+from bayesbias.axes.angles import Angle, Intersections, Quadrants, angle, intersections, quadrants
 from bayesbias.axes.audits import Audit, audit
-from bayesbias.axes.factors import Intersections, intersections
 from bayesbias.axes.places import Axis, axis
 from bayesbias.axes.poles import list_axes
 

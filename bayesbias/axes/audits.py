@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,9 +23,8 @@ from bayesbias._page import Page, Picture, Section, Table, table_of, unsaid
 from bayesbias._phrases import negatives, percent, signed
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Result, drawing
-from bayesbias.axes.places import Axis, sample_beside
-from bayesbias.axes.poles import LISTS, find_poles, list_axes, poles_of
-from bayesbias.axes.templates import refuse_templates
+from bayesbias.axes.places import Axis
+from bayesbias.axes.poles import LISTS, find_poles, list_axes, poles_of, refuse_templates, sample_beside
 from bayesbias.checks.summaries import PROB
 from bayesbias.contextual import ContextVectors
 from bayesbias.distances.vocabularies import ordered_by_frequency
@@ -107,11 +106,6 @@ class Audit(Result):
     def table(self, called: bool = True) -> pd.DataFrame:
         """The words called, or all words: by group and, where it is known, by frequency band, frequent words first;
         within these the largest places first.
-
-        Parameters
-        ----------
-        called
-            Whether only words are shown that are called.
         """
         rows = self.words[self.words["called"]] if flag(called, "called") else self.words
         order = np.lexsort((-rows["mean"].abs().to_numpy(), _known(rows), rows["group"].cat.codes.to_numpy()))
@@ -152,9 +146,7 @@ class Audit(Result):
         leaning = [sentence for sentence in rest if sentence.startswith(("To ", "Away from "))]
         others = [sentence for sentence in rest if sentence not in leaning]
         return Page(
-            title=f"Which words lean to {', and which to '.join(self.groups)}?"
-            if len(self.groups) == 2
-            else f"Which words lean to {', '.join(self.groups)}?",
+            title=f"Which words lean to {(', and which to ' if len(self.groups) == 2 else ', ').join(self.groups)}?",
             lead=f"An audit of {self.words['word'].nunique():,} words of {self.embedding}, beside "
             f"{sum(map(len, self.groups.values()))} words {'at the two poles' if self.paired else 'of the groups'}.",
             answer=answer,
@@ -279,8 +271,6 @@ def audit(
             "an audit does not know the choice of templates as an error: give vectors.mean_vectors() of what encode "
             "returned, which takes the templates as they are"
         )
-    if isinstance(groups, Axis):
-        refuse_templates(groups.templates, "an audit")
     vectors = opened(kv)
     contrasts = _contrasts(vectors, groups)
     ordered = ordered_by_frequency(vectors.index_to_key)
@@ -303,29 +293,27 @@ def audit(
             )
         frames, distribution, sizes, ropes = [], {}, {}, {}
         with progress("auditing the vocabulary", len(rows)) as done:
-            sums = [unit_rows(vectors.vectors[part].astype(float)).sum(axis=0) for part in _parts(rows)]
+            parts = [rows[begin : begin + BLOCK] for begin in range(0, len(rows), BLOCK)]
+            sums = [unit_rows(vectors.vectors[part].astype(float)).sum(axis=0) for part in parts]
             mean = np.sum(sums, axis=0) / len(rows)
-            for i, (name, strata, offset) in enumerate(zip(contrasts.names, contrasts.strata, offsets, strict=False)):
+            for i, (name, strata, offset) in enumerate(zip(contrasts.groups, contrasts.strata, offsets, strict=False)):
                 ropes[name] = HALF * field.spread(offset.mean**2) if rope is None else float(rope)
                 behind = signal(offset)
                 numbers = np.empty((8, len(rows)))
-                for begin, part in zip(range(0, len(rows), BLOCK), _parts(rows), strict=True):
+                for begin, part in zip(range(0, len(rows), BLOCK), parts, strict=True):
                     block = np.asarray(vectors.vectors[part], dtype=float)
                     numbers[:, begin : begin + BLOCK] = _numbers(
-                        block, field, offset, behind, mean, ropes[name], contrasts.relations[i]
+                        block, field, offset, behind, mean, ropes[name], contrasts.relation
                     )
                     done(min(begin + BLOCK, len(rows)))
                 zero = float(mean @ (strata.weights @ strata.vectors))
                 distribution[name] = (zero, float(numbers[0].std()))
                 sizes[name] = field.spread(behind.mean**2 + behind.variances)
-                frames.append(_table(vectors, rows, contrasts.names, i, numbers, zero, prob, ordered))
-    words = (
-        frames[0]
-        if len(frames) == 1
-        else pd.concat([frame.astype({"leans_to": "str"}) for frame in frames], ignore_index=True).astype(
-            {"leans_to": "category"}
-        )
-    )
+                frames.append(_table(vectors, rows, list(contrasts.groups), i, numbers, zero, prob, ordered))
+    words = frames[0]
+    if len(frames) > 1:
+        words = pd.concat([frame.astype({"leans_to": "str"}) for frame in frames], ignore_index=True)
+        words["leans_to"] = words["leans_to"].astype("category")
     words["called"] = words["s_value"] <= level
     return Audit(
         groups=contrasts.groups,
@@ -344,28 +332,21 @@ def audit(
 
 @dataclass(frozen=True)
 class _Contrasts:
-    """What is contrasted: the names of groups or poles, and one mean offset a contrast.
-
-    ``relations`` are mean unit relation vectors (d,) of pairs, for RIPA; None where there are none.
-    """
+    """What is contrasted: groups or poles, the negative pole first, and one mean offset a contrast."""
 
     groups: Mapping[str, tuple[str, ...]]
     strata: tuple[Strata, ...]
     keys: tuple[str, ...]
-    relations: tuple[FloatArray | None, ...]
+    relation: FloatArray | None  # mean unit relation vector (d,) of pairs, for RIPA
     paired: bool
     notes: tuple[str, ...]
     lists: Mapping[str, str | None]
-
-    @property
-    def names(self) -> list[str]:
-        """Groups or poles, the negative pole first."""
-        return list(self.groups)
 
 
 def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
     """The axis of two poles, or of each of several groups against the others."""
     if isinstance(groups, Axis):
+        refuse_templates(groups.templates, "an audit")
         groups = groups.poles.poles
     lists: Any = groups
     if (isinstance(groups, str) and groups not in set(list_axes()["name"])) or isinstance(groups, Path):
@@ -378,6 +359,7 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
         return _several(kv, protected, about_lists)
     found = find_poles(kv, poles_of(lists, "groups"))
     poles = found.poles
+    pairs: Sequence[tuple[str, ...]] = found.pairs
     if found.pairs:
         named = {end: tuple(dict.fromkeys(pair[i] for pair in found.pairs)) for i, end in enumerate(poles.ends)}
         about_lists = (
@@ -385,61 +367,43 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
         )
     else:
         named = dict(found.lists)
-    relation = _relation(kv, found.pairs or (tuple(zip(*named.values(), strict=True)) if _even(named) else ()))
+        first, second = named.values()
+        pairs = list(zip(first, second, strict=True)) if len(first) == len(second) else []
+    relation = None
+    if pairs:
+        keys = find_words(kv, dict.fromkeys(word for pair in pairs for word in pair)).keys
+        sides = ([kv.key_to_index[keys[word]] for word in side] for side in zip(*pairs, strict=True))
+        low, high = (np.asarray(kv.vectors[rows], dtype=float) for rows in sides)
+        relation = unit_rows(low - high).mean(axis=0)
     notes = tuple(note for note in found.notes if note != LISTS)
-    return _Contrasts(named, (found.strata,), found.keys, (relation,), bool(found.pairs), notes, about_lists)
-
-
-def _even(groups: Mapping[str, tuple[str, ...]]) -> bool:
-    return len({len(words) for words in groups.values()}) == 1
+    return _Contrasts(named, (found.strata,), found.keys, relation, bool(found.pairs), notes, about_lists)
 
 
 def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, str | None]) -> _Contrasts:
     """Each of three groups or more against the mean of the others."""
     if len(groups) < 2:
         raise InputError(f"{len(groups)} group{'' if len(groups) == 1 else 's'} given: an audit needs two")
+    for name, words in groups.items():
+        if isinstance(words, str) or not isinstance(words, Iterable):
+            raise InputError(f"groups gives {shown(words)} for {name!r}: give a list of words")
+    others = {name: [word for other, words in groups.items() if other != name for word in words] for name in groups}
     pairs = {
-        name: find_poles(kv, poles_of({name: words, OTHERS: _others(groups, name)}, "groups"))
-        for name, words in groups.items()
+        name: find_poles(kv, poles_of({name: words, OTHERS: others[name]}, "groups")) for name, words in groups.items()
     }
     named = {str(name): dict(found.lists)[name] for name, found in pairs.items()}
     strata = []
     for name, found in pairs.items():
         own, rest = found.strata.members
         word_of = dict(found.lists)[OTHERS]
-        others = [
+        beside = [
             rest[[i for i, word in enumerate(word_of) if word in words]] / (len(named) - 1)
             for other, words in named.items()
             if other != name
         ]
-        strata.append(Strata(found.strata.vectors, (own, *others)))
+        strata.append(Strata(found.strata.vectors, (own, *beside)))
     notes = dict.fromkeys(note for found in pairs.values() for note in found.notes if note != LISTS)
     keys = dict.fromkeys(key for found in pairs.values() for key in found.keys)
-    return _Contrasts(named, tuple(strata), tuple(keys), (None,) * len(strata), False, tuple(notes), lists)
-
-
-def _others(groups: Mapping[Any, Any], name: Any) -> list[str]:
-    rest = {other: words for other, words in groups.items() if other != name}
-    for other, words in rest.items():
-        if isinstance(words, str) or not isinstance(words, Iterable):
-            raise InputError(f"groups gives {shown(words)} for {other!r}: give a list of words")
-    return [word for words in rest.values() for word in words]
-
-
-def _relation(kv: KeyedVectors, pairs: Sequence[tuple[str, ...]]) -> FloatArray | None:
-    """Mean unit relation vector of pairs."""
-    if not pairs:
-        return None
-    keys = find_words(kv, dict.fromkeys(word for pair in pairs for word in pair)).keys
-    first, second = (
-        np.asarray(kv.vectors[[kv.key_to_index[keys[pair[i]]] for pair in pairs]], dtype=float) for i in range(2)
-    )
-    result: FloatArray = unit_rows(first - second).mean(axis=0)
-    return result
-
-
-def _parts(rows: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    return (rows[begin : begin + BLOCK] for begin in range(0, len(rows), BLOCK))
+    return _Contrasts(named, tuple(strata), tuple(keys), None, False, tuple(notes), lists)
 
 
 def _numbers(
@@ -455,18 +419,8 @@ def _numbers(
     words = field.coordinates(unit_rows(block) - mean)
     posterior = behind.places(words, rope)
     ripa = np.full(len(block), np.nan) if relation is None else block @ relation
-    return np.array(
-        [
-            words @ offset.mean,
-            np.sqrt(words**2 @ offset.pairs),
-            posterior.mean,
-            posterior.sd,
-            posterior.above,
-            posterior.below,
-            posterior.positive,
-            ripa,
-        ]
-    )
+    by_word = (posterior.mean, posterior.sd, posterior.above, posterior.below, posterior.positive, ripa)
+    return np.array([words @ offset.mean, np.sqrt(words**2 @ offset.pairs), *by_word])
 
 
 def _table(
@@ -483,6 +437,7 @@ def _table(
     size, reach = len(rows), float(ndtri((1 + prob) / 2))
     place, se, mean, sd, above, below, positive, ripa = numbers
     other = names[1] if len(names) == 2 else f"not {names[i]}"
+    bands = np.searchsorted([end for end in BANDS.values() if end is not None], rows + 1)
     beyond, ranked = np.where(mean > 0, above, below), np.sort(mean)
     return pd.DataFrame(
         {
@@ -503,7 +458,7 @@ def _table(
             "rank_low": np.searchsorted(ranked, mean - reach * sd) + 1,
             "rank_high": np.minimum(np.searchsorted(ranked, mean + reach * sd) + 1, size),
             "frequency_rank": rows + 1 if ordered else np.full(size, -1),
-            "band": _bands(rows) if ordered else _category(np.zeros(size), [UNKNOWN]),
+            "band": _category(bands, list(BANDS)) if ordered else _category(np.zeros(size), [UNKNOWN]),
             "db_wa": -(place + zero) if not np.isnan(ripa).all() else np.nan,
             "ripa": ripa,
         }
@@ -514,11 +469,6 @@ def _known(rows: pd.DataFrame) -> NDArray[np.intp]:
     """Frequency band of each row: words that most readers know come first."""
     result: NDArray[np.intp] = np.maximum(rows["band"].cat.codes.to_numpy(dtype=np.intp) - 1, 0)
     return result
-
-
-def _bands(rows: NDArray[np.intp]) -> Any:
-    ends = [end for end in BANDS.values() if end is not None]
-    return _category(np.searchsorted(ends, rows + 1), list(BANDS))
 
 
 def _category(codes: NDArray[Any], names: list[str]) -> Any:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
 from bayesbias._checks import by_name_or_none, flag, one_of, probability, whole_number
 from bayesbias._core.offsets import Field, MeanOffset, field_of, mean_offset
@@ -19,19 +20,31 @@ from bayesbias._executors import one_thread
 from bayesbias._page import Page, Picture, Section, table_of, unsaid
 from bayesbias._phrases import percent, signed
 from bayesbias._results import Cited, Result, drawing
-from bayesbias.axes.poles import FoundPoles, find_poles, poles_of
-from bayesbias.axes.templates import TemplateErrors, noted, template_errors, turns_of, whole_templates
+from bayesbias.axes.poles import (
+    Base,
+    FoundPoles,
+    TemplateErrors,
+    Vocabulary,
+    find_poles,
+    noted,
+    poles_of,
+    ranks_of,
+    rows_of,
+    sample_beside,
+    template_errors,
+    turns_of,
+    vocabulary_of,
+    whole_templates,
+)
 from bayesbias.checks.summaries import PROB
 from bayesbias.contextual import ContextVectors
-from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
+from bayesbias.distances.vocabularies import FREQUENCY
 from bayesbias.embeddings import Case, Embedding, about, find_words, opened
 from bayesbias.embeddings.lookup import CASES
-from bayesbias.embeddings.samples import FREQUENT, SAMPLE, sample_of
 from bayesbias.errors import InputError, listed
 from bayesbias.words import words_given
 
 if TYPE_CHECKING:
-    import pandas as pd
     from gensim.models import KeyedVectors
 
 POPULATIONS = {
@@ -41,10 +54,6 @@ POPULATIONS = {
 """What the errors of places are over."""
 CENTRES = ("vocabulary", "words")
 SCALES = ("difference", "cosine")
-LEAST_SAMPLE = 100
-"""Words of the vocabulary without which an axis has no errors."""
-POWERS = 3
-"""Powers of frequency that places are adjusted for."""
 PLACES = "10.1177/0003122419877135"
 
 
@@ -101,23 +110,22 @@ class Axis(Result):
     embedding: Any
     notes: tuple[str, ...]
     kv: KeyedVectors
-    base: _Base
+    base: Base
     templates: TemplateErrors | None = None
 
     def with_words(self, words: Iterable[str] | str | Path, case: Case = "as-is") -> Axis:
         """The same axis with other words on it, or those of a list that :func:`load_list` takes."""
         names = words_given(words, "words")
         one_of(case, CASES, "case")
-        if set(names) <= set(self.words):
-            place = {word: row for row, word in enumerate(self.words)}
+        place = {word: row for row, word in enumerate(self.words)}
+        if all(word in place for word in names):
             rows = np.array([place[word] for word in names], dtype=np.intp)
-            errors = None if self.templates is None else self.templates.of(rows)
             return replace(
                 self,
                 words=tuple(names),
                 coordinates=self.coordinates[rows],
                 ranks=self.ranks[rows],
-                templates=errors,
+                templates=None if self.templates is None else self.templates.of(rows),
             )
         return _with(self, *_placed(self.kv, names, case))
 
@@ -174,28 +182,20 @@ class Axis(Result):
             the next row, missing for the last), ``pairs_sd`` (of further pairs of this opposition), and
             ``frequency_rank`` (missing where it is not known).
         """
-        import pandas as pd
-
         mass = probability(prob, "prob")
         unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
         variances = self.offset.variances(one_of(population, tuple(POPULATIONS), "population"))
-        freedom = self._freedom(population)
         rows = np.argsort(-self.places, kind="stable") if flag(order, "order") else np.arange(len(self.words))
         coordinates, mean = self.coordinates[rows], self.places[rows]
         scatter = None if self.templates is None else self.templates.placed.rows(rows)
         more, more_apart = (None, None) if scatter is None else (scatter.variances(), scatter.of_steps())
-        sd, tails = self._errors(coordinates**2 @ variances, more, freedom)
-        apart, tails_apart = self._errors(np.diff(coordinates, axis=0) ** 2 @ variances, more_apart, freedom)
-        reach = _reach(mass, tails)
+        errors = self._errors(coordinates**2 @ variances, more, population)
+        errors_apart = self._errors(np.diff(coordinates, axis=0) ** 2 @ variances, more_apart, population)
         return pd.DataFrame(
             {
                 "word": pd.array([self.words[row] for row in rows], dtype="string"),
-                "mean": mean / unit,
-                "sd": sd / unit,
-                "low": (mean - reach * sd) / unit,
-                "high": (mean + reach * sd) / unit,
-                "p_positive": _cdf(mean, sd, tails),
-                "p_above_next": np.append(_cdf(-np.diff(mean), apart, tails_apart), np.nan),
+                **_summary(mean, *errors, mass, unit),
+                "p_above_next": np.append(_cdf(-np.diff(mean), *errors_apart), np.nan),
                 "pairs_sd": np.sqrt(coordinates**2 @ self.offset.pairs) / unit,
                 "frequency_rank": pd.array([rank or None for rank in self.ranks[rows].tolist()], dtype="Int64"),
             }
@@ -212,8 +212,6 @@ class Axis(Result):
             square change of places over the vocabulary if the pair is left out, in standard deviations of places);
             ``belongs`` (whether the agreement is above 0). One row a pair, the least agreement first.
         """
-        import pandas as pd
-
         if not self.paired:
             raise InputError(f"the axis {self.name} is made of two lists: give pairs of words to see how each agrees")
         offsets, squares = self.offset.offsets[0], self.field.variances**2
@@ -223,14 +221,12 @@ class Axis(Result):
         lengths = np.sqrt((offsets**2 @ squares) * (rest**2 @ squares))
         agreement = np.divide(inner, lengths, out=np.full(count, np.nan), where=(lengths > 0) & (count > 1))
         change = np.sqrt((self.offset.mean - rest) ** 2 @ squares) / self.spread if count > 1 else np.nan
-        vectors = self.poles.strata.vectors
-        member = self.poles.strata.members[0]
-        low, high = np.argmin(member, axis=1), np.argmax(member, axis=1)
+        vectors, member = self.poles.strata.vectors, self.poles.strata.members[0]
         table = pd.DataFrame(
             {
                 "negative": pd.array([pair[0] for pair in self.poles.pairs], dtype="string"),
                 "positive": pd.array([pair[1] for pair in self.poles.pairs], dtype="string"),
-                "similarity": (vectors[low] * vectors[high]).sum(axis=1),
+                "similarity": (vectors[member.argmin(axis=1)] * vectors[member.argmax(axis=1)]).sum(axis=1),
                 "agreement": agreement,
                 "influence": change,
                 "belongs": ~(agreement <= 0),
@@ -273,8 +269,6 @@ class Axis(Result):
         >>> bool(row["low"][0] > 0)  # nearer to woman
         True
         """
-        import pandas as pd
-
         mass = probability(prob, "prob")
         unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
         variances = self.offset.variances(one_of(population, tuple(POPULATIONS), "population"))
@@ -290,29 +284,22 @@ class Axis(Result):
             both_lists = placed[0].templates.placed.beside(placed[1].templates.placed)
             more = np.maximum(signs @ both_lists.covariance() @ signs, 0.0)[None]
         mean = apart @ self.offset.mean
-        sd, freedom = self._errors(apart**2 @ variances, more, self._freedom(population))
-        reach = _reach(mass, freedom)
+        errors = self._errors(apart**2 @ variances, more, population)
         lost = [word for on, words in zip(placed, lists, strict=True) for word in words if word not in set(on.words)]
-        columns = {
-            "mean": mean / unit,
-            "sd": sd / unit,
-            "low": (mean - reach * sd) / unit,
-            "high": (mean + reach * sd) / unit,
-            "p_positive": _cdf(mean, sd, freedom),
-            "words_a": [len(placed[0].words)],
-            "words_b": [len(placed[1].words)],
-            "missing": pd.array([", ".join(lost)], dtype="string"),
-        }
-        return pd.DataFrame(columns)
-
-    def _freedom(self, population: str) -> float:
-        """Degrees of freedom of the tails of places; infinite for normal ones."""
-        return np.inf if population == "oppositions" or self.offset.freedom < 1 else self.offset.freedom
+        return pd.DataFrame(
+            {
+                **_summary(mean, *errors, mass, unit),
+                "words_a": [len(placed[0].words)],
+                "words_b": [len(placed[1].words)],
+                "missing": pd.array([", ".join(lost)], dtype="string"),
+            }
+        )
 
     def _errors(
-        self, variances: FloatArray, more: FloatArray | None, freedom: float
+        self, variances: FloatArray, more: FloatArray | None, population: str
     ) -> tuple[FloatArray, float | FloatArray]:
         """Standard deviations of errors of the axis and of templates together, and their degrees of freedom."""
+        freedom = np.inf if population == "oppositions" or self.offset.freedom < 1 else self.offset.freedom
         if self.templates is None or more is None:
             return np.sqrt(variances), freedom
         total = variances + more
@@ -378,11 +365,10 @@ class Axis(Result):
         """The first screen of a report."""
         low, high = self.ends
         answer, chance, further, *pairs = self.findings(prob)
-        zero = {
-            "vocabulary": f"; the mean of that over the vocabulary is 0, and above 0 words are on the side of {high}",
-            "words": f"; the mean of that over the words placed is 0, and above 0 words are on the side of {high}",
-            None: f"; above 0 words are nearer to {high} than to {low}",
-        }[self.centre]
+        zero = f"; above 0 words are nearer to {high} than to {low}"
+        if self.centre is not None:
+            over = "vocabulary" if self.centre == "vocabulary" else "words placed"
+            zero = f"; the mean of that over the {over} is 0, and above 0 words are on the side of {high}"
         adjusted = " What frequency predicts is taken off." if self.adjusted else ""
         lines = {
             "What is a place?": f"The mean distance of a word to the words at {low} less that to the words at {high}"
@@ -430,13 +416,8 @@ class Axis(Result):
         )
         blocks = [Section("Words", [said, table_of(caption, ends, columns)])]
         if self.paired:
-            columns = {
-                "negative": ("negative", "text"),
-                "positive": ("positive", "text"),
-                "agreement": ("agreement", "plain"),
-                "influence": ("influence", "plain"),
-                "similarity": ("similarity", "plain"),
-            }
+            columns = {name: (name, "text") for name in ("negative", "positive")}
+            columns |= {name: (name, "plain") for name in ("agreement", "influence", "similarity")}
             said = (
                 "Agreement: correlation, over the vocabulary, of the places by this pair with those by the others; "
                 "below 0 the pair does not belong. Influence: how far places move if the pair is left out, in standard "
@@ -468,18 +449,20 @@ def _ends(table: pd.DataFrame, most: int) -> pd.DataFrame:
     return table.loc[inside | inside[::-1]]
 
 
-def _reach(mass: float, freedom: float | FloatArray) -> FloatArray:
-    """Half the width of an interval of that mass, in standard deviations."""
-    student = stdtrit(np.where(np.isinf(freedom), 1.0, freedom), (1 + mass) / 2)
-    return np.where(np.isinf(freedom), ndtri((1 + mass) / 2), student)
+def _summary(
+    mean: FloatArray, sd: FloatArray, freedom: float | FloatArray, mass: float, unit: float
+) -> dict[str, FloatArray]:
+    """Means with their intervals in a unit, and the probability that they are above 0."""
+    reach = stdtrit(freedom, (1 + mass) / 2)  # normal of infinite degrees of freedom
+    ends = {"low": (mean - reach * sd) / unit, "high": (mean + reach * sd) / unit}
+    return {"mean": mean / unit, "sd": sd / unit, **ends, "p_positive": _cdf(mean, sd, freedom)}
 
 
 def _cdf(mean: FloatArray, sd: FloatArray, freedom: float | FloatArray) -> FloatArray:
     """Probability above 0; of no error and no difference one half."""
     z = np.divide(mean, sd, out=np.sign(mean) * np.inf, where=sd > 0)
-    z = np.where(np.isnan(z), 0.0, z)
-    student = stdtr(np.where(np.isinf(freedom), 1.0, freedom), z)
-    return np.where(np.isinf(freedom), ndtr(z), student)
+    value: FloatArray = stdtr(freedom, np.where(np.isnan(z), 0.0, z))
+    return value
 
 
 def axis(
@@ -552,16 +535,19 @@ def axis(
     every = {word: word for word in vocabulary.words}
     keys, missing = (every, []) if names is None else _placed(vectors, names, case)
     with one_thread():
-        sampled = field_of(_sample(vectors, found.keys, start, spanning=sentences is not None), start)
+        sample = sample_beside(vectors, found.keys, start)
+        if sentences is not None and len(sample) <= vectors.vector_size:
+            sample = sample_beside(vectors, (), start)  # the poles too, where the others do not span all dimensions
+        sampled = field_of(sample, start)
         offset = mean_offset(sampled, found.strata)
-    units = None if where != "words" else _units(vectors, list(keys.values()))
-    base = _Base.of(where, vocabulary, units, wanted, frequencies, vectors)
+    units = None if where != "words" else _units(vectors, keys.values())
+    base = Base.of(where, vocabulary, units, wanted, frequencies, vectors)
     errors = None
     if sentences is not None:
         turns = turns_of(sentences, vectors)
-        own = [None if where != "words" else turn[_rows(vectors, keys.values())] for turn in turns]
+        own = [None if where != "words" else turn[rows_of(vectors, keys.values())] for turn in turns]
         bases = [
-            _Base.of(where, vocabulary.turned(turn, vectors), words_, wanted, frequencies, vectors)
+            Base.of(where, vocabulary.turned(turn, vectors), words_, wanted, frequencies, vectors)
             for turn, words_ in zip(turns, own, strict=True)
         ]
         errors = _template_errors(turns, found, base, bases, vocabulary, vectors, start)
@@ -588,7 +574,7 @@ def axis(
 
 def _with(on: Axis, keys: dict[str, str], missing: Sequence[str], units: FloatArray | None = None) -> Axis:
     """An axis with other words: word to the key under which the embedding holds it."""
-    units = _units(on.kv, list(keys.values())) if units is None else units
+    units = _units(on.kv, keys.values()) if units is None else units
     design, known = on.base.of_words(list(keys), on.kv)
     lost = [word for word, inside in zip(keys, known, strict=True) if not inside]
     if not known.any():
@@ -597,7 +583,7 @@ def _with(on: Axis, keys: dict[str, str], missing: Sequence[str], units: FloatAr
     placed = [(word, key) for (word, key), inside in zip(keys.items(), known, strict=True) if inside]
     errors = on.templates
     if errors is not None:
-        errors = errors.with_rows(_rows(on.kv, [key for _, key in placed]), units[known], design[known])
+        errors = errors.with_rows(rows_of(on.kv, [key for _, key in placed]), units[known], design[known])
     return replace(
         on,
         words=tuple(word for word, _ in placed),
@@ -611,8 +597,8 @@ def _with(on: Axis, keys: dict[str, str], missing: Sequence[str], units: FloatAr
 def _template_errors(
     turns: FloatArray,
     found: FoundPoles,
-    base: _Base,
-    bases: Sequence[_Base],
+    base: Base,
+    bases: Sequence[Base],
     vocabulary: Vocabulary,
     kv: KeyedVectors,
     seed: int,
@@ -624,65 +610,16 @@ def _template_errors(
         return template_errors(
             turns,
             offset=weights @ found.strata.vectors,
-            offsets=weights @ turns[:, _rows(kv, found.keys)],
+            offsets=weights @ turns[:, rows_of(kv, found.keys)],
             base=base.coefficients,
             bases=np.stack([each.coefficients for each in bases]),
-            vocabulary=(_rows(kv, vocabulary.words)[known], vocabulary.units[known], design[known]),
+            vocabulary=(rows_of(kv, vocabulary.words)[known], vocabulary.units[known], design[known]),
             seed=seed,
         )
 
 
-def _rows(kv: KeyedVectors, keys: Iterable[str]) -> NDArray[np.intp]:
-    return np.array([kv.key_to_index[key] for key in keys], dtype=np.intp)
-
-
-def _units(kv: KeyedVectors, keys: Sequence[str]) -> FloatArray:
-    return unit_rows(np.asarray(kv.vectors[_rows(kv, keys)], dtype=float))
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """The words that places are centred on, and their unit vectors (N, d)."""
-
-    words: tuple[str, ...]
-    units: FloatArray
-
-    def turned(self, turn: FloatArray, kv: KeyedVectors) -> Vocabulary:
-        """The same words with what a template changes in the vectors (N, d) of an embedding."""
-        return replace(self, units=turn[_rows(kv, self.words)])
-
-
-def vocabulary_of(kv: KeyedVectors) -> Vocabulary:
-    """The most frequent 20,000 words of a file ordered by frequency, 20,000 of another, or the sample of a part."""
-    part = sample_of(kv)
-    if part is not None:
-        return Vocabulary(part.words, unit_rows(part.vectors))
-    rows, _ = sampled_rows(kv, set(), FREQUENT, 0)
-    return Vocabulary(tuple(kv.index_to_key[row] for row in rows.tolist()), unit_rows(kv.vectors[rows]))
-
-
-def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArray:
-    """Unit vectors of sampled words, as frequent as those at the poles where frequency is known."""
-    part, own = sample_of(kv), set(keys)
-    if part is not None:
-        units = unit_rows(part.vectors[[word not in own for word in part.words]])
-    else:
-        followed = [np.array([kv.key_to_index[key] for key in keys])]
-        rows, _ = sampled_rows(kv, own, SAMPLE, seed, followed)
-        units = unit_rows(kv.vectors[rows])
-    if len(units) < LEAST_SAMPLE:
-        raise InputError(
-            f"the embedding holds {len(units)} words beside the poles, and the errors of places need {LEAST_SAMPLE}: "
-            "give the whole embedding, load a part of it with load_embedding(path, words=lists), or encode sentences "
-            "with a larger vocabulary"
-        )
-    return units
-
-
-def _sample(kv: KeyedVectors, keys: Sequence[str], seed: int, spanning: bool) -> FloatArray:
-    """The sample beside the poles; of words in sentences the poles too, where the others do not span all dimensions."""
-    units = sample_beside(kv, keys, seed)
-    return units if not spanning or len(units) > kv.vector_size else sample_beside(kv, (), seed)
+def _units(kv: KeyedVectors, keys: Iterable[str]) -> FloatArray:
+    return unit_rows(np.asarray(kv.vectors[rows_of(kv, keys)], dtype=float))
 
 
 def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[str, str], list[str]]:
@@ -692,65 +629,3 @@ def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[st
     if not keys:
         raise InputError(f"none of the words is in {about(kv)['name']}: {listed(missing)}")
     return keys, [f"Words that are missing: {listed(missing)}."] if missing else []
-
-
-@dataclass(frozen=True)
-class _Base:
-    """What vectors are taken less: coefficients (m, d) of a constant and of the powers of frequency.
-
-    ``mean`` and ``sd`` are those of the frequencies over the vocabulary, ``frequencies`` where they come from; of a
-    constant alone ``sd`` is 0.
-    """
-
-    coefficients: FloatArray
-    mean: float = 0.0
-    sd: float = 0.0
-    frequencies: Any = None
-
-    @classmethod
-    def of(
-        cls,
-        centre: str | None,
-        vocabulary: Vocabulary,
-        units: FloatArray | None,
-        adjust: str | None,
-        frequencies: Any,
-        kv: KeyedVectors,
-    ) -> _Base:
-        """The base over the vocabulary or over the words."""
-        if centre != "vocabulary":
-            return cls((np.zeros(kv.vector_size) if units is None else units.mean(axis=0))[None])
-        if adjust is None:
-            return cls(vocabulary.units.mean(axis=0)[None])
-        zipf = _zipf(vocabulary.words, frequencies, kv)
-        known = np.isfinite(zipf)
-        base = cls(np.empty((0, 0)), float(zipf[known].mean()), float(zipf[known].std()) or 1.0, frequencies)
-        fitted = np.linalg.lstsq(base._powers(zipf[known]), vocabulary.units[known], rcond=None)[0]
-        return replace(base, coefficients=fitted)
-
-    def _powers(self, zipf: FloatArray) -> FloatArray:
-        standard = (zipf - self.mean) / self.sd
-        return standard[:, None] ** np.arange(POWERS + 1)
-
-    def of_words(self, words: Sequence[str], kv: KeyedVectors) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """The design (words, m) of words, and which of these have a known frequency."""
-        if self.sd == 0:
-            return np.ones((len(words), 1)), np.ones(len(words), dtype=bool)
-        zipf = _zipf(words, self.frequencies, kv)
-        known = np.isfinite(zipf)
-        return self._powers(np.where(known, zipf, 0.0)), known
-
-
-def _zipf(words: Sequence[str], frequencies: Any, kv: KeyedVectors) -> FloatArray:
-    """Frequencies (words,) in zipf; NaN where they are not known."""
-    part = sample_of(kv)
-    ordered = bool(part.places) if part is not None else ordered_by_frequency(kv.index_to_key)
-    source = kv if frequencies is None and ordered else frequencies
-    return word_values(list(words), FREQUENCY, source).of(list(words))
-
-
-def ranks_of(kv: KeyedVectors, keys: Sequence[str]) -> NDArray[np.intp]:
-    """Places of keys in a file ordered by frequency, from 1; 0 where it is not."""
-    part = sample_of(kv)
-    places = part.places if part is not None else kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
-    return np.array([places.get(key, -1) + 1 for key in keys], dtype=np.intp)

@@ -1,28 +1,40 @@
-"""The words at the two ends of an axis: bundled axes, pairs, or two lists."""
+"""What an axis is made of: the words at its ends, those that places are centred on, and templates of sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import f as variance_ratio
 
-from bayesbias._core.offsets import Strata
-from bayesbias._core.vectors import unit_rows
+from bayesbias._core.offsets import CONCENTRATIONS, SAME, Strata
+from bayesbias._core.related import sample_pairs, similarity_bins, variograms
+from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
 from bayesbias._files import Document, check, read_toml
 from bayesbias._paths import shipped
-from bayesbias.embeddings import Case, find_words
+from bayesbias.contextual import ContextVectors
+from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
+from bayesbias.embeddings import Case, about, find_words
+from bayesbias.embeddings.samples import FREQUENT, SAMPLE, sample_of
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import PairList, WordList, WordLists, lists_of_any_kind, load_list, pairs_given
 
 if TYPE_CHECKING:
-    import pandas as pd
     from gensim.models import KeyedVectors
 
 LISTS = "The poles are two lists, not pairs: what the words of a list share beside the opposition does not cancel."
+ROUNDING = 1e-14
+"""Variance of places over templates, in squared cosine distance, that is rounding of single precision."""
+LEAST_SAMPLE = 100
+"""Words of the vocabulary without which an axis has no errors."""
+POWERS = 3
+"""Powers of frequency that places are adjusted for."""
 NO_LENGTH = 1e-6
 """Length of an offset below which its two words have one vector."""
 
@@ -60,8 +72,6 @@ def list_axes() -> pd.DataFrame:
       negative positive  pairs
     1     poor     rich     42
     """
-    import pandas as pd
-
     known = _bundled()
     rows = [
         (name, entry.domain, *entry.pairs[0], len(entry.pairs), known.source, known.licence)
@@ -76,23 +86,11 @@ def list_axes() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Poles:
-    """The words of an axis as they were asked for: pairs (negative, positive), or two lists by name.
-
-    Attributes
-    ----------
-    name
-        What the axis is called.
-    pairs
-        Pairs, each once; empty for lists.
-    lists
-        Names of the two poles and their words, the negative one first; empty for pairs.
-    source, doi
-        Where they come from.
-    """
+    """The words of an axis as they were asked for: pairs (negative, positive), or two lists by name."""
 
     name: str
-    pairs: tuple[tuple[str, str], ...] = ()
-    lists: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()  # each once; empty for lists
+    lists: tuple[tuple[str, tuple[str, ...]], ...] = ()  # the negative pole first; empty for pairs
     source: str = ""
     doi: str = ""
 
@@ -152,55 +150,35 @@ def _two_lists(lists: WordLists | Mapping[str, Sequence[str]], name: str) -> Pol
 
 @dataclass(frozen=True)
 class FoundPoles:
-    """The poles as an embedding holds them.
+    """The poles as an embedding holds them."""
 
-    Attributes
-    ----------
-    poles
-        What was asked for.
-    pairs, lists
-        What is left of it.
-    strata
-        Their unit vectors and the weights of these.
-    keys
-        The words of the embedding that stand at a pole.
-    notes
-        What is missing, doubled or without a difference.
-    """
-
-    poles: Poles
+    poles: Poles  # what was asked for, of which these are left
     pairs: tuple[tuple[str, str], ...]
     lists: tuple[tuple[str, tuple[str, ...]], ...]
-    strata: Strata
-    keys: tuple[str, ...]
+    strata: Strata  # unit vectors of the words at the poles, and their weights
+    keys: tuple[str, ...]  # under which the embedding holds them
     notes: tuple[str, ...]
 
 
 def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPoles:
     """Look the words of an axis up; pairs with a word that is missing are left out and named."""
     every = [word for pair in poles.pairs for word in pair] or [word for _, words in poles.lists for word in words]
-    below = {pair[0] for pair in poles.pairs} if poles.pairs else set(poles.lists[0][1])
-    above = {pair[1] for pair in poles.pairs} if poles.pairs else set(poles.lists[1][1])
-    if both := sorted(below & above):
+    below, above = zip(*poles.pairs, strict=True) if poles.pairs else (words for _, words in poles.lists)
+    if both := sorted(set(below) & set(above)):
         stand = "stands" if len(both) == 1 else "stand"
         raise InputError(f"{listed(both)} {stand} at both poles of the axis {poles.name}: a word belongs to one")
     keys = find_words(kv, dict.fromkeys(every), case).keys
     places = {key: i for i, key in enumerate(dict.fromkeys(keys.values()))}
     missing = list(dict.fromkeys(word for word in every if word not in keys))
-    notes = [f"Not in {_name(kv)}: {listed(missing)}."] if missing else []
+    embedding = about(kv)["name"]
+    notes = [f"Not in {embedding}: {listed(missing)}."] if missing else []
     if not places:
-        raise InputError(f"no word of the axis {poles.name} is in {_name(kv)}: it asks for {listed(every)}")
+        raise InputError(f"no word of the axis {poles.name} is in {embedding}: it asks for {listed(every)}")
     vectors = unit_rows(np.asarray(kv.vectors[[kv.key_to_index[key] for key in places]], dtype=float))
     row_of = {word: places[key] for word, key in keys.items()}
     if poles.pairs:
         return _found_pairs(poles, row_of, vectors, tuple(places), notes)
     return _found_lists(poles, row_of, vectors, tuple(places), notes)
-
-
-def _name(kv: KeyedVectors) -> str:
-    from bayesbias.embeddings import about
-
-    return str(about(kv)["name"])
 
 
 def _found_pairs(
@@ -257,3 +235,275 @@ def _found_lists(
         raise InputError(f"the poles of the axis {poles.name} have one vector: there is nothing between them")
     notes.append(LISTS)
     return FoundPoles(poles, (), tuple(kept), strata, keys, tuple(notes))
+
+
+def rows_of(kv: KeyedVectors, keys: Iterable[str]) -> NDArray[np.intp]:
+    """Where an embedding holds its vectors."""
+    return np.array([kv.key_to_index[key] for key in keys], dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words that places are centred on, and their unit vectors (N, d)."""
+
+    words: tuple[str, ...]
+    units: FloatArray
+
+    def turned(self, turn: FloatArray, kv: KeyedVectors) -> Vocabulary:
+        """The same words with what a template changes in the vectors (N, d) of an embedding."""
+        return replace(self, units=turn[rows_of(kv, self.words)])
+
+
+def vocabulary_of(kv: KeyedVectors) -> Vocabulary:
+    """The most frequent 20,000 words of a file ordered by frequency, 20,000 of another, or the sample of a part."""
+    part = sample_of(kv)
+    if part is not None:
+        return Vocabulary(part.words, unit_rows(part.vectors))
+    rows, _ = sampled_rows(kv, set(), FREQUENT, 0)
+    return Vocabulary(tuple(kv.index_to_key[row] for row in rows.tolist()), unit_rows(kv.vectors[rows]))
+
+
+def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArray:
+    """Unit vectors of sampled words, as frequent as those at the poles where frequency is known."""
+    part, own = sample_of(kv), set(keys)
+    if part is not None:
+        units = unit_rows(part.vectors[[word not in own for word in part.words]])
+    else:
+        followed = [np.array([kv.key_to_index[key] for key in keys])]
+        rows, _ = sampled_rows(kv, own, SAMPLE, seed, followed)
+        units = unit_rows(kv.vectors[rows])
+    if len(units) < LEAST_SAMPLE:
+        raise InputError(
+            f"the embedding holds {len(units)} words beside the poles, and the errors of places need {LEAST_SAMPLE}: "
+            "give the whole embedding, load a part of it with load_embedding(path, words=lists), or encode sentences "
+            "with a larger vocabulary"
+        )
+    return units
+
+
+@dataclass(frozen=True)
+class Base:
+    """What vectors are taken less: coefficients (m, d) of a constant and of the powers of frequency.
+
+    ``mean`` and ``sd`` are those of the frequencies over the vocabulary, ``frequencies`` where they come from; of a
+    constant alone ``sd`` is 0.
+    """
+
+    coefficients: FloatArray
+    mean: float = 0.0
+    sd: float = 0.0
+    frequencies: Any = None
+
+    @classmethod
+    def of(
+        cls,
+        centre: str | None,
+        vocabulary: Vocabulary,
+        units: FloatArray | None,
+        adjust: str | None,
+        frequencies: Any,
+        kv: KeyedVectors,
+    ) -> Base:
+        """The base over the vocabulary or over the words."""
+        if centre != "vocabulary":
+            return cls((np.zeros(kv.vector_size) if units is None else units.mean(axis=0))[None])
+        if adjust is None:
+            return cls(vocabulary.units.mean(axis=0)[None])
+        zipf = _zipf(vocabulary.words, frequencies, kv)
+        known = np.isfinite(zipf)
+        base = cls(np.empty((0, 0)), float(zipf[known].mean()), float(zipf[known].std()) or 1.0, frequencies)
+        fitted = np.linalg.lstsq(base._powers(zipf[known]), vocabulary.units[known], rcond=None)[0]
+        return replace(base, coefficients=fitted)
+
+    def _powers(self, zipf: FloatArray) -> FloatArray:
+        standard = (zipf - self.mean) / self.sd
+        return standard[:, None] ** np.arange(POWERS + 1)
+
+    def of_words(self, words: Sequence[str], kv: KeyedVectors) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """The design (words, m) of words, and which of these have a known frequency."""
+        if self.sd == 0:
+            return np.ones((len(words), 1)), np.ones(len(words), dtype=bool)
+        zipf = _zipf(words, self.frequencies, kv)
+        known = np.isfinite(zipf)
+        return self._powers(np.where(known, zipf, 0.0)), known
+
+
+def _zipf(words: Sequence[str], frequencies: Any, kv: KeyedVectors) -> FloatArray:
+    """Frequencies (words,) in zipf; NaN where they are not known."""
+    part = sample_of(kv)
+    ordered = bool(part.places) if part is not None else ordered_by_frequency(kv.index_to_key)
+    source = kv if frequencies is None and ordered else frequencies
+    return word_values(list(words), FREQUENCY, source).of(list(words))
+
+
+def ranks_of(kv: KeyedVectors, keys: Sequence[str]) -> NDArray[np.intp]:
+    """Places of keys in a file ordered by frequency, from 1; 0 where it is not."""
+    part = sample_of(kv)
+    places = part.places if part is not None else kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
+    return np.array([places.get(key, -1) + 1 for key in keys], dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """How the places of words vary over templates."""
+
+    places: FloatArray  # what each template changes in them, (T, words); sums over templates are 0
+    apart: FloatArray  # unit vectors (words, d) of the words less the mean
+    size: float  # mean variance over templates of the places of the vocabulary, in squared cosine distance
+    curve: FloatArray  # correlation over templates of the places of two words by their similarity, (BINS,)
+    share: float  # how far covariances are moderated: the share of those that size and curve give, from 0 to 1
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the moderated variances."""
+        return (len(self.places) - 1) / (1 - self.share)
+
+    @property
+    def _shares(self) -> tuple[float, float]:
+        """Weights of squared changes, and of the variance over the vocabulary, in the variance of a mean."""
+        count = len(self.places)
+        return (1 - self.share) / max(count - 1, 1) / count, self.share * self.size / count
+
+    def rows(self, rows: IntArray) -> Scatter:
+        """That of some of the words."""
+        return replace(self, places=self.places[:, rows], apart=self.apart[rows])
+
+    def beside(self, other: Scatter) -> Scatter:
+        """That of the words of both."""
+        return replace(self, places=np.hstack([self.places, other.places]), apart=np.vstack([self.apart, other.apart]))
+
+    def variances(self) -> FloatArray:
+        """Variances (words,) of means over templates."""
+        own, usual = self._shares
+        result: FloatArray = own * (self.places**2).sum(axis=0) + usual
+        return result
+
+    def of_steps(self) -> FloatArray:
+        """Variances (words - 1,) of the difference of each word's mean from that of the word before it."""
+        own, usual = self._shares
+        kernel = self._kernel((self.apart[1:] * self.apart[:-1]).sum(axis=1))
+        result: FloatArray = own * (np.diff(self.places, axis=1) ** 2).sum(axis=0) + usual * 2 * (1 - kernel)
+        return result
+
+    def covariance(self) -> FloatArray:
+        """Covariance (words, words) of means over templates."""
+        own, usual = self._shares
+        kernel = self._kernel(self.apart @ self.apart.T)
+        np.fill_diagonal(kernel, 1.0)
+        result: FloatArray = own * self.places.T @ self.places + usual * kernel
+        return result
+
+    def _kernel(self, similarity: FloatArray) -> FloatArray:
+        return np.where(similarity > SAME, 1.0, self.curve[similarity_bins(similarity)])
+
+
+@dataclass(frozen=True, eq=False)
+class TemplateErrors:
+    """What the templates of sentences change in words, in the poles and in the base of an axis.
+
+    A word has the vector m / |m| with m the mean over templates of its vectors of length 1. To first order, a template
+    changes it by what its own vector differs from m, less the part along m, over |m|.
+    """
+
+    turns: FloatArray  # changes of the vectors of all words of the embedding, (T, N, d)
+    offset: FloatArray  # the mean offset (d,), and its changes (T, d)
+    offsets: FloatArray
+    base: FloatArray  # coefficients (m, d) of what vectors are taken less, and their changes (T, m, d)
+    bases: FloatArray
+    whole: Scatter  # of the vocabulary
+    placed: Scatter  # of the words placed
+
+    def with_rows(self, rows: IntArray, units: FloatArray, design: FloatArray) -> TemplateErrors:
+        """That of other words: their rows of the embedding, unit vectors (n, d) and design (n, m)."""
+        return replace(self, placed=replace(self.whole, **self._places(rows, units, design)))
+
+    def of(self, rows: IntArray) -> TemplateErrors:
+        """That of some of the words placed."""
+        return replace(self, placed=self.placed.rows(rows))
+
+    def _places(self, rows: IntArray, units: FloatArray, design: FloatArray) -> dict[str, Any]:
+        turned = np.stack([turn[rows] @ self.offset for turn in self.turns]) - self.bases @ self.offset @ design.T
+        apart = units - design @ self.base
+        return {"places": turned + self.offsets @ apart.T, "apart": unit_rows(apart)}
+
+
+def noted(count: int) -> str:
+    """What is said of so many templates."""
+    if count == 1:
+        return (
+            "There is one template: what others would change in places is not known, and not in the intervals. Give "
+            "more templates to encode."
+        )
+    return f"Places are means over {count} templates, whose scatter is in the intervals."
+
+
+def turns_of(vectors: ContextVectors, kv: KeyedVectors) -> FloatArray:
+    """What templates change in the mean unit vectors of an embedding that these vectors average to, (T, N, d)."""
+    place = {word: row for row, word in enumerate(vectors.words)}
+    units = vectors.units()[[place[word] for word in kv.index_to_key]].astype(float)
+    mean = units.mean(axis=1, keepdims=True)
+    length = np.linalg.norm(mean, axis=2, keepdims=True)
+    mean = mean / length
+    apart = units / length - mean
+    apart -= (apart * mean).sum(axis=2, keepdims=True) * mean
+    # what is along the mean is gone, but for rounding, and so is the sum over templates
+    result: FloatArray = np.moveaxis(apart - apart.mean(axis=1, keepdims=True), 1, 0)
+    return result
+
+
+def template_errors(
+    turns: FloatArray,
+    offset: FloatArray,
+    offsets: FloatArray,
+    base: FloatArray,
+    bases: FloatArray,
+    vocabulary: tuple[IntArray, FloatArray, FloatArray],
+    seed: int,
+) -> TemplateErrors:
+    """The errors that templates are to an axis; the parameters are those of :class:`TemplateErrors`.
+
+    Few templates tell little of the variance of one place. It is moderated towards the mean over the vocabulary, as far
+    as variances are equal (Smyth 2004, https://doi.org/10.2202/1544-6115.1027), and covariances towards those that the
+    similarity of words gives. ``vocabulary`` are rows, unit vectors and the design of its words.
+    """
+    count = len(turns)
+    bare = Scatter(np.empty((count, 0)), np.empty((0, len(offset))), 0.0, np.zeros(1), 0.0)
+    errors = TemplateErrors(turns, offset, offsets, base, bases, bare, bare)
+    whole = replace(bare, **errors._places(*vocabulary))
+    squares = (whole.places**2).sum(axis=0) / max(count - 1, 1)
+    size, pairs = float(squares.mean()), sample_pairs(whole.apart, np.random.default_rng([seed, 1]))
+    if count == 1 or size < ROUNDING:
+        return replace(
+            errors,
+            turns=np.zeros_like(turns),
+            offsets=np.zeros_like(offsets),
+            bases=np.zeros_like(bases),
+            whole=replace(bare, curve=np.zeros(len(pairs.counts))),
+        )
+    log = np.sum(variance_ratio.logpdf(squares[:, None] / size, count - 1, CONCENTRATIONS), axis=0)
+    mass = np.exp(log - log.max())
+    share = float((mass / mass.sum()) @ (CONCENTRATIONS / (CONCENTRATIONS + count - 1)))
+    fields = whole.places - whole.places.mean(axis=1, keepdims=True)
+    fields = fields[fields.var(axis=1) > 0]
+    variances = fields.var(axis=1)
+    curve = variances @ variograms(fields / np.sqrt(variances)[:, None], pairs) / variances.sum()
+    return replace(errors, whole=replace(whole, size=size, curve=curve, share=share))
+
+
+def whole_templates(vectors: ContextVectors) -> ContextVectors:
+    """The words that suit all templates; sentences of a corpus are refused."""
+    if vectors.nested:
+        raise InputError(
+            "the vectors are those of sentences of a corpus, whose choice an axis does not know as an error: give "
+            "bb.axis(vectors.mean_vectors(), ...), which takes the sentences as they are, or vectors of templates"
+        )
+    return vectors.whole()
+
+
+def refuse_templates(errors: TemplateErrors | None, what: str) -> None:
+    """Refuse an axis of words in sentences where the choice of templates would be lost."""
+    if errors is not None:
+        raise InputError(
+            f"{what} does not know the choice of templates as an error: give bb.axis(vectors.mean_vectors(), ...) of "
+            "what encode returned, which takes the templates as they are"
+        )

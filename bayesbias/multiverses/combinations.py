@@ -1,34 +1,71 @@
-"""``multiverse``: one question under every combination of decisions, from word lists to metrics."""
+"""``multiverse``: every combination of decisions as a weighted sum of distances, their covariance and their null."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
-from itertools import product
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
-from bayesbias._checks import flag
+from bayesbias._checks import flag, one_of
+from bayesbias._core.random_lists import Wanted, draw_alike
+from bayesbias._core.related import positive, root_of, similarity_bins
+from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
 from bayesbias._executors import executors, workers_asked
 from bayesbias._files import home_folder
 from bayesbias._progress import progress
 from bayesbias._runs import Task, finished, plain_json, prepare, read_plan, run
+from bayesbias.comparison.sides import row_sums
+from bayesbias.distances.covariances import KEY, Relatedness
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import joint_relatedness
 from bayesbias.errors import InputError, listed
-from bayesbias.multiverses.measures import Measured, file_of, measure, read_measured, write_sample
-from bayesbias.multiverses.plans import OF_VECTORS, VARIANTS, MultiversePlan, checked_decisions, tasks_of
-from bayesbias.multiverses.weights import Entries, FailedError, Sources
+from bayesbias.metrics.catalogue import find_metric
+from bayesbias.models import load_model
+from bayesbias.models.adjust import adjusted_table
+from bayesbias.models.cells import Cells, cells_of, whole_weights
+from bayesbias.models.fits import RELATED
+from bayesbias.models.related import distance_sd, factor_posterior
+from bayesbias.models.spec import ModelSpec
+from bayesbias.multiverses.plans import (
+    CONTRAST,
+    DIFFERENCE,
+    NONE,
+    OF_TABLES,
+    OF_VECTORS,
+    SOURCE,
+    VARIANTS,
+    Measured,
+    MultiversePlan,
+    axis_of,
+    checked_decisions,
+    file_of,
+    measure,
+    only_of,
+    read_measured,
+    tasks_of,
+    write_sample,
+)
 from bayesbias.second_stage.specifications import Multiverse, multiverse_of
+from bayesbias.words import CONTROLS, load_words
 
 if TYPE_CHECKING:
     from distributed import Client
+
+BALANCED = 1e-6
+"""Sum of a metric's weights, as a share of their size, above which its value is not 0 without a bias."""
+MOST_DIMENSIONS = 200
+"""Dimensions of the vectors of all embeddings together in which topics are looked for."""
 
 
 def multiverse(
@@ -169,3 +206,341 @@ def _shown(option: Any) -> Any:
     if isinstance(option, Mapping):
         return plain_json(option)
     return Path(option).name if isinstance(option, str) and Path(option).is_absolute() else option
+
+
+class FailedError(Exception):
+    """An embedding could not be measured."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A specification: a weighted sum of the distances in one block, which is an embedding, adjusted or not."""
+
+    value: float  # the estimate
+    block: int
+    protected: tuple[str, ...]  # the words of each distance, (entries,)
+    attribute: tuple[str, ...]
+    weight: FloatArray  # its weight, and the factor by which its errors are larger than the vectors say, (entries,)
+    factor: FloatArray
+    labels: Mapping[str, str]  # list of each attribute word, with the file of its lists unless it is a control list
+    found: float  # share of the words of the lists that the embedding holds
+
+
+class Block(NamedTuple):
+    """The relatedness of all words in an embedding, and the standard deviation of its distances."""
+
+    related: Relatedness
+    scale: float
+
+
+class _Prepared(NamedTuple):
+    """Distances as a specification takes them, their cells, and the factor of each class of attribute words."""
+
+    data: Distances
+    cells: Cells
+    factors: FloatArray
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What the embeddings gave, by the settings of their vectors; what several specifications share is made once."""
+
+    measured: Mapping[str, Measured]
+    spec: ModelSpec = field(default_factory=partial(load_model, RELATED))
+    blocks: list[Block] = field(default_factory=list)
+    _numbers: dict[str, int] = field(default_factory=dict)
+    _tables: dict[str, Distances | InputError] = field(default_factory=dict)
+    _prepared: dict[str, _Prepared | InputError] = field(default_factory=dict)
+
+    def weights(self, settings: Mapping[str, Any]) -> Weights:
+        """The weights of one combination of decisions."""
+        axis = axis_of(settings["contrast"])
+        settings = {**settings, "axis": axis}
+        prepared = self._prepared_of(settings)
+        data, labels = prepared.data, prepared.data.attribute_class
+        if settings["metric"] != CONTRAST:
+            word, attribute, weight, factor = _metric_weights(prepared, settings)
+        elif axis == NONE:
+            word, attribute, weight, factor = _contrast_weights(prepared, settings)
+        else:
+            pairs = self._of(settings).pairs[_key(settings, OF_TABLES)]
+            word, attribute, weight, factor = _axis_weights(prepared, axis["groups"], pairs)
+        block = _key(settings, (*OF_VECTORS, "adjust"))
+        if block not in self._numbers and data.relatedness is not None:
+            self._numbers[block] = len(self.blocks)
+            self.blocks.append(Block(data.relatedness, distance_sd(data)))
+        origin = settings["words"] if axis == NONE else axis["axis"]
+        distance = np.full((len(data.protected_words), len(data.attribute_words)), np.nan)
+        distance[data.word, data.attribute] = data.y
+        return Weights(
+            value=float(weight @ distance[word, attribute]),
+            block=self._numbers[block],
+            protected=tuple(data.protected_words[word].tolist()),
+            attribute=tuple(data.attribute_words[attribute].tolist()),
+            weight=weight,
+            factor=factor,
+            labels={
+                # lists of several files may have one name, and different words; controls are the same in all
+                word: label if label in CONTROLS else f"{label} in {origin}"
+                for word, label in zip(data.attribute_words[data.attribute].tolist(), labels.tolist(), strict=True)
+            },
+            found=self._of(settings).found[_key(settings, OF_TABLES)],
+        )
+
+    def _of(self, settings: Mapping[str, Any]) -> Measured:
+        own = self.measured[_key(settings, OF_VECTORS)]
+        if own.related is None:
+            raise FailedError(own.failed)
+        return own
+
+    def _table(self, settings: Mapping[str, Any]) -> Distances:
+        """The distances of a word list in an embedding, adjusted or not."""
+        key = _key(settings, (*OF_VECTORS, *OF_TABLES, "adjust"))
+        if key not in self._tables:
+            own = self._of(settings)
+            table = own.tables[_key(settings, OF_TABLES)]
+            try:
+                if isinstance(table, str):
+                    raise InputError(table)
+                if settings["adjust"] == NONE:
+                    # a copy of the table would copy what it carries, many times over
+                    data = Distances.read(table, check=False)
+                    self._tables[key] = replace(data, relatedness=own.related)
+                else:
+                    carried = table.copy()
+                    carried.attrs[KEY] = own.related
+                    self._tables[key] = Distances.read(adjusted_table(carried, settings["adjust"])[0], check=False)
+            except InputError as error:
+                self._tables[key] = error
+        return _or_raise(self._tables[key])
+
+    def _prepared_of(self, settings: Mapping[str, Any]) -> _Prepared:
+        """The same with a word left out."""
+        key = _key(settings, (*OF_VECTORS, *OF_TABLES, "adjust", "without"))
+        if key not in self._prepared:
+            try:
+                data, left_out = self._table(settings), settings["without"]
+                if left_out != NONE:
+                    data = _without(data, left_out, settings["words"])
+                grid = factor_posterior(self.spec, data)
+                # root mean squares, as in pools: one factor for all
+                self._prepared[key] = _Prepared(data, cells_of(data), np.sqrt(np.diag(grid.products)))
+            except InputError as error:
+                self._prepared[key] = error
+        return _or_raise(self._prepared[key])
+
+
+def _without(data: Distances, left_out: str, name: str) -> Distances:
+    """The distances without a word, or without the words that one source alone gives."""
+    words = {left_out}
+    if left_out.startswith(SOURCE):
+        words = set(only_of(load_words(name)).get(left_out.removeprefix(SOURCE), ()))
+    kept = ~np.isin(data.attribute_words[data.attribute], list(words))
+    if kept.all():
+        if left_out.startswith(SOURCE):
+            raise InputError(f"no word of the lists is of this source alone: {left_out!r} changes nothing")
+        raise InputError(f"the lists hold no attribute word {left_out!r} that could be left out")
+    if lost := set(data.groups) & set(data.attribute_class) - set(data.attribute_class[kept]):
+        raise InputError(f"without {left_out!r} no stereotype of {min(map(str, lost))!r} is left")
+    return data.part(kept)
+
+
+def _key(settings: Mapping[str, Any], names: Sequence[str]) -> str:
+    return plain_json({name: settings[name] for name in names})
+
+
+def _or_raise[T](value: T | InputError) -> T:
+    if isinstance(value, InputError):
+        raise value
+    return value
+
+
+type _Entry = tuple[IntArray, IntArray, FloatArray, FloatArray]
+"""Protected word, attribute word, weight and factor of each distance."""
+
+
+def _contrast_weights(prepared: _Prepared, settings: Mapping[str, Any]) -> _Entry:
+    """The contrast of the whole list."""
+    data, cells, factors = prepared
+    first, second = settings["contrast"].split(" - ")
+    for name in (first, second):
+        one_of(name, data.connections.tolist(), "a connection")
+    sums = row_sums(data, cells, first, second)
+    by_cell = (sums.combine[[0]] @ sums.parts).toarray().reshape(cells.n.shape)
+    weight = (by_cell / np.maximum(cells.n, 1))[cells.word, cells.column]
+    classes = np.concatenate([data.connection_class, np.zeros(len(cells.lists), dtype=np.intp)])
+    some = weight != 0
+    return cells.word[some], cells.attribute[some], weight[some], factors[classes[cells.column]][some]
+
+
+def _axis_weights(prepared: _Prepared, groups: Sequence[str], pairs: Sequence[tuple[str, str]]) -> _Entry:
+    """The mean distance of protected words to the words on their side of the pairs, less that to the others."""
+    data, _, factors = prepared
+    present = set(data.attribute_words.tolist())
+    used = [pair for pair in pairs if present.issuperset(pair)]
+    if not used:
+        raise InputError("no pair of the axis is left, of which both words are there")
+    rows = {word: i for i, word in enumerate(data.attribute_words.tolist())}
+    offset = np.zeros(len(rows))
+    for place, sign in ((0, 1), (1, -1)):
+        for pole, count in Counter(pair[place] for pair in used).items():
+            offset[rows[pole]] = sign * count / len(used)
+    side = np.where(data.groups == groups[0], 1.0, -1.0)
+    weights = np.outer(side * whole_weights(data, np.ones(len(side), dtype=bool)), offset)
+    word, attribute = np.nonzero(weights)
+    known = np.zeros(weights.shape, dtype=bool)
+    known[data.word, data.attribute] = True
+    if not known[word, attribute].all():
+        raise InputError("an axis needs each distance of a protected word to a word of a pair, and some are missing")
+    return word, attribute, weights[word, attribute], np.full(len(word), factors[0])
+
+
+def _metric_weights(prepared: _Prepared, settings: Mapping[str, Any]) -> _Entry:
+    """A metric, whose weights are scaled so that the positive ones add up to 1: a difference of two weighted means."""
+    data, cells, factors = prepared
+    name, related = settings["metric"], data.relatedness
+    metric = find_metric(name)
+    if settings["axis"] != NONE:
+        raise InputError(f"{name} takes no axis: its contrast is {DIFFERENCE}")
+    if settings["contrast"] != DIFFERENCE:
+        raise InputError(f"{name} has no control list: its contrast is {DIFFERENCE}")
+    targets = [np.flatnonzero(data.groups == group) for group in data.group_names if group]
+    sets = [np.unique(cells.attribute[cells.column == column]) for column in cells.lists.tolist()]
+    for kind, count, own in (("groups", metric.targets, targets), ("stereotype lists", metric.attributes, sets)):
+        if not count[0] <= len(own) <= (count[1] or len(own)):
+            raise InputError(f"{name} does not take {len(own)} {kind}")
+    if related is None or metric.linear is None:
+        raise InputError(f"{name} is no weighted sum of cosines")
+    rows = {word: i for i, word in enumerate(related.protected_words)}
+    columns = {word: i for i, word in enumerate(related.attribute_words)}
+    vectors = [related.protected[[rows[word] for word in data.protected_words[own].tolist()]] for own in targets]
+    others = [related.attributes[[columns[word] for word in data.attribute_words[own].tolist()]] for own in sets]
+    sides = metric.linear.sides(*(tuple(unit_rows(each.astype(float)) for each in part) for part in (vectors, others)))
+    # of distances, which are 1 - cosines: negative where associated words are closer, as contrasts are
+    weight = np.outer(sides.targets, sides.attributes)
+    if np.abs(weight.sum(axis=1)).max() > BALANCED * np.abs(weight).max() * weight.shape[1]:
+        raise InputError(f"{name} is not 0 without a bias, and cannot stand beside a contrast")
+    word, attribute = np.meshgrid(np.concatenate(targets), np.concatenate(sets), indexing="ij")
+    known = np.zeros((len(data.protected_words), len(data.attribute_words)), dtype=bool)
+    known[data.word, data.attribute] = True
+    if not known[word, attribute].all():
+        raise InputError(f"{name} needs each distance of a protected word to a stereotype word, and some are missing")
+    return word.ravel(), attribute.ravel(), weight.ravel() / weight[weight > 0].sum(), np.full(weight.size, factors[0])
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The weights of all specifications, over the joint protected words and the attribute words."""
+
+    specification: IntArray  # of each weight, as all but the size, (entries,)
+    row: IntArray  # joint protected word
+    attribute: IntArray
+    weight: FloatArray
+    factor: FloatArray
+    size: int  # number of specifications
+
+    @classmethod
+    def of(cls, weights: Sequence[Weights], joint: Relatedness, blocks: Sequence[Block]) -> Entries:
+        """All weights, whose protected words stand block after block in the joint relatedness."""
+        begins = np.cumsum([0, *(len(block.related.protected_words) for block in blocks)])
+        rows = [
+            {word: begin + i for i, word in enumerate(block.related.protected_words)}
+            for begin, block in zip(begins.tolist(), blocks, strict=False)
+        ]
+        columns = {word: i for i, word in enumerate(joint.attribute_words)}
+        return cls(
+            specification=np.repeat(np.arange(len(weights)), [len(each.weight) for each in weights]),
+            row=np.array([rows[each.block][word] for each in weights for word in each.protected]),
+            attribute=np.array([columns[word] for each in weights for word in each.attribute]),
+            weight=np.concatenate([each.weight for each in weights]),
+            factor=np.concatenate([each.factor for each in weights]),
+            size=len(weights),
+        )
+
+    @cached_property
+    def used(self) -> IntArray:
+        """Attribute words with a weight, ascending."""
+        return np.unique(self.attribute)
+
+    def covariance(self, joint: Relatedness) -> FloatArray:
+        """Covariance (n, n) of the specifications.
+
+        In each component of the protected words the errors of two attribute words have the correlation that their
+        similarity says; a specification is a weighted sum of these.
+        """
+        parts = joint.components
+        units, shares = joint.expanded([joint.attribute_words[i] for i in self.used.tolist()])
+        bins = similarity_bins(units @ units.T)
+        diagonal, count = np.arange(len(bins)), len(self.used)
+        cell = self.specification * count + np.searchsorted(self.used, self.attribute)
+        values, total = self.weight * self.factor, np.zeros((self.size, self.size))
+        for variance, loading, correlations in zip(parts.variances, parts.loadings.T, parts.correlations, strict=True):
+            kernel = correlations[bins]
+            kernel[diagonal, diagonal] = 1.0
+            if shares is not None:
+                kernel = shares @ kernel @ shares.T
+            # a matrix of smoothed correlations need not be positive semi-definite, a covariance must be
+            root = root_of(positive(kernel[None])[0])
+            own = np.bincount(cell, values * loading[self.row], minlength=self.size * count)
+            by_word = own.reshape(self.size, count) @ root
+            total += variance * (by_word @ by_word.T)
+        return total
+
+    def topics(
+        self, weights: Sequence[Weights], joint: Relatedness, blocks: Sequence[Block], replicates: int, seed: int
+    ) -> tuple[FloatArray, tuple[str, ...]]:
+        """Estimates (replicates, n) with random topics in place of the lists, and what is to be said of them.
+
+        A word is replaced by the same word in all specifications, and the words of a list by a topic that is as
+        coherent, and as similar to the topics of the other lists, as they are.
+        """
+        none = np.empty((0, self.size))
+        label_of: dict[str, str] = {}
+        for word, label in chain.from_iterable(each.labels.items() for each in weights):
+            label_of.setdefault(word, label)
+        words_used = [joint.attribute_words[i] for i in self.used.tolist()]
+        names = sorted({label_of[word] for word in words_used}, key=lambda name: (name in CONTROLS, name))
+        lists = [[word for word in words_used if label_of[word] == name] for name in names]
+        size, sampled = len(words_used), joint.sample_words
+        if not replicates:
+            return none, ()
+        if 2 * size > len(sampled):
+            words = f"{size} words cannot be replaced by topics of the {len(sampled):,} words of all vocabularies."
+            return none, (words,)
+        unit, means = _joint_vectors(blocks, sampled, lists)
+        controls = [i for i, name in enumerate(names) if name in CONTROLS]
+        others = tuple(i for i in range(len(names)) if i not in controls)
+        together = (*([others] if others else []), *((i,) for i in controls))
+        sizes = tuple(map(len, lists))
+        wanted = Wanted(tuple(np.full(n, 1 / n) for n in sizes), sizes, means @ means.T, together)
+        with progress("drawing topics", replicates) as done:
+            drawn = draw_alike(unit, wanted, replicates, np.random.default_rng([seed, 4]), done)
+        place = {word: i for i, word in enumerate(chain.from_iterable(lists))}
+        column = np.array([place.get(word, -1) for word in joint.attribute_words])[self.attribute]
+        scatter = joint.distances()
+        matrix = sparse.csr_array(
+            (self.weight, (self.specification, self.row * size + column)), shape=(self.size, len(scatter) * size)
+        )
+        return np.stack([matrix @ scatter[:, words].ravel() for words in drawn]), ()
+
+
+def _joint_vectors(
+    blocks: Sequence[Block], sampled: Sequence[str], lists: Sequence[Sequence[str]]
+) -> tuple[np.ndarray, FloatArray]:
+    """Vectors of the sampled words and mean vectors of lists, whose products are mean cosines over the embeddings."""
+    samples, means = [], []
+    for related in {id(block.related.sample): block.related for block in blocks}.values():
+        if related.sample is None:
+            continue
+        rows = {word: i for i, word in enumerate(related.sample_words)}
+        columns = {word: i for i, word in enumerate(related.attribute_words)}
+        samples.append(related.sample[[rows[word] for word in sampled]].astype(float))
+        known = [[columns[word] for word in words if word in columns] for words in lists]
+        attributes = related.attributes.astype(float)
+        means.append([attributes[own].mean(axis=0) if own else np.zeros(attributes.shape[1]) for own in known])
+    unit = np.concatenate(samples, axis=1) / np.sqrt(len(samples))
+    mean = np.concatenate([np.stack(each) for each in means], axis=1) / np.sqrt(len(samples))
+    if unit.shape[1] > MOST_DIMENSIONS:
+        axes = np.linalg.eigh(unit.T @ unit)[1][:, -MOST_DIMENSIONS:]
+        unit, mean = unit @ axes, mean @ axes
+    return np.ascontiguousarray(unit, dtype=np.float32), mean

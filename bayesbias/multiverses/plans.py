@@ -1,27 +1,50 @@
-"""What a multiverse combines: decisions with their options, and what is to be measured for them."""
+"""What a multiverse combines: decisions with their options, and what workers measure for them in each embedding."""
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from pydantic import Field
 
 from bayesbias._checks import one_of, whole_number
-from bayesbias._files import Document, check
-from bayesbias._runs import Task, by_content, plain_json, resolved, state_of
+from bayesbias._core.vectors import principal_directions, unit_rows, without
+from bayesbias._executors import one_thread
+from bayesbias._files import Document, check, from_json, read_arrays, read_text, to_json, whole_file, write_text
+from bayesbias._runs import (
+    Task,
+    by_content,
+    new_record,
+    plain_json,
+    record_of,
+    refuse_changed,
+    resolved,
+    state_of,
+    write_record,
+)
 from bayesbias.axes import list_axes
-from bayesbias.axes.poles import poles_of
+from bayesbias.axes.poles import find_poles, poles_of
+from bayesbias.debiasing import debias
 from bayesbias.debiasing.registry import checked_method
-from bayesbias.embeddings import list_embeddings
+from bayesbias.distances import distance_table
+from bayesbias.distances.covariances import KEY, Relatedness, packed, relatedness_of
+from bayesbias.distances.vocabularies import SAMPLE, Drawn, draws_for, measured_relatedness
+from bayesbias.embeddings import Case, keyed_vectors, list_embeddings, load_embedding
+from bayesbias.embeddings.samples import ordered_by_frequency
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.words import WordLists, bundled_names, load_words
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
 NONE, EACH, EACH_SOURCE, SOURCE = "none", "each", "each source", "source: "
 VARIANTS, SAMPLE_FILE = "variants", "sample.json"
@@ -45,6 +68,13 @@ DEFAULTS: dict[str, tuple[Any, ...]] = {
 OF_VECTORS = ("embedding", "debiasing", "centre", "all_but_top")
 OF_TABLES = ("words", "case", "duplicates", "axis")
 """What a table depends on; the axis is that of the contrast."""
+VALID = {
+    "case": ("as-is", "fallback"),
+    "duplicates": ("once", "keep"),
+    "centre": (NONE, "vocabulary"),
+    "adjust": (NONE, "frequency", "length"),
+}
+"""Options of decisions with few."""
 MOST = 5000
 """Combinations of a plan at most."""
 
@@ -52,12 +82,8 @@ MOST = 5000
 class Decision(Document):
     """The options of a decision, and what is thought of them.
 
-    Attributes
-    ----------
-    options
-        The options.
-    status
-        ``"arbitrary"``: equally good; ``"principled"``: one of them answers the question better; ``"unsure"``.
+    An ``"arbitrary"`` decision has options that are equally good; of a ``"principled"`` one an option answers the
+    question better.
     """
 
     options: tuple[Any, ...] = Field(min_length=1)
@@ -67,12 +93,7 @@ class Decision(Document):
 class AxisContrast(Document):
     """The contrast of two groups on an axis of pairs.
 
-    Attributes
-    ----------
-    axis
-        Name of the axis, or a file of pairs.
-    groups
-        The groups whose side is that of the first and of the second words of the pairs.
+    ``axis`` is a name or a file of pairs; the groups stand on the side of the first and of the second words of these.
     """
 
     axis: str
@@ -139,15 +160,6 @@ def checked_decisions(
     if (size := int(np.prod([len(own) for own in options.values()]))) > MOST:
         raise InputError(f"{where}: there are {size:,} combinations, more than {MOST:,}: take fewer options")
     return options, {name: str(each.status) for name, each in given.items()}
-
-
-VALID = {
-    "case": ("as-is", "fallback"),
-    "duplicates": ("once", "keep"),
-    "centre": (NONE, "vocabulary"),
-    "adjust": (NONE, "frequency", "length"),
-}
-"""Options of decisions with few."""
 
 
 def _check_option(name: str, option: Any) -> None:
@@ -243,3 +255,162 @@ def tasks_of(decisions: Mapping[str, tuple[Any, ...]], where: str) -> list[Task]
     if len({task.name for task in tasks}) < len(tasks):
         raise InputError(f"{where}: two embeddings are one file")
     return tasks
+
+
+def file_of(folder: Path, task: Task) -> Path:
+    """The file that holds what an embedding gave."""
+    return folder / VARIANTS / f"{task.name}.npz"
+
+
+def write_sample(folder: Path, decisions: Mapping[str, tuple[Any, ...]]) -> dict[str, KeyedVectors]:
+    """Write the words at which all embeddings are sampled into the folder; the embeddings, which were loaded for it."""
+    embeddings = {name: load_embedding(name) for name in decisions["embedding"]}
+    lists = []
+    for name, axis in product(decisions["words"], axes_of(decisions["contrast"])):
+        with suppress(InputError):  # a group that a list lacks makes combinations impossible
+            lists.append(_lists_of(name, axis))
+    drawn = draws_for(list(embeddings.values()), [lists] * len(embeddings), "fallback")
+    content = {"reason": drawn} if isinstance(drawn, str) else {"words": list(drawn[0].words), "kind": drawn[0].kind}
+    write_text(folder / SAMPLE_FILE, to_json(content))
+    return embeddings
+
+
+def measure(task: Task, folder: str, loaded: Mapping[str, KeyedVectors]) -> str:
+    """Measure the distances of an embedding, which may be loaded, and write them, the record last; the task's name."""
+    record = new_record(task, "done")
+    content: bytes | None = None
+    with one_thread():
+        try:
+            refuse_changed(task)
+            sample = from_json(read_text(Path(folder) / SAMPLE_FILE))
+            content = _content_of(_vectors(task.settings, loaded), task.options, sample)
+            refuse_changed(task)
+        except Exception as error:  # a record holds whatever went wrong
+            message = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+            record |= {"status": "failed", "reason": message}
+    if content is not None:
+        file = file_of(Path(folder), task)
+        with whole_file(file) as temporary:
+            temporary.write_bytes(content)
+        record["sha256"] = state_of(file)[2]
+    write_record(Path(folder), record)
+    return task.name
+
+
+def _vectors(settings: Mapping[str, Any], loaded: Mapping[str, KeyedVectors]) -> KeyedVectors:
+    """An embedding as a combination of decisions takes it."""
+    name = settings["embedding"]
+    kv = loaded[name] if name in loaded else load_embedding(name)
+    if settings["debiasing"] != NONE:
+        method = settings["debiasing"]
+        kv = debias(kv, **({"method": method} if isinstance(method, str) else method))
+    if settings["centre"] == NONE and not settings["all_but_top"]:
+        return kv
+    vectors = unit_rows(kv.vectors.astype(float))
+    vectors -= vectors.mean(axis=0)
+    if settings["all_but_top"]:
+        # Mu, Bhat and Viswanath (2018), https://doi.org/10.48550/arXiv.1702.01417
+        vectors = without(vectors, principal_directions([vectors], settings["all_but_top"])[0])
+    moved = keyed_vectors(list(kv.index_to_key), vectors.astype(np.float32))
+    moved.bayesbias_name = getattr(kv, "bayesbias_name", "the embedding")
+    return moved
+
+
+def _lists_of(name: str, axis: Any) -> WordLists:
+    """Word lists, or their groups with the words at the poles of an axis in place of stereotypes."""
+    lists = load_words(name)
+    if axis == NONE:
+        return lists
+    if lost := [group for group in axis["groups"] if group not in lists.protected]:
+        raise InputError(f"{lists.name} has no group {lost[0]!r}: its groups are {listed(list(lists.protected))}")
+    protected = {group: lists.protected[group] for group in axis["groups"]}
+    words = {word for part in protected.values() for word in part}
+    return WordLists(
+        lists.name,
+        protected,
+        dict(zip(protected, zip(*poles_of(axis["axis"]).pairs, strict=True), strict=True)),
+        forms={word: forms for word, forms in lists.forms.items() if word in words},
+        language=lists.language,
+    )
+
+
+def _content_of(kv: KeyedVectors, options: Mapping[str, Any], sample: Mapping[str, Any]) -> bytes:
+    """The distance tables of an embedding and the relatedness of all their words, as an .npz file."""
+    arrays: dict[str, Any] = {}
+    every: list[WordLists] = []
+    for place, (name, case, twins, axis) in enumerate(product(*(options[key] for key in OF_TABLES))):
+        try:
+            lists = _lists_of(name, axis)
+            pairs = () if axis == NONE else find_poles(kv, poles_of(axis["axis"]), case).pairs
+            # words of one vector may stand in different pairs
+            table = distance_table(kv, lists, case=case, twins=twins if axis == NONE else "keep", relatedness=False)
+        except InputError as error:
+            arrays[f"reason {place}"] = np.array(str(error))
+            continue
+        entries = table.attrs.pop("coverage")["lists"]
+        asked, found = (sum(entry[name] for entry in entries) for name in ("asked", "found"))
+        buffer = io.BytesIO()
+        table.to_parquet(buffer, index=False)
+        arrays[f"found {place}"], arrays[f"pairs {place}"] = np.array(found / asked), np.array(pairs, dtype=str)
+        arrays[f"table {place}"] = np.frombuffer(buffer.getvalue(), dtype=np.uint8)
+        every.append(lists)
+    if not every:
+        raise InputError(str(next(iter(arrays.values()))))
+    if "reason" in sample:
+        raise InputError(f"the covariance of the specifications is not known, since {sample['reason']}")
+    places = dict(kv.key_to_index) if ordered_by_frequency(kv.index_to_key) else {}
+    drawn = Drawn(tuple(sample["words"]), kv[sample["words"]], sample["kind"], places)
+    widest: Case = "fallback" if "fallback" in options["case"] else "as-is"
+    related = measured_relatedness(kv, _union(every), SAMPLE, 0, widest, drawn)
+    if isinstance(related, str):
+        raise InputError(related)
+    arrays[KEY] = np.array(packed(related))
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    return content.getvalue()
+
+
+def _union(lists: Sequence[WordLists]) -> WordLists:
+    """Lists of all protected words and of all attribute words: only which words there are matters."""
+    protected = dict.fromkeys(chain.from_iterable(words for each in lists for words in each.protected.values()))
+    parts = (part for each in lists for part in (each.stereotypes, each.controls))
+    attributes = dict.fromkeys(chain.from_iterable(words for part in parts for words in part.values()))
+    forms = {name: own for each in lists for name, own in each.forms.items()}
+    return WordLists(
+        "all", {"all": list(protected)}, {"all": list(attributes)}, forms=forms, language=lists[0].language
+    )
+
+
+class Measured(NamedTuple):
+    """What an embedding gave, by the settings of its tables."""
+
+    tables: Mapping[str, pd.DataFrame | str]  # a distance table, or why there is none
+    found: Mapping[str, float]  # share of the words of the lists that the embedding holds
+    pairs: Mapping[str, tuple[tuple[str, str], ...]]  # pairs of an axis whose two words it holds
+    related: Relatedness | None  # of all words; None where the embedding could not be measured
+    failed: str  # why it could not
+
+
+def read_measured(folder: Path, task: Task) -> Measured:
+    """What a task has written."""
+    record = record_of(folder, task.name)
+    if record is None:
+        raise InputError(f"the record of {task.name} is gone from {folder}: run the multiverse again")
+    if record["status"] == "failed":
+        return Measured({}, {}, {}, None, str(record["reason"]))
+    with file_of(folder, task).open("rb") as content:
+        arrays = read_arrays(content, str(folder / VARIANTS))
+    carrier = pd.DataFrame()
+    carrier.attrs[KEY] = str(arrays[KEY])
+    tables: dict[str, pd.DataFrame | str] = {}
+    found: dict[str, float] = {}
+    pairs: dict[str, tuple[tuple[str, str], ...]] = {}
+    for place, values in enumerate(product(*(task.options[name] for name in OF_TABLES))):
+        key = plain_json(dict(zip(OF_TABLES, values, strict=True)))
+        if f"table {place}" in arrays:
+            tables[key] = pd.read_parquet(io.BytesIO(arrays[f"table {place}"].tobytes()))
+            found[key] = float(arrays[f"found {place}"])
+            pairs[key] = tuple((first, second) for first, second in arrays[f"pairs {place}"].tolist())
+        else:
+            tables[key] = str(arrays[f"reason {place}"])
+    return Measured(tables, found, pairs, relatedness_of(carrier), "")

@@ -40,9 +40,9 @@ from bayesbias.plots.style import (
     word_labels,
 )
 from bayesbias.reliability import ReliabilityRegression, VarianceComponents
-from bayesbias.reliability.components import FIXED, GOOD, INTERCEPT, RESIDUAL, TOTAL
-from bayesbias.stability import SettingComponents
-from bayesbias.stability.setting_components import SETTINGS
+from bayesbias.reliability.components import GOOD
+from bayesbias.reliability.regression import FIXED, INTERCEPT, RESIDUAL, TOTAL
+from bayesbias.stability import SETTINGS, SettingComponents
 
 BANDS = {
     "poor": (None, "#E6E6E6"),

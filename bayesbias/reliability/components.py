@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+import xarray as xr
 
 from bayesbias._checks import flag, one_of, probability, whole_number, whole_numbers
 from bayesbias._core.vectors import FloatArray
@@ -18,109 +18,9 @@ from bayesbias.checks.variance_components import Components, Layout, component_t
 from bayesbias.errors import InputError
 from bayesbias.reliability.consistency import DIMS, check_scores, standardised
 
-if TYPE_CHECKING:
-    import xarray as xr
-
-
-INTERCEPT, FIXED, RESIDUAL, TOTAL = "intercept", "fixed effects", "residual", "total"
-"""Names of rows that stand for no feature and no grouping."""
-NUMBERS = ["mean", "sd", "low", "high"]
-FEW_LEVELS = 5
-"""Levels of a grouping below which they cannot tell how much levels differ."""
-
-
-def variance_shares(
-    columns: FloatArray, parts: Sequence[str], values: Mapping[str, FloatArray], groups: Sequence[str]
-) -> dict[str, FloatArray]:
-    """Part to its share of the variance (chain, draw).
-
-    Parameters
-    ----------
-    columns, parts
-        Design of the fixed effects (rows, terms), the intercept first, and the feature of each term.
-    values
-        Draws (chain, draw, ...) of ``coefficient`` (term), ``group_sd`` (group) and ``residual_sd``.
-    groups
-        Names of the groupings.
-    """
-    covariance = np.atleast_2d(np.cov(columns[:, 1:], rowvar=False, ddof=1))
-    coefficient, features = values["coefficient"][:, :, 1:], np.array(parts[1:])
-
-    def variance(own: NDArray[np.bool_], covariance: FloatArray) -> FloatArray:
-        some = coefficient[:, :, own]
-        value: FloatArray = np.vecdot(some @ covariance, some)
-        return value
-
-    variances = {}
-    for name in dict.fromkeys(parts[1:]):
-        own = features == name
-        shared = covariance[np.ix_(own, ~own)]
-        explained = shared @ np.linalg.solve(covariance[np.ix_(~own, ~own)], shared.T)
-        variances[name] = variance(own, covariance[np.ix_(own, own)] - explained)
-    variances[FIXED] = variance(np.ones(len(features), dtype=bool), covariance)
-    variances |= {name: values["group_sd"][:, :, i] ** 2 for i, name in enumerate(groups)}
-    variances[RESIDUAL] = values["residual_sd"] ** 2
-    whole = sum(variances[name] for name in (FIXED, *groups, RESIDUAL))
-    shares = {name: variance / whole for name, variance in variances.items()}
-    return shares | {TOTAL: 1 - shares[RESIDUAL]}
-
-
-def table_of_terms(
-    terms: Sequence[str],
-    parts: Sequence[str],
-    values: Mapping[str, FloatArray],
-    shares: Mapping[str, FloatArray],
-    groups: Sequence[str],
-    prob: float,
-) -> pd.DataFrame:
-    """Coefficients and sds with the shares of the variance, in the order of the terms."""
-    sds = np.concatenate([values["group_sd"], values["residual_sd"][:, :, None]], axis=2)
-    drawn = np.concatenate([values["coefficient"], sds], axis=2)
-    numbers = pd.DataFrame(describe(flat_draws(drawn), prob)).set_axis(NUMBERS, axis=1)
-    numbers.index = pd.Index([*terms, *groups, RESIDUAL])
-    part_of = dict(zip([*terms, *shares], [*parts, *shares], strict=True))
-    order = [INTERCEPT]
-    for name in shares:
-        order += dict.fromkeys([name, *(term for term, part in part_of.items() if part == name)])
-    described = describe(flat_draws(np.stack(list(shares.values()), axis=2)), prob)
-    r2 = pd.DataFrame({"r2": described["mean"], "r2_low": described["low"], "r2_high": described["high"]})
-    table = numbers.reindex(order).join(r2.set_axis(list(shares)))
-    return (
-        table.assign(part=[part_of[term] for term in order])
-        .rename_axis("term")
-        .reset_index()[["term", "part", *NUMBERS, "r2", "r2_low", "r2_high"]]
-    )
-
-
-def unsettled(
-    values: Mapping[str, FloatArray], shares: Mapping[str, FloatArray], names: Mapping[str, list[str]], scale: float
-) -> list[str]:
-    """A sentence on groupings of few levels, with what other priors of the groupings' sds would make of the shares.
-
-    Weights turn draws under exponential priors of mean ``scale`` into draws under priors of half and twice that mean.
-    """
-    few = [name for name, labels in names.items() if len(labels) < FEW_LEVELS]
-    if not few:
-        return []
-    terms = [*few, FIXED]
-    drawn = flat_draws(np.stack([shares[name] for name in terms], axis=2))
-    slopes, sds = flat_draws(values["coefficient"][:, :, 1:]), flat_draws(values["group_sd"]).sum(axis=1)
-    means, moved = [drawn.mean(axis=0)], 0.0
-    for factor in (0.5, 2.0):
-        weights = np.exp((1 - 1 / factor) * (sds - sds.max()) / scale)
-        weights /= weights.sum()
-        means.append(weights @ drawn)
-        moved = max(moved, np.max(np.abs(weights @ slopes - slopes.mean(axis=0)) / slopes.std(axis=0)))
-    figures = [
-        f"{name} {half:.0%} or {twice:.0%} instead of {now:.0%}"
-        for name, now, half, twice in zip(terms, *means, strict=True)
-    ]
-    levels = " and ".join(f"{len(names[name])} levels of {name}" for name in few)
-    return [
-        f"{levels} cannot tell how much levels differ: with prior means of their sds half or twice as large, the "
-        f"shares of the variance would be {', '.join(figures)}, while no coefficient of a feature would move by more "
-        f"than {max(moved, 0.01):.2f} posterior sds."
-    ]
+SEEDS = (1, 2, 5, 10)
+GOOD = 0.75
+"""Reliability that is called good (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)."""
 
 
 @dataclass(frozen=True)
@@ -166,11 +66,6 @@ def needed(variances: FloatArray, components: Components, design: Design, facet:
     with np.errstate(divide="ignore"):
         number: FloatArray = np.where(allowed > 0, np.maximum(1, np.ceil(errors / allowed)), np.inf)
     return number
-
-
-SEEDS = (1, 2, 5, 10)
-GOOD = 0.75
-"""Reliability that is called good (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -223,11 +118,23 @@ class VarianceComponents(Result):
             is at least 0.75. Test-retest and inter-rater coefficients are those of one target word or base pair out of
             the population; alpha is that of all words, or pairs, together.
         """
-        prob = probability(prob, "prob")
+        prob, sizes = probability(prob, "prob"), self.sizes
+        seeds = {"seed": sizes["seed"]} if "seed" in sizes else {}
+        either = (("target", "base_pair"), ("base_pair", "target"))
+        of_all = (("query", "target", "base_pair"), ("base_pair", "base_pair", "target"))
+        designs = [
+            *(("test-retest", of, "ICC(2,1)", Design(rows, {"seed": 1}, absolute=True), "seed") for of, rows in either),
+            *(("inter-rater", of, "ICC(3,1)", Design(rows, {"measure": 1}, seeds), "measure") for of, rows in either),
+            *(
+                ("internal", of, "alpha", Design(cases, {items: sizes.get(items, 1)}, seeds), items)
+                for of, items, cases in of_all
+            ),
+        ]
         rows = []
-        for name, of, form, design in self._designs():
-            drawn = coefficient(self.variances, self.components, design)
-            rows.append((name, of, form, *_described(drawn, prob), float((drawn >= GOOD).mean())))
+        for name, of, form, design, facet in designs:
+            if {design.objects, facet} <= sizes.keys():
+                drawn = coefficient(self.variances, self.components, design)
+                rows.append((name, of, form, *_described(drawn, prob), float((drawn >= GOOD).mean())))
         return pd.DataFrame(rows, columns=["coefficient", "of", "form", "mean", "low", "high", "p_good"])
 
     def decision(
@@ -268,8 +175,7 @@ class VarianceComponents(Result):
         rows = []
         for number in whole_numbers(base_pairs, "base_pairs"):
             for trained in whole_numbers(seeds, "seeds"):
-                over = self._over(facet, number, trained)
-                design = Design(of, over, absolute=absolute)
+                design = Design(of, self._over(facet, number, trained), absolute=absolute)
                 drawn = coefficient(self.variances, self.components, design)
                 rows.append((number, trained, *_described(drawn, prob), float((drawn >= threshold).mean())))
         return pd.DataFrame(rows, columns=[f"{facet}s", "seeds", "mean", "low", "high", "p_reliable"])
@@ -295,13 +201,8 @@ class VarianceComponents(Result):
         design = Design(of, self._over(facet, 1, whole_number(seeds, "seeds")), absolute=flag(absolute, "absolute"))
         drawn = needed(self.variances, self.components, design, facet, threshold)
         tail = (1 - prob) / 2
-        low, median, high = np.quantile(drawn, [tail, 0.5, 1 - tail], method="closest_observation")
-        return {
-            "median": float(median),
-            "low": float(low),
-            "high": float(high),
-            "p_never": float(np.isinf(drawn).mean()),
-        }
+        ends = np.quantile(drawn, [0.5, tail, 1 - tail], method="closest_observation").tolist()
+        return dict(zip(("median", "low", "high"), ends, strict=True)) | {"p_never": float(np.isinf(drawn).mean())}
 
     def _other(self, of: str) -> str:
         one_of(of, ("target", "base_pair"), "of")
@@ -318,28 +219,11 @@ class VarianceComponents(Result):
             )
         return {name: count for name, count in ((facet, number), ("seed", seeds)) if name in self.sizes}
 
-    def _designs(self) -> list[tuple[str, str, str, Design]]:
-        """Name, what it is of, form and design of the study's coefficients that the scores allow."""
-        sizes = self.sizes
-        seeds = {"seed": sizes["seed"]} if "seed" in sizes else {}
-        either, designs = (("target", "base_pair"), ("base_pair", "target")), []
-        for of, rows in either:
-            if rows in sizes and "seed" in sizes:
-                designs.append(("test-retest", of, "ICC(2,1)", Design(rows, {"seed": 1}, absolute=True)))
-        for of, rows in either:
-            if rows in sizes and "measure" in sizes:
-                designs.append(("inter-rater", of, "ICC(3,1)", Design(rows, {"measure": 1}, seeds)))
-        for of, items, cases in (("query", "target", "base_pair"), ("base_pair", "base_pair", "target")):
-            if items in sizes and cases in sizes:
-                designs.append(("internal", of, "alpha", Design(cases, {items: sizes[items]}, seeds)))
-        return designs
-
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
         facets = ", ".join(f"{size} {name.replace('_', ' ')}s" for name, size in self.sizes.items())
-        largest = self.table().sort_values("share", ascending=False).head(3)
-        shares = zip(largest["component"], largest["share"], strict=True)
-        shown = ", ".join(f"{name} {share:.0%}" for name, share in shares)
+        largest = self.table().nlargest(3, "share")
+        shown = ", ".join(f"{row.component} {row.share:.0%}" for row in largest.itertuples())
         parts = [f"Variance components of {facets}. Largest shares: {shown}."]
         if not {"target", "base_pair"} <= self.sizes.keys():
             return parts
@@ -404,7 +288,16 @@ def variance_components(
     check_scores(scores, gaps=True)
     y = scores.transpose(*DIMS).to_numpy().astype(np.float64)
     sizes = {name: size for name, size in zip(DIMS, y.shape, strict=True) if size > 1}
-    y, unit = _scaled(y, scores["measure"].to_numpy().tolist(), flag(standardise, "standardise"))
+    by_measure = y.reshape(len(y), -1)
+    spread, level = np.nanstd(by_measure, axis=1), np.abs(np.nanmean(by_measure, axis=1))
+    if not (spread > 1e-12 * np.maximum(level, 1e-300)).all():
+        constant = scores["measure"].to_numpy()[np.argmin(spread)]
+        raise InputError(f"the scores of {constant} do not vary, so that they have no components: leave it out")
+    if flag(standardise, "standardise"):
+        y, unit = standardised(y), 1.0
+    else:
+        unit = float(np.nanstd(y))
+        y = (y - np.nanmean(y)) / unit
     y = y.reshape(tuple(sizes.values()))
     if y.ndim < 2:
         shown = " and ".join(sizes) or "nothing"
@@ -414,30 +307,13 @@ def variance_components(
     tree, faults = draw_components(y, layout, engine, draws, chains, seed)
     for name in ("component_sd", "finite_population_sd"):
         tree["posterior"][name] = tree["posterior"][name] * unit
-    return VarianceComponents(tree, layout.components, sizes, standardise, (*_notes(scores, sizes), *faults))
-
-
-def _scaled(y: FloatArray, measures: list[str], standardise: bool) -> tuple[FloatArray, float]:
-    """Scores of standard deviation 1, of each measure or over all, and what that is in their own unit."""
-    spread = np.nanstd(y.reshape(len(y), -1), axis=1)
-    level = np.abs(np.nanmean(y.reshape(len(y), -1), axis=1))
-    if not (spread > 1e-12 * np.maximum(level, 1e-300)).all():
-        constant = measures[int(np.argmin(spread))]
-        raise InputError(f"the scores of {constant} do not vary, so that they have no components: leave it out")
-    if standardise:
-        return standardised(y), 1.0
-    unit = float(np.nanstd(y))
-    return (y - np.nanmean(y)) / unit, unit
-
-
-def _notes(scores: xr.DataArray, sizes: dict[str, int]) -> list[str]:
     notes = list(scores.attrs.get("notes", ()))
     for name in DIMS:
         if name not in sizes:
             notes.append(f"There is one {name.replace('_', ' ')} only: what others would do is not known.")
         elif name in ("measure", "seed") and sizes[name] < 5:
             notes.append(f"There are {sizes[name]} {name}s only: what they change rests on the prior too.")
-    return notes
+    return VarianceComponents(tree, layout.components, sizes, standardise, (*notes, *faults))
 
 
 def _described(drawn: FloatArray, prob: float) -> tuple[float, float, float]:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from bayesbias._checks import by_name_or_none, flag, one_of, printable, probability, several, whole_number
 from bayesbias._core.components import FEWEST, FORMS, Estimate, bootstrap_icc, icc
@@ -17,14 +19,7 @@ from bayesbias._core.vectors import FloatArray, IntArray, in_blocks, nearest_row
 from bayesbias._progress import progress
 from bayesbias._results import Result, drawing
 from bayesbias.checks.summaries import PROB
-from bayesbias.embeddings import (
-    TWINS,
-    Embedding,
-    Twins,
-    about,
-    find_words,
-    opened,
-)
+from bayesbias.embeddings import TWINS, Embedding, Twins, about, find_words, opened
 from bayesbias.embeddings.lookup import alike_in_all, in_all, pairs_once, words_once
 from bayesbias.embeddings.trainer import Setting
 from bayesbias.errors import InputError, listed
@@ -34,8 +29,6 @@ from bayesbias.metrics.catalogue import check_neighbours
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
     from gensim.models import KeyedVectors
     from matplotlib.figure import Figure
 
@@ -99,8 +92,6 @@ def bias_scores(
     >>> scores.dims
     ('measure', 'target', 'base_pair', 'seed')
     """
-    import xarray as xr
-
     chosen = list(dict.fromkeys(one_of(measure, MEASURES, "measures") for measure in several(measures)))
     if not chosen:
         raise InputError(f"no measure was given: valid are {', '.join(MEASURES)}")
@@ -424,8 +415,6 @@ def internal_consistency(
     >>> found.columns.tolist()[:2]
     ['measure', 'label']
     """
-    import pandas as pd
-
     check_scores(scores)
     one_of(of, ("query", "base_pair"), "of")
     prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
@@ -514,8 +503,6 @@ def _rows_of(scores: xr.DataArray, of: str, form: str, columns: str, across: str
 
 def _table(estimate: Estimate, notes: tuple[str, ...], **labels: np.ndarray) -> pd.DataFrame:
     """Coefficients with their intervals, and why one of these is missing."""
-    import pandas as pd
-
     value, low, high = (end.ravel() for end in estimate)
     no_errors = "the mean scores do not vary, so that errors are all there is"
     no_interval = "its interval is not known: the approximation needs errors, and rows that differ"
@@ -545,8 +532,6 @@ class Coefficients(Result):
 
     def table(self) -> pd.DataFrame:
         """One row a coefficient: ``kind``, ``measure``, ``label``, ``value``, ``low``, ``high`` and ``reason``."""
-        import pandas as pd
-
         columns = ["kind", "measure", "label", "value", "low", "high", "reason"]
         rows = [table.assign(kind=kind) for kind, table in self.tables.items()]
         return pd.concat(rows, ignore_index=True).reindex(columns=columns)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._core.vectors import FloatArray, nearest_rows, unit_single, word_stability
@@ -21,7 +22,6 @@ from bayesbias.reliability.consistency import Seeds, called, seeds_of
 from bayesbias.words import words_given
 
 if TYPE_CHECKING:
-    import pandas as pd
     from gensim.models import KeyedVectors
 
 
@@ -192,8 +192,6 @@ def word_features(
     >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
     >>> features = bb.reliability.word_features(kvs, toy.targets)
     """
-    import pandas as pd
-
     wanted, named = words_given(words, "words"), seeds_of(kvs)
     for label, kv in named.items():
         if len(kv.index_to_key) < 2:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesbias._checks import finite_number, probability, several, text
 from bayesbias._core.components import MixedSums, draw_effects, mixed_sums
@@ -18,20 +20,11 @@ from bayesbias._files import to_json
 from bayesbias._phrases import percent
 from bayesbias._results import Result
 from bayesbias.checks.convergence import draw_faults
-from bayesbias.checks.summaries import PROB
+from bayesbias.checks.summaries import PROB, describe, flat_draws
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.nuts import run_nuts
 from bayesbias.models.results import versions_of
-from bayesbias.reliability.components import (
-    FIXED,
-    INTERCEPT,
-    RESIDUAL,
-    TOTAL,
-    table_of_terms,
-    unsettled,
-    variance_shares,
-)
 
 if TYPE_CHECKING:
     import pymc
@@ -49,6 +42,10 @@ FIXED_SD = 2.5
 TIED = 1e-9
 """Singular value of unit columns below which one follows from the others."""
 STEP = ("chain", "draw")
+INTERCEPT, FIXED, RESIDUAL, TOTAL = "intercept", "fixed effects", "residual", "total"
+"""Names of rows that stand for no feature and no grouping."""
+FEW_LEVELS = 5
+"""Levels of a grouping below which they cannot tell how much levels differ."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -227,6 +224,90 @@ def reliability_regression(
     )
 
 
+def variance_shares(
+    columns: FloatArray, parts: Sequence[str], values: Mapping[str, FloatArray], groups: Sequence[str]
+) -> dict[str, FloatArray]:
+    """Part to its share of the variance (chain, draw), given the design (rows, terms) of the fixed effects.
+
+    ``parts`` are the features of the terms, the intercept first; ``values`` has draws (chain, draw, ...) of
+    ``coefficient`` (term), ``group_sd`` (group) and ``residual_sd``.
+    """
+    covariance = np.atleast_2d(np.cov(columns[:, 1:], rowvar=False, ddof=1))
+    coefficient, features = values["coefficient"][:, :, 1:], np.array(parts[1:])
+
+    def variance(own: NDArray[np.bool_], covariance: FloatArray) -> FloatArray:
+        some = coefficient[:, :, own]
+        value: FloatArray = np.vecdot(some @ covariance, some)
+        return value
+
+    variances = {}
+    for name in dict.fromkeys(parts[1:]):
+        own = features == name
+        shared = covariance[np.ix_(own, ~own)]
+        explained = shared @ np.linalg.solve(covariance[np.ix_(~own, ~own)], shared.T)
+        variances[name] = variance(own, covariance[np.ix_(own, own)] - explained)
+    variances[FIXED] = variance(np.ones(len(features), dtype=bool), covariance)
+    variances |= {name: values["group_sd"][:, :, i] ** 2 for i, name in enumerate(groups)}
+    variances[RESIDUAL] = values["residual_sd"] ** 2
+    whole = sum(variances[name] for name in (FIXED, *groups, RESIDUAL))
+    shares = {name: variance / whole for name, variance in variances.items()}
+    return shares | {TOTAL: 1 - shares[RESIDUAL]}
+
+
+def table_of_terms(
+    terms: Sequence[str],
+    parts: Sequence[str],
+    values: Mapping[str, FloatArray],
+    shares: Mapping[str, FloatArray],
+    groups: Sequence[str],
+    prob: float,
+) -> pd.DataFrame:
+    """Coefficients and sds with the shares of the variance, in the order of the terms."""
+    sds = np.concatenate([values["group_sd"], values["residual_sd"][:, :, None]], axis=2)
+    drawn = np.concatenate([values["coefficient"], sds], axis=2)
+    numbers = pd.DataFrame(describe(flat_draws(drawn), prob), index=[*terms, *groups, RESIDUAL])
+    part_of = dict(zip([*terms, *shares], [*parts, *shares], strict=True))
+    order = [INTERCEPT]
+    for name in shares:
+        order += dict.fromkeys([name, *(term for term, part in part_of.items() if part == name)])
+    described = describe(flat_draws(np.stack(list(shares.values()), axis=2)), prob)
+    r2 = pd.DataFrame({"r2": described["mean"], "r2_low": described["low"], "r2_high": described["high"]})
+    table = numbers.reindex(order).join(r2.set_axis(list(shares))).rename_axis("term").reset_index()
+    table.insert(1, "part", [part_of[term] for term in order])
+    return table
+
+
+def unsettled(
+    values: Mapping[str, FloatArray], shares: Mapping[str, FloatArray], names: Mapping[str, list[str]], scale: float
+) -> list[str]:
+    """A sentence on groupings of few levels, with what other priors of the groupings' sds would make of the shares.
+
+    Weights turn draws under exponential priors of mean ``scale`` into draws under priors of half and twice that mean.
+    """
+    few = [name for name, labels in names.items() if len(labels) < FEW_LEVELS]
+    if not few:
+        return []
+    terms = [*few, FIXED]
+    drawn = flat_draws(np.stack([shares[name] for name in terms], axis=2))
+    slopes, sds = flat_draws(values["coefficient"][:, :, 1:]), flat_draws(values["group_sd"]).sum(axis=1)
+    means, moved = [drawn.mean(axis=0)], 0.0
+    for factor in (0.5, 2.0):
+        weights = np.exp((1 - 1 / factor) * (sds - sds.max()) / scale)
+        weights /= weights.sum()
+        means.append(weights @ drawn)
+        moved = max(moved, np.max(np.abs(weights @ slopes - slopes.mean(axis=0)) / slopes.std(axis=0)))
+    figures = [
+        f"{name} {half:.0%} or {twice:.0%} instead of {now:.0%}"
+        for name, now, half, twice in zip(terms, *means, strict=True)
+    ]
+    levels = " and ".join(f"{len(names[name])} levels of {name}" for name in few)
+    return [
+        f"{levels} cannot tell how much levels differ: with prior means of their sds half or twice as large, the "
+        f"shares of the variance would be {', '.join(figures)}, while no coefficient of a feature would move by more "
+        f"than {max(moved, 0.01):.2f} posterior sds."
+    ]
+
+
 def _chosen(
     table: pd.DataFrame, outcome: str, features: Sequence[str] | None, groups: Sequence[str]
 ) -> tuple[list[str], list[str]]:
@@ -319,24 +400,14 @@ def _design(rows: pd.DataFrame, features: Sequence[str], references: Mapping[str
             f"references names {listed(sorted(unknown))}: the features of text are {listed(list(compared))}"
         )
     design = _Design(np.column_stack(columns), tuple(terms), tuple(parts), compared)
-    _check_columns(design)
-    return design
-
-
-def _check_columns(design: _Design) -> None:
-    """Refuse columns that follow from others, and fewer rows than columns need."""
-    count, size = design.columns.shape
-    if count <= size:
-        raise InputError(f"{count} rows are too few for {size} terms: give more rows or fewer features")
+    if len(rows) <= len(terms):
+        raise InputError(f"{len(rows)} rows are too few for {len(terms)} terms: give more rows or fewer features")
     root = np.linalg.qr(design.columns / np.linalg.norm(design.columns, axis=0), mode="r")
-
-    def rank(columns: FloatArray) -> int:
-        return int((np.linalg.svd(columns, compute_uv=False) > TIED).sum())
-
-    whole = rank(root)
-    tied = [term for i, term in enumerate(design.terms) if i and rank(np.delete(root, i, axis=1)) == whole]
-    if whole < size:
+    rank = partial(np.linalg.matrix_rank, tol=TIED)
+    if (whole := rank(root)) < len(terms):
+        tied = [term for i, term in enumerate(terms) if i and rank(np.delete(root, i, axis=1)) == whole]
         raise InputError(f"{listed(tied)} follow from each other: leave one of these features out")
+    return design
 
 
 def _model(sums: MixedSums, groups: int, group_scale: float) -> pymc.Model:

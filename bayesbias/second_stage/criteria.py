@@ -18,10 +18,10 @@ from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._executors import one_thread
 from bayesbias._page import Page, Picture, Section, table_of, unsaid, whole_table
-from bayesbias._phrases import MINUS, negatives, percent, share
+from bayesbias._phrases import MINUS, excludes_zero, negatives, percent, share
 from bayesbias._results import Cited, drawing
 from bayesbias.axes import Axis
-from bayesbias.axes.templates import refuse_templates
+from bayesbias.axes.poles import refuse_templates
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
@@ -31,13 +31,13 @@ from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.related import components_for
 from bayesbias.models.results import Fit
 from bayesbias.second_stage.estimates import (
-    STEPS,
     Measured,
     Staged,
     cells_of,
     checked_contrast,
     contrasts_of,
     default_contrast,
+    posterior_tree,
 )
 from bayesbias.words import OWN, STEREOTYPES
 
@@ -101,16 +101,11 @@ class Criterion(Staged):
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """The relation in numbers.
 
-        Parameters
-        ----------
-        prob
-            Mass of the intervals.
-
         Returns
         -------
         DataFrame
             Rows ``correlation``, ``slope`` (cosine distance per unit of the value), ``intercept``, ``residual_sd``,
-            ``r2``; columns ``quantity``, ``mean``, ``sd``, ``low``, ``high``, ``p_positive``.
+            ``r2``; columns ``quantity``, ``mean``, ``sd``, ``low``, ``high`` (with the mass ``prob``), ``p_positive``.
         """
         names = ["correlation", "slope", "intercept", "residual_sd", "r2"]
         draws = np.column_stack([self.draws(name) for name in names])
@@ -125,12 +120,11 @@ class Criterion(Staged):
         rows = self.table(prob).set_index("quantity").to_dict("index")
         rho, r2 = rows["correlation"], rows["r2"]
         first, second = self.contrast
-        settled = rho["low"] > 0 or rho["high"] < 0
-        mass = percent(prob)
+        settled = excludes_zero(rho)
         sentences = [
             f"Over {len(self.words)} words the contrast {first}{MINUS}{second} is "
             f"{'' if settled else 'not credibly '}correlated with the outside values: the correlation of what "
-            f"lies behind the estimates is {rho['mean']:.2f} ({mass} interval {rho['low']:.2f} to "
+            f"lies behind the estimates is {rho['mean']:.2f} ({percent(prob)} interval {rho['low']:.2f} to "
             f"{rho['high']:.2f}; probability that it is positive {share(rho['p_positive'])}).",
             f"R2 is {r2['mean']:.2f} ({r2['low']:.2f} to {r2['high']:.2f}).",
             "The correlation of the estimates with the values, which takes no error into account, is "
@@ -143,7 +137,7 @@ class Criterion(Staged):
             sentences.append(
                 f"Without adjustment the correlation is {raw['mean']:.2f} ({raw['low']:.2f} to {raw['high']:.2f})."
             )
-            if (raw["low"] > 0 or raw["high"] < 0) and not settled:
+            if excludes_zero(raw) and not settled:
                 sentences.append("The raw relation is one that the adjustment explains.")
         return [negatives(sentence) for sentence in sentences]
 
@@ -251,7 +245,7 @@ def criterion(
     0     math    1.0
     1  algebra    2.0
     """
-    pair = None if contrast is None else checked_contrast(contrast)
+    pair = checked_contrast(contrast)
     if isinstance(post, Axis) and pair is not None:
         raise InputError("an axis is one contrast by itself: leave contrast out")
     outside, errors = _values(values, se)
@@ -292,6 +286,7 @@ def criterion(
     y, covariance = side.y[rows], side.covariance(rows)
     rng = np.random.default_rng([used, 3])
     relation = side.relation(rows, x, x_se**2, covariate, draws, rng)
+    relation["r2"] = relation["correlation"] ** 2
     if covariate is not None:
         y, x = (_without(values_, covariate) for values_ in (y, x))
     fitted = float(relation["intercept"].mean()) + float(relation["slope"].mean()) * x
@@ -309,16 +304,11 @@ def criterion(
     )
     if attribute is not None:
         words["attribute"] = attribute.of(shared)
-    shape = (chains, draws // chains)
-    coords = {"chain": np.arange(chains), "draw": np.arange(shape[1])}
-    dataset = xr.Dataset({name: (STEPS, value.reshape(shape)) for name, value in relation.items()}, coords=coords)
-    tree = xr.DataTree.from_dict({"/posterior": dataset})
-    tree.attrs = {"seed": used, "engine": "exact"}
     return Criterion(
         contrast=side.contrast,
         words=words,
         covariance=covariance,
-        tree=tree,
+        tree=posterior_tree({name: (None, values_) for name, values_ in relation.items()}, chains, used),
         plain=float(np.corrcoef(y, x)[0, 1]),
         missing=missing,
         errors=bool(x_se.any()),
@@ -330,38 +320,21 @@ def criterion(
 
 @dataclass(frozen=True)
 class _Placed:
-    """Words whose contrasts are places on one axis.
-
-    Attributes
-    ----------
-    contrast
-        The two poles, the negative one first.
-    words, groups
-        The words, and the group of each; empty where there is none.
-    coordinates, behind
-        Coordinates (words, Q), and what lies behind the mean offset.
-    y
-        Contrasts as they were measured, (words,).
-    related, language
-        What a fit knows of its words.
-    notes
-        What limits the contrasts.
-    """
+    """Words whose contrasts are places on one axis."""
 
     contrast: tuple[str, str]
     words: tuple[str, ...]
-    groups: tuple[str, ...]
-    coordinates: FloatArray
-    behind: Signal
-    y: FloatArray
-    related: Relatedness | None
+    groups: tuple[str, ...]  # of each word; empty where there is none
+    coordinates: FloatArray  # (words, Q)
+    behind: Signal  # what lies behind the mean offset
+    y: FloatArray  # contrasts as they were measured
+    related: Relatedness | None  # what a fit knows of its words, as the language
     language: str | None
     notes: tuple[str, ...]
 
     def covariance(self, rows: IntArray) -> FloatArray:
         """Covariance of the errors of some words' contrasts, over further pairs or words like these."""
-        coordinates = self.coordinates[rows]
-        result: FloatArray = (coordinates * self.behind.noise) @ coordinates.T
+        result: FloatArray = (self.coordinates[rows] * self.behind.noise) @ self.coordinates[rows].T
         return result
 
     def relation(
@@ -381,7 +354,8 @@ class _Placed:
             )
         slope = found.correlation * found.place_sd / found.value_sd
         left = found.place_sd * np.sqrt(1 - found.correlation**2)
-        return _named(found.correlation, slope, self.y[rows].mean() - slope * x.mean(), left)
+        intercept = self.y[rows].mean() - slope * x.mean()
+        return {"correlation": found.correlation, "slope": slope, "intercept": intercept, "residual_sd": left}
 
 
 @dataclass(frozen=True)
@@ -415,19 +389,7 @@ class _Unrelated:
         found = latent_relation(
             self.y[rows], self.covariance(rows), x, variances, residuals, WIDTH, draws, rng, covariate
         )
-        return _named(found.correlation, found.slope, found.intercept, found.residual_sd)
-
-
-def _named(
-    correlation: FloatArray, slope: FloatArray, intercept: FloatArray, residual_sd: FloatArray
-) -> dict[str, FloatArray]:
-    return {
-        "correlation": correlation,
-        "slope": slope,
-        "intercept": intercept,
-        "residual_sd": residual_sd,
-        "r2": correlation**2,
-    }
+        return {name: getattr(found, name) for name in ("correlation", "slope", "intercept", "residual_sd")}
 
 
 def _side_of_axis(given: Axis, outside: pd.Series) -> _Placed:

@@ -1,10 +1,11 @@
-"""Mean distances of several embeddings with their joint covariance, and contrasts of them."""
+"""What pools, trends and criteria are made of: means of tables or axes, their joint covariance, and contrasts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from scipy.linalg import block_diag
 from bayesbias._checks import one_of
 from bayesbias._core.related import list_correlations, root_of
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._executors import one_thread
 from bayesbias._phrases import MINUS
 from bayesbias._progress import progress
 from bayesbias._results import Result
@@ -23,16 +25,14 @@ from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import frame_columns
+from bayesbias.distances.storage import frame_columns, stored_coverage
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
 from bayesbias.models.frames import GROUP as FRAMES
 from bayesbias.models.functionals import CellErrors, related_cell_errors
-from bayesbias.models.related import (
-    cell_lists,
-)
+from bayesbias.models.related import cell_lists
 from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
 
@@ -49,8 +49,12 @@ DRAWS = 400
 """Draws of a fit, of which only the scales are used."""
 MOST_CELLS = 4000
 """Mean distances whose covariance matrix is built, where the vectors do not tell it."""
-
-
+FEWEST = 4
+"""Pairs that all embeddings must have: Student's distribution of fewer has no variance."""
+WEIGHTS = ("equal", "precision")
+"""How a mean over embeddings, or a line through them, weighs the estimates."""
+FEWER = 0.1
+"""Share of the list words that an embedding holds less than another before it is said to hold clearly fewer."""
 STEPS = ("chain", "draw")
 
 
@@ -73,104 +77,83 @@ class Staged(Result):
         return flat_draws(self.tree["posterior"][name].to_numpy())
 
 
+def posterior_tree(
+    variables: Mapping[str, tuple[str | None, FloatArray]], chains: int, seed: int, **coords: Any
+) -> xr.DataTree:
+    """A DataTree of draws (D, ...): each variable with the name of its dimension beside the draws, if it has one."""
+    made = {
+        name: (STEPS if dim is None else (*STEPS, dim), values.reshape(chains, -1, *values.shape[1:]))
+        for name, (dim, values) in variables.items()
+    }
+    draws = next(iter(made.values()))[1].shape[1]
+    posterior = xr.Dataset(made, {"chain": np.arange(chains), "draw": np.arange(draws), **coords})
+    tree = xr.DataTree.from_dict({"/posterior": posterior})
+    tree.attrs = {"seed": seed, "engine": "exact"}
+    return tree
+
+
 @dataclass(frozen=True)
 class Cells:
-    """Mean distances of protected words to connections in several embeddings.
-
-    Attributes
-    ----------
-    embeddings
-        Their names.
-    embedding, word, connection
-        Embedding (a number), protected word and connection of each mean, (n,).
-    y
-        The means, not shrunken, (n,).
-    errors
-        Their covariance for attribute lists like these.
-    joint
-        How the covariance between embeddings was found: a key of :data:`JOINT`.
-    notes
-        What is to be said about it.
-    """
+    """Mean distances of protected words to connections in several embeddings, n in all."""
 
     embeddings: tuple[str, ...]
-    embedding: IntArray
+    embedding: IntArray  # the number of that of each mean
     word: np.ndarray
     connection: np.ndarray
-    y: FloatArray
-    errors: Errors
-    joint: str
+    y: FloatArray  # not shrunken
+    errors: Errors  # for attribute lists like these
+    joint: str  # how the covariance between embeddings was found, a key of JOINT
     notes: tuple[str, ...]
 
 
-class Errors(Protocol):
-    """The covariance of the errors of n means."""
-
-    def covariance(self, weights: sparse.csr_array) -> FloatArray:
-        """Covariance (m, m) of weighted sums (m, n) of the means."""
-        ...
+type Errors = Callable[[sparse.csr_array], FloatArray]
+"""The covariance (m, m) of the errors of weighted sums (m, n) of n means."""
 
 
-@dataclass(frozen=True)
-class DenseErrors:
-    """A covariance (n, n) that is made whole."""
-
-    matrix: FloatArray
-
-    def covariance(self, weights: sparse.csr_array) -> FloatArray:
-        """Covariance (m, m) of weighted sums (m, n) of the means."""
-        value: FloatArray = weights @ (weights @ self.matrix).T
-        return value
+def _of_matrix(matrix: FloatArray, weights: sparse.csr_array) -> FloatArray:
+    """Errors with a covariance (n, n) that is made whole."""
+    value: FloatArray = weights @ (weights @ matrix).T
+    return value
 
 
-@dataclass(frozen=True)
-class FieldErrors:
-    """A covariance from the components of protected words and the fields of lists, which is never made whole.
+def _of_root(root: FloatArray, weights: sparse.csr_array) -> FloatArray:
+    """Errors that several causes (k, n) add up to."""
+    values: FloatArray = weights @ root.T
+    result: FloatArray = values @ values.T
+    return result
 
-    Attributes
-    ----------
-    scaled
-        Loadings (words, Q) times the standard deviations of the components.
-    correlations
-        Of the lists in each component, (Q, lists, lists).
-    word, listed, factors
-        Protected word, list and factor of each mean, (n,).
-    notes
-        What limits it.
+
+def _of_fields(
+    scaled: FloatArray,
+    correlations: FloatArray,
+    word: IntArray,
+    listed: IntArray,
+    factors: FloatArray,
+    weights: sparse.csr_array,
+) -> FloatArray:
+    """Errors with a covariance from the components of protected words and the fields of lists, never made whole.
+
+    ``scaled`` are loadings (words, Q) times the standard deviations of the components, ``correlations`` (Q, lists,
+    lists) those of the lists in each; the others are the word, list and factor of each mean.
     """
-
-    scaled: FloatArray
-    correlations: FloatArray
-    word: IntArray
-    listed: IntArray
-    factors: FloatArray
-    notes: tuple[str, ...]
-
-    def covariance(self, weights: sparse.csr_array) -> FloatArray:
-        """Covariance (m, m) of weighted sums (m, n) of the means."""
-        roots = root_of(self.correlations)
-        total = np.zeros((weights.shape[0], *roots.shape[::2]))
-        for place in np.unique(self.listed):
-            rows = np.flatnonzero(self.listed == place)
-            by_word = sparse.csr_array(
-                (self.factors[rows], (np.arange(len(rows)), self.word[rows])), shape=(len(rows), len(self.scaled))
-            )
-            total += ((weights[:, rows] @ by_word) @ self.scaled)[:, :, None] * roots[:, place]
-        flat = total.reshape(len(total), -1)
-        value: FloatArray = flat @ flat.T
-        return value
+    roots = root_of(correlations)
+    total = np.zeros((weights.shape[0], *roots.shape[::2]))
+    for place in np.unique(listed):
+        rows = np.flatnonzero(listed == place)
+        by_word = sparse.csr_array((factors[rows], (np.arange(len(rows)), word[rows])), shape=(len(rows), len(scaled)))
+        total += ((weights[:, rows] @ by_word) @ scaled)[:, :, None] * roots[:, place]
+    flat = total.reshape(len(total), -1)
+    value: FloatArray = flat @ flat.T
+    return value
 
 
 @dataclass(frozen=True)
 class Contrasts:
-    """Contrasts of cells: ``y`` (m,), ``covariance`` (m, m), and the embedding and word that each is about.
-
-    ``words`` is empty where each is the mean over protected words; ``counts`` says over how many.
-    """
+    """Contrasts of cells, and the embedding and word that each is about."""
 
     embedding: IntArray
-    words: NDArray[np.str_]
-    counts: IntArray
+    words: NDArray[np.str_]  # empty where each is the mean over protected words
+    counts: IntArray  # protected words of each embedding
     y: FloatArray
     covariance: FloatArray
 
@@ -199,15 +182,14 @@ def checked_tables(tables: Tables, least: int, what: str) -> dict[str, pd.DataFr
     return named
 
 
-def checked_contrast(contrast: object) -> tuple[str, str]:
-    """Two connections."""
-    if (
-        isinstance(contrast, tuple | list)
-        and len(contrast) == 2
-        and all(isinstance(name, str) for name in contrast)
-        and contrast[0] != contrast[1]
-    ):
-        return contrast[0], contrast[1]
+def checked_contrast(contrast: object) -> tuple[str, str] | None:
+    """Two connections, or None for the default."""
+    if contrast is None:
+        return None
+    if isinstance(contrast, tuple | list) and len(contrast) == 2:
+        first, second = contrast
+        if isinstance(first, str) and isinstance(second, str) and first != second:
+            return first, second
     raise InputError(f"contrast is {shown(contrast)}: give two connections, such as ('associated', 'different')")
 
 
@@ -241,7 +223,12 @@ class Measured:
 
 def default_contrast(measured: Iterable[Measured]) -> tuple[tuple[str, str], tuple[str, ...]]:
     """Associated - different where every table has it, else associated - the first control list; and a note if so."""
-    first, *rest = [_partners(each.data) for each in measured]
+    first, *rest = (
+        contrast_partners("associated", each.data.connections.tolist(), each.data.filled)
+        if "associated" in each.data.connections
+        else []
+        for each in measured
+    )
     common = [name for name in first if all(name in others for others in rest)]
     if not common:
         raise InputError("no connection stands beside associated everywhere: name two connections as contrast")
@@ -252,11 +239,6 @@ def default_contrast(measured: Iterable[Measured]) -> tuple[tuple[str, str], tup
         "words everywhere."
     )
     return ("associated", common[0]), (note,)
-
-
-def _partners(data: Distances) -> list[str]:
-    valid = data.connections.tolist()
-    return contrast_partners("associated", valid, data.filled) if "associated" in valid else []
 
 
 def measured_tables(
@@ -292,18 +274,75 @@ def measured_tables(
     return measured
 
 
+def stage_cells(
+    tables: Tables, contrast: tuple[str, str] | None, seed: int, adjust: Any, frequencies: Any
+) -> tuple[Cells, tuple[str, str], tuple[str, ...]]:
+    """The means of several embeddings with their joint errors, the contrast, and what is to be said of it."""
+    axes = {name: each for name, each in tables.items() if isinstance(each, Axis)}
+    if axes:
+        if adjust is not None or frequencies is not None:
+            raise InputError("adjust and frequencies are for distance tables: make the axes with axis(..., adjust=)")
+        return _cells_of_axes(axes, contrast)
+    frames = {name: each for name, each in tables.items() if isinstance(each, pd.DataFrame)}
+    with one_thread():  # thousands of small matrices, of which several threads make more work
+        measured = measured_tables(frames, seed, adjust, frequencies)
+        pair, notes = default_contrast(measured.values()) if contrast is None else (contrast, ())
+        return cells_of(measured, pair), pair, notes
+
+
+def _cells_of_axes(
+    axes: Mapping[str, Axis], contrast: tuple[str, str] | None
+) -> tuple[Cells, tuple[str, str], tuple[str, ...]]:
+    """Places as the distance to the negative pole less that to the positive one, half on either side."""
+    first = next(iter(axes.values()))
+    if any(not each.paired for each in axes.values()):
+        raise InputError("an axis of two lists has no pairs that tell how errors are correlated: give axes of pairs")
+    if odd := [name for name, each in axes.items() if each.ends != first.ends or each.centre != first.centre]:
+        raise InputError(f"{odd[0]} has another axis than {next(iter(axes))}: give one axis in several embeddings")
+    if contrast not in (None, first.ends):
+        raise InputError(f"contrast is {contrast}: that of axes is {first.ends}, or leave it out")
+    common = [pair for pair in first.poles.pairs if all(pair in each.poles.pairs for each in axes.values())]
+    if len(common) < FEWEST:
+        named = listed([" and ".join(pair) for pair in common])
+        raise InputError(f"the embeddings have {len(common)} pairs in common ({named}): {FEWEST} are needed")
+    labels, values, by_pair, own = [], [], [], []
+    for number, axis in enumerate(axes.values()):
+        rows = [axis.poles.pairs.index(pair) for pair in common]
+        places = axis.offset.offsets[0][rows] @ axis.coordinates.T
+        # what each pair adds to the error of the mean over the common pairs
+        apart = (places - places.mean(axis=0)) / np.sqrt(len(rows) * (len(rows) - 1))
+        for side, name in ((0.5, first.ends[0]), (-0.5, first.ends[1])):
+            labels += [(number, word, name) for word in axis.words]
+            values.append(side * axis.places)
+            by_pair.append(side * apart)
+        # from these to the errors that the axis has by itself, of which Student's distribution has a larger variance
+        # than a normal one with the same scale
+        freedom = max(axis.offset.freedom, 1.0)
+        wider = np.sqrt(freedom / (freedom - 2)) if freedom > 2 else 1.0
+        variances = axis.offset.variances("pairs")
+        sd, plain = np.sqrt(axis.coordinates**2 @ variances), np.sqrt((apart**2).sum(axis=0))
+        own.append(np.tile(wider * np.divide(sd, plain, out=np.ones_like(sd), where=plain > 0), 2))
+    numbers, words, names = zip(*labels, strict=True)
+    lost = sum(len(each.poles.pairs) - len(common) for each in axes.values())
+    notes = (f"Pairs that some embedding lacks, {lost} in all, tell nothing of correlated errors.",) if lost else ()
+    cells = Cells(
+        embeddings=tuple(axes),
+        embedding=np.array(numbers),
+        word=np.array(words),
+        connection=np.array(names),
+        y=np.concatenate(values),
+        errors=partial(_of_root, np.concatenate(by_pair, axis=1) * np.concatenate(own)),
+        joint=PAIRS,
+        notes=notes,
+    )
+    return cells, first.ends, ()
+
+
 def cells_of(measured: Mapping[str, Measured], contrast: tuple[str, str], topic: bool = False) -> Cells:
     """The mean distances in one or more embeddings, with their joint covariance.
 
-    Parameters
-    ----------
-    measured
-        Each embedding by name.
-    contrast
-        Two connections.
-    topic
-        Whether errors are those of further words on the same topics (one embedding only). Otherwise they are those of
-        attribute lists like these, whose topics differ too.
+    With ``topic`` errors are those of further words on the same topics (one embedding only). Otherwise they are those
+    of attribute lists like these, whose topics differ too.
     """
     parts = []
     for name, each in measured.items():
@@ -327,12 +366,14 @@ def cells_of(measured: Mapping[str, Measured], contrast: tuple[str, str], topic:
 
 def _joint_errors(parts: Sequence[CellErrors], embedding: IntArray) -> tuple[str, Errors, tuple[str, ...]]:
     """How the covariance between embeddings is known, the covariance, and what is to be said about it."""
+    words = [word for part in parts for word in part.data.attribute_words.tolist()]
+    share_words = len(set(words)) < len(words)
     notes: tuple[str, ...] = ()
     if len(parts) > 1 and all(part.factors is not None for part in parts):
         stacked = _stacked(parts)
         if not isinstance(stacked, str):
-            return STACKED, stacked, stacked.notes
-        if _shared_words(parts):
+            return STACKED, *stacked
+        if share_words:
             notes = (f"The embeddings were taken as independent, since {stacked}.",)
     size = len(embedding)
     if size > MOST_CELLS:
@@ -341,23 +382,12 @@ def _joint_errors(parts: Sequence[CellErrors], embedding: IntArray) -> tuple[str
             "fewer protected words, or tables with relatedness"
         )
     own = block_diag(*[part.covariance for part in parts])
-    if len(parts) > 1 and not notes and parts[0].factors is None and _shared_words(parts):
-        return SHARED, DenseErrors(np.where(embedding[:, None] == embedding, own, _shared(parts))), ()
-    return APART, DenseErrors(own), notes
+    if len(parts) > 1 and not notes and parts[0].factors is None and share_words:
+        return SHARED, partial(_of_matrix, np.where(embedding[:, None] == embedding, own, _shared(parts))), ()
+    return APART, partial(_of_matrix, own), notes
 
 
-def _shared_words(parts: Sequence[CellErrors]) -> bool:
-    """Whether any two embeddings have an attribute word in common."""
-    seen: set[str] = set()
-    for part in parts:
-        own = set(part.data.attribute_words.tolist())
-        if own & seen:
-            return True
-        seen |= own
-    return False
-
-
-def _stacked(parts: Sequence[CellErrors]) -> FieldErrors | str:
+def _stacked(parts: Sequence[CellErrors]) -> tuple[Errors, tuple[str, ...]] | str:
     """The covariance of all cells from the vectors of all embeddings, or why there is none."""
     relatedness = [part.data.relatedness for part in parts if part.data.relatedness is not None]
     related = joint_relatedness(relatedness, [part.data.protected_words.tolist() for part in parts])
@@ -384,14 +414,15 @@ def _stacked(parts: Sequence[CellErrors]) -> FieldErrors | str:
     used, listed_ = np.unique(place.ravel()[np.concatenate(places)], return_inverse=True)
     same, shares = related.overlaps(every[used], names)
     kernel = related.components
-    return FieldErrors(
-        scaled=kernel.loadings * np.sqrt(kernel.variances),
-        correlations=list_correlations(kernel.correlations, same, shares),
-        word=np.concatenate(rows),
-        listed=listed_,
-        factors=np.concatenate([part.factors for part in parts if part.factors is not None]),
-        notes=few_shared(related),
+    errors = partial(
+        _of_fields,
+        kernel.loadings * np.sqrt(kernel.variances),
+        list_correlations(kernel.correlations, same, shares),
+        np.concatenate(rows),
+        listed_,
+        np.concatenate([part.factors for part in parts if part.factors is not None]),
     )
+    return errors, few_shared(related)
 
 
 def _shared(parts: Sequence[CellErrors]) -> FloatArray:
@@ -400,33 +431,7 @@ def _shared(parts: Sequence[CellErrors]) -> FloatArray:
     Each part of the covariance (attribute words, word x group, residuals) has one correlation over pairs of
     embeddings, estimated from the deviations of distances from the means of their cells.
     """
-    by_word, by_pair = _deviations(parts)
-    word = _mean_positive(by_word)
-    pair = _mean_positive(by_pair)
-    total = 0.0
-    count = max(len(part.sources) for part in parts)
-    for source in range(count):
-        roots = [part.sources[min(source, len(part.sources) - 1)] for part in parts if len(part.sources) > source]
-        if len(roots) < len(parts):
-            continue
-        names = np.unique(np.concatenate([labels for _, labels in roots]))
-        stacked = sparse.vstack(
-            [
-                sparse.csr_array(
-                    (root.tocoo().data, (root.tocoo().row, np.searchsorted(names, labels)[root.tocoo().col])),
-                    shape=(root.shape[0], len(names)),
-                )
-                for root, labels in roots
-            ]
-        ).tocsr()
-        total = total + (pair if source == count - 1 else word) * (stacked @ stacked.T).toarray()
-    size = sum(len(part.y) for part in parts)
-    return total + np.zeros((size, size))
-
-
-def _deviations(parts: Sequence[CellErrors]) -> tuple[FloatArray, FloatArray]:
-    """Correlations over pairs of embeddings: of attribute words' mean deviations, and of what is left of each pair."""
-    frames = []
+    means, rests = [], []
     for part in parts:
         data = part.data
         rows = np.isin(data.connections[data.connection], np.unique(part.connection))
@@ -438,83 +443,123 @@ def _deviations(parts: Sequence[CellErrors]) -> tuple[FloatArray, FloatArray]:
                 "value": (data.y - data.cells.mean[data.word, data.connection])[rows],
             }
         )
-        frame["mean"] = frame.groupby(["attribute", "connection"])["value"].transform("mean")
-        frame["rest"] = frame["value"] - frame["mean"]
-        frames.append(frame)
-    means = [frame.groupby(["attribute", "connection"])["mean"].first() for frame in frames]
-    rests = [frame.set_index(["word", "attribute", "connection"])["rest"] for frame in frames]
-    return _pairwise(means), _pairwise([rest[~rest.index.duplicated()] for rest in rests])
+        by_word = frame.groupby(["attribute", "connection"])["value"]
+        frame["rest"] = frame["value"] - by_word.transform("mean")
+        rest = frame.set_index(["word", "attribute", "connection"])["rest"]
+        means.append(by_word.mean())
+        rests.append(rest[~rest.index.duplicated()])
+    of_words, of_pairs = _mean_correlation(means), _mean_correlation(rests)
+    size, count = sum(len(part.y) for part in parts), max(len(part.sources) for part in parts)
+    total = np.zeros((size, size))
+    for source in range(count):
+        roots = [part.sources[source] for part in parts if len(part.sources) > source]
+        if len(roots) < len(parts):
+            continue
+        # the roots of all embeddings, with the columns of the same words below each other
+        names = np.unique(np.concatenate([labels for _, labels in roots]))
+        stacked = sparse.vstack(
+            [
+                sparse.csr_array(
+                    (root.tocoo().data, (root.tocoo().row, np.searchsorted(names, labels)[root.tocoo().col])),
+                    shape=(root.shape[0], len(names)),
+                )
+                for root, labels in roots
+            ]
+        ).tocsr()
+        total += (of_pairs if source == count - 1 else of_words) * (stacked @ stacked.T).toarray()
+    return total
 
 
-def _pairwise(series: Sequence[pd.Series]) -> FloatArray:
-    """Correlations of each two series at their common places; NaN where there are fewer than three."""
+def _mean_correlation(series: Sequence[pd.Series]) -> float:
+    """Mean correlation of each two series at their common places, three at least; 0 where it is negative or unknown."""
     wide = pd.concat(series, axis=1, keys=range(len(series)))
-    correlations = wide.corr(min_periods=3).to_numpy()
-    return correlations[np.triu_indices(len(series), 1)]
-
-
-def _mean_positive(correlations: FloatArray) -> float:
+    correlations = wide.corr(min_periods=3).to_numpy()[np.triu_indices(len(series), 1)]
     known = correlations[np.isfinite(correlations)]
     return float(np.clip(known.mean(), 0.0, 0.99)) if len(known) else 0.0
 
 
 def contrasts_of(cells: Cells, contrast: tuple[str, str], words: Iterable[str] | None = None) -> Contrasts:
-    """Contrasts of cells: for each embedding the mean over protected words, or for each embedding and word.
-
-    Parameters
-    ----------
-    cells
-        From :func:`cells_of`.
-    contrast
-        Two connections.
-    words
-        The protected words to take one by one; None for the mean over all words of an embedding with both.
-    """
-    first, second = contrast
-    wanted = None if words is None else set(words)
-    rows: list[IntArray] = []
-    columns: list[IntArray] = []
-    values: list[FloatArray] = []
-    embedding: list[int] = []
-    labels: list[str] = []
+    """Contrasts of cells: for each embedding the mean over protected words with both, or each of some words."""
+    columns: list[int] = []
+    rows: list[int] = []
+    values: list[float] = []
+    labels: list[tuple[int, str]] = []
     counts: list[int] = []
-    size = 0
-    for number in range(len(cells.embeddings)):
-        own = cells.embedding == number
-        cell_of = {
-            name: dict(zip(cells.word[inside].tolist(), np.flatnonzero(inside).tolist(), strict=True))
-            for name in (first, second)
-            for inside in [own & (cells.connection == name)]
-        }
-        both = [word for word in cell_of[first] if word in cell_of[second]]
-        chosen = both if wanted is None else [word for word in both if word in wanted]
-        if not chosen:
-            raise InputError(f"{cells.embeddings[number]}: no protected word has {first} and {second} distances")
-        # one row for each word, or one for all
-        own_rows = size + (np.arange(len(chosen)) if wanted is not None else np.zeros(len(chosen), dtype=np.intp))
-        share = 1.0 if wanted is not None else 1 / len(chosen)
-        for name, sign in ((first, share), (second, -share)):
-            rows.append(own_rows)
-            columns.append(np.array([cell_of[name][word] for word in chosen]))
-            values.append(np.full(len(chosen), sign))
-        count = len(chosen) if wanted is not None else 1
-        size += count
-        embedding += [number] * count
-        labels += chosen if wanted is not None else [""]
-        counts.append(len(chosen))
-    weights = sparse.csr_array(
-        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(size, len(cells.y))
-    )
+    wanted = None if words is None else set(words)
+    for number, embedding in enumerate(cells.embeddings):
+        sides = [
+            dict(zip(cells.word[inside].tolist(), np.flatnonzero(inside).tolist(), strict=True))
+            for inside in ((cells.embedding == number) & (cells.connection == name) for name in contrast)
+        ]
+        both = [word for word in sides[0] if word in sides[1] and (wanted is None or word in wanted)]
+        if not both:
+            raise InputError(f"{embedding}: no protected word has {contrast[0]} and {contrast[1]} distances")
+        for label, members in [("", both)] if wanted is None else [(word, [word]) for word in both]:
+            for side, sign in zip(sides, (1, -1), strict=True):
+                columns += [side[word] for word in members]
+                rows += [len(labels)] * len(members)
+                values += [sign / len(members)] * len(members)
+            labels.append((number, label))
+        counts.append(len(both))
+    weights = sparse.csr_array((values, (rows, columns)), shape=(len(labels), len(cells.y)))
     return Contrasts(
-        embedding=np.array(embedding),
-        words=np.array(labels, dtype=str),
+        embedding=np.array([number for number, _ in labels]),
+        words=np.array([label for _, label in labels], dtype=str),
         counts=np.array(counts),
         y=weights @ cells.y,
-        covariance=cells.errors.covariance(weights),
+        covariance=cells.errors(weights),
     )
 
 
-def standardised(found: Contrasts, spreads: Sequence[float]) -> Contrasts:
-    """Contrasts in units of a spread of each embedding, taken as known."""
+def standardised(found: Contrasts, tables: Tables) -> Contrasts:
+    """Contrasts in units of a spread of each embedding, taken as known: of its distances or its places."""
+    spreads = [each.spread if isinstance(each, Axis) else float(each["distance"].std()) for each in tables.values()]
     scale = 1 / np.array(spreads)[found.embedding]
     return replace(found, y=found.y * scale, covariance=found.covariance * np.outer(scale, scale))
+
+
+def holdings(tables: Mapping[str, Any]) -> pd.DataFrame:
+    """Share of the list words that each embedding holds, NaN where it is not known, and the language of its lists."""
+    found, languages = [], []
+    for table in tables.values():
+        record = stored_coverage(table) if isinstance(table, pd.DataFrame) else None  # an axis has notes of its own
+        lists = [] if record is None else record.lists
+        asked = [entry["asked"] for entry in lists]
+        known = bool(asked) and all(count is not None for count in asked)
+        total = sum(count or 0 for count in asked)
+        found.append(sum(entry["found"] for entry in lists) / total if known and total else np.nan)
+        languages.append(None if record is None else record.language)
+    return pd.DataFrame(
+        {"found": found, "language": pd.array([name or pd.NA for name in languages], dtype="string")},
+        index=list(tables),
+    )
+
+
+def holding_notes(held: pd.DataFrame) -> list[str]:
+    """What holdings limit: words that are missing, and lists in several languages."""
+    notes, found = [], held["found"].dropna()
+    if len(found):
+        least, most = f"{100 * found.min():.0f}", f"{100 * found.max():.0f}"
+        shares = f"{most}%" if least == most else f"{least} to {most}%"
+        notes.append(f"The embeddings hold {shares} of the list words.")
+        if len(few := found.index[found < found.max() - FEWER].tolist()):
+            shares = listed([f"{name} ({100 * found[name]:.0f}%)" for name in few])
+            notes.append(f"Clearly fewer are in {shares}: contrasts there are those of other words.")
+    languages = held["language"].dropna().unique().tolist()
+    if len(languages) > 1:
+        notes.append(
+            f"The lists are in {len(languages)} languages ({listed(sorted(languages))}): contrasts may differ because "
+            "the words do."
+        )
+    return notes
+
+
+def outside_note(values: np.ndarray, estimates: np.ndarray, what: str) -> list[str]:
+    """A note where a mean or a line lies below or above all estimates."""
+    if not (np.all(values < estimates) or np.all(values > estimates)):
+        return []
+    return [
+        f"{what} lies {'below' if np.all(values < estimates) else 'above'} all estimates. Errors that are strongly "
+        f"correlated and of unequal size lead there, and it is right only if their covariance is exact: take "
+        "weights='equal'."
+    ]

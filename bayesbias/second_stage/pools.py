@@ -16,24 +16,27 @@ from bayesbias._checks import flag, one_of, probability
 from bayesbias._core.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._page import Block, Page, Picture, Section, filled, whole_table
-from bayesbias._phrases import MINUS, negatives, percent, share, signed
+from bayesbias._phrases import MINUS, ends_of, excludes_zero, negatives, percent, share, signed
 from bayesbias._results import Cited, drawing, front_page
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
-from bayesbias.second_stage.cells import scales_of, stage_cells
 from bayesbias.second_stage.estimates import (
     JOINT,
-    STEPS,
-    Cells,
+    WEIGHTS,
+    Contrasts,
     Staged,
     Tables,
     checked_contrast,
     checked_tables,
     contrasts_of,
+    holding_notes,
+    holdings,
+    outside_note,
+    posterior_tree,
+    stage_cells,
     standardised,
 )
-from bayesbias.second_stage.holdings import WEIGHTS, holding_notes, holdings, outside_note
 
 WIDTH = 0.05
 """Width of the half-Cauchy priors of the spreads between embeddings, in cosine distance."""
@@ -96,34 +99,31 @@ class Pool(Staged):
     notes: tuple[str, ...]
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
-        """Each setting, raw and shrunken.
-
-        Parameters
-        ----------
-        prob
-            Mass of the intervals.
+        """Each setting, raw and shrunken, in cosine distance.
 
         Returns
         -------
         DataFrame
             One row a setting (an embedding where there are no replicates): ``name``, ``estimate``, ``se``,
-            ``estimate_low``, ``estimate_high`` (its own interval), ``mean``, ``sd``, ``low``, ``high`` (partially
-            pooled), ``rank`` (1: the smallest contrast), ``rank_low``, ``rank_high``, ``p_below_zero``. Cosine
-            distance.
+            ``estimate_low``, ``estimate_high`` (its own interval with the mass ``prob``), ``mean``, ``sd``, ``low``,
+            ``high`` (partially pooled), ``rank`` (1: the smallest contrast), ``rank_low``, ``rank_high``,
+            ``p_below_zero``.
         """
         prob = probability(prob, "prob")
         names, draws = self.settings, self.draws("theta")
-        raw = self._raw()
+        weights = _setting_weights(np.array([names.index(name) for name in self.estimates["setting"]]))
+        raw = weights @ self.estimates["estimate"].to_numpy()
+        se = np.sqrt(np.diag(weights @ self.covariance @ weights.T))
         ranks = draws.argsort(axis=1).argsort(axis=1) + 1
         reach = float(ndtri((1 + prob) / 2))
         ends = np.quantile(ranks, [(1 - prob) / 2, (1 + prob) / 2], axis=0, method="inverted_cdf")
         return pd.DataFrame(
             {
                 "name": pd.array(names, dtype="string"),
-                "estimate": raw["estimate"],
-                "se": raw["se"],
-                "estimate_low": raw["estimate"] - reach * raw["se"],
-                "estimate_high": raw["estimate"] + reach * raw["se"],
+                "estimate": raw,
+                "se": se,
+                "estimate_low": raw - reach * se,
+                "estimate_high": raw + reach * se,
                 **describe(draws, prob),
                 "rank": ranks.mean(axis=0),
                 "rank_low": ends[0].astype(int),
@@ -145,36 +145,27 @@ class Pool(Staged):
         draws = self.draws("theta")
         return float((draws[:, self.settings.index(first)] > draws[:, self.settings.index(second)]).mean())
 
-    @property
-    def _drawn(self) -> set[str]:
-        return set(map(str, self.tree["posterior"].data_vars))
-
-    def _raw(self) -> dict[str, FloatArray]:
-        """Mean estimate of each setting and its standard error."""
-        weights = _setting_weights(self.estimates["setting"].tolist(), self.settings)
-        se = np.sqrt(np.diag(weights @ self.covariance @ weights.T))
-        return {"estimate": weights @ self.estimates["estimate"].to_numpy(), "se": se}
-
     def findings(self, prob: float = PROB) -> list[str]:
         """The result in sentences, without its notes."""
         first, second = self.contrast
         mass = percent(probability(prob, "prob"))
-        whole = describe(self.draws("mean")[:, None], prob)
-        further = describe(self.draws("population_mean")[:, None], prob)
-        spread = describe(self.draws("between_sd")[:, None], prob)
+        whole, further, spread = (
+            {name: value[0] for name, value in describe(self.draws(name)[:, None], prob).items()}
+            for name in ("mean", "population_mean", "between_sd")
+        )
         many = "settings" if self.training_share is not None else "embeddings"
-        weighed = ", where groups weigh the same" if self.weights == "equal" and "group_mean" in self._drawn else ""
-        low, high = whole["low"][0], whole["high"][0]
-        settled = "excludes" if low > 0 or high < 0 else "includes"
+        grouped = self.weights == "equal" and "group_mean" in self.tree["posterior"]
+        weighed = ", where groups weigh the same" if grouped else ""
+        settled = "excludes" if excludes_zero(whole) else "includes"
         unit = "standard deviations of distances " if self.standardised else ""
         sentences = [
             f"Over {len(self.settings)} {many} the contrast {first}{MINUS}{second} is "
-            f"{signed(whole['mean'][0])} {unit}on average{weighed} ({mass} interval {signed(low)} to {signed(high)}, "
+            f"{signed(whole['mean'])} {unit}on average{weighed} ({mass} interval {ends_of(whole)}, "
             f"which {settled} 0; negative: {first} words are closer).",
             f"That is the mean over these {many}; the mean over further {many} like these is within "
-            f"{signed(further['low'][0])} to {signed(further['high'][0])} ({mass}).",
-            f"Between {many} it varies with a standard deviation of {signed(spread['mean'][0])} ({mass} interval "
-            f"{signed(spread['low'][0])} to {signed(spread['high'][0])}).",
+            f"{ends_of(further)} ({mass}).",
+            f"Between {many} it varies with a standard deviation of {signed(spread['mean'])} ({mass} interval "
+            f"{ends_of(spread)}).",
         ]
         table = self.table(prob).sort_values("mean")
         lowest, highest = table.iloc[0], table.iloc[-1]
@@ -216,16 +207,13 @@ class Pool(Staged):
         """The parts of a report: each embedding, and relations to outside variables."""
         unit = "standard deviations of distances" if self.standardised else "cosine distance"
         single = whole_table(f"Each embedding, raw and partially pooled, in {unit}", self.table(prob))
-        return filled((Section("Embeddings", [single]), Section("Outside variables", self._relations(prob))))
-
-    def _relations(self, prob: float) -> list[Block]:
-        if self.relation.empty:
-            return []
-        drawn = partial(drawing, "plot_relation", self, prob=prob)
-        return [
-            Picture("relation", "Contrasts against the outside variable", drawn),
-            whole_table("Correlation and slope with outside variables, errors of both sides taken out", self.relation),
-        ]
+        outside: list[Block] = []
+        if not self.relation.empty:
+            drawn = partial(drawing, "plot_relation", self, prob=prob)
+            title = "Correlation and slope with outside variables, errors of both sides taken out"
+            outside.append(Picture("relation", "Contrasts against the outside variable", drawn))
+            outside.append(whole_table(title, self.relation))
+        return filled((Section("Embeddings", [single]), Section("Outside variables", outside)))
 
     def sources(self) -> tuple[Any, ...]:
         """The second stage; what it rests on is known of its tables."""
@@ -308,7 +296,7 @@ def pool(
     1  two    -0.014
     """
     prob = probability(prob, "prob")
-    named, pair = checked_tables(tables, 2, "pool"), None if contrast is None else checked_contrast(contrast)
+    named, asked = checked_tables(tables, 2, "pool"), checked_contrast(contrast)
     group_of = _labels(groups, list(named), "groups")
     setting_of = _labels(replicates, list(named), "replicates")
     settings = list(dict.fromkeys(setting_of.values())) if setting_of else list(named)
@@ -321,20 +309,22 @@ def pool(
     used, standardise = used_seed(seed), flag(standardise, "standardise")
     one_of(weights, WEIGHTS, "weights")
     rng = np.random.default_rng([used, 1])
-    cells, pair, notes = stage_cells(named, pair, used, adjust, frequencies)
+    cells, pair, notes = stage_cells(named, asked, used, adjust, frequencies)
     contrasts = contrasts_of(cells, pair)
     if standardise:
-        contrasts = standardised(contrasts, scales_of(named))
+        contrasts = standardised(contrasts, named)
     width = STANDARD_WIDTH if standardise else WIDTH
     own = np.array([settings.index(setting_of.get(name, name)) for name in named])
     bands = list(dict.fromkeys(group_of[name] for name in named)) if group_of else []
     band = np.array([bands.index(group_of[name]) for name in named]) if group_of else None
-    if band is not None and (torn := [name for name, bands_ in _by_setting(own, band, settings) if len(bands_) > 1]):
+    torn = [name for at, name in enumerate(settings) if band is not None and len(set(band[own == at].tolist())) > 1]
+    if torn:
         raise InputError(f"{listed(torn)} has replicates in several groups: give those of one setting one group")
     equal = _equal_weights(own, band)
     layout = _Layout(own, band, bool(setting_of), equal if weights == "equal" else None)
     drawn = layout.drawn(contrasts.y, contrasts.covariance, width, draws, rng)
-    theta = layout.settings(drawn)
+    outer = {"setting": settings} | ({"group": bands} if bands else {})
+    tree = posterior_tree(layout.variables(drawn, equal), chains, used, **outer)
     held = holdings(named)
     estimates = pd.DataFrame(
         {
@@ -351,12 +341,15 @@ def pool(
     training = None
     if setting_of:
         training = pd.Series(layout.training_share(contrasts.covariance, drawn), index=settings)
-    lines, relation = _relations(
-        variables, contrasts.y, contrasts.covariance, layout, settings, drawn, width, draws, rng, prob
-    )
-    notes = (*_notes(cells, variables, settings), *holding_notes(held), *notes)
+    lines, relation = _relations(variables, contrasts, layout, drawn, width, rng, prob)
+    lacking = [
+        f"{name} is not known for {listed(missing)}."
+        for name in _variables(variables)
+        if (missing := variables.index[variables[name].isna()].tolist())
+    ]
+    notes = (JOINT[cells.joint], *cells.notes, *lacking, *holding_notes(held), *notes)
     if weights == "precision":
-        mean = (theta @ layout.setting_weights(equal)).mean(keepdims=True)
+        mean = tree["posterior/mean"].to_numpy().mean(keepdims=True)
         notes = (*notes, *outside_note(mean, contrasts.y, "The mean"))
     return Pool(
         contrast=pair,
@@ -364,7 +357,7 @@ def pool(
         weights=weights,
         estimates=estimates,
         covariance=contrasts.covariance,
-        tree=_tree(drawn, layout, theta, equal, settings, bands, chains, used),
+        tree=tree,
         relation=relation,
         outside=variables,
         lines=lines,
@@ -425,9 +418,9 @@ def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
     return table
 
 
-def _setting_weights(labels: list[str], settings: list[str]) -> FloatArray:
-    """Weights (settings, embeddings) of the mean over the embeddings of each setting."""
-    member = np.array([[label == name for label in labels] for name in settings], dtype=float)
+def _setting_weights(own: IntArray) -> FloatArray:
+    """Weights (settings, embeddings) of the mean over the embeddings of each setting, numbers from 0."""
+    member = (np.arange(own.max() + 1)[:, None] == own).astype(float)
     weights: FloatArray = member / member.sum(axis=1, keepdims=True)
     return weights
 
@@ -442,11 +435,6 @@ def _variables(outside: pd.DataFrame) -> list[str]:
     return [str(name) for name in outside.columns if not str(name).endswith("_se")]
 
 
-def _by_setting(own: IntArray, band: IntArray, settings: list[str]) -> list[tuple[str, set[int]]]:
-    """The groups of each setting's embeddings."""
-    return [(name, set(band[own == code].tolist())) for code, name in enumerate(settings)]
-
-
 def _equal_weights(own: IntArray, band: IntArray | None) -> FloatArray:
     """Weights (E,) of embeddings, in which groups weigh the same, settings within groups, and replicates in these."""
     weights = 1.0 / np.bincount(own)[own]
@@ -458,22 +446,12 @@ def _equal_weights(own: IntArray, band: IntArray | None) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Which embeddings belong together.
+    """Which embeddings belong together."""
 
-    Attributes
-    ----------
-    own, band
-        Setting and group of each embedding, as numbers from 0, (E,); no group where none are given.
-    replicated
-        Whether settings have several embeddings: deviations of single embeddings are then noise of training.
-    weights
-        Of the embeddings in the mean, (E,); None for the precision.
-    """
-
-    own: IntArray
-    band: IntArray | None
-    replicated: bool
-    weights: FloatArray | None
+    own: IntArray  # setting of each embedding, as a number from 0, (E,)
+    band: IntArray | None  # and its group, where there are groups
+    replicated: bool  # settings have several embeddings: deviations of single embeddings are then noise of training
+    weights: FloatArray | None  # of the embeddings in the mean, (E,); None for the precision
 
     @property
     def levels(self) -> dict[str, IntArray]:
@@ -500,6 +478,24 @@ class _Layout:
         every = drawn.coefficients + effects.sum(axis=0)
         theta: FloatArray = every[:, _firsts(self.own)]
         return theta
+
+    def variables(self, drawn: StageDraws, equal: FloatArray) -> dict[str, tuple[str | None, FloatArray]]:
+        """Draws of what a pool is about, with the dimension of each; ``equal`` are weights of embeddings."""
+        theta, outer = self.settings(drawn), list(self.levels)
+        between = outer.index("setting") if self.replicated else -1
+        variables: dict[str, tuple[str | None, FloatArray]] = {
+            "mean": (None, theta @ self.setting_weights(equal)),
+            "population_mean": (None, drawn.coefficients[:, 0]),
+            "between_sd": (None, drawn.scales[:, between]),
+            "theta": ("setting", theta),
+        }
+        if self.replicated:
+            variables["training_sd"] = (None, drawn.scales[:, -1])
+        if self.band is not None:
+            # groups are the first of the effects
+            variables["group_sd"] = (None, drawn.scales[:, 0])
+            variables["group_mean"] = ("group", drawn.coefficients + drawn.effects[0][:, _firsts(self.band)])
+        return variables
 
     def setting_weights(self, weights: FloatArray) -> FloatArray:
         """Weights (settings,) from those of embeddings."""
@@ -531,25 +527,22 @@ def _same(codes: IntArray) -> FloatArray:
 
 def _relations(
     variables: pd.DataFrame,
-    y: FloatArray,
-    covariance: FloatArray,
+    contrasts: Contrasts,
     layout: _Layout,
-    settings: list[str],
     drawn: StageDraws,
     width: float,
-    draws: int,
     rng: np.random.Generator,
     prob: float,
 ) -> tuple[dict[str, FloatArray], pd.DataFrame]:
     """The relation of the settings' contrasts to each variable."""
-    weights = _setting_weights([settings[place] for place in layout.own], settings)
+    covariance, weights, draws = contrasts.covariance, _setting_weights(layout.own), len(drawn.scales)
     if layout.replicated:
-        covariance = covariance + float(np.median(drawn.scales[:, -1]) ** 2) * np.eye(len(y))
-    y, covariance = weights @ y, weights @ covariance @ weights.T
-    shares, same = np.zeros(1), np.eye(len(settings))
+        covariance = covariance + float(np.median(drawn.scales[:, -1]) ** 2) * np.eye(len(covariance))
+    y, covariance = weights @ contrasts.y, weights @ covariance @ weights.T
+    shares, same = np.zeros(1), np.eye(len(y))
     if layout.band is not None:
         shares, same = GROUP_SHARES, _same(layout.band[_firsts(layout.own)])
-    residuals = [(1 - part) * np.eye(len(settings)) + part * same for part in shares]
+    residuals = [(1 - part) * np.eye(len(y)) + part * same for part in shares]
     lines, rows = {}, []
     for name in _variables(variables):
         values, se = variables[name].to_numpy(), variables[f"{name}_se"].to_numpy()
@@ -567,62 +560,22 @@ def _relations(
             weights=None if through is None else through / through.sum(),
         )
         lines[name] = np.column_stack([relation.intercept, relation.slope])
-        rho, slope = describe(relation.correlation[:, None], prob), describe(relation.slope[:, None], prob)
+        both = describe(np.column_stack([relation.correlation, relation.slope]), prob)
         rows.append(
             {
                 "variable": name,
                 "n": len(finite),
                 "errors": bool(se[finite].any()),
-                "correlation": rho["mean"][0],
-                "correlation_low": rho["low"][0],
-                "correlation_high": rho["high"][0],
+                "correlation": both["mean"][0],
+                "correlation_low": both["low"][0],
+                "correlation_high": both["high"][0],
                 "p_positive": float((relation.correlation > 0).mean()),
-                "slope": slope["mean"][0],
-                "slope_low": slope["low"][0],
-                "slope_high": slope["high"][0],
+                "slope": both["mean"][1],
+                "slope_low": both["low"][1],
+                "slope_high": both["high"][1],
                 "residual_sd": float(relation.residual_sd.mean()),
                 "plain": float(np.corrcoef(y[finite], values[finite])[0, 1]),
                 **({} if layout.band is None else {"group_share": float(shares[relation.residual].mean())}),
             }
         )
     return lines, pd.DataFrame(rows)
-
-
-def _tree(
-    drawn: StageDraws,
-    layout: _Layout,
-    theta: FloatArray,
-    equal: FloatArray,
-    settings: list[str],
-    bands: list[str],
-    chains: int,
-    seed: int,
-) -> xr.DataTree:
-    shape, outer = (chains, -1), list(layout.levels)
-    between = outer.index("setting") if layout.replicated else -1
-    variables: dict[str, Any] = {
-        "mean": (STEPS, (theta @ layout.setting_weights(equal)).reshape(shape)),
-        "population_mean": (STEPS, drawn.coefficients[:, 0].reshape(shape)),
-        "between_sd": (STEPS, drawn.scales[:, between].reshape(shape)),
-        "theta": ((*STEPS, "setting"), theta.reshape(chains, -1, len(settings))),
-    }
-    if layout.replicated:
-        variables["training_sd"] = (STEPS, drawn.scales[:, -1].reshape(shape))
-    coords: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(len(theta) // chains), "setting": settings}
-    if layout.band is not None:
-        means = drawn.coefficients + drawn.effects[outer.index("group")][:, _firsts(layout.band)]
-        variables["group_sd"] = (STEPS, drawn.scales[:, outer.index("group")].reshape(shape))
-        variables["group_mean"] = ((*STEPS, "group"), means.reshape(chains, -1, len(bands)))
-        coords["group"] = bands
-    tree = xr.DataTree.from_dict({"/posterior": xr.Dataset(variables, coords=coords)})
-    tree.attrs = {"seed": seed, "engine": "exact"}
-    return tree
-
-
-def _notes(cells: Cells, variables: pd.DataFrame, settings: list[str]) -> tuple[str, ...]:
-    notes = [JOINT[cells.joint], *cells.notes]
-    for name in _variables(variables):
-        missing = [settings[row] for row in np.flatnonzero(variables[name].isna())]
-        if missing:
-            notes.append(f"{name} is not known for {listed(missing)}.")
-    return tuple(notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -10,17 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from bayesbias._checks import probability
 from bayesbias._core.second_stage import Decisions, distinct
-from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._core.vectors import FloatArray
 from bayesbias._page import Page, Picture, Section, filled, whole_table
-from bayesbias._phrases import percent, share, signed
+from bayesbias._phrases import ends_of, excludes_zero, percent, share, signed
 from bayesbias._results import Cited, drawing, front_page
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError
-from bayesbias.second_stage.estimates import STEPS, Staged
+from bayesbias.second_stage.estimates import Staged, posterior_tree
 
 ARBITRARY, PRINCIPLED, UNSURE = STATUSES = ("arbitrary", "principled", "unsure")
 """What a decision is: its options are equally good, one of them is better, or that is not known."""
@@ -85,8 +85,6 @@ class Multiverse(Staged):
         table = self.specifications.copy()
         table["low"], table["high"] = (table["estimate"] + sign * reach * table["se"] for sign in (-1, 1))
         z = table["estimate"] / table["se"].where(table["se"] > 0)
-        from scipy.special import ndtr
-
         table["p_below_zero"] = ndtr(-z)
         theta = describe(self.draws("theta"), prob)
         rows = {number: place for place, number in enumerate(self.distinct.index)}
@@ -105,11 +103,8 @@ class Multiverse(Staged):
             ``options``, ``mean``, ``sd``, ``low``, ``high``. Shares are of the given options and add up to 1.
         """
         rows = describe(self.draws("share"), probability(prob, "prob"))
-        names = [str(name) for name in self.tree["posterior/decision"].to_numpy()]
-        table = self.decisions.set_index("decision").reindex(names)
-        return pd.DataFrame(
-            {"decision": names, "status": table["status"].to_numpy(), "options": table["options"].to_numpy(), **rows}
-        )
+        names = self.tree["posterior/decision"].to_numpy().tolist()
+        return self.decisions.set_index("decision").reindex(names).rename_axis("decision").reset_index().assign(**rows)
 
     def effects(self, prob: float = PROB) -> pd.DataFrame:
         """What each option adds to the mean of all specifications: ``decision``, ``option``, ``mean``, ``low``, ..."""
@@ -132,8 +127,6 @@ class Multiverse(Staged):
             The principled decisions (``"all"`` in the first row), ``specifications``, ``mean``, ``sd``, ``low``,
             ``high``, ``p_below_zero``.
         """
-        from scipy.special import ndtr
-
         reach = float(ndtri((1 + probability(prob, "prob")) / 2))
         names = self.decisions.loc[self.decisions["status"] == PRINCIPLED, "decision"].tolist()
         table = self.distinct.reset_index(drop=True)
@@ -190,31 +183,27 @@ class Multiverse(Staged):
         if not len(self.null):
             return pd.DataFrame(columns=["statistic", "observed", "replicates", "as_extreme", "p_value"])
         table, reach = self.distinct, float(ndtri((1 + PROB) / 2))
-        y, se = table["estimate"].to_numpy(), table["se"].to_numpy()
-
-        def statistics(values: FloatArray) -> dict[str, FloatArray]:
-            return {
-                "median": np.abs(np.median(values, axis=1)),
-                "excludes_zero": (np.abs(values) > reach * se).sum(axis=1).astype(float),
-            }
-
-        observed, null = statistics(y[None]), statistics(self.null)
+        curves = np.vstack([table["estimate"], self.null])  # the given lists first
+        statistics = {
+            "median": np.abs(np.median(curves, axis=1)),
+            "excludes_zero": (np.abs(curves) > reach * table["se"].to_numpy()).sum(axis=1).astype(float),
+        }
         rows = []
-        for name, values in null.items():
-            count = int((values >= observed[name][0]).sum())
-            rows.append((name, observed[name][0], len(values), count, (1 + count) / (1 + len(values))))
+        for name, (observed, *null) in statistics.items():
+            count = int((np.array(null) >= observed).sum())
+            rows.append((name, observed, len(null), count, (1 + count) / (1 + len(null))))
         return pd.DataFrame(rows, columns=["statistic", "observed", "replicates", "as_extreme", "p_value"])
 
     def findings(self, prob: float = PROB) -> list[str]:
         """The result in sentences, without its notes."""
         table, counts = self.distinct, self.specifications["status"].value_counts()
         unit = " standard deviations of distances" if self.standardised else ""
-        whole, signs, mass = self.means(prob).iloc[0], self.signs(), percent(prob)
-        excluded = "excludes" if whole["low"] > 0 or whole["high"] < 0 else "includes"
+        whole, signs = self.means(prob).iloc[0], self.signs()
+        excluded = "excludes" if excludes_zero(whole) else "includes"
         sentences = [
-            f"The mean over {len(table):,} different specifications is {signed(whole['mean'])}{unit} ({mass} interval "
-            f"{signed(whole['low'])} to {signed(whole['high'])}, which {excluded} 0; negative: associated words are "
-            f"closer). Estimates range from {signed(table['estimate'].min())} to {signed(table['estimate'].max())}.",
+            f"The mean over {len(table):,} different specifications is {signed(whole['mean'])}{unit} ({percent(prob)} "
+            f"interval {ends_of(whole)}, which {excluded} 0; negative: associated words are closer). "
+            f"Estimates range from {signed(table['estimate'].min())} to {signed(table['estimate'].max())}.",
             f"{100 * signs['negative']:.0f}% of them are negative, and {100 * signs['excludes_zero']:.0f}% have an "
             f"interval that excludes 0; under the model the posterior probability that all have one sign is "
             f"{share(signs['p_all_one_sign'])}.",
@@ -294,18 +283,10 @@ def multiverse_of(
     seed: int,
     notes: Sequence[str] = (),
 ) -> Multiverse:
-    """The result from the estimates of the specifications that were computed.
+    """The result from the estimates (n,) of the specifications that are done, with their joint covariance.
 
-    Parameters
-    ----------
-    specifications
-        One row for each combination: the decisions, ``status`` and ``reason``.
-    decisions
-        Decision to its status.
-    y, covariance
-        Estimates (n,) of the rows that are done, and their joint covariance (n, n).
-    null
-        (replicates, n), or (0, n).
+    ``specifications`` has one row for each combination: the decisions, ``status`` and ``reason``; ``decisions`` the
+    status of each; ``null`` estimates (replicates, n), or (0, n).
     """
     table = specifications.reset_index(drop=True).copy()
     done = np.flatnonzero(table["status"] == "done")
@@ -329,7 +310,14 @@ def multiverse_of(
         np.add.at(member, (position, codes), 1.0)
         designs.append(member / member.sum(axis=1, keepdims=True))
         options.append([f"{name}={value}" for value in values])
-    matters = [_matters(rows, name, decisions, position) for name in decisions]
+    matters = []
+    for name in decisions:
+        # whether two specifications that differ in this decision alone are different
+        others = [other for other in decisions if other != name]
+        keys = rows[others].astype(str).agg("\t".join, axis=1) if others else pd.Series("", index=rows.index)
+        codes = pd.factorize(keys)[0]
+        pairs = np.unique(np.column_stack([codes, position]), axis=0)
+        matters.append(len(pairs) > len(np.unique(codes)))
     own = covariance[np.ix_(kept, kept)]
     tree = _posterior(y[kept], own, designs, matters, list(decisions), options, standardised, seed)
     counts = [specifications[name].astype(str).nunique() for name in decisions]
@@ -344,14 +332,6 @@ def multiverse_of(
         standardised=standardised,
         notes=tuple(notes),
     )
-
-
-def _matters(rows: pd.DataFrame, name: str, decisions: Iterable[str], position: IntArray) -> bool:
-    """Whether two specifications that differ in this decision alone are different."""
-    others = [other for other in decisions if other != name]
-    keys = rows[others].astype(str).agg("\t".join, axis=1) if others else pd.Series("", index=rows.index)
-    codes = pd.factorize(keys)[0]
-    return len(np.unique(np.column_stack([codes, position]), axis=0)) > len(np.unique(codes))
 
 
 def _posterior(
@@ -380,22 +360,11 @@ def _posterior(
     else:
         values, basis = np.linalg.eigh(covariance)
         theta = y + rng.standard_normal((DRAWS, len(y))) @ (basis * np.sqrt(np.maximum(values, 0))).T
-    shape = (CHAINS, DRAWS // CHAINS)
-    posterior = xr.Dataset(
-        {
-            "theta": ((*STEPS, "specification"), theta.reshape(*shape, -1)),
-            "share": ((*STEPS, "decision"), shares.reshape(*shape, -1)),
-            "sd": ((*STEPS, "decision"), scales.reshape(*shape, -1)),
-            "effect": ((*STEPS, "option"), effects.reshape(*shape, -1)),
-        },
-        coords={
-            "chain": np.arange(CHAINS),
-            "draw": np.arange(shape[1]),
-            "specification": np.arange(len(y)),
-            "decision": [*names, RESIDUAL],
-            "option": [name for each in options for name in each],
-        },
-    )
-    tree = xr.DataTree.from_dict({"/posterior": posterior})
-    tree.attrs = {"seed": seed, "engine": "exact"}
-    return tree
+    variables: dict[str, tuple[str | None, FloatArray]] = {
+        "theta": ("specification", theta),
+        "share": ("decision", shares),
+        "sd": ("decision", scales),
+        "effect": ("option", effects),
+    }
+    labels = {"decision": [*names, RESIDUAL], "option": [name for each in options for name in each]}
+    return posterior_tree(variables, CHAINS, seed, specification=np.arange(len(y)), **labels)

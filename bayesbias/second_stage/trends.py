@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -17,23 +17,26 @@ from bayesbias._core.second_stage import second_stage
 from bayesbias._core.vectors import FloatArray
 from bayesbias._executors import one_thread
 from bayesbias._page import Page, Picture, Section, whole_table
-from bayesbias._phrases import MINUS, percent, signed
+from bayesbias._phrases import MINUS, ends_of, excludes_zero, percent, signed
 from bayesbias._results import Cited, drawing, front_page
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
-from bayesbias.second_stage.cells import stage_cells
 from bayesbias.second_stage.estimates import (
     JOINT,
-    STEPS,
+    WEIGHTS,
     Cells,
     Staged,
     Tables,
     checked_contrast,
     checked_tables,
     contrasts_of,
+    holding_notes,
+    holdings,
+    outside_note,
+    posterior_tree,
+    stage_cells,
 )
-from bayesbias.second_stage.holdings import WEIGHTS, holding_notes, holdings, outside_note
 
 KINDS = ("linear", "walk")
 WIDTH = 0.02
@@ -86,18 +89,13 @@ class Trend(Staged):
     notes: tuple[str, ...]
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
-        """Each embedding: its estimate, and the level of the trend there.
-
-        Parameters
-        ----------
-        prob
-            Mass of the intervals.
+        """Each embedding: its estimate, and the level of the trend there, in cosine distance.
 
         Returns
         -------
         DataFrame
             One row an embedding: ``embedding``, ``time``, ``estimate``, ``se``, ``estimate_low``, ``estimate_high``
-            (its own interval), ``mean``, ``sd``, ``low``, ``high`` (the trend). Cosine distance.
+            (its own interval with the mass ``prob``), ``mean``, ``sd``, ``low``, ``high`` (the trend).
         """
         reach = float(ndtri((1 + probability(prob, "prob")) / 2))
         estimates = self.estimates
@@ -165,30 +163,29 @@ class Trend(Staged):
         first, second = self.contrast
         names = self.estimates["embedding"].tolist()
         row = self.change(names[0], names[-1], prob)
-        interval = f"{percent(prob)} interval {signed(row['low'])} to {signed(row['high'])}"
-        settled = row["low"] > 0 or row["high"] < 0
+        settled = excludes_zero(row)
         verb = ("rose" if row["mean"] > 0 else "fell") if settled else "did not change credibly"
         sentences = [
             f"From {names[0]} to {names[-1]} the contrast {first}{MINUS}{second} {verb}: the trend changed by "
-            f"{signed(row['mean'])} ({interval}; negative: {first} words came closer).",
+            f"{signed(row['mean'])} ({percent(prob)} interval {ends_of(row)}; negative: {first} words came closer).",
             f"The estimates of these two differ by {signed(row['estimate'])} ({signed(row['estimate_low'])} to "
             f"{signed(row['estimate_high'])}), whatever the shape of the change.",
             "Single embeddings deviate from the trend with a standard deviation of "
             f"{signed(float(self.draws('deviation_sd').mean()))}, which widens the interval of its change.",
         ]
         words = self.slopes(prob).iloc[1:]
-        down = words.loc[words["high"] < 0, "protected_word"].tolist()
-        up = words.loc[words["low"] > 0, "protected_word"].tolist()
+        up, down = (
+            f"{chosen.sum()} ({listed(words.loc[chosen, 'protected_word'].tolist())})" if chosen.any() else "none"
+            for chosen in (words["low"] > 0, words["high"] < 0)
+        )
         sentences.append(
-            f"Of {len(words)} protected words with a trend of their own, the contrast rose for {_named(up)} and fell "
-            f"for {_named(down)}."
+            f"Of {len(words)} protected words with a trend of their own, the contrast rose for {up} and fell "
+            f"for {down}."
         )
         if self.unadjusted is not None:
             raw = self.unadjusted.change(names[0], names[-1], prob)
-            was = raw["low"] > 0 or raw["high"] < 0
-            ends = f"{signed(raw['low'])} to {signed(raw['high'])}"
-            sentences.append(f"Without adjustment it changed by {signed(raw['mean'])} ({ends}).")
-            if was and not settled:
+            sentences.append(f"Without adjustment it changed by {signed(raw['mean'])} ({ends_of(raw)}).")
+            if excludes_zero(raw) and not settled:
                 sentences.append("The trend of the raw distances is one that the adjustment explains.")
         return sentences
 
@@ -208,10 +205,6 @@ class Trend(Staged):
     def sources(self) -> tuple[Any, ...]:
         """The second stage; what it rests on is known of its tables."""
         return (Cited("second stage: trend", "bayesbias"),)
-
-
-def _named(words: list[str]) -> str:
-    return f"{len(words)} ({listed(words)})" if words else "none"
 
 
 def trend(
@@ -273,24 +266,19 @@ def trend(
     """
     one_of(kind, KINDS, "kind")
     one_of(weights, WEIGHTS, "weights")
-    named, pair = checked_tables(tables, FEWEST, "trend"), None if contrast is None else checked_contrast(contrast)
+    named, asked = checked_tables(tables, FEWEST, "trend"), checked_contrast(contrast)
     time_of = _times(time, list(named))
     ordered = {name: named[name] for name in sorted(named, key=lambda name: time_of[name])}
     times = np.array([time_of[name] for name in ordered])
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
-    cells, pair, notes = stage_cells(ordered, pair, used, adjust, frequencies)
+    cells, pair, notes = stage_cells(ordered, asked, used, adjust, frequencies)
     raw = None
     if adjust is not None:
         raw = trend(named, time_of, pair, kind, used, draws=draws, chains=chains, weights=weights)
-    with one_thread():
-        result = _trend(cells, times, pair, kind, weights, used, draws, chains, raw)
     held = holdings(ordered)
-    return replace(
-        result,
-        estimates=pd.concat([result.estimates, held.reset_index(drop=True)], axis=1),
-        notes=(*result.notes, *holding_notes(held), *notes),
-    )
+    with one_thread():
+        return _trend(cells, times, pair, kind, weights, used, draws, chains, raw, held, (*holding_notes(held), *notes))
 
 
 def _times(time: Mapping[str, float] | None, names: list[str]) -> dict[str, float]:
@@ -321,9 +309,23 @@ def _trend(
     draws: int,
     chains: int,
     raw: Trend | None,
+    held: pd.DataFrame,
+    last: tuple[str, ...],
 ) -> Trend:
+    """The trend of measured cells; ``last`` are its last notes."""
     rng = np.random.default_rng([seed, 2])
-    every, notes = _words(cells, contrast)
+    frame = pd.DataFrame({"word": cells.word, "embedding": cells.embedding, "connection": cells.connection})
+    frame = frame[frame["connection"].isin(contrast)]
+    # which protected words (rows) have both connections in which embedding (columns)
+    every = frame.pivot_table("connection", "word", "embedding", aggfunc="nunique", fill_value=0, sort=False) == 2
+    every = every.reindex(columns=range(len(cells.embeddings)), fill_value=False)
+    every = every[every.any(axis=1)]
+    notes, partly = [], every.index[~every.all(axis=1)].tolist()
+    if partly:
+        notes.append(
+            f"{len(partly)} of {len(every)} protected words are not in all embeddings, nor in the whole list: "
+            f"{listed(partly)}."
+        )
     words = every.index[every.all(axis=1)].tolist()
     if not words:
         raise InputError(
@@ -332,8 +334,8 @@ def _trend(
         )
     by_word = contrasts_of(cells, contrast, every.index.tolist())
     inside = np.isin(by_word.words, words)
-    mean = np.array([(by_word.embedding == e) & inside for e in range(len(times))], dtype=float) / len(words)
-    y, covariance = mean @ by_word.y, mean @ by_word.covariance @ mean.T
+    average = np.array([(by_word.embedding == e) & inside for e in range(len(times))], dtype=float) / len(words)
+    y, covariance = average @ by_word.y, average @ by_word.covariance @ average.T
     level, extra = _levels(y, covariance, times, kind, weights, draws, rng)
     own, slopes = [], []
     for word in every.index:
@@ -345,27 +347,28 @@ def _trend(
         _, parameters = _levels(own_y, own_covariance, times[place], "linear", weights, draws, rng)
         own.append(word)
         slopes.append(parameters["slope"])
-    shape = (chains, draws // chains)
-    variables: dict[str, Any] = {
-        "level": ((*STEPS, "embedding"), level.reshape(*shape, -1)),
-        "word_slope": ((*STEPS, "protected_word"), np.column_stack(slopes).reshape(*shape, -1)),
-        **{name: (STEPS, value.reshape(shape)) for name, value in extra.items()},
+    variables: dict[str, tuple[str | None, FloatArray]] = {
+        "level": ("embedding", level),
+        "word_slope": ("protected_word", np.column_stack(slopes)),
+        **{name: (None, values) for name, values in extra.items()},
     }
-    coords = {
-        "chain": np.arange(chains),
-        "draw": np.arange(draws // chains),
-        "embedding": list(cells.embeddings),
-        "protected_word": own,
-    }
-    tree = xr.DataTree.from_dict({"/posterior": xr.Dataset(variables, coords=coords)})
-    tree.attrs = {"seed": seed, "engine": "exact"}
-    if kind == "linear" and len(times) <= FEW and (p := _line_fits(y, covariance, times)) < DOUBTED:
-        notes.append(
-            f"A line does not fit these estimates: they lie farther from it than their errors allow (p = {p:.2g}). "
-            "Take kind='walk', or compare the embeddings two by two."
-        )
-    if kind == "walk" or weights == "precision":
-        notes += _outside(level.mean(axis=0), y, kind)
+    if kind == "linear" and len(times) <= FEW:
+        # embeddings that are one differ by nothing: a trace of independent error keeps the inverse finite
+        precision = np.linalg.inv(covariance + ROUNDING * np.trace(covariance) * np.eye(len(covariance)))
+        design = _line(times)
+        left = y - design @ np.linalg.solve(design.T @ precision @ design, design.T @ precision @ y)
+        p = float(chdtrc(len(y) - 2, left @ precision @ left))
+        if p < DOUBTED:
+            notes.append(
+                "A line does not fit these estimates: they lie farther from it than their errors allow (p = "
+                f"{p:.2g}). Take kind='walk', or compare the embeddings two by two."
+            )
+    mean = level.mean(axis=0)
+    if kind == "walk":
+        beyond = int(((mean < y.min()) | (mean > y.max())).sum())
+        notes += [f"{beyond} of {len(y)} levels lie outside the range of all estimates."] if beyond else []
+    elif weights == "precision":
+        notes += outside_note(mean, y, "The line")
     return Trend(
         contrast=contrast,
         kind=kind,
@@ -377,56 +380,19 @@ def _trend(
                 "protected_words": len(words),
                 "estimate": y,
                 "se": np.sqrt(np.diag(covariance)),
+                **{name: held[name].array for name in held},
             }
         ),
         covariance=covariance,
-        tree=tree,
+        tree=posterior_tree(variables, chains, seed, embedding=list(cells.embeddings), protected_word=own),
         unadjusted=raw,
-        notes=(JOINT[cells.joint], *cells.notes, *notes),
+        notes=(JOINT[cells.joint], *cells.notes, *notes, *last),
     )
-
-
-def _words(cells: Cells, contrast: tuple[str, str]) -> tuple[pd.DataFrame, list[str]]:
-    """Which protected words (rows) have both connections in which embedding (columns), and what enters or leaves."""
-    frame = pd.DataFrame({"word": cells.word, "embedding": cells.embedding, "connection": cells.connection})
-    frame = frame[frame["connection"].isin(contrast)]
-    counts = frame.pivot_table(
-        index="word", columns="embedding", values="connection", aggfunc="nunique", fill_value=0, sort=False
-    )
-    present = (counts == 2).reindex(columns=range(len(cells.embeddings)), fill_value=False)
-    present = present[present.any(axis=1)]
-    partly = present.index[~present.all(axis=1)].tolist()
-    note = (
-        f"{len(partly)} of {len(present)} protected words are not in all embeddings, nor in the whole list: "
-        f"{listed(partly)}."
-    )
-    return present, [note] if partly else []
-
-
-def _line_fits(y: FloatArray, covariance: FloatArray, times: FloatArray) -> float:
-    """Probability of deviations from a line as large as these or larger, by generalised least squares."""
-    precision, design = _precision(covariance), _line(times)
-    left = y - design @ np.linalg.solve(design.T @ precision @ design, design.T @ precision @ y)
-    return float(chdtrc(len(y) - 2, left @ precision @ left))
-
-
-def _precision(covariance: FloatArray) -> FloatArray:
-    """The inverse; embeddings that are one differ by nothing, and a trace of independent error keeps it finite."""
-    result: FloatArray = np.linalg.inv(covariance + ROUNDING * np.trace(covariance) * np.eye(len(covariance)))
-    return result
 
 
 def _line(times: FloatArray) -> FloatArray:
     """Level and slope (E, 2) of a line, about the mean time."""
     return np.column_stack([np.ones(len(times)), times - times.mean()])
-
-
-def _outside(level: FloatArray, y: FloatArray, kind: str) -> list[str]:
-    """Notes where a line lies below or above all estimates, or a walk leaves their range."""
-    if kind == "linear":
-        return outside_note(level, y, "The line")
-    beyond = int(((level < y.min()) | (level > y.max())).sum())
-    return [f"{beyond} of {len(y)} levels lie outside the range of all estimates."] if beyond else []
 
 
 def _levels(

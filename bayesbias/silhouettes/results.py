@@ -21,17 +21,10 @@ SIZES = ("trimmed", "saturate", "proportional")
 
 
 def lengths_of(sizes: Sequence[int], step: int, mode: str) -> IntArray:
-    """How many words of each list are used, (sizes, lists); the last size uses all.
+    """How many words of each list are used, (sizes, lists), growing by ``step`` over all; the last size uses all.
 
-    Parameters
-    ----------
-    sizes
-        Words of each list.
-    step
-        Words over all lists by which they grow.
-    mode
-        ``"trimmed"`` and ``"saturate"`` add as many words of each list until it is used up; ``"proportional"`` adds the
-        same share of each.
+    ``"trimmed"`` and ``"saturate"`` add as many words of each list until it is used up, ``"proportional"`` the same
+    share of each.
     """
     each = max(1, step // len(sizes))
     if min(sizes) < each:
@@ -40,7 +33,7 @@ def lengths_of(sizes: Sequence[int], step: int, mode: str) -> IntArray:
         count = max(1, round(sum(sizes) / step))
         shares = np.arange(1, count + 1) / count
         return np.maximum(1, np.rint(np.outer(shares, sizes))).astype(np.intp)
-    grown = np.arange(1, -(-max(sizes) // each) + 1) * each
+    grown = np.arange(each, max(sizes) + each, each)
     lengths: IntArray = np.minimum(grown[:, None], np.array(sizes)).astype(np.intp)
     return lengths
 
@@ -67,20 +60,16 @@ class Silhouette(Result):
 
     Attributes
     ----------
-    metric, vary
-        The metric, and which lists grow: ``"targets"`` or ``"attributes"``.
+    metric, vary, embedding
+        The metric, which lists grow (``"targets"`` or ``"attributes"``), and what it was measured in.
     sizes
         (sizes,): words used, over all lists that grow.
     values
         (runs, sizes): NaN where the metric has no value.
-    bounds, zero
-        The metric's smallest and largest value, and the value from which accuracy counts.
-    embedding
-        What it was measured in.
+    bounds, zero, optimum
+        The metric's smallest and largest value, the value from which accuracy counts, and that of no bias.
     notes
         Words that were left out, and values that there are none of.
-    optimum
-        The metric's value of no bias.
     low, high
         (runs, sizes): ends of the intervals of the values; None for a metric without.
     """
@@ -141,8 +130,7 @@ class Silhouette(Result):
 
     def of_runs(self, chosen: IntArray) -> Silhouette:
         """The same of some of the runs, by their places, which may repeat."""
-        low = None if self.low is None else self.low[chosen]
-        high = None if self.high is None else self.high[chosen]
+        low, high = (None if end is None else end[chosen] for end in (self.low, self.high))
         return replace(self, values=self.values[chosen], low=low, high=high)
 
     def oriented(self) -> Silhouette:

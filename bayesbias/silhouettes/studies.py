@@ -155,14 +155,12 @@ def _registered_subject(name: str, options: Mapping[str, Any], kv: KeyedVectors,
 
 def _with_range() -> list[str]:
     """Metrics of the registry whose smallest and largest value are known; the sum of WEAT's grows with the lists."""
-    defaults = {
-        name: {option: entry.default for option, entry in metric.options.items()} for name, metric in METRICS.items()
-    }
-    return [
-        name
+    bounds = {
+        name: metric.bounds([2, 2], {option: entry.default for option, entry in metric.options.items()})
         for name, metric in METRICS.items()
-        if name != "weat" and np.isfinite(metric.bounds([2, 2], defaults[name])).all()
-    ]
+        if name != "weat"
+    }
+    return [name for name, ends in bounds.items() if np.isfinite(ends).all()]
 
 
 def _checked(sets: FoundSets) -> tuple[str, ...]:
@@ -182,9 +180,7 @@ def _checked(sets: FoundSets) -> tuple[str, ...]:
 
 def words_of(query: Query, sets: FoundSets) -> dict[str, Any]:
     """The words that were found, by kind and set."""
-    return {
-        kind: {name: tuple(sets.words[name]) for name in getattr(query, kind)} for kind in ("targets", "attributes")
-    }
+    return {kind: {name: tuple(sets.words[name]) for name in getattr(query, kind)} for kind in VARIED}
 
 
 NAME = "crossed"
@@ -237,7 +233,7 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
         part = data.part(of_targets & of_attributes)
         names = part.connections.tolist()
         if not set(contrast) <= set(names):
-            return Value(np.nan, np.nan, np.nan)
+            return Value(np.nan)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             drawn = engine.sample(spec, part, 1, draws, np.random.default_rng(seed))
@@ -511,8 +507,8 @@ def follow_study(
                 for vary in varied:
                     silhouettes: dict[str, Silhouette] = {}
                     for model, kv in models.items():
-                        how = {"sizes": sizes, "seed": seed, "compat": compat, "twins": twins}
-                        result = silhouette(kv, fitting, (name, options), vary, runs, step, **how)  # type: ignore[arg-type]
+                        one = (name, options)
+                        result = silhouette(kv, fitting, one, vary, runs, step, sizes, seed, compat, twins=twins)
                         silhouettes[model] = result
                         notes += [f"{label}, {metric} in {model}: {note}" for note in result.notes]
                         done(len(parts) * len(models) + len(silhouettes))

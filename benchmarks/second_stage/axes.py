@@ -14,8 +14,7 @@ from gensim.models import KeyedVectors
 from scipy.special import ndtri
 
 import bayesbias as bb
-from bayesbias.second_stage.cells import stage_cells
-from bayesbias.second_stage.estimates import contrasts_of
+from bayesbias.second_stage.estimates import contrasts_of, stage_cells
 from benchmarks.common import keep
 
 WORDS, FEWEST, NOISE = 12, 6, 0.7

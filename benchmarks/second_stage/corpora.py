@@ -14,7 +14,7 @@ from gensim.models import KeyedVectors
 from scipy.sparse.linalg import eigsh
 
 import bayesbias as bb
-from bayesbias.second_stage.holdings import WEIGHTS
+from bayesbias.second_stage.estimates import WEIGHTS
 from benchmarks.common import keep
 from benchmarks.second_stage.pools import CONTRAST, inside
 

@@ -15,7 +15,7 @@ from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias._core.second_stage import latent_relation
-from bayesbias.second_stage.holdings import WEIGHTS
+from bayesbias.second_stage.estimates import WEIGHTS
 from bayesbias.second_stage.pools import GROUP_SHARES, WIDTH, _Layout
 from bayesbias.second_stage.trends import _levels
 from benchmarks.common import keep

@@ -14,7 +14,7 @@ from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias.second_stage import trends
-from bayesbias.second_stage.holdings import WEIGHTS
+from bayesbias.second_stage.estimates import WEIGHTS
 from bayesbias.second_stage.trends import _levels
 from benchmarks.common import keep
 from benchmarks.second_stage.pools import errors

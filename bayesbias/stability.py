@@ -1,27 +1,29 @@
-"""Studies of bias over trained embeddings."""
+"""How far bias measures depend on choices of training: corpora, algorithms, dimensions, seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
+from dataclasses import dataclass
+from itertools import chain, combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._checks import flag, probability, whole_number
+from bayesbias._checks import flag, printable, probability, text, whole_number
 from bayesbias._core.vectors import FloatArray, unit_rows
+from bayesbias._phrases import share
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.checks.convergence import diagnose
-from bayesbias.checks.summaries import PROB
+from bayesbias.checks.summaries import PROB, describe, flat_draws
+from bayesbias.checks.variance_components import Components, Layout, component_table, draw_components
 from bayesbias.comparison import SIMILAR, contrasts
 from bayesbias.comparison.metric_uncertainty import word_lists_of
 from bayesbias.distances import distance_table
-from bayesbias.embeddings import Case, Embedding, Setting
+from bayesbias.embeddings import Case, Embedding, Setting, ToyCorpus, opened, toy_corpus, train_embeddings
 from bayesbias.embeddings.lookup import in_all
 from bayesbias.errors import InputError
 from bayesbias.metrics import run_metrics
@@ -29,18 +31,76 @@ from bayesbias.metrics.base import NOTHING
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics, parts_for
 from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models import fit
-from bayesbias.stability.setting_components import FACETS, RANDOM_PAIRS, baselines, by_setting, setting_components
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
+    import xarray as xr
     from gensim.models import KeyedVectors
 
 
+__all__ = [
+    "DirectBiasStudy",
+    "MetricStability",
+    "Setting",
+    "SettingComponents",
+    "ToyCorpus",
+    "direct_bias_study",
+    "metric_stability",
+    "setting_components",
+    "toy_corpus",
+    "train_embeddings",
+]
+
+FACETS = Setting._fields
+SETTINGS = ("algorithm", "dims", "seed")
+FACET_NAMES = ("corpus", *SETTINGS, "word_list")
+FEW, FEWEST = 5, 2
+RANDOM_PAIRS = 1000
 COSINES = frozenset({"mac", "direct_bias", "db_wa", "same", "semaxis", "weat"})
 """Metrics that are sums or means of cosines, so that the mean |cosine| of random pairs is their unit."""
-RAW, STANDARDISED = "raw", "standardised"
-CONTRAST = "crossed"
 COLUMNS = [*FACETS, "metric", "subquery", "form", "value", "low", "high", "reason"]
+STUDY_COLUMNS = [*FACETS, "word_list", "direct_bias", "low", "high", "baseline", "standardised", "isotropic"]
+
+
+def by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
+    """Setting to embedding, by corpus, algorithm, dimensions and seed."""
+    if not isinstance(kvs, Mapping) or not kvs:
+        shown = "empty" if isinstance(kvs, Mapping) else type(kvs).__name__
+        raise InputError(
+            f"kvs is {shown}: give a mapping of settings (corpus, algorithm, dims, seed) to "
+            "embeddings, such as train_embeddings returns"
+        )
+    embeddings = {}
+    for key, source in kvs.items():
+        if not isinstance(key, tuple) or len(key) != len(FACETS):
+            raise InputError(
+                f"{key!r} is no setting: give (corpus, algorithm, dims, seed), such as ('wiki', 'sgns', 100, 0)"
+            )
+        corpus, algorithm, dims, seed = key
+        names = printable(str(corpus), "corpus"), printable(str(algorithm), "algorithm")
+        setting = Setting(*names, whole_number(dims, "dims"), whole_number(seed, "seed", least=0, most=None))
+        kv = opened(source)
+        if kv.vector_size != setting.dims:
+            raise InputError(f"{setting.label} says {setting.dims} dimensions, and its vectors have {kv.vector_size}")
+        if setting in embeddings:
+            raise InputError(f"{setting.label} is given twice: give each setting once")
+        embeddings[setting] = kv
+    return dict(sorted(embeddings.items(), key=lambda item: (item[0].corpus, item[0].algorithm, item[0][2:])))
+
+
+def baselines(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random.Generator) -> FloatArray:
+    """Mean |cosine| (settings,) of random pairs of words that all embeddings hold, the same for all."""
+    common, _ = in_all(next(iter(named.values())).index_to_key, named.values(), "words")
+    if len(common) < 2:
+        raise InputError(f"the embeddings share {len(common)} words: give embeddings with words in common")
+    first = rng.integers(len(common), size=pairs)
+    second = (first + rng.integers(1, len(common), size=pairs)) % len(common)
+    means = []
+    for kv in named.values():
+        rows = np.array([kv.key_to_index[word] for word in common])
+        left, right = (unit_rows(kv.vectors[rows[places]]) for places in (first, second))
+        means.append(np.abs(np.vecdot(left, right)).mean())
+    return np.array(means)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -60,7 +120,7 @@ class MetricStability(Result):
     """
 
     rows: pd.DataFrame
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     def summary(self, seed: int = 0) -> pd.DataFrame:
         """How much of each measure's variance corpora make up, and whether settings agree on the order of corpora.
@@ -85,9 +145,8 @@ class MetricStability(Result):
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
-        table = self.rows
-        settings = len(table[list(FACETS)].drop_duplicates())
-        return [f"{table['metric'].nunique()} measures in {settings} embeddings."]
+        settings = len(self.rows[list(FACETS)].drop_duplicates())
+        return [f"{self.rows['metric'].nunique()} measures in {settings} embeddings."]
 
     def table(self) -> pd.DataFrame:
         """One row a measure and setting: ``rows``."""
@@ -140,7 +199,7 @@ def metric_stability(
     contrast = flag(contrast, "contrast")
     seed = whole_number(seed, "seed", least=0, most=None)
     named, parsed = by_setting(kvs), as_query(query)
-    unit, _ = baselines(named, whole_number(random_pairs, "random_pairs"), np.random.default_rng(seed))
+    unit = baselines(named, whole_number(random_pairs, "random_pairs"), np.random.default_rng(seed))
     chosen = _all(parsed) if isinstance(metrics, str) and metrics == "all" else metrics
     lists = word_lists_of(parsed) if contrast else None
     if isinstance(lists, str):
@@ -158,14 +217,14 @@ def metric_stability(
             if lists is not None:
                 post = fit(distance_table(kv, lists, case=case, relatedness=False), "crossed", draws=draws, seed=seed)
                 row = contrasts(post, prob=prob, population=SIMILAR).iloc[0]
-                measured.append([CONTRAST, None, row["mean"], row["low"], row["high"], None])
+                measured.append(["crossed", None, row["mean"], row["low"], row["high"], None])
                 cosines.append(True)
                 notes |= dict.fromkeys(f"{setting.label}: {fault}." for fault in diagnose(post).faults)
             for in_cosines, (metric, part, *figures, reason) in zip(cosines, measured, strict=True):
-                rows.append((*setting, metric, part, RAW, *figures, reason))
+                rows.append((*setting, metric, part, "raw", *figures, reason))
                 if in_cosines:
                     scaled = (figure / float(unit[i]) for figure in figures)
-                    rows.append((*setting, metric, part, STANDARDISED, *scaled, reason))
+                    rows.append((*setting, metric, part, "standardised", *scaled, reason))
             done(i + 1)
     return MetricStability(pd.DataFrame(rows, columns=COLUMNS), tuple(notes))
 
@@ -212,10 +271,6 @@ def _mean_tau(part: pd.DataFrame) -> float:
     return float(np.nanmean([kendalltau(first, other).statistic for first, other in combinations(orders, 2)]))
 
 
-FEWEST = 2
-STUDY_COLUMNS = [*FACETS, "word_list", "direct_bias", "low", "high", "baseline", "standardised", "isotropic"]
-
-
 @dataclass(frozen=True, repr=False, eq=False)
 class DirectBiasStudy(Result):
     """Direct bias of the same words in many embeddings: what :func:`direct_bias_study` returns.
@@ -248,7 +303,7 @@ class DirectBiasStudy(Result):
     draws: FloatArray
     pairs: tuple[tuple[str, str], ...]
     prob: float
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def settings(self) -> list[Setting]:
@@ -269,10 +324,7 @@ class DirectBiasStudy(Result):
     def corpus_differences(self, standardised: bool = False) -> pd.DataFrame:
         """How sure it is that one corpus is more biased than another, at every setting that both were trained with.
 
-        Parameters
-        ----------
-        standardised
-            Whether direct bias is taken over the baseline of its embedding.
+        With ``standardised`` direct bias is taken over the baseline of its embedding.
 
         Returns
         -------
@@ -377,7 +429,7 @@ def direct_bias_study(
     draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     named = by_setting(kvs)
-    baseline, _ = baselines(named, whole_number(random_pairs, "random_pairs"), rng)
+    baseline = baselines(named, whole_number(random_pairs, "random_pairs"), rng)
     source: Any = words
     if not isinstance(source, Mapping):
         source = {Path(source).stem if isinstance(source, str | Path) else "words": source}
@@ -385,7 +437,7 @@ def direct_bias_study(
     if not named_lists:
         raise InputError("there is no list of words: give at least one")
     lists, kept_pairs, notes = _common(named_lists, pairs_given(pairs, "pairs"), list(named.values()))
-    every = list(dict.fromkeys(word for listed_words in lists.values() for word in listed_words))
+    every = list(dict.fromkeys(chain(*lists.values())))
     pair_counts = rng.multinomial(len(kept_pairs), np.full(len(kept_pairs), 1 / len(kept_pairs)), size=draws)
     places = [[every.index(word) for word in listed_words] for listed_words in lists.values()]
     # how often each word of a list is drawn, as a share
@@ -396,9 +448,9 @@ def direct_bias_study(
             products, gram = _products(kv, every, kept_pairs, setting)
             bias.append(_along(products, gram, np.ones((1, len(kept_pairs))))[0])
             moved = np.abs(_along(products, gram, pair_counts))
-            for name, places_of_list, share in zip(lists, places, shares, strict=True):
-                value = np.abs(bias[-1])[places_of_list].mean()
-                sample = 2 * value - np.vecdot(moved[:, places_of_list], share)
+            for name, own, drawn_share in zip(lists, places, shares, strict=True):
+                value = np.abs(bias[-1])[own].mean()
+                sample = 2 * value - np.vecdot(moved[:, own], drawn_share)
                 low, high = np.maximum(np.quantile(sample, [(1 - prob) / 2, (1 + prob) / 2]), 0)
                 isotropic = np.sqrt(2 / (np.pi * setting.dims))
                 rows.append((*setting, name, value, low, high, baseline[i], value / baseline[i], isotropic))
@@ -475,3 +527,176 @@ def _common(
     if len(kept_pairs) < FEWEST:
         raise InputError(f"the embeddings share {len(kept_pairs)} of the {len(pairs)} pairs: choose others")
     return kept_lists, kept_pairs, notes
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SettingComponents(Result):
+    """Posterior of what a measure varies with over settings: what :func:`setting_components` returns.
+
+    Attributes
+    ----------
+    posterior
+        DataTree with ``component_sd`` and ``finite_population_sd`` (chain, draw, component), in the measure's unit
+        (of its logarithm, if that was taken).
+    components
+        Facets of each component, in the order of the posterior's.
+    sizes
+        Levels of each facet that varies.
+    notes
+        What the table leaves open, and faults of the draws.
+    """
+
+    picture: ClassVar[str] = "plot_components"
+
+    posterior: xr.DataTree
+    components: Components
+    sizes: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+    def table(self, prob: float = PROB) -> pd.DataFrame:
+        """Each component's standard deviation and its share of the variance.
+
+        Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high`` (of the levels at
+        hand, with intervals) and ``population_sd``, ``population_low``, ``population_high`` (of levels like these).
+        """
+        return component_table(self.posterior, probability(prob, "prob"), finite_population=True)
+
+    def claims(self, prob: float = PROB) -> pd.DataFrame:
+        """Whether settings outweigh corpora, as posterior statements about the observed levels.
+
+        Returns
+        -------
+        DataFrame
+            A row a statement: ``statement``, ``probability`` that it is true, and ``ratio`` with ``low`` and ``high``,
+            that side's standard deviation over that of the corpora, both over the numbers at hand (the sums of squares
+            of :meth:`table`), with what they add from list to list of words. *Settings* are algorithm and dimensions;
+            what they add from corpus to corpus changes how corpora compare, and is left out where a single seed cannot
+            tell it from the chance of training. Seeds are single trainings.
+        """
+        prob = probability(prob, "prob")
+        if "corpus" not in self.sizes or not set(SETTINGS) & self.sizes.keys():
+            raise InputError(f"the table varies by {', '.join(self.sizes)}: several corpora and settings are needed")
+        # sums of squares: the variance that components add to the numbers at hand, up to a common factor
+        constant = self.posterior["constant_data"]
+        weight = (constant["freedom"] * constant["shared_by"]).to_numpy()
+        squares = flat_draws(self.posterior["posterior/finite_population_sd"].to_numpy()) ** 2 * weight
+        # without seeds the last component is the chance of training as much as anything else
+        known = [set(facets) for facets in (self.components if "seed" in self.sizes else self.components[:-1])]
+        squares = squares[:, : len(known)]
+        of_settings = [bool(facets & {"algorithm", "dims"}) and "seed" not in facets for facets in known]
+        with_corpus = ["corpus" in facets for facets in known]
+        others = [name for name in SETTINGS if name in self.sizes and name != "seed"]
+        statements = {
+            "settings outweigh corpora": np.greater(of_settings, with_corpus),
+            "settings change how corpora compare by more than corpora differ": np.logical_and(of_settings, with_corpus),
+            "seeds outweigh corpora": np.array(["seed" in facets for facets in known]),
+        }
+        for name in others if len(others) > 1 else []:
+            statements[f"{name} alone outweighs corpora"] = np.array([f - {"word_list"} == {name} for f in known])
+        corpus = squares[:, [facets - {"word_list"} == {"corpus"} for facets in known]].sum(axis=1)
+        rows = []
+        for statement, belongs in statements.items():
+            variance = squares[:, belongs].sum(axis=1)
+            if variance.any():
+                ratios = np.sqrt(variance / corpus)
+                ends = describe(ratios[:, None], prob)
+                low, high = (float(ends[name][0]) for name in ("low", "high"))
+                rows.append((statement, float((variance > corpus).mean()), float(np.median(ratios)), low, high))
+        return pd.DataFrame(rows, columns=["statement", "probability", "ratio", "low", "high"])
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        table = self.table().sort_values("share", ascending=False).head(3)
+        shown = ", ".join(f"{row.component} {row.share:.0%}" for row in table.itertuples())
+        parts = [f"Largest shares of the variance between the observed levels: {shown}."]
+        if "corpus" in self.sizes and set(SETTINGS) & self.sizes.keys():
+            first = self.claims().iloc[0]
+            parts.append(f"That {first['statement']} has probability {share(first['probability'])}.")
+        return parts
+
+
+def setting_components(
+    table: pd.DataFrame,
+    value: str = "direct_bias",
+    log: bool = False,
+    engine: Literal["auto", "marginal", "nuts"] = "auto",
+    draws: int = 4000,
+    chains: int = 4,
+    seed: int | None = None,
+) -> SettingComponents:
+    """What a measure varies with: corpus, algorithm, dimensions, word list and all their combinations, and the seed.
+
+    The effect of a seed is that of one training, within a corpus, algorithm and dimension.
+
+    Parameters
+    ----------
+    table
+        One row a setting: columns of ``corpus``, ``algorithm``, ``dims``, ``seed``, ``word_list`` (those that are there
+        and have several values are facets) and ``value``; such as the table of :func:`direct_bias_study`.
+    value
+        The column of numbers.
+    log
+        Whether their logarithm is taken: direct bias decays by a factor with the dimensions.
+    engine, draws, chains, seed
+        As in :func:`variance_components`; a grid with gaps needs NUTS.
+
+    Returns
+    -------
+    SettingComponents
+        Posteriors of the components, and of the claim that settings outweigh corpora.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, algorithm=["sgns", "cbow"], seeds=2, dims=10, epochs=1)
+    >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
+    >>> found = bb.stability.setting_components(study.table(), draws=400, seed=0)
+    >>> type(found).__name__
+    'SettingComponents'
+    """
+    facets, y, notes = _grid(table, text(value, "value"), flag(log, "log"))
+    spread = float(np.nanstd(y))
+    if not spread > 1e-12 * max(float(np.nanmax(np.abs(y))), 1e-300):
+        raise InputError(f"{value} does not vary, so that it has no components")
+    scaled = (y - np.nanmean(y)) / spread
+    # seeds stand within what else an embedding was trained with: seed 0 of two corpora have nothing in common
+    within = [name for name in facets if name in ("corpus", "algorithm", "dims")]
+    layout = Layout(tuple(facets), nested=("seed", *within) if "seed" in facets and within else ())
+    tree, faults = draw_components(scaled, layout, engine, draws, chains, seed)
+    for name in ("component_sd", "finite_population_sd"):
+        tree["posterior"][name] = tree["posterior"][name] * spread
+    sizes = dict(zip(facets, y.shape, strict=True))
+    return SettingComponents(tree, layout.components, sizes, (*notes, *faults))
+
+
+def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatArray, list[str]]:
+    """Facets that vary, the numbers as an array with one axis a facet, and sentences on what they leave open."""
+    if not isinstance(table, pd.DataFrame) or value not in table.columns:
+        shown = ", ".join(map(str, table.columns)) if isinstance(table, pd.DataFrame) else type(table).__name__
+        raise InputError(f"there is no column {value!r}, given is {shown}: give a table of settings and its column")
+    known = {name: sorted(table[name].unique().tolist()) for name in FACET_NAMES if name in table.columns}
+    facets = [name for name, levels in known.items() if len(levels) > 1]
+    if len(facets) < 2:
+        raise InputError(
+            f"the table varies by {' and '.join(facets) or 'no facet'} only: give several values of two of "
+            f"{', '.join(FACET_NAMES)}"
+        )
+    numbers = pd.to_numeric(table[value], errors="coerce").to_numpy(dtype=float)
+    if not np.isfinite(numbers).all() or (log and not (numbers > 0).all()):
+        kind = "positive" if log else "finite"
+        bad = table.index[~np.isfinite(numbers) | (log & (numbers <= 0))][0]
+        raise InputError(f"row {bad}, column {value!r} holds {table.loc[bad, value]}: every number must be {kind}")
+    levels = [known[name] for name in facets]
+    codes = tuple(pd.Index(known[name]).get_indexer(table[name]) for name in facets)
+    if table.duplicated(facets).any():
+        twice = table.loc[table.duplicated(facets), facets].iloc[0].to_dict()
+        raise InputError(f"two rows have one setting, {twice}: give one row a setting")
+    y = np.full([len(level) for level in levels], np.nan)
+    y[codes] = np.log(numbers) if log else numbers
+    few = [f"{len(known[name])} of {name}" for name in facets if len(known[name]) < FEW and name != "word_list"]
+    notes = [f"There are {', '.join(few)}: what further ones would do rests on the prior too."] if few else []
+    if "seed" not in facets and "corpus" in facets:
+        notes.append("There is one seed: what settings add from corpus to corpus cannot be told from chance.")
+    if gaps := int(np.isnan(y).sum()):
+        notes.append(f"{gaps} of {y.size} settings are missing.")
+    return facets, y, notes
