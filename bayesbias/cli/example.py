@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 EMBEDDING = "google-news-slice"
-TOPICS = 500
-"""Sets of random lists of the chance check."""
+TOPICS = 500  # sets of random lists of the chance check
 
 
 def run_demo(words: str, out: Path, seed: int) -> None:

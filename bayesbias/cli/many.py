@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-MOST = 20
-"""Words of an audit that the screen shows."""
+MOST = 20  # words of an audit that the screen shows
 PAIRS = Option("A bundled axis or list of pairs, or a TOML file of pairs.", str, complete=names.axes)
 CHOSEN = Option(
     "Words with commas between, or a bundled list or a TOML file of words; by default the vocabulary.",
@@ -34,8 +33,7 @@ CENTRE = Option(
     read=centre_of,
 )
 ADJUST = Option("frequency: take off what the frequency of words predicts.")
-LEAST = 8
-"""Pairs of an axis that the screen shows."""
+LEAST = 8  # pairs of an axis that the screen shows
 SHOWN = ["name", "estimate", "se", "mean", "low", "high", "rank", "p_below_zero"]
 """Columns that a terminal shows; the file has all."""
 

@@ -75,7 +75,7 @@ TABLES = Option("Bundled names, embedding files, or distance tables (.csv, .parq
 MEASURED = Option("A bundled word list or a TOML file, to measure embeddings with.", default=None)
 SOURCES = Option("A file of words and counts, or NAME=FILE for each embedding.", list[str], read=reading.counts_of)
 
-OPTIONS = {
+OPTIONS = {  # kind of parameter to how the command line takes it
     # what a command works on
     "embedding": EMBEDDING,
     "kv": Option(load=reading.vectors).over(EMBEDDING),
@@ -122,7 +122,6 @@ OPTIONS = {
     "picture": PICTURE,
     "report": written("a report", ".html", ".htm", ".md", said="report"),
 }
-"""Kind of parameter to how the command line takes it."""
 
 
 class Given(SimpleNamespace):
@@ -202,8 +201,7 @@ class Command:
         write(result, [(path, target) for path, target in targets if target.said], values.get("prob"))
 
 
-COMMANDS: dict[str, Command] = {}
-"""Name to command, of the modules that are loaded."""
+COMMANDS: dict[str, Command] = {}  # name to command, of the modules that are loaded
 
 
 def command(of: str, takes: str, more: bool = False, **own: Option) -> Callable[[Body], Command]:

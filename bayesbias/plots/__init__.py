@@ -49,11 +49,10 @@ OF_A_FIT: dict[str, Callable[..., Figure]] = {
     "variogram": plot_variogram,
     "templates": plot_templates,
 }
-OF_A_TABLE: dict[str, Callable[..., Figure]] = {
+OF_A_TABLE: dict[str, Callable[..., Figure]] = {  # figures by what they are called on the command line
     "distances": plot_distances,
     "relatedness": plot_relatedness,
     "variogram": plot_variogram,
 }
-"""Figures by what they are called on the command line."""
 
 __all__ = [name for name in globals() if name.startswith("plot_")]

@@ -36,25 +36,20 @@ if TYPE_CHECKING:
 
 CALLED = "#0072B2"
 AWAY, NEAR = Look(CALLED, "o", "interval without 0"), Look(FAINT, "o", "interval with 0")
-ROWS = 40
-"""Words of an axis that are shown beside those chosen."""
+ROWS = 40  # words of an axis that are shown beside those chosen
 MOST_ROWS = 100
-LABELLED = 24
-"""Points that are named."""
-FEW = 20
-"""Traits up to which the crosses of intervals do not cover each other."""
-SHOWN = 20_000
-"""Words beyond which those that are not called are drawn from at random."""
+LABELLED = 24  # points that are named
+FEW = 20  # traits up to which the crosses of intervals do not cover each other
+SHOWN = 20_000  # words beyond which those that are not called are drawn from at random
 CENTRES = {
     "vocabulary": "0 is the mean over the vocabulary",
     "words": "0 is the mean over the words placed",
     None: "at 0 a word is equally far from both poles",
 }
-ERRORS = {
+ERRORS = {  # what bars of a population of errors are
     "oppositions": "on an axis without a meaning, with {unit} as similar and as parallel, {mass} of intervals hold 0",
     "pairs": "what further {unit} of this opposition would give",
 }
-"""What bars of a population of errors are."""
 
 
 @picture(Axis, "axis")

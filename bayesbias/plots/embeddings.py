@@ -52,11 +52,9 @@ from bayesbias.second_stage import Criterion, Multiverse, Pool, Trend
 from bayesbias.words import OWN, WHOLE, labelled
 
 LONGEST = 22
-ROW = 0.22
-"""Inches of a row."""
+ROW = 0.22  # inches of a row
 NEARNESS = "mean cosine distance (smaller is closer)"
-STILL = 1e-9
-"""Differences of posterior means from observed values that are rounding."""
+STILL = 1e-9  # differences of posterior means from observed values that are rounding
 
 
 @picture(Comparison, "compare")
@@ -177,8 +175,7 @@ def _row(left: Axes, right: Axes, heights: FloatArray, sides: Sides, rows: IntAr
     draw_posteriors(right, heights, sides.change, prob, look, rows)
 
 
-BINS, FEW_BINS, FEW = 40, 20, 200
-"""Bins of a histogram, those of one of few pairs, and what is few."""
+BINS, FEW_BINS, FEW = 40, 20, 200  # bins of a histogram, those of one of few pairs, and what is few
 
 
 @picture(Comparison, "compare")
@@ -328,8 +325,7 @@ def _similarity(axes: Axes, result: SideEffects) -> None:
 
 
 SINGLE, POOLED = Look(FAINT, "D", "estimate"), Look("#0072B2", "o", "partially pooled")
-LABELLED = 5
-"""Points furthest from the line that are named."""
+LABELLED = 5  # points furthest from the line that are named
 POINTS = 100
 
 
@@ -509,8 +505,7 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closene
     return figure
 
 
-PANEL = 12
-"""Options of a decision that have a row in the panel of a multiverse; of more, the decision is named below."""
+PANEL = 12  # options of a decision that have a row in the panel of a multiverse; of more, the decision is named below
 
 
 @picture(Multiverse, "multiverse")

@@ -53,8 +53,7 @@ from bayesbias.plots.style import (
 from bayesbias.plots.tables import MANY
 from bayesbias.words import PHRASES, labelled
 
-ONE_COLUMN = 20
-"""With more protected words than this the words stand in two columns."""
+ONE_COLUMN = 20  # with more protected words than this the words stand in two columns
 
 
 @picture()
@@ -210,8 +209,7 @@ def _label_whole_list(axes: Axes, heights: FloatArray, labels: Iterable[str]) ->
     axes.set_ylim(heights[-1] - 0.6, 0.6)
 
 
-MOST_FIGURES = 12
-"""Lists up to which the cells of a matrix of associations hold their figures."""
+MOST_FIGURES = 12  # lists up to which the cells of a matrix of associations hold their figures
 
 
 @picture()

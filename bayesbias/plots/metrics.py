@@ -43,8 +43,7 @@ from bayesbias.silhouettes import Silhouette, silhouette_accuracy
 
 STACKED = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#4D4D4D")
 HATCHES = ("", "//", "..", "xx", "++")
-ACROSS = 3
-"""Panels of rank probabilities in a row."""
+ACROSS = 3  # panels of rank probabilities in a row
 
 
 @picture(Ranking, "rank")
@@ -142,11 +141,9 @@ def _probable(axes: Axes, shares: np.ndarray, ranks: np.ndarray, metric: str) ->
 
 LOOKS = (Look("#D55E00", "o", ""), Look("#0072B2", "s", ""), Look("#009E73", "^", ""), Look("#CC79A7", "D", ""))
 COLUMNS = 2
-NARROW, WIDE = 32, 50
-"""Letters in a line beside and above a panel."""
+NARROW, WIDE = 32, 50  # letters in a line beside and above a panel
 SILHOUETTE_HATCHES = ("", "////", "....", "xxxx")
-ZOOMED = 0.1
-"""Share of a metric's range below which values have the axis for themselves."""
+ZOOMED = 0.1  # share of a metric's range below which values have the axis for themselves
 
 Panel = Mapping[str, Silhouette] | Silhouette
 
@@ -451,11 +448,9 @@ def _observed(axes: Axes, mark: float, words: str, right: bool) -> None:
     note(axes, words, (mark, 0.97), (6 if right else -6, 0), xycoords=("data", "axes fraction"), **side)
 
 
-TOPIC_BINS, FEW_BINS, FEW = 40, 20, 200
-"""Bins of a histogram, those of one of few replicates, and what is few."""
+TOPIC_BINS, FEW_BINS, FEW = 40, 20, 200  # bins of a histogram, those of one of few replicates, and what is few
 AS_FAR = "#E69F00"
-HEADROOM = 1.12
-"""Height of the panel over that of the highest bar, for the label of the observed value."""
+HEADROOM = 1.12  # height of the panel over that of the highest bar, for the label of the observed value
 
 
 @picture(TopicNull, "topic_null")

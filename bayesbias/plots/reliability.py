@@ -44,21 +44,17 @@ from bayesbias.reliability.components import FIXED, GOOD, INTERCEPT, RESIDUAL, T
 from bayesbias.stability import SettingComponents
 from bayesbias.stability.setting_components import SETTINGS
 
-BANDS = {
+BANDS = {  # where each begins, and its shade (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)
     "poor": (None, "#E6E6E6"),
     "moderate": (0.5, "#F0F0F0"),
     "good": (0.75, "#F7F7F7"),
     "excellent": (0.9, "white"),
 }
-"""Where each begins, and its shade (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)."""
 COLUMNS = ("label", "value", "low", "high", "reason")
 EVERY = "all measures"
-MANY = 40
-"""Labels up to which each has a row of its own."""
-FEW = 300
-"""Values up to which each is a point."""
-LEAST = -0.5
-"""Values below stand at the left edge."""
+MANY = 40  # labels up to which each has a row of its own
+FEW = 300  # values up to which each is a point
+LEAST = -0.5  # values below stand at the left edge
 
 type Tables = pd.DataFrame | Mapping[str, pd.DataFrame]
 
@@ -215,11 +211,9 @@ def _counted(table: pd.DataFrame) -> list[str]:
 
 
 PART, CLAIM = Look("#0072B2", "o", "share"), Look("#D55E00", "D", "ratio")
-WIDEST = 46
-"""Letters on a line of a statement."""
+WIDEST = 46  # letters on a line of a statement
 RATIOS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
-LEAST_SHARE = 0.02
-"""The smallest ratio on the axis."""
+LEAST_SHARE = 0.02  # the smallest ratio on the axis
 
 
 @picture((VarianceComponents, SettingComponents), "variance_components or setting_components")
@@ -364,8 +358,7 @@ def _enough(few: dict[str, float]) -> str:
 
 
 TERM, SPREAD, EXPLAINED = Look("#0072B2", "o", ""), Look("#009E73", "^", ""), Look("#D55E00", "s", "")
-LEVEL = "    "
-"""Before the name of a level."""
+LEVEL = "    "  # before the name of a level
 
 
 @picture(ReliabilityRegression, "reliability_regression")

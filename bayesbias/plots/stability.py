@@ -36,18 +36,12 @@ from bayesbias.stability import DirectBiasStudy
 
 CELL, SMALLEST, WIDEST = 0.55, 0.17, 7.6
 """Largest and smallest side of a cell, and the side of all that they may fill, in inches."""
-ROOM, AMPLE = 0.27, 0.35
-"""Sides of a cell, in inches, from which its number fits, and fits in the larger print."""
-INNER, OUTER = 0.058, 0.076
-"""Width of a letter of the small and of the bold labels, in inches."""
-MARGIN, BAR, HEAD = 0.5, 0.9, 0.4
-"""Inches for the margin, for the colour bar at the right, and for the title above."""
-NARROWEST, ONE_LINE = 5.2, 0.3
-"""Least width of the figure, and height of bold labels that lie level, in inches."""
-GAP = 8
-"""Points between the small and the bold labels."""
-POINTS = 72
-"""Points in an inch."""
+ROOM, AMPLE = 0.27, 0.35  # sides of a cell, in inches, from which its number fits, and fits in the larger print
+INNER, OUTER = 0.058, 0.076  # width of a letter of the small and of the bold labels, in inches
+MARGIN, BAR, HEAD = 0.5, 0.9, 0.4  # inches for the margin, for the colour bar at the right, and for the title above
+NARROWEST, ONE_LINE = 5.2, 0.3  # least width of the figure, and height of bold labels that lie level, in inches
+GAP = 8  # points between the small and the bold labels
+POINTS = 72  # points in an inch
 
 
 @picture(DirectBiasStudy, "direct_bias_study")
@@ -118,12 +112,11 @@ def _labels(
             axes.axvline(begin - 0.5, color="white", linewidth=2.2)
 
 
-PANELS = {
+PANELS = {  # column to the axis and title of its panel
     "direct_bias": ("direct bias (mean |cosine|)", "Direct bias"),
     "baseline": ("mean |cosine| of random pairs", "Baseline"),
     "standardised": ("direct bias / baseline", "Direct bias over the baseline"),
 }
-"""Column to the axis and title of its panel."""
 
 
 @picture(DirectBiasStudy, "direct_bias_study")
@@ -194,18 +187,15 @@ def _lines(axes: Axes, rows: pd.DataFrame, column: str, looks: Mapping[str, Look
 
 
 LABELS = {"direct_bias": "direct bias", "standardised": "direct bias / baseline"}
-ACROSS = 4
-"""Panels in a row."""
+ACROSS = 4  # panels in a row
 PANEL, LETTER, AXIS = 2.5, 0.07, 0.9
 """Width of a panel, of a letter of the corpora's names, and of the axis beside these, in inches."""
-LEAST_WIDTH, MOST_WIDTH = 5.4, 12.8
-"""Of the figure, in inches."""
+LEAST_WIDTH, MOST_WIDTH = 5.4, 12.8  # of the figure, in inches
 CORPUS, HEADING, FOOT = 0.5, 0.8, 0.6
 """Height of a corpus in a panel, of the panel's title and axis, and of the notes below all panels, in inches."""
 HEIGHT, BELOW, BOOTSTRAP_ROOM = 0.62, 0.07, 0.3
 """Height of a density, from one interval to the next, and of all intervals of a corpus; a corpus has the height 1."""
-BOOTSTRAP_POINTS = 200
-"""Places at which a density is drawn."""
+BOOTSTRAP_POINTS = 200  # places at which a density is drawn
 
 type Panel = tuple[str, str, int]
 

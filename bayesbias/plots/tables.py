@@ -44,8 +44,7 @@ from bayesbias.plots.style import (
 )
 from bayesbias.words import STEREOTYPES, controls_of, in_order
 
-MANY = 500
-"""A row with more points than this is drawn as an image in vector files."""
+MANY = 500  # a row with more points than this is drawn as an image in vector files
 
 
 @picture()
@@ -146,24 +145,17 @@ def _finish(axes: Axes, table: pd.DataFrame, title: str) -> None:
     mark_line(axes, 1.0)
 
 
-LABELLED = 150
-"""Words up to which each has its label."""
-SMALLEST, LARGEST = 0.064, 0.26
-"""Sides of a cell with a label, in inches."""
-SIDE, SMALL_SIDE = 7.5, 4.0
-"""Sides of the panels, which cells fill within their limits."""
-TALL, LOW = 0.32, 0.16
-"""Heights of the label of a list, in two lines and in one."""
+LABELLED = 150  # words up to which each has its label
+SMALLEST, LARGEST = 0.064, 0.26  # sides of a cell with a label, in inches
+SIDE, SMALL_SIDE = 7.5, 4.0  # sides of the panels, which cells fill within their limits
+TALL, LOW = 0.32, 0.16  # heights of the label of a list, in two lines and in one
 IN_TWO_LINES, MOST_LISTS = 20, 56
 """Numbers of lists up to which their labels have two lines, and up to which they have labels."""
-GAP, LEADER = 0.06, 0.2
-"""Space beside labels, and length of the lines that lead to them."""
+GAP, LEADER = 0.06, 0.2  # space beside labels, and length of the lines that lead to them
 HEAD, SCALE, APART, MARGIN = 0.3, 0.45, 0.15, 0.12
 """Height of a panel's title and of its scale, space between panels, and around them."""
-OPTIMAL = 250
-"""Words of a list up to which the order of the leaves is the best one."""
-LEAST = 0.3
-"""Smallest end of the scale of similarities."""
+OPTIMAL = 250  # words of a list up to which the order of the leaves is the best one
+LEAST = 0.3  # smallest end of the scale of similarities
 COLOUR_MAP = "RdBu_r"
 POINTS = 72
 
@@ -354,18 +346,13 @@ def spread(middles: FloatArray, height: float, side: float) -> FloatArray:
     return np.clip(fitted, height / 2, max(height / 2, side - height / 2 - steps[-1])) + steps
 
 
-MOST = 5
-"""Components that are drawn."""
-FEWEST_SHARE = 0.005
-"""Share of the variance below which a component is not drawn."""
-FEW, TICKS = 20, 150
-"""Pairs below which a list's kind has no histogram, and up to which each pair has a tick."""
-BROAD = 5
-"""Bins of similarity that make one bar of a histogram."""
+MOST = 5  # components that are drawn
+FEWEST_SHARE = 0.005  # share of the variance below which a component is not drawn
+FEW, TICKS = 20, 150  # pairs below which a list's kind has no histogram, and up to which each pair has a tick
+BROAD = 5  # bins of similarity that make one bar of a histogram
 DASHES = ("-", (0, (6, 2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1.2)), (0, (9, 2, 2, 2, 2, 2)))
 BARS = "#BDBDBD"
-KINDS = {"stereotype": "#D55E00", "control": "#009E73"}
-"""Kinds of attribute lists, and the colours of their pairs."""
+KINDS = {"stereotype": "#D55E00", "control": "#009E73"}  # kinds of attribute lists, and the colours of their pairs
 
 BEYOND = "Grey: no two sampled words are that similar, and the curves are extended."
 

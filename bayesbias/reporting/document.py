@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 DPI = 150
-NARROW = 6.0
-"""Inches up to which the letters of a figure are large enough on a small screen."""
+NARROW = 6.0  # inches up to which the letters of a figure are large enough on a small screen
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 FONT = re.compile(r"(?P<before>.*?)(?P<size>[\d.]+)px\s+(?P<family>.+)")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")

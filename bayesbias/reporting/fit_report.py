@@ -56,7 +56,7 @@ from bayesbias.reporting.verdicts import (
     verdict_sentences,
     words_sentence,
 )
-from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, bundled_names, labelled
+from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, labelled, list_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -114,19 +114,13 @@ def _what_changed(table: pd.DataFrame) -> list[str]:
 
 
 MOST_WORDS = 10
-NEAREST = 6
-"""Stereotype words that are named as nearest to a group."""
+NEAREST = 6  # stereotype words that are named as nearest to a group
 OVERVIEW = "Mean distance to own stereotypes less that to other words"
-EXAMPLES = 3
-"""Stereotype words that the first screen names."""
-LINES = 30
-"""Nearest, and farthest, stereotype words that the figure of a protected word shows."""
-MOST_GROUPS = 4
-"""Groups of whose words a figure is drawn."""
-HEAVY = {"nu", "word_nu"}
-"""Degrees of freedom of distributions with heavy tails."""
-SMALL = 0.05
-"""Contrast that is planned for where the headline excludes 0, in cosine distance."""
+EXAMPLES = 3  # stereotype words that the first screen names
+LINES = 30  # nearest, and farthest, stereotype words that the figure of a protected word shows
+MOST_GROUPS = 4  # groups of whose words a figure is drawn
+HEAVY = {"nu", "word_nu"}  # degrees of freedom of distributions with heavy tails
+SMALL = 0.05  # contrast that is planned for where the headline excludes 0, in cosine distance
 NOT_ASKED = (
     "Not computed. bayesbias report FIT --out report.html adds how much the answer depends on the model, the prior and "
     "single words."
@@ -742,7 +736,7 @@ def _method(facts: _Given) -> str:
 def _reproduction(facts: _Given) -> Iterator[Block]:
     attrs, record = facts.post.attrs, facts.coverage
     words = "WORDS" if record is None else record.word_list
-    if words not in bundled_names():
+    if words not in list_words()["name"].tolist():
         words = "WORDS.toml"
     source = {} if record is None else record.embedding or {}
     name = "DEBIASED.npz" if source.get("debiasing") else str(source.get("name", "EMBEDDING"))
