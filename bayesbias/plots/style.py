@@ -199,9 +199,10 @@ def show_sign(axes: Axes, what: str, nearer: str, closeness: bool = False, verti
     axes.set_title(axes.get_title(loc="left"), loc="left", fontweight="bold", pad=17)
 
 
-def mark_line(axes: Axes, x: float) -> None:
-    """A dashed line at a value that rows are read against."""
-    axes.axvline(x, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+def mark_line(axes: Axes, value: float, level: bool = False) -> None:
+    """A dashed line, upright or level, at a value that others are read against."""
+    line = axes.axhline if level else axes.axvline
+    line(value, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
 
 
 def draw_row(

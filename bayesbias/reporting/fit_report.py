@@ -44,10 +44,10 @@ from bayesbias.plots.fits import (
     plot_coefficients,
     plot_contrasts,
     plot_decomposition,
+    plot_distances,
     plot_overview,
     plot_predictions,
 )
-from bayesbias.plots.tables import plot_distances
 from bayesbias.reporting.verdicts import (
     contrast_sentences,
     effective_sentences,
