@@ -298,7 +298,7 @@ def _similarities_within(relatedness: Relatedness, kind: str) -> FloatArray:
 
 
 def _curves(axes: Axes, relatedness: Relatedness, met: FloatArray) -> None:
-    """Up to five components that hold a share of the variance worth a line."""
+    """A line for each of up to five components that hold more than a small share of the variance."""
     table = relatedness.variogram()
     table = table[(table["component"] < len(DASHES)) & ((table["share"] >= 0.005) | (table["component"] == 0))]
     for i, (_, rows) in enumerate(table.groupby("component")):
