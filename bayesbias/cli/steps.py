@@ -125,7 +125,7 @@ def plot(given: Given) -> None:
 
 
 @command(
-    "reporting.pages:report",
+    "reporting.document:report",
     "fit=post out prob sensitivity pictures",
     out=written("a report", ".html", ".htm", ".md"),
 )
