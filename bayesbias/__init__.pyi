@@ -61,7 +61,7 @@ from .plots import plot_contrasts as plot_contrasts
 from .plots import plot_decomposition as plot_decomposition
 from .plots import plot_distances as plot_distances
 from .references import cite as cite
-from .reporting.pages import report as report
+from .reporting.document import report as report
 from .second_stage import criterion as criterion
 from .second_stage import pool as pool
 from .second_stage import trend as trend

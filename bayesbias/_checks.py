@@ -13,10 +13,8 @@ import numpy as np
 
 from bayesbias.errors import InputError, near, shown
 
-MOST = 10**9
-"""Largest number of draws, replicates or words that is taken for meant."""
-LARGEST = 2**63 - 1
-"""Largest number that files hold, such as a seed."""
+MOST = 10**9  # largest number of draws, replicates or words that is taken for meant
+LARGEST = 2**63 - 1  # largest number that files hold, such as a seed
 
 
 def whole_number(value: object, name: str, least: int = 1, most: int | None = MOST) -> int:

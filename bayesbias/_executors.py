@@ -20,13 +20,11 @@ from bayesbias.errors import InputError, shown
 if TYPE_CHECKING:
     from distributed import Client
 
-PATIENCE = 15
-"""Seconds that a scheduler has to answer."""
+PATIENCE = 15  # seconds that a scheduler has to answer
 ONE_THREAD = (*(f"{library}_NUM_THREADS" for library in ("OPENBLAS", "OMP", "MKL")), "PYTHON_CPU_COUNT")
 """Variables that are 1 in processes of their own."""
 ADDRESSES = ("tcp://", "tls://", "ucx://", "inproc://", "ws://", "wss://")
-Pools = Callable[[], Any]
-"""A function to a context that gives an executor."""
+Pools = Callable[[], Any]  # a function to a context that gives an executor
 
 
 LIMIT = threading.RLock()

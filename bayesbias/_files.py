@@ -22,8 +22,7 @@ from bayesbias.errors import InputError, shown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LONGEST = 240
-"""Bytes of the name of a file, which leave room for that of its temporary one."""
+LONGEST = 240  # bytes of the name of a file, which leave room for that of its temporary one
 TIMES, ROOM = 100, 1 << 26
 """What is packed may hold so many times its size, and so many bytes more; vectors hold a few times their size."""
 DEEP_KEY = re.compile(r'(?:^|[\[{,])\s*(?:(?:[\w-]+|"[^"\n]*"|' r"'[^'\n]*')[ \t]*\.[ \t]*){20}", re.MULTILINE)

@@ -142,8 +142,7 @@ class Section:
     shut: bool = False
 
 
-UNSAID = "What does it not say?"
-"""The last question of a first screen."""
+UNSAID = "What does it not say?"  # the last question of a first screen
 TEXTS = "It is about the texts that the vectors were made from, not about people."
 SCORES = "It is about what gave the scores, not about people."
 

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-MINUS = " \N{MINUS SIGN} "
-"""Between the two parts of a difference."""
-FINE = 0.01
-"""Below it a number is written with more decimals."""
+MINUS = " \N{MINUS SIGN} "  # between the two parts of a difference
+FINE = 0.01  # below it a number is written with more decimals
 
 
 def signed(value: float, plus: str = "", digits: int = 3) -> str:

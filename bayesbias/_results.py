@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-MOST_ROWS = 20
-"""Rows of a table that a notebook shows."""
+MOST_ROWS = 20  # rows of a table that a notebook shows
 
 
 class Cited(NamedTuple):
@@ -42,8 +41,7 @@ class Result:
     a notebook the text and the tables of the sections.
     """
 
-    picture: ClassVar[str | None] = None
-    """Name of the function of ``bayesbias.plots`` that draws the result."""
+    picture: ClassVar[str | None] = None  # name of the function of ``bayesbias.plots`` that draws the result
 
     if TYPE_CHECKING:
 

@@ -17,8 +17,7 @@ from bayesbias._files import Document, check, from_json, home_folder, read_text,
 from bayesbias._progress import progress
 from bayesbias.errors import InputError, listed
 
-MANIFEST, RECORDS = "manifest.json", "records"
-"""File and folder of a run."""
+MANIFEST, RECORDS = "manifest.json", "records"  # file and folder of a run
 HASHED = ("fit", "status", "reason", "content", "faults", "contrasts")
 """What of a record counts as its result. Bytes of a file do not: where HDF5 puts its headers depends on the process."""
 MOST_DEATHS = 3

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["dataset_path", "list_datasets", "load_dataset"]
 
-FOLDER = "BAYESBIAS_DATA"
-"""The variable that names a local folder to look in first."""
+FOLDER = "BAYESBIAS_DATA"  # the variable that names a local folder to look in first
 COLUMNS = ["name", "kind", "description", "licence", "source", "doi", "bytes", "hash", "url", "here"]
 type Kind = Literal["distance table", "embedding", "word lists", "frequencies"]
 

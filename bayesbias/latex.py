@@ -31,8 +31,7 @@ SPECIAL = {
     "|": r"\textbar{}",
     "\N{MINUS SIGN}": "$-$",
 }
-WORDS = "protected_word"
-"""The first column of a table whose row without a word is that of the whole list."""
+WORDS = "protected_word"  # the first column of a table whose row without a word is that of the whole list
 MOST_DIGITS = 12
 ROW_NOUNS = {"pooled": "partially pooled associations", "association": "associations"}
 KINDS = {ETI: "equal-tailed", HDI: "highest-density"}

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 APPROACH = "10.1162/coli_a_00507"
-KINDS = ("embedding", "metric", "query", "word list")
-"""Kinds of things that are known by name."""
+KINDS = ("embedding", "metric", "query", "word list")  # kinds of things that are known by name
 UNRECORDED = (
     "The result does not record its word lists and embeddings: cite those of its tables, with bb.cite(table) for each."
 )

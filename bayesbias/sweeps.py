@@ -72,12 +72,9 @@ if TYPE_CHECKING:
     from distributed import Client
     from gensim.models import KeyedVectors
 
-CONTRASTS, FITS = "contrasts.parquet", "fits"
-"""Files and folders of a sweep."""
-NONE = "none"
-"""A debiasing method that leaves an embedding as it is."""
-TURNS = Lock()
-"""Threads of one process make fits in turn: warnings, which become notes, are caught for a whole process."""
+CONTRASTS, FITS = "contrasts.parquet", "fits"  # files and folders of a sweep
+NONE = "none"  # a debiasing method that leaves an embedding as it is
+TURNS = Lock()  # threads of one process make fits in turn: warnings, which become notes, are caught for a whole process
 SEED = "seed"
 SETTINGS = ["embedding", "words", "table", "axis", "debiasing", "model", SEED]
 """What distinguishes one fit of a sweep from the others."""

@@ -33,10 +33,8 @@ PHRASES = {
 CONNECTIONS = tuple(PHRASES)
 STEREOTYPES = CONNECTIONS[:2]
 OWN, OTHER = STEREOTYPES
-WHOLE = "whole list"
-"""What the first row of a table of contrasts is called."""
-CONTROLS = ("neutral", "human")
-"""The control lists that are bundled; word lists may name others."""
+WHOLE = "whole list"  # what the first row of a table of contrasts is called
+CONTROLS = ("neutral", "human")  # the control lists that are bundled; word lists may name others
 LISTS = ("protected", "stereotypes", "controls")
 RESERVED = ("kind", "name", "description", "source", "doi", "language", "provenance", "controls")
 PROVENANCES = ("validated", "translated", "machine")

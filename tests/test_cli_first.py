@@ -15,8 +15,7 @@ import pytest
 import bayesbias as bb
 from bayesbias.cli import names
 from bayesbias.cli.app import HEADINGS
-from bayesbias.cli.options import COMMANDS, documented_parameters
-from bayesbias.cli.sources import source_of
+from bayesbias.cli.options import COMMANDS, documented_parameters, source_of
 
 BAYESBIAS = Path(sys.executable).with_name("bayesbias")
 
@@ -135,7 +134,7 @@ def test_doctor_names_versions_engines_caches_threads_and_extras(here):
 
 
 def test_doctor_says_how_to_install_what_is_missing(here, monkeypatch):
-    monkeypatch.setattr("bayesbias.cli.first.find_spec", lambda _: None)
+    monkeypatch.setattr("bayesbias.cli.app.find_spec", lambda _: None)
     out = flat(here("doctor")[1])
     assert "Engine nuts: needs pymc and nutpie: pip install pymc nutpie" in out
     assert "Extra frequencies: not installed: pip install 'bayesbias[frequencies]'" in out

@@ -11,8 +11,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, by custom."""
+INTERRUPTED = 130  # the exit code after Ctrl-C, by custom
 
 
 def main() -> None:

@@ -11,9 +11,8 @@ from bayesbias._files import home_folder
 from bayesbias._phrases import share
 from bayesbias.calibration.topics import load_for_topics
 from bayesbias.checks.summaries import PROB
-from bayesbias.cli.comparisons import AUTO, show_changes
-from bayesbias.cli.screen import say, show, show_contrasts, show_coverage, working
-from bayesbias.cli.writing import save_picture, save_table
+from bayesbias.cli.many import AUTO, show_changes
+from bayesbias.cli.screen import save_picture, save_table, say, show, show_contrasts, show_coverage, working
 from bayesbias.comparison import beside_associated, size_sentence
 from bayesbias.embeddings import about
 from bayesbias.errors import InputError
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 EMBEDDING = "google-news-slice"
-TOPICS = 500
-"""Sets of random lists of the chance check."""
+TOPICS = 500  # sets of random lists of the chance check
 
 
 def run_demo(words: str, out: Path, seed: int) -> None:
@@ -52,7 +50,7 @@ def run_analysis(
     if model != AUTO:
         bb.load_model(model)
     with working(f"reading {embedding}"):
-        kv = _part(embedding, listed, case, topics, _topic_seed(seed), trust_pickle)
+        kv = _part(embedding, listed, case, topics, seed or 0, trust_pickle)
     table = bb.distance_table(kv, listed, case=case)  # type: ignore[arg-type]  # checked above
     out = _made(out)  # not before the input is known to be good
     source = "Google News vectors" if embedding == EMBEDDING else f"vectors of {Path(embedding).name}"
@@ -76,7 +74,7 @@ def run_analysis(
             say(sentence)
         null = None
         if other is not None and topics:
-            null = bb.topic_null(kv, listed, replicates=topics, seed=_topic_seed(seed), case=case)  # type: ignore[arg-type]  # checked above
+            null = bb.topic_null(kv, listed, replicates=topics, seed=seed or 0, case=case)  # type: ignore[arg-type]  # checked above
             say(null.sentence)
         say(verdict.headline())
         with working("drawing figures and writing the report"):
@@ -105,11 +103,6 @@ def _part(embedding: str, listed: WordLists, case: str, topics: int, seed: int, 
     if topics:
         return load_for_topics(embedding, listed, seed, trust_pickle)
     return bb.load_embedding(embedding, words=listed, trust_pickle=trust_pickle)
-
-
-def _topic_seed(seed: int | None) -> int:
-    """The seed of the random lists."""
-    return 0 if seed is None else seed
 
 
 def _made(out: Path) -> Path:

@@ -8,11 +8,10 @@ from typing import Any
 
 from bayesbias._paths import shipped
 
-METRICS = (
+METRICS = (  # names of metrics; repeated here, since their definitions load slowly
     *("weat", "weat_effect_size", "rnd", "rnsb", "mac", "ect", "ripa", "direct_bias", "db_wa", "nbm", "same"),
     *("semaxis", "wefat", "seat", "ceat"),
 )
-"""Names of metrics; repeated here, since their definitions load slowly."""
 
 
 def word_lists(incomplete: str) -> list[str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any
@@ -14,7 +17,6 @@ import typer
 
 import bayesbias as bb
 from bayesbias.cli import names, reading
-from bayesbias.cli.sources import source_of
 
 UNSET: Any = inspect.Parameter.empty
 MORE = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -47,7 +49,7 @@ class Option:
     names: tuple[str, ...] | None = None
     complete: Callable[[str], list[str]] | None = None
     min: float | None = None
-    read: Callable[[Any], Any] = field(default=reading.as_given)
+    read: Callable[[Any], Any] | None = None
     load: Callable[[Any, Mapping[str, Any]], Any] | None = None
     target: Target | None = None
 
@@ -75,7 +77,7 @@ TABLES = Option("Bundled names, embedding files, or distance tables (.csv, .parq
 MEASURED = Option("A bundled word list or a TOML file, to measure embeddings with.", default=None)
 SOURCES = Option("A file of words and counts, or NAME=FILE for each embedding.", list[str], read=reading.counts_of)
 
-OPTIONS = {
+OPTIONS = {  # kind of parameter to how the command line takes it
     # what a command works on
     "embedding": EMBEDDING,
     "kv": Option(load=reading.vectors).over(EMBEDDING),
@@ -122,7 +124,6 @@ OPTIONS = {
     "picture": PICTURE,
     "report": written("a report", ".html", ".htm", ".md", said="report"),
 }
-"""Kind of parameter to how the command line takes it."""
 
 
 class Given(SimpleNamespace):
@@ -189,21 +190,20 @@ class Command:
 
     def run(self, options: Mapping[str, Option], given: Mapping[str, Any], more: list[str]) -> None:
         """Check and read the arguments, run the body, and write what is asked for."""
-        from bayesbias.cli.writing import check_target, write
+        from bayesbias.cli.screen import check_target, write
 
         passed = [(name, option) for name, option in options.items() if given[name] is not None]
         targets = [(given[name], option.target) for name, option in passed if option.target is not None]
         for path, target in targets:
             check_target(path, target.suffixes, target.noun)
-        values = {**given, **{name: option.read(given[name]) for name, option in passed}}
+        values = {**given, **{name: option.read(given[name]) for name, option in passed if option.read is not None}}
         for name, option in passed:
             values[name] = values[name] if option.load is None else option.load(values[name], values)
         result = self.body(Given(more=more, **{parameter: values[name] for name, parameter in self.takes}))
         write(result, [(path, target) for path, target in targets if target.said], values.get("prob"))
 
 
-COMMANDS: dict[str, Command] = {}
-"""Name to command, of the modules that are loaded."""
+COMMANDS: dict[str, Command] = {}  # name to command, of the modules that are loaded
 
 
 def command(of: str, takes: str, more: bool = False, **own: Option) -> Callable[[Body], Command]:
@@ -250,17 +250,15 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[value, kind])
 
 
-SCALARS = {"bool": bool, "int": int, "float": float}
-
-
 def value_type(default: object, annotation: str) -> Any:
     """The type of the text's value: of the default, else the first number of the annotation, else text."""
     if isinstance(default, tuple):
         return list[str]
     if isinstance(default, bool | int | float | str | Path):
         return type(default)
+    scalars = {"bool": bool, "int": int, "float": float}
     kinds = re.sub(r"\[.*\]", "", annotation).split(" | ")
-    return next((SCALARS[kind] for kind in kinds if kind in SCALARS), str)
+    return next((scalars[kind] for kind in kinds if kind in scalars), str)
 
 
 ENTRIES = re.compile(r"\nParameters\n-+\n(.*?)(?=\n\n\S+\n-{3,}|\Z)", re.DOTALL)
@@ -289,3 +287,77 @@ def _said(entry: str, text: str) -> Iterator[tuple[str, str]]:
     plain = re.sub(r"``\"?|\"?``", "", ROLE.sub(r"\1", first))
     for name in entry.split(","):
         yield name, f"{plain[0].upper() if not named else plain[0]}{plain[1:]}."
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A function as its module writes it."""
+
+    module: str
+    function: ast.FunctionDef
+
+    @property
+    def docstring(self) -> str:
+        """What it is, and its parameters."""
+        return ast.get_docstring(self.function) or ""
+
+    def annotation(self, parameter: str) -> str:
+        """The type of a parameter as text; nothing where it has none or there is no such parameter."""
+        arguments = self.function.args
+        named = {argument.arg: argument.annotation for argument in (*arguments.args, *arguments.kwonlyargs)}
+        return "" if (declared := named.get(parameter)) is None else ast.unparse(declared)
+
+    def default(self, parameter: str) -> Any:
+        """The default of a parameter; what is no literal is found by an import."""
+        arguments = self.function.args
+        named: dict[str, ast.expr | None] = {
+            argument.arg: value
+            for argument, value in zip(reversed(arguments.args), reversed(arguments.defaults), strict=False)
+        }
+        named |= {each.arg: value for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)}
+        if (value := named.get(parameter)) is None:
+            return UNSET
+        try:
+            return ast.literal_eval(_literal(self.module, value))
+        except ValueError:
+            function = getattr(importlib.import_module(self.module), self.function.name)
+            return inspect.signature(function).parameters[parameter].default
+
+
+@cache
+def source_of(module: str, name: str) -> Source:
+    """A function, by the name under which a module has it."""
+    for statement in reversed(_parsed(module)):  # overloads stand before what they are of
+        if isinstance(statement, ast.ImportFrom) and name in {alias.name for alias in statement.names}:
+            return source_of(str(statement.module), name)
+        if isinstance(statement, ast.FunctionDef) and statement.name == name:
+            return Source(module, statement)
+    raise LookupError(f"{module} has no function {name}")
+
+
+def _literal(module: str, value: ast.expr) -> ast.expr:
+    """A value, or what a name of its own module or of another stands for."""
+    if not isinstance(value, ast.Name):
+        return value
+    for statement in _parsed(module):
+        if isinstance(statement, ast.ImportFrom) and value.id in {alias.name for alias in statement.names}:
+            return _literal(str(statement.module), value)
+        if isinstance(statement, ast.Assign):
+            target, assigned = statement.targets[0], statement.value
+            pairs = [(target, assigned)]
+            if isinstance(target, ast.Tuple) and isinstance(assigned, ast.Tuple):
+                pairs = list(zip(target.elts, assigned.elts, strict=True))
+            for name, each in pairs:
+                if isinstance(name, ast.Name) and name.id == value.id:
+                    return _literal(module, each)
+    return value
+
+
+@cache
+def _parsed(module: str) -> list[ast.stmt]:
+    place = ROOT.joinpath(*module.split("."))
+    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    return ast.parse(file.read_text(encoding="utf-8")).body

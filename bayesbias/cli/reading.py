@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 TABLES = (".csv", ".parquet")
 
 
-def as_given(value: Any) -> Any:
-    """The value as it is."""
-    return value
-
-
 def prob(value: float) -> float:
     """A posterior mass."""
     from bayesbias._checks import probability
@@ -101,11 +96,7 @@ def tables(arguments: list[str], given: Mapping[str, Any]) -> dict[str, pd.DataF
 
 
 def measured(
-    arguments: list[str],
-    words: str | None = None,
-    case: str = "as-is",
-    trust_pickle: bool = False,
-    whole: bool = False,
+    arguments: list[str], words: str | None = None, case: str = "as-is", trust_pickle: bool = False, whole: bool = False
 ) -> tuple[dict[str, pd.DataFrame], list[KeyedVectors]]:
     """Name to distance table, and the embeddings where all are."""
     ready = [argument.endswith(TABLES) for argument in arguments]
@@ -118,21 +109,17 @@ def measured(
     if words is not None and all(ready):
         raise InputError("--words is for embeddings: distance tables have their words already")
     listed = None if words is None else bb.load_words(words)
-    tables = {}
-    files = {}
-    for name, argument, is_table in zip(_apart(arguments), arguments, ready, strict=True):
-        if is_table or listed is None:
-            tables[name] = bb.read_distance_table(argument)
-        else:
-            files[name] = argument
-    if listed is None or not files:
-        return tables, []
-    # spellings other than those of the lists have ranks that the file's sample would not follow
-    part = None if whole or case != "as-is" else listed
-    vectors = _embeddings(files, part, trust_pickle)
-    measured_tables = bb.distance_tables(vectors, listed, case=case)  # type: ignore[arg-type]  # checked where used
-    every = tables | measured_tables
-    return {name: every[name] for name in _apart(arguments)}, list(vectors.values())
+    named = dict(zip(_apart(arguments), arguments, strict=True))
+    files = {} if listed is None else {name: each for name, each in named.items() if not each.endswith(TABLES)}
+    every = {name: bb.read_distance_table(each) for name, each in named.items() if name not in files}
+    vectors = []
+    if listed is not None and files:
+        # spellings other than those of the lists have ranks that the file's sample would not follow
+        part = None if whole or case != "as-is" else listed
+        kvs = _embeddings(files, part, trust_pickle)
+        every |= bb.distance_tables(kvs, listed, case=case)  # type: ignore[arg-type]  # checked where used
+        vectors = list(kvs.values())
+    return {name: every[name] for name in named}, vectors
 
 
 def _embeddings(files: Mapping[str, str], part: WordLists | None, trust_pickle: bool) -> dict[str, KeyedVectors]:
@@ -155,9 +142,7 @@ def _embeddings(files: Mapping[str, str], part: WordLists | None, trust_pickle: 
 
 def _apart(arguments: list[str]) -> list[str]:
     """Short names of embeddings, numbered where two have the same."""
-    names = short_names(
-        arguments, lambda argument: Path(argument).stem if argument.endswith(TABLES) else Path(argument).name
-    )
+    names = short_names(arguments, lambda text: Path(text).stem if text.endswith(TABLES) else Path(text).name)
     return [name if (n := names[:i].count(name)) == 0 else f"{name} ({n + 1})" for i, name in enumerate(names)]
 
 
@@ -169,7 +154,7 @@ def short_names(arguments: list[str], short: Callable[[str], str] = lambda argum
 
 def names_of(arguments: list[str]) -> list[str]:
     """Short names of embeddings, each given once."""
-    if twice := [fromkey for fromkey in dict.fromkeys(arguments) if arguments.count(fromkey) > 1]:
+    if twice := [argument for argument in arguments if arguments.count(argument) > 1]:
         raise InputError(f"{twice[0]} is given twice: give each embedding once")
     return short_names(arguments)
 

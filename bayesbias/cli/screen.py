@@ -1,15 +1,23 @@
-"""Tables and sentences on the terminal."""
+"""What commands show and write: tables and sentences on the terminal; files, whole or not at all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import inspect
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import bayesbias as bb
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
     from rich.console import Console
+
+    from bayesbias.cli.options import Target
 
 
 @cache
@@ -52,27 +60,19 @@ def show(frame: pd.DataFrame, title: str, whole: str | None = None) -> None:
     from rich.text import Text
 
     table = Table(title=escape(title), title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
-    numeric = {column: is_numeric_dtype(frame[column]) for column in frame.columns}
     cells = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
     heads = [str(column).replace("_", " ") for column in frame.columns]
-    longest = [_longest([head, *column]) for head, column in zip(heads, zip(*cells, strict=True), strict=True)]
-    fits = sum(longest) + 3 * (len(heads) - 1) <= console().width
-    for head, column, width in zip(heads, frame.columns, longest if cells else [None] * len(heads), strict=True):
-        table.add_column(
-            head,
-            justify="right" if numeric[column] else "left",
-            overflow="fold",
-            no_wrap=column == whole,
-            min_width=width if fits else None,
-        )
+    # a column as wide as its longest word breaks none
+    texts = [" ".join(column).split() for column in zip(heads, *cells, strict=True)] if cells else [[] for _ in heads]
+    longest = [max(map(len, words), default=1) for words in texts]
+    fits = bool(cells) and sum(longest) + 3 * (len(heads) - 1) <= console().width
+    for head, column, width in zip(heads, frame.columns, longest, strict=True):
+        side: Any = "right" if is_numeric_dtype(frame[column]) else "left"
+        least = width if fits else None
+        table.add_column(head, justify=side, overflow="fold", no_wrap=column == whole, min_width=least)
     for row in cells:
         table.add_row(*map(Text, row))
     console().print(table)
-
-
-def _longest(texts: Iterable[str]) -> int:
-    """Letters of the longest word of some texts: a column as wide breaks no word."""
-    return max((len(word) for text in texts for word in text.split()), default=1)
 
 
 def show_coverage(table: pd.DataFrame) -> None:
@@ -111,3 +111,65 @@ def _cell(value: Any) -> str:
     if pd.isna(value):
         return ""
     return f"{round(value, 3) + 0.0:.3f}" if isinstance(value, float) else str(value)
+
+
+@dataclass
+class Made:
+    """A result whose table or figure is not that of its kind, and what else its report takes."""
+
+    result: Any
+    table: pd.DataFrame | None = None
+    figure: Callable[[], Figure] | None = None
+    beside: Mapping[str, Any] = field(default_factory=dict)
+
+
+def check_target(path: str | Path, suffixes: Collection[str], what: str) -> None:
+    """Refuse to begin where a file could not be written; what does this loads only now, since help needs none of it."""
+    from bayesbias import _files
+
+    _files.check_target(path, tuple(suffixes), what)
+
+
+def write(result: Any, targets: Iterable[tuple[Path, Target]], prob: float | None = None) -> None:
+    """Write what a command gives to each of its targets, and say so."""
+    made = result if isinstance(result, Made) else Made(result)
+    for path, target in targets:
+        rows = ""
+        if ".csv" in target.suffixes:
+            table = made.table
+            if table is None:  # that of the result, at the mass of the intervals where it has several
+                table = made.result
+                table = table.table(**_mass(prob, table.table)) if hasattr(table, "table") else table
+            rows = f"{len(table)} rows"
+            save_table(table, path)
+        elif ".png" in target.suffixes:
+            own = made.result
+            drawn = made.figure() if made.figure else own.figure(**_mass(prob, getattr(bb.plots, own.picture)))
+            save_picture(drawn, path)
+        elif ".parquet" in target.suffixes:
+            made.result.write(path)
+        else:
+            with working("drawing figures"):
+                bb.report(made.result, path, **made.beside, **_mass(prob, getattr(made.result, "front", bb.report)))
+        say(f"{target.said.format(rows=rows)} written to {path}")
+
+
+def _mass(prob: float | None, function: Any) -> dict[str, Any]:
+    """The mass of the intervals, for a function that takes it."""
+    return {"prob": prob} if prob is not None and "prob" in inspect.signature(function).parameters else {}
+
+
+def save_table(table: pd.DataFrame, path: Path) -> None:
+    """A table as .csv, whole or not at all."""
+    from bayesbias._files import write_text
+
+    write_text(path, table.to_csv(index=False))
+
+
+def save_picture(figure: Figure, path: Path) -> None:
+    """A figure as .png, whole or not at all."""
+    from bayesbias._files import whole_file
+    from bayesbias.plots.style import write_png
+
+    with whole_file(path) as temporary:
+        write_png(figure, temporary, dpi=150)

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-BLOCK = 20_000
-"""Vectors that are changed together."""
+BLOCK = 20_000  # vectors that are changed together
 
 Words = tuple[str, ...]
 
@@ -105,8 +104,7 @@ class Vocabulary:
         return changed
 
 
-NOTHING = 1e-6
-"""Length of what is left of a unit vector that lay within what was removed."""
+NOTHING = 1e-6  # length of what is left of a unit vector that lay within what was removed
 
 
 def _complete_sets(
@@ -454,11 +452,9 @@ def labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.ndar
     return words, np.array(labels), notes
 
 
-GRADIENT = 1e-6
-"""Norm of the gradient by T, the objective scaled by its value at first, at which it has converged."""
+GRADIENT = 1e-6  # norm of the gradient by T, the objective scaled by its value at first, at which it has converged
 ITERATIONS = 1_000
-RANK = 1e-10
-"""Share of the largest eigenvalue below which a direction holds no vector."""
+RANK = 1e-10  # share of the largest eigenvalue below which a direction holds no vector
 
 
 class Softened(NamedTuple):

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-CHANGED = ("neutralize", "ignore")
-"""Options of every method: which words it changes."""
+CHANGED = ("neutralize", "ignore")  # options of every method: which words it changes
 
 
 @dataclass(frozen=True)
@@ -124,8 +123,7 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     return after
 
 
-HIDDEN = "\0"
-"""What the words of a sample begin with while a method runs: no set of words names them by chance."""
+HIDDEN = "\0"  # what the words of a sample begin with while a method runs: no set of words names them by chance
 
 
 def _changed(

@@ -14,8 +14,7 @@ from bayesbias._core.resampling import ALTERNATIVES
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.errors import InputError
 
-Sets = tuple[FloatArray, ...]
-"""Vectors of some sets, each (words, dimensions)."""
+Sets = tuple[FloatArray, ...]  # vectors of some sets, each (words, dimensions)
 
 Bounds = Callable[[list[int], Mapping[str, Any]], tuple[float, float]]
 """From the numbers of words of the target sets and the options to the smallest and the largest value."""
@@ -107,8 +106,7 @@ class Metric:
         return self.targets[0], self.attributes[0]
 
 
-NOTHING = 1e-12
-"""Cosines, and lengths beside 1, that are rounding and no more."""
+NOTHING = 1e-12  # cosines, and lengths beside 1, that are rounding and no more
 
 
 def no_value(reason: str, words: int = 0) -> Measured:
@@ -116,8 +114,7 @@ def no_value(reason: str, words: int = 0) -> Measured:
     return Measured(float("nan"), np.full(words, np.nan), reason=reason)
 
 
-RELATED = "related"
-"""The value of ``p_value`` that asks for random lists."""
+RELATED = "related"  # the value of ``p_value`` that asks for random lists
 TEST_OPTIONS = frozenset({"p_value", "alternative", "permutations", "seed"})
 SEED = Option(0, lambda value, name: whole_number(value, name, least=0, most=None))
 

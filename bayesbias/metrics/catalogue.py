@@ -386,8 +386,7 @@ def _one_of_each(owners: IntArray, samples: int, rng: np.random.Generator) -> In
 FOUR_SETS: Any = {"attributes": (2, 2), "words": "targets"}
 """Of metrics that compare target words by two attribute sets."""
 UNBOUNDED = fixed(-np.inf, np.inf)
-LISTS = options_of_test(related=True)
-"""The one test of metrics that are weighted sums of cosines."""
+LISTS = options_of_test(related=True)  # the one test of metrics that are weighted sums of cosines
 CALISKAN = "Caliskan, Bryson and Narayanan (2017)", "10.1126/science.aal4230"
 
 METRICS = {

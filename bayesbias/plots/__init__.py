@@ -4,9 +4,6 @@ from collections.abc import Callable
 
 from matplotlib.figure import Figure
 
-from bayesbias.plots.axes import plot_audit as plot_audit
-from bayesbias.plots.axes import plot_axis as plot_axis
-from bayesbias.plots.axes import plot_quadrants as plot_quadrants
 from bayesbias.plots.embeddings import plot_change as plot_change
 from bayesbias.plots.embeddings import plot_multiverse as plot_multiverse
 from bayesbias.plots.embeddings import plot_pool as plot_pool
@@ -18,6 +15,7 @@ from bayesbias.plots.fits import plot_association as plot_association
 from bayesbias.plots.fits import plot_coefficients as plot_coefficients
 from bayesbias.plots.fits import plot_contrasts as plot_contrasts
 from bayesbias.plots.fits import plot_decomposition as plot_decomposition
+from bayesbias.plots.fits import plot_distances as plot_distances
 from bayesbias.plots.fits import plot_overview as plot_overview
 from bayesbias.plots.fits import plot_predictions as plot_predictions
 from bayesbias.plots.fits import plot_templates as plot_templates
@@ -27,16 +25,18 @@ from bayesbias.plots.metrics import plot_plan as plot_plan
 from bayesbias.plots.metrics import plot_ranking as plot_ranking
 from bayesbias.plots.metrics import plot_silhouette as plot_silhouette
 from bayesbias.plots.metrics import plot_topic_null as plot_topic_null
+from bayesbias.plots.reliability import plot_bias_bootstrap as plot_bias_bootstrap
+from bayesbias.plots.reliability import plot_bias_decay as plot_bias_decay
 from bayesbias.plots.reliability import plot_components as plot_components
 from bayesbias.plots.reliability import plot_decision as plot_decision
 from bayesbias.plots.reliability import plot_factors as plot_factors
+from bayesbias.plots.reliability import plot_rank_agreement as plot_rank_agreement
 from bayesbias.plots.reliability import plot_reliability as plot_reliability
-from bayesbias.plots.stability import plot_bias_bootstrap as plot_bias_bootstrap
-from bayesbias.plots.stability import plot_bias_decay as plot_bias_decay
-from bayesbias.plots.stability import plot_rank_agreement as plot_rank_agreement
-from bayesbias.plots.tables import plot_distances as plot_distances
-from bayesbias.plots.tables import plot_relatedness as plot_relatedness
-from bayesbias.plots.tables import plot_variogram as plot_variogram
+from bayesbias.plots.words import plot_audit as plot_audit
+from bayesbias.plots.words import plot_axis as plot_axis
+from bayesbias.plots.words import plot_quadrants as plot_quadrants
+from bayesbias.plots.words import plot_relatedness as plot_relatedness
+from bayesbias.plots.words import plot_variogram as plot_variogram
 
 OF_A_FIT: dict[str, Callable[..., Figure]] = {
     "overview": plot_overview,
@@ -49,11 +49,10 @@ OF_A_FIT: dict[str, Callable[..., Figure]] = {
     "variogram": plot_variogram,
     "templates": plot_templates,
 }
-OF_A_TABLE: dict[str, Callable[..., Figure]] = {
+OF_A_TABLE: dict[str, Callable[..., Figure]] = {  # figures by what they are called on the command line
     "distances": plot_distances,
     "relatedness": plot_relatedness,
     "variogram": plot_variogram,
 }
-"""Figures by what they are called on the command line."""
 
 __all__ = [name for name in globals() if name.startswith("plot_")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,7 @@ from bayesbias.plots.style import (
     draw_row,
     handles_of,
     label_rows,
+    mark_line,
     new_figure,
     note,
     note_below,
@@ -52,11 +53,7 @@ from bayesbias.second_stage import Criterion, Multiverse, Pool, Trend
 from bayesbias.words import OWN, WHOLE, labelled
 
 LONGEST = 22
-ROW = 0.22
-"""Inches of a row."""
 NEARNESS = "mean cosine distance (smaller is closer)"
-STILL = 1e-9
-"""Differences of posterior means from observed values that are rounding."""
 
 
 @picture(Comparison, "compare")
@@ -98,7 +95,7 @@ def plot_change(
     by_word = _by_word(result, number, flag(words, "words"), looks)
     one, other = (f"{name[: LONGEST - 1]}…" if len(name) > LONGEST else name for name in result.pair(number))
     between = route(one, other)
-    heights = [0.24 * len(names) + 0.55, ROW * max(len(by_word.labels), 2) * (1 + 0.5 * len(by_word.sides)) + 0.55]
+    heights = [0.24 * len(names) + 0.55, 0.22 * max(len(by_word.labels), 2) * (1 + 0.5 * len(by_word.sides)) + 0.55]
     figure = new_figure(9.6, sum(heights) + 0.7)
     grid = figure.add_gridspec(2, 2, height_ratios=heights, width_ratios=(1.15, 1))
     above, change, below, moved = (figure.add_subplot(grid[i // 2, i % 2]) for i in range(4))
@@ -118,15 +115,14 @@ def plot_change(
     for axes in (below, moved):
         part_rows(axes, len(by_word.labels))
     ends = [
-        Line2D([], [], color=INK, marker="o", markersize=5, linewidth=0, markerfacecolor="white", label=one),
-        Line2D([], [], color=INK, marker="o", markersize=5, linewidth=0, label=other),
+        Line2D([], [], color=INK, marker="o", markersize=5, linewidth=0, markerfacecolor=face, label=name)
+        for name, face in ((one, "white"), (other, INK))
     ]
     figure.legend(handles=ends, loc="outside upper center", ncols=2, frameon=False)
     return figure
 
 
-@dataclass(frozen=True)
-class _ByWord:
+class _ByWord(NamedTuple):
     """The lower panels: quantities with their looks, and what the rows and the axes are called."""
 
     sides: list[tuple[Look, Sides]]  # of each quantity
@@ -172,13 +168,9 @@ def _row(left: Axes, right: Axes, heights: FloatArray, sides: Sides, rows: IntAr
     left.scatter(start, heights, s=24, marker=look.marker, facecolor="white", edgecolor=look.colour, lw=1.0, zorder=3)
     left.scatter(end, heights, s=24, marker=look.marker, color=look.colour, edgecolor="white", lw=0.4, zorder=4)
     seen = (sides.observed_after - sides.observed_before)[rows]
-    apart = np.abs(seen - sides.change.mean[rows]) > STILL
+    apart = np.abs(seen - sides.change.mean[rows]) > 1e-9  # less is rounding
     right.scatter(seen[apart], heights[apart], s=18, marker="x", color=look.colour, alpha=0.6, linewidths=0.8)
     draw_posteriors(right, heights, sides.change, prob, look, rows)
-
-
-BINS, FEW_BINS, FEW = 40, 20, 200
-"""Bins of a histogram, those of one of few pairs, and what is few."""
 
 
 @picture(Comparison, "compare")
@@ -212,7 +204,7 @@ def plot_similarity_shift(
     panels = figure.subplots(len(shares), 1, sharex=True, squeeze=False)[:, 0]
     for axes, row in zip(panels, shares.to_dict("records"), strict=True):
         own, look = pairs[pairs["connection"] == row["connection"]], looks[row["connection"]]
-        edges = np.linspace(*ends, (BINS if len(own) > FEW else FEW_BINS) + 1)
+        edges = np.linspace(*ends, (40 if len(own) > 200 else 20) + 1)
         axes.hist(1 - own["after"], edges, density=True, color=look.colour, alpha=0.45)
         axes.hist(1 - own["before"], edges, density=True, histtype="step", color=INK, linewidth=1.2)
         for line in (-limit, limit):
@@ -225,16 +217,13 @@ def plot_similarity_shift(
         f"cosine similarity (0 is where unrelated words lie; lines at \N{PLUS-MINUS SIGN}(1 \N{MINUS SIGN} MAC) = "
         f"\N{PLUS-MINUS SIGN}{limit:.3f})"
     )
-    handles = [
-        Line2D([], [], color=INK, linewidth=1.2, label=names[0]),
-        Line2D([], [], color=FAINT, alpha=0.6, linewidth=7, label=names[1]),
-    ]
+    handles = [Line2D([], [], color=INK, linewidth=1.2, label=names[0])]
+    handles += [Line2D([], [], color=FAINT, alpha=0.6, linewidth=7, label=names[1])]
     figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
     return figure
 
 
 BEFORE, AFTER = Look("#767676", "o", "before"), Look("#0072B2", "D", "after")
-TESTS = {"cluster": "k-means", "classify": "logistic regression"}
 SIZES = (Look("#D55E00", "o", ""), Look("#0072B2", "s", ""), Look("#009E73", "^", ""), Look("#4D4D4D", "D", ""))
 
 
@@ -258,17 +247,17 @@ def plot_side_effects(result: SideEffects) -> Figure:
     >>> effects = bb.side_effects(before, after, kv, debiased)
     >>> bb.plots.plot_side_effects(effects).savefig("effects.png")
     """
-    drawn = [
-        (_neighbours, len(result.neighbours["kind"].unique()), True),
-        (_controls, len(result.controls), len(result.controls) > 0),
-        (_recovery, len(result.recovery), len(result.recovery) > 0),
-        (_similarity, 2, len(result.similarity) > 0),
-    ]
-    panels = [(draw, rows) for draw, rows, there in drawn if there]
-    heights = [0.42 * rows + 0.75 for _, rows in panels]
+    rows_of = {
+        _neighbours: len(result.neighbours["kind"].unique()),
+        _controls: len(result.controls),
+        _recovery: len(result.recovery),
+        _similarity: 2 if len(result.similarity) else 0,
+    }
+    panels = {draw: rows for draw, rows in rows_of.items() if rows or draw is _neighbours}
+    heights = [0.42 * rows + 0.75 for rows in panels.values()]
     figure = new_figure(7.5, sum(heights) + 0.3)
     grid = figure.add_gridspec(len(panels), 1, height_ratios=heights)
-    for i, (draw, _) in enumerate(panels):
+    for i, draw in enumerate(panels):
         draw(figure.add_subplot(grid[i]), result)
     return figure
 
@@ -310,7 +299,8 @@ def _recovery(axes: Axes, result: SideEffects) -> None:
         axes.hlines(-i - 0.34, row["reference_low"], row["reference_high"], color="#BBBBBB", linewidth=5, zorder=1)
     words = result.recovery["words"].iloc[0]
     what = f"share of {words:,} words whose old side is found (cross: by chance; grey: of random groups)"
-    label_rows(axes, [TESTS[test] for test in result.recovery["test"]], what, "Is the old bias still there?")
+    tests = {"cluster": "k-means", "classify": "logistic regression"}
+    label_rows(axes, [tests[test] for test in result.recovery["test"]], what, "Is the old bias still there?")
     axes.set_xlim(min(0.4, result.recovery["chance"].min() - 0.05), 1.01)
     _legend(axes, [BEFORE, AFTER])
 
@@ -323,14 +313,10 @@ def _similarity(axes: Axes, result: SideEffects) -> None:
     change = rows["change"]
     what = f"Spearman's correlation, {change['found']} of {change['asked']} pairs"
     label_rows(axes, ["before", "after"], what, "Agreement with similarities")
-    text = f"change {change['spearman']:+.3f}"
-    axes.annotate(text, (1.01, 0.5), xycoords="axes fraction", fontsize=8, color=FAINT)
+    axes.annotate(f"change {change['spearman']:+.3f}", (1.01, 0.5), xycoords="axes fraction", fontsize=8, color=FAINT)
 
 
 SINGLE, POOLED = Look(FAINT, "D", "estimate"), Look("#0072B2", "o", "partially pooled")
-LABELLED = 5
-"""Points furthest from the line that are named."""
-POINTS = 100
 
 
 @picture(Pool, "pool")
@@ -342,7 +328,7 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None, closeness:
     pool
         A result of :func:`pool`.
     prob
-        Mass of the thin bars.
+        Mass of the thin bars, and of the band.
     ax
         Axes to draw on; by default those of a new figure.
     closeness
@@ -389,7 +375,7 @@ def plot_relation(
     result: Pool | Criterion,
     variable: str | None = None,
     prob: float = PROB,
-    label: int = LABELLED,
+    label: int = 5,
     ax: Axes | None = None,
 ) -> Figure:
     """Contrasts against outside values, with error bars on either side and the line of what lies behind both.
@@ -402,10 +388,10 @@ def plot_relation(
         The outside variable of a pool; None where there is one.
     prob
         Mass of the bars and of the band around the line.
-    label
-        How many points furthest from the line are named.
     ax
         Axes to draw on; by default those of a new figure.
+    label
+        How many points furthest from the line are named.
 
     Examples
     --------
@@ -425,7 +411,10 @@ def plot_relation(
         what, rho = "outside value", result.table(prob).iloc[0]
         correlation = (rho["mean"], rho["low"], rho["high"])
     else:
-        variable = _variable(result, variable)
+        valid = result.relation["variable"].tolist() if len(result.relation) else []
+        if not valid:
+            raise InputError("this pool has no outside variable: give pool(..., on=DataFrame)")
+        variable = one_of(valid[0] if variable is None and len(valid) == 1 else str(variable), valid, "variable")
         table = result.table(prob)
         x, x_se = result.outside[variable].to_numpy(), result.outside[f"{variable}_se"].to_numpy()
         known = np.isfinite(x)
@@ -433,7 +422,7 @@ def plot_relation(
         x, x_se, lines, what = x[known], x_se[known], result.lines[variable], variable
         row = result.relation.set_index("variable").loc[variable]
         correlation = (row["correlation"], row["correlation_low"], row["correlation_high"])
-    grid = np.linspace(x.min(), x.max(), POINTS)
+    grid = np.linspace(x.min(), x.max(), 100)
     band = lines[:, :1] + lines[:, 1:] * grid
     low, high = interval_ends(band, prob)
     residual = np.abs(y - np.interp(x, grid, band.mean(axis=0)))
@@ -453,13 +442,6 @@ def plot_relation(
     return figure
 
 
-def _variable(pool: Pool, variable: str | None) -> str:
-    valid = pool.relation["variable"].tolist() if len(pool.relation) else []
-    if not valid:
-        raise InputError("this pool has no outside variable: give pool(..., on=DataFrame)")
-    return one_of(valid[0] if variable is None and len(valid) == 1 else str(variable), valid, "variable")
-
-
 @picture(Trend, "trend")
 def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closeness: bool = False) -> Figure:
     """Estimates with their intervals over time, and the trend as two bands: its level, and its shape.
@@ -468,12 +450,10 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closene
     ----------
     trend
         A result of :func:`trend`.
-    prob
-        Mass of the bars and of the band.
+    prob, closeness
+        As in :func:`plot_pool`.
     ax
         Axes to draw on; by default those of a new figure.
-    closeness
-        As in :func:`plot_contrasts`.
 
     Examples
     --------
@@ -492,7 +472,7 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closene
     axes.plot(time, table["mean"], color=POOLED.colour, linewidth=1.4, zorder=2)
     axes.vlines(time, table["estimate_low"], table["estimate_high"], color=FAINT, linewidth=0.9, zorder=1)
     axes.scatter(time, table["estimate"], s=20, color=COLOURS[0], edgecolor="white", lw=0.6, zorder=3)
-    axes.axhline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    mark_line(axes, 0.0, level=True)
     style_axes(axes, "time", f"{_named(trend)} over time")
     whole = bool((time == time.round()).all())
     axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=whole))
@@ -509,8 +489,7 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closene
     return figure
 
 
-PANEL = 12
-"""Options of a decision that have a row in the panel of a multiverse; of more, the decision is named below."""
+PANEL = 12  # options of a decision that have a row in the panel of a multiverse; of more, the decision is named below
 
 
 @picture(Multiverse, "multiverse")
@@ -521,10 +500,8 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool 
     ----------
     multiverse
         A result of :func:`multiverse`.
-    prob
-        Mass of the bars.
-    closeness
-        As in :func:`plot_contrasts`.
+    prob, closeness
+        Mass of the bars, and as in :func:`plot_contrasts`.
 
     Examples
     --------
@@ -544,7 +521,7 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool 
     colours = np.where((table["low"] > 0) | (table["high"] < 0), COLOURS[1], FAINT)
     axes.vlines(place, table["low"], table["high"], color=colours, linewidth=0.8, zorder=1)
     axes.scatter(place, table["estimate"], s=8, color=COLOURS[0], zorder=2)
-    axes.axhline(0.0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    mark_line(axes, 0.0, level=True)
     style_axes(axes, title="Every specification, by its estimate")
     show_sign(axes, f"contrast ({_unit(multiverse)})", "closer", flag(closeness, "closeness"), vertical=True)
     _decision_panel(panel, table, rows, shares)
@@ -577,5 +554,4 @@ def _decision_panel(axes: Axes, table: pd.DataFrame, rows: list[tuple[str, str]]
     axes.set_yticks(heights, labels, fontsize=7)
     axes.tick_params(axis="y", length=0, left=False)
     axes.set_xlabel("specification, by its estimate")
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right", "left"]].set_visible(False)

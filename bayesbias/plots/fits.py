@@ -1,12 +1,14 @@
-"""Figures of a fit: means, contrasts, their decomposition and templates, predictions; and of an audit."""
+"""Figures of a distance table and of a fit: means, contrasts, their decomposition and templates, predictions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
 from textwrap import fill
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -21,7 +23,9 @@ from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, inte
 from bayesbias.comparison import GIVEN, POPULATIONS, association, beside_associated, connections_of
 from bayesbias.comparison.associations import DIFFERENCE, POOLED, RAW, decomposition_parts, rows_of
 from bayesbias.comparison.frame_contrasts import FrameEffects, frame_effects
-from bayesbias.errors import InputError
+from bayesbias.distances.distances import Distances
+from bayesbias.distances.storage import COSINE, labels_of, stored_coverage
+from bayesbias.errors import InputError, many, shown
 from bayesbias.models.results import Fit
 from bayesbias.plots.style import (
     BAND,
@@ -49,11 +53,108 @@ from bayesbias.plots.style import (
     style_axes,
     word_labels,
 )
-from bayesbias.plots.tables import MANY
-from bayesbias.words import PHRASES, labelled
+from bayesbias.words import PHRASES, STEREOTYPES, controls_of, in_order, labelled
 
-ONE_COLUMN = 20
-"""With more protected words than this the words stand in two columns."""
+MANY = 500  # a row with more points than this is drawn as an image in vector files
+
+
+@picture()
+def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: Axes | None = None) -> Figure:
+    """Raw distances by connection, every pair a point.
+
+    Parameters
+    ----------
+    table
+        A distance table.
+    protected_word
+        Show this word only: each stereotype word on a line of its own, the controls as rows of points. None shows all
+        protected words together.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Figure
+        Each row of points has its median (long mark) and quartiles (bar); the line at 1 is where unrelated words lie.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> bb.plot_distances(table, "algebra").savefig("algebra.png")
+    """
+    Distances.read(table, check=False)
+    record = stored_coverage(table)
+    if protected_word is None:
+        figure, axes = _all_words(table, ax)
+        title = f"Raw distances of {many(table['protected_word'].nunique(), 'protected word')}"
+    elif not isinstance(protected_word, str):
+        raise InputError(f"protected_word is {shown(protected_word)}: give one of the table's protected words")
+    else:
+        rows = table[[str(word) == protected_word for word in table["protected_word"]]]
+        if rows.empty:
+            known = ", ".join(map(str, table["protected_word"].drop_duplicates().head(20)))
+            raise InputError(f"the table holds no protected word {protected_word!r}; it holds {known}")
+        figure, axes = _one_word(rows, ax)
+        title = f"Raw distances of {word_labels([protected_word])[0]}"
+    style_axes(axes, f"{COSINE if record is None else record.unit} (smaller is closer)", title)
+    mark_line(axes, 1.0)
+    return figure
+
+
+def _all_words(table: pd.DataFrame, ax: Axes | None) -> tuple[Figure, Axes]:
+    """A row of points for each connection."""
+    labels = labels_of(table)
+    looks = connection_looks(in_order(table["connection"]), labels)
+    figure, axes = one_panel(ax, 7.5, 0.85 * len(looks) + 1.1)
+    counts = []
+    for i, (name, look) in enumerate(looks.items()):
+        distances = table.loc[table["connection"] == name, "distance"].to_numpy(dtype=float)
+        _strip(axes, -float(i), distances, look)
+        counts.append(f"{labels.get(name, name)}\nn = {len(distances):,}")
+    axes.set_yticks(-np.arange(len(looks)), counts)
+    axes.set_ylim(-len(looks) + 0.5, 0.5)
+    return figure, axes
+
+
+def _one_word(rows: pd.DataFrame, ax: Axes | None) -> tuple[Figure, Axes]:
+    """A row for each stereotype word, then one of points for each control list."""
+    stereotypes = rows[rows["connection"].isin(STEREOTYPES)].sort_values("distance")
+    names, label_of = in_order(rows["connection"]), labels_of(rows)
+    controls, looks = controls_of(names), connection_looks(names, label_of)
+    figure, axes = one_panel(ax, 7.5, 0.2 * len(stereotypes) + 0.7 * len(controls) + 1.5)
+    labels = word_labels(stereotypes["attribute_word"]).tolist()
+    ticks = [-float(i) for i in range(len(stereotypes))]
+    distances, connections = stereotypes["distance"].to_numpy(dtype=float), stereotypes["connection"].to_numpy()
+    for name in dict.fromkeys(connections.tolist()):
+        look, places = looks[name], np.flatnonzero(connections == name)
+        near = distances[places]
+        axes.scatter(near, -places, s=30, marker=look.marker, color=look.colour, edgecolor="white", lw=0.5, zorder=3)
+        axes.hlines(-places, 1.0, near, color=look.colour, linewidth=1.0)
+    height = -float(len(stereotypes)) - 1.0
+    for name in controls:
+        distances = rows.loc[rows["connection"] == name, "distance"].to_numpy(dtype=float)
+        _strip(axes, height, distances, looks[name], spread=1.1)
+        labels.append(f"{label_of.get(name, name)}, n = {len(distances)}")
+        ticks.append(height)
+        height -= 3.2
+    axes.set_yticks(ticks, labels)
+    axes.set_ylim(height + 1.2, 1.0)
+    connection_legend(figure, looks.values(), ax)
+    return figure, axes
+
+
+def _strip(axes: Axes, height: float, distances: np.ndarray, look: Look, spread: float = 0.3) -> None:
+    """Distances as points, with their median and quartiles."""
+    jitter = np.random.default_rng(0).uniform(-spread, spread, len(distances))
+    how: dict[str, Any] = {"s": 10, "marker": look.marker, "color": look.colour, "linewidths": 0}
+    faint = 0.45 if len(distances) < MANY else 0.25
+    axes.scatter(distances, height + jitter, alpha=faint, rasterized=len(distances) > MANY, **how)
+    low, middle, high = np.quantile(distances, [0.25, 0.5, 0.75])
+    axes.hlines(height, low, high, color=INK, linewidth=4, zorder=3)
+    axes.vlines(middle, height - 1.2 * spread, height + 1.2 * spread, color=INK, linewidth=1.6, zorder=4)
+
+
+ONE_COLUMN = 20  # with more protected words than this the words stand in two columns
 
 
 @picture()
@@ -76,8 +177,7 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> post = bb.fit(table, seed=0)
-    >>> bb.plot_coefficients(post).savefig("coefficients.png")
+    >>> bb.plot_coefficients(bb.fit(table, seed=0)).savefig("coefficients.png")
     """
     result = Fit.read(post)
     one_of(population, tuple(POPULATIONS), "population")
@@ -130,8 +230,6 @@ def _by_effect(mean: FloatArray, names: list[str]) -> np.ndarray:
     return np.argsort(np.where(np.isnan(first), np.inf, first), kind="stable")
 
 
-WHOLE = Look("#000000", "D", "whole list")
-WORD = Look("#0072B2", "o", "protected word")
 ROW_LABELS = {POOLED: "association, partially pooled", RAW: "association", DIFFERENCE: "difference"}
 
 
@@ -165,9 +263,7 @@ def plot_contrasts(
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> post = bb.fit(table, seed=0)
-    >>> figure = bb.plot_contrasts(post)
-    >>> figure.savefig("contrasts.png")
+    >>> bb.plot_contrasts(bb.fit(table, seed=0)).savefig("contrasts.png")
     """
     result = Fit.read(post)
     prob = probability(prob, "prob")
@@ -182,8 +278,8 @@ def plot_contrasts(
     labels, words = names[posteriors.kept][order], posteriors.words.combined(np.eye(len(order))[order])
     figure, axes = one_panel(ax, 7.0, 0.23 * (len(labels) + 2) + 1.0)
     heights = -np.arange(len(labels), dtype=float) - 1.5
-    draw_posteriors(axes, np.array([0.0]), posteriors.whole, prob, WHOLE)
-    draw_posteriors(axes, heights, words, prob, WORD)
+    draw_posteriors(axes, np.array([0.0]), posteriors.whole, prob, Look("#000000", "D", "whole list"))
+    draw_posteriors(axes, heights, words, prob, Look("#0072B2", "o", "protected word"))
     if region is not None:
         axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
     shares = [*posteriors.whole.below(0.0), *words.below(0.0)]
@@ -209,8 +305,7 @@ def _label_whole_list(axes: Axes, heights: FloatArray, labels: Iterable[str]) ->
     axes.set_ylim(heights[-1] - 0.6, 0.6)
 
 
-MOST_FIGURES = 12
-"""Lists up to which the cells of a matrix of associations hold their figures."""
+MOST_FIGURES = 12  # lists up to which the cells of a matrix of associations hold their figures
 
 
 @picture()
@@ -273,10 +368,6 @@ def plot_association(
     return figure
 
 
-NULL = "#C9C9C9"
-NULL_HEIGHT = 0.42
-
-
 @picture()
 def plot_overview(
     post: xr.DataTree,
@@ -285,7 +376,7 @@ def plot_overview(
     ax: Axes | None = None,
     closeness: bool = False,
 ) -> Figure:
-    """Associated words against each other connection, with what random topics give behind.
+    """Associated words against each other connection, the headline on top, with what random topics give behind.
 
     Each row is a contrast for these protected words: posterior mean, thick 50% and thin ``prob`` equal-tailed
     intervals. The grey shape behind it is the distribution of the same contrast over random lists of the vocabulary
@@ -303,11 +394,6 @@ def plot_overview(
         Axes to draw on; by default those of a new figure.
     closeness
         As in :func:`plot_contrasts`.
-
-    Returns
-    -------
-    Figure
-        The headline contrast on top.
 
     Examples
     --------
@@ -329,8 +415,7 @@ def plot_overview(
         if topics is not None and f"associated - {other}" in topics.observed:
             values = topics.of(f"associated - {other}")
             counts, edges = np.histogram(values, min(24, max(5, len(values) // 8)))
-            heights = NULL_HEIGHT * counts / counts.max()
-            axes.stairs(heights - i, edges, baseline=-i, fill=True, color=NULL, zorder=1)
+            axes.stairs(0.42 * counts / counts.max() - i, edges, baseline=-i, fill=True, color="#C9C9C9", zorder=1)
         draw_posteriors(axes, np.array([-float(i)]), whole, prob, looks[other])
         notes_beside(axes, [-float(i)], map(share, whole.below(0.0)))
     mark_line(axes, 0.0)
@@ -354,7 +439,6 @@ PANELS = (
     ("+ nearness of the lists", "own list to all words"),
     ("+ nearness of the word", "to any stereotypes"),
 )
-LEAST_HEIGHT = 2.4
 
 
 @picture()
@@ -377,8 +461,7 @@ def plot_decomposition(
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> post = bb.fit(table, seed=0)
-    >>> bb.plot_decomposition(post).savefig("decomposition.png")
+    >>> bb.plot_decomposition(bb.fit(table, seed=0)).savefig("decomposition.png")
     """
     result = Fit.read(post)
     prob = probability(prob, "prob")
@@ -398,7 +481,7 @@ def plot_decomposition(
         texts = [difference(labelled(label, result.labels)) for label in parts.word_labels]
         looks, of_whole = (looks[0], *looks[2:]), (0, 1, 2)
         titles = ((texts[0], PANELS[0][1]), (f"+ {texts[1]}", PANELS[2][1]), (f"= {texts[2]}", "the sum"))
-    figure = new_figure(0.6 + 2.7 * len(looks), max(0.23 * (count + 2) + 1.3, LEAST_HEIGHT))
+    figure = new_figure(0.6 + 2.7 * len(looks), max(0.23 * (count + 2) + 1.3, 2.4))
     panels = figure.subplots(1, len(looks), sharex=True, sharey=True)
     for place, (axes, look, (title, meaning), row) in enumerate(zip(panels, looks, titles, of_whole, strict=True)):
         chosen = np.eye(count * len(panels))[parts.of_word(place)][order]
@@ -417,9 +500,6 @@ def plot_decomposition(
         f"Without distances to all lists: {left_out}." if left_out else "",
     )
     return figure
-
-
-DENSITY_DRAWS = 4000
 
 
 @picture()
@@ -442,8 +522,7 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> post = bb.fit(table, seed=0)
-    >>> bb.plots.plot_predictions(post, seed=0).savefig("predictions.png")
+    >>> bb.plots.plot_predictions(bb.fit(table, seed=0), seed=0).savefig("predictions.png")
     """
     result = Fit.read(post)
     prob = probability(prob, "prob")
@@ -484,17 +563,8 @@ def _cells(axes: Axes, result: Fit, draws: FloatArray, looks: Iterable[Look], pr
             low, high = interval_ends(draws[:, some, k], mass)
             axes.hlines(centre[some, k], low, high, color=look.colour, linewidth=width, alpha=0.55, zorder=1)
         mine = connection == k
-        axes.scatter(
-            y[mine],
-            centre[word[mine], k],
-            s=9,
-            marker=look.marker,
-            color=look.colour,
-            alpha=0.5,
-            linewidths=0,
-            zorder=2,
-            rasterized=len(y) > MANY,
-        )
+        how: dict[str, Any] = {"s": 9, "marker": look.marker, "color": look.colour, "linewidths": 0, "zorder": 2}
+        axes.scatter(y[mine], centre[word[mine], k], alpha=0.5, rasterized=len(y) > MANY, **how)
     ends = [np.nanmin(centre), np.nanmax(centre)]
     axes.plot(ends, ends, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
     style_axes(axes, f"observed {result.data.unit}")
@@ -507,8 +577,8 @@ def _densities(axes: Axes, result: Fit, draws: FloatArray, k: int, name: str, lo
     counts = result.tree["constant_data/n"].to_numpy()[:, k]
     y = result.tree["observed_data/distance"].to_numpy()[result.tree["constant_data/connection_index"].to_numpy() == k]
     rng = np.random.default_rng(0)
-    cells = rng.choice(len(counts), size=DENSITY_DRAWS, p=counts / counts.sum())
-    predicted = draws[rng.integers(len(draws), size=DENSITY_DRAWS), cells, k]
+    cells = rng.choice(len(counts), size=4000, p=counts / counts.sum())
+    predicted = draws[rng.integers(len(draws), size=4000), cells, k]
     x = np.linspace(min(y.min(), predicted.min()), max(y.max(), predicted.max()), 200)
     if len(y) > 1 and np.ptp(y) > 0:
         axes.plot(x, gaussian_kde(y)(x), color=look.colour, linewidth=1.8)
@@ -517,9 +587,6 @@ def _densities(axes: Axes, result: Fit, draws: FloatArray, k: int, name: str, lo
     axes.title.set_fontsize(8.5)
     axes.set_yticks([])
     axes.set_ylim(bottom=0)
-
-
-SINGLE = Look("#0072B2", "o", "in this template")
 
 
 @picture()
@@ -568,8 +635,8 @@ def plot_templates(
     axes.axvline(effects.whole.mean(), color="#0072B2", lw=0.8, zorder=1)
     axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
     values, se = table["contrast"].to_numpy(), table["se"].to_numpy()
-    axes.hlines(heights, values - se, values + se, color=SINGLE.colour, linewidth=1.2)
-    axes.scatter(values, heights, s=20, marker=SINGLE.marker, color=SINGLE.colour)
+    axes.hlines(heights, values - se, values + se, color="#0072B2", linewidth=1.2)
+    axes.scatter(values, heights, s=20, color="#0072B2")
     sides = ["" if side == "both" else str(side) for side in table["side"]]
     contrast = MINUS.join(effects.contrast)
     label_rows(axes, word_labels(table["frame"], sides).tolist(), f"{contrast}, cosine distance", "Frames", 0.0)

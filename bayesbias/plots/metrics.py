@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from textwrap import fill
 from typing import Any
 
@@ -27,7 +28,6 @@ from bayesbias.plots.style import (
     FAINT,
     INK,
     MARKERS,
-    Look,
     label_rows,
     mark_line,
     new_figure,
@@ -43,25 +43,20 @@ from bayesbias.silhouettes import Silhouette, silhouette_accuracy
 
 STACKED = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#4D4D4D")
 HATCHES = ("", "//", "..", "xx", "++")
-ACROSS = 3
-"""Panels of rank probabilities in a row."""
 
 
 @picture(Ranking, "rank")
 def plot_ranking(ranking: Ranking) -> Figure:
     """Ranks added up over metrics, and for each metric how probable each rank of each embedding is.
 
+    Above, the ranks by all metrics are added up (shorter is less biased), then the outside rankings in white. Below, a
+    panel a metric shows the probability of each rank, in figures and in grey, with the rank of the words as they are in
+    an outline.
+
     Parameters
     ----------
     ranking
         A result of :func:`rank`.
-
-    Returns
-    -------
-    Figure
-        Above, the ranks by all metrics added up (shorter is less biased), then the outside rankings in white. Below, a
-        panel a metric: the probability of each rank, in figures and in grey, with the rank of the words as they are in
-        an outline.
 
     Examples
     --------
@@ -74,7 +69,7 @@ def plot_ranking(ranking: Ranking) -> Figure:
     added = ranks[metrics].sum(axis=1, min_count=len(metrics))
     order = list(added.sort_values(kind="stable", na_position="last").index)
     shown = list(ranking.rank_distribution["metric"].drop_duplicates())
-    columns = max(1, min(ACROSS, len(shown)))
+    columns = max(1, min(3, len(shown)))
     rows = -(-len(shown) // columns)
     each = 0.34 * len(order) + 0.75
     labels = word_labels(order)
@@ -102,19 +97,12 @@ def plot_ranking(ranking: Ranking) -> Figure:
 def _added(axes: Axes, ranks: pd.DataFrame, metrics: list[str]) -> None:
     start = np.zeros(len(ranks))
     for i, name in enumerate(ranks):
-        outside = name not in metrics
         length = np.nan_to_num(ranks[name].to_numpy(dtype=float))
-        axes.barh(
-            np.arange(len(ranks)),
-            length,
-            left=start,
-            height=0.62,
-            color="white" if outside else STACKED[i % len(STACKED)],
-            hatch=HATCHES[i % len(HATCHES)],
-            edgecolor=FAINT if outside else "white",
-            linewidth=0.6,
-            label=f"{name} (outside)" if outside else str(name),
-        )
+        look: dict[str, Any] = {"color": STACKED[i % len(STACKED)], "edgecolor": "white", "label": str(name)}
+        if name not in metrics:
+            look = {"color": "white", "edgecolor": FAINT, "label": f"{name} (outside)"}
+        hatch = HATCHES[i % len(HATCHES)]
+        axes.barh(np.arange(len(ranks)), length, left=start, height=0.62, hatch=hatch, linewidth=0.6, **look)
         start += length
     lacks = np.where(ranks[metrics].isna().any(axis=1), "\n(lacks a rank)", "")
     axes.set_yticks(np.arange(len(ranks)), word_labels(ranks.index) + lacks.astype(object))
@@ -140,13 +128,7 @@ def _probable(axes: Axes, shares: np.ndarray, ranks: np.ndarray, metric: str) ->
     axes.set_title(metric, loc="left", fontweight="bold")
 
 
-LOOKS = (Look("#D55E00", "o", ""), Look("#0072B2", "s", ""), Look("#009E73", "^", ""), Look("#CC79A7", "D", ""))
-COLUMNS = 2
-NARROW, WIDE = 32, 50
-"""Letters in a line beside and above a panel."""
 SILHOUETTE_HATCHES = ("", "////", "....", "xxxx")
-ZOOMED = 0.1
-"""Share of a metric's range below which values have the axis for themselves."""
 
 Panel = Mapping[str, Silhouette] | Silhouette
 
@@ -183,14 +165,13 @@ def plot_silhouette(panels: Panel | Sequence[Panel], runs: bool = False, zoom: b
     if not every:
         raise InputError("there is no silhouette to draw: give what silhouette returns")
     named = [_named(panel) for panel in every]
-    columns = min(COLUMNS, len(named))
+    columns = min(2, len(named))
     rows = -(-len(named) // columns)
     figure = new_figure(5.0 * columns + 0.4, 3.0 * rows + 0.3)
-    grid = figure.subplots(rows, columns, squeeze=False)
-    for axes, panel in zip(grid.ravel(), named, strict=False):
-        _draw(axes, panel, flag(runs, "runs"), zoom)
-    for axes in grid.ravel()[len(named) :]:
-        axes.set_visible(False)
+    for axes, held in zip_longest(figure.subplots(rows, columns, squeeze=False).ravel(), named):
+        axes.set_visible(held is not None)
+        if held is not None:
+            _draw(axes, held, flag(runs, "runs"), zoom)
     return figure
 
 
@@ -207,16 +188,8 @@ def _named(panel: Panel) -> dict[str, Silhouette]:
 
 def _draw(axes: Axes, panel: Mapping[str, Silhouette], runs: bool, zoom: bool | None) -> None:
     for i, (name, curve) in enumerate(panel.items()):
-        colour = LOOKS[i % len(LOOKS)].colour
-        axes.fill_between(
-            curve.sizes,
-            curve.min,
-            curve.max,
-            color=colour,
-            alpha=0.22,
-            linewidth=0.8,
-            hatch=SILHOUETTE_HATCHES[i % len(SILHOUETTE_HATCHES)],
-        )
+        colour, hatch = COLOURS[i % 4], SILHOUETTE_HATCHES[i % 4]
+        axes.fill_between(curve.sizes, curve.min, curve.max, color=colour, alpha=0.22, linewidth=0.8, hatch=hatch)
         if runs:
             axes.plot(curve.sizes, curve.values.T, color=colour, linewidth=0.4, alpha=0.35)  # noqa: PD011
         for end in _ends(curve):
@@ -233,11 +206,11 @@ def _draw(axes: Axes, panel: Mapping[str, Silhouette], runs: bool, zoom: bool | 
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlabel(f"{first.vary.removesuffix('s')} words used")
     least, most = (f"{bound:.3g}".replace("-", "\N{MINUS SIGN}") for bound in first.bounds)
-    axes.set_ylabel(fill(f"{first.metric} (range {least} to {most})" if zoomed else first.metric, NARROW))
+    axes.set_ylabel(fill(f"{first.metric} (range {least} to {most})" if zoomed else first.metric, 32))
     title = f"{first.metric}, growing {first.vary}"
     if len(both) == 2 and np.array_equal(both[0].sizes, both[1].sizes):
         title += f": accuracy {silhouette_accuracy(both[0], both[1]):.2f}"
-    axes.set_title(fill(title, WIDE), loc="left", fontweight="bold")
+    axes.set_title(fill(title, 50), loc="left", fontweight="bold")
     axes.legend(frameon=False, fontsize=8)
 
 
@@ -252,15 +225,13 @@ def _limits(panel: Sequence[Silhouette], zoom: bool | None) -> tuple[tuple[float
     values = np.concatenate([curve.values.ravel() for curve in panel])  # noqa: PD011
     drawn = np.concatenate([values, *(end for curve in panel for end in _ends(curve))])
     values, drawn = values[~np.isnan(values)], drawn[~np.isnan(drawn)]
-    if not len(values) or np.ptp(drawn) == 0:
-        return (low, high), False
-    if zoom or (zoom is None and np.ptp(values) < ZOOMED * (high - low)):
+    zoomed = len(values) > 0 and np.ptp(drawn) > 0
+    if zoomed and (zoom or (zoom is None and np.ptp(values) < 0.1 * (high - low))):
         return (float(drawn.min()), float(drawn.max())), True
     return (low, high), False
 
 
 LOOKS_OF_WAYS = (("#D55E00", "o"), ("#E69F00", "^"), ("#0072B2", "s"), ("#4D4D4D", "D"))
-TICKS = (0.5, 1, 2, 4, 8, 16, 32)
 
 
 @picture(Plan, "plan")
@@ -289,7 +260,8 @@ def plot_plan(plan: Plan) -> Figure:
         mark_line(axes, 1.0)
         axes.scatter([1.0], [value], s=70, facecolor="none", edgecolor=INK, zorder=4)
         axes.set_xscale("log", base=2)
-        axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
+        ticks = (0.5, 1, 2, 4, 8, 16, 32)
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
     left.axhline(2 * abs(plan.effect), color=FAINT, linewidth=0.8, linestyle=":")
     above: Any = ("axes fraction", "data")
@@ -307,10 +279,6 @@ def plot_plan(plan: Plan) -> Figure:
         f"words; scales: {plan.scales_from}",
     )
     return figure
-
-
-BAND = 0.99
-RATES = ["method", "contrast", "rate", "se", "nominal"]
 
 
 @picture()
@@ -333,7 +301,7 @@ def plot_calibration(result: pd.DataFrame | Ranks) -> Figure:
         return _ranks(result)
     if isinstance(result, pd.DataFrame):
         table = result.rename(columns={"coverage": "rate"})
-        if set(RATES) <= set(table.columns) and len(table):
+        if {"method", "contrast", "rate", "se", "nominal"} <= set(table.columns) and len(table):
             return _rates(table, "coverage" if "coverage" in result else "false-positive rate")
     raise InputError(
         "plot_calibration takes a table of false_positive_rate, null_false_positive_rate or coverage_study, "
@@ -369,7 +337,7 @@ def _ranks(result: Ranks) -> Figure:
     replicates = len(next(iter(result.ranks.values())))
     from scipy.stats import kstwo  # loads slowly
 
-    band = kstwo.ppf(BAND, replicates)
+    band = kstwo.ppf(0.99, replicates)
     figure = new_figure(2.7 * columns + 0.6, 1.6 * rows + 0.7)
     panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
     for axes, name in zip(panels, names, strict=False):
@@ -383,7 +351,7 @@ def _ranks(result: Ranks) -> Figure:
         axes.set_visible(False)
     figure.supxlabel(
         f"rank of the truth (model {result.model}, engine {result.engine}, {replicates} tables); grey: where "
-        f"{percent(BAND)} of right engines' lines stay",
+        "99% of right engines' lines stay",
         fontsize=7.5,
         color=FAINT,
     )
@@ -392,26 +360,19 @@ def _ranks(result: Ranks) -> Figure:
 
 
 BARS, MARK = "#56B4E9", "#D55E00"
-BINS = 60
-TITLES = ("Sum statistic s", "Effect size")
 
 
 @picture(NullWeat, "simulate_null_weat")
 def plot_null_weat(result: NullWeat) -> Figure:
     """WEAT of samples of noise, and of one sample whose words are dealt out anew, with the sample marked.
 
-    Figures 10 and 8 of Dobrzeniecka and Urbaniak (2024).
+    Figures 10 and 8 of Dobrzeniecka and Urbaniak (2024): histograms of s and of the effect size, above over samples,
+    below over partitions; the grey band holds ``prob`` of them.
 
     Parameters
     ----------
     result
         A result of :func:`simulate_null_weat`.
-
-    Returns
-    -------
-    Figure
-        Histograms of s and of the effect size, above over samples, below over partitions; the grey band holds ``prob``
-        of them.
 
     Examples
     --------
@@ -426,10 +387,11 @@ def plot_null_weat(result: NullWeat) -> Figure:
     )
     figure = new_figure(8.2, 5.8)
     for (kind, values, captions), axes_row in zip(rows, figure.subplots(2, 2), strict=True):
-        for axes, drawn, mark, words, title in zip(axes_row, values, observed, captions, TITLES, strict=True):
+        titles = ("Sum statistic s", "Effect size")
+        for axes, drawn, mark, words, title in zip(axes_row, values, observed, captions, titles, strict=True):
             low, high = np.quantile(drawn, [(1 - result.prob) / 2, (1 + result.prob) / 2])
             axes.axvspan(low, high, color="#EDEDED", zorder=0)
-            axes.hist(drawn, bins=BINS, color=BARS, zorder=2)
+            axes.hist(drawn, bins=60, color=BARS, zorder=2)
             _observed(axes, mark, words, bool(mark > np.median(drawn)))
             axes.set_yticks([])
             most = max(np.abs(drawn).max(), abs(mark)) * 1.35
@@ -449,13 +411,6 @@ def _observed(axes: Axes, mark: float, words: str, right: bool) -> None:
     axes.axvline(mark, color=MARK, linewidth=1.8, zorder=4)
     side: dict[str, Any] = {"ha": "left" if right else "right", "va": "top", "fontsize": 8, "color": MARK}
     note(axes, words, (mark, 0.97), (6 if right else -6, 0), xycoords=("data", "axes fraction"), **side)
-
-
-TOPIC_BINS, FEW_BINS, FEW = 40, 20, 200
-"""Bins of a histogram, those of one of few replicates, and what is few."""
-AS_FAR = "#E69F00"
-HEADROOM = 1.12
-"""Height of the panel over that of the highest bar, for the label of the observed value."""
 
 
 @picture(TopicNull, "topic_null")
@@ -485,9 +440,9 @@ def plot_topic_null(
     name = next(iter(null.observed)) if statistic is None else statistic
     values, observed, centre = null.of(name), null.observed[name], null.centre[name]
     far = as_far(values, observed, centre)
-    edges = np.histogram_bin_edges(values, TOPIC_BINS if len(values) > FEW else FEW_BINS).tolist()
+    edges = np.histogram_bin_edges(values, 40 if len(values) > 200 else 20).tolist()
     figure, axes = one_panel(ax, 6.4, 3.2)
-    axes.hist([values[~far], values[far]], edges, stacked=True, color=[BARS, AS_FAR], zorder=2)
+    axes.hist([values[~far], values[far]], edges, stacked=True, color=[BARS, "#E69F00"], zorder=2)
     axes.axvline(centre, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
     sign = -1 if flag(closeness, "closeness") else 1
     _observed(axes, observed, f"observed {signed(sign * observed)}", bool(sign * (observed - np.median(values)) <= 0))
@@ -499,7 +454,7 @@ def plot_topic_null(
     elif closeness:
         raise InputError(f"closeness is for contrasts: {name} is a metric with a sign of its own")
     axes.set_yticks([])
-    axes.set_ylim(top=HEADROOM * axes.get_ylim()[1])
+    axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # the label of the observed value has room
     note_below(
         figure,
         f"{len(values):,} {LISTS[null.kind]}, in place of those of {null.words}; {null.embedding}. "

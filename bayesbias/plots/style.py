@@ -38,9 +38,8 @@ FONT: dict[Any, Any] = {
     "font.size": 9.0,
     "axes.titlesize": 10.0,
     "axes.labelsize": 9.0,
-    "text.parse_math": False,
+    "text.parse_math": False,  # a word may hold a dollar sign: it is text, never a formula
 }
-"""A word may hold a dollar sign: it is text, never a formula."""
 
 
 class Look(NamedTuple):
@@ -200,9 +199,10 @@ def show_sign(axes: Axes, what: str, nearer: str, closeness: bool = False, verti
     axes.set_title(axes.get_title(loc="left"), loc="left", fontweight="bold", pad=17)
 
 
-def mark_line(axes: Axes, x: float) -> None:
-    """A dashed line at a value that rows are read against."""
-    axes.axvline(x, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+def mark_line(axes: Axes, value: float, level: bool = False) -> None:
+    """A dashed line, upright or level, at a value that others are read against."""
+    line = axes.axhline if level else axes.axvline
+    line(value, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
 
 
 def draw_row(
@@ -277,10 +277,8 @@ def spread_rows(rows: int, inside: int, place: int) -> FloatArray:
 
 LINES = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (5, 1.5, 1, 1.5)))
 """Styles of lines, in the order in which they are taken."""
-BAND = "#DCE9F3"
-"""Colour of intervals behind rows and points."""
-LETTERS = 17
-"""Letters of a note on an inch."""
+BAND = "#DCE9F3"  # colour of intervals behind rows and points
+LETTERS = 17  # letters of a note on an inch
 
 
 def looks_of(names: Iterable[str]) -> dict[str, Look]:

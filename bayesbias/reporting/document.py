@@ -1,30 +1,43 @@
-"""Pages written as HTML or as Markdown."""
+"""``report``: one self-contained file on any result, its page written as HTML or as Markdown."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import inspect
 import io
 import re
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
+import pandas as pd
+import xarray as xr
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from bayesbias._files import whole_file
-from bayesbias._page import Block, Code, Items, Page, Picture, Table
+from bayesbias._checks import flag, one_of, probability
+from bayesbias._executors import one_thread
+from bayesbias._files import check_target, home_folder, whole_file, write_text
+from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, whole_table
+from bayesbias._results import Result, title_of
+from bayesbias.calibration.topics import TopicNull
+from bayesbias.comparison import Comparison, SideEffects
+from bayesbias.errors import InputError, many
+from bayesbias.metrics import list_metrics
+from bayesbias.models.results import Fit, kept_open
 from bayesbias.plots import style
+from bayesbias.references import cite
+from bayesbias.reporting.fit_report import FitReport
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HERE = Path(__file__).parent
-DPI = 150
-NARROW = 6.0
-"""Inches up to which the letters of a figure are large enough on a small screen."""
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 FONT = re.compile(r"(?P<before>.*?)(?P<size>[\d.]+)px\s+(?P<family>.+)")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
@@ -37,9 +50,9 @@ CARE = (
 def svg(picture: Picture) -> Markup:
     """A figure as an element of the page: our own drawing, whose words are escaped."""
     drawn = Markup(_inline_svg(picture.figure, picture.name, picture.spoken or picture.caption))
-    if picture.figure.get_figwidth() <= NARROW:
+    if picture.figure.get_figwidth() <= 6.0:
         return drawn
-    # a wide one scrolls on a small screen, where its letters would else be too small
+    # a wider one scrolls on a small screen, where its letters would else be too small
     where = Markup('<div class="scroll wide" tabindex="0" role="region" aria-label="{}">{}</div>')
     return where.format(picture.caption, drawn)
 
@@ -54,7 +67,7 @@ def data_address(picture: Picture) -> str:
 def write_png(picture: Picture, folder: Path) -> None:
     """A figure as a file, whole or not at all; its layout is not sought again afterwards."""
     with whole_file(folder / f"{picture.name}.png") as temporary:
-        style.write_png(picture.figure, temporary, DPI)
+        style.write_png(picture.figure, temporary, 150)
     if not picture.photo:
         picture.figure.set_layout_engine("none")
 
@@ -72,12 +85,8 @@ def to_html(page: Page) -> str:
     """One file without requests: style and script inside, allowed by their digests and nothing else."""
     css, script = ((HERE / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.tests.update(
-        {
-            kind.__name__.lower(): (lambda block, kind=kind: isinstance(block, kind))
-            for kind in (Table, Picture, Code, Items)
-        }
-    )
+    for kind in (Table, Picture, Code, Items):
+        environment.tests[kind.__name__.lower()] = lambda block, kind=kind: isinstance(block, kind)
     environment.filters |= {"svg": svg, "data_address": data_address}
     policy = (
         f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(script)}'; img-src data:; "
@@ -146,14 +155,16 @@ def _inline_svg(figure: Figure, name: str, title: str) -> str:
                 parent.remove(child)
     for element in root.iter():
         _plain_attributes(element)
-        _prefix_ids(element, name)
-    root.set("stroke-linejoin", "round")
-    root.set("stroke-linecap", "butt")
-    width = root.attrib.pop("width", "")
-    root.attrib.pop("height", None)
-    root.set("width", width)
-    root.set("role", "img")
-    root.set("aria-label", title)
+        for key, value in element.attrib.items():
+            if key == "id":
+                element.set(key, f"{name}-{value}")
+            elif key == f"{{{XLINK}}}href" and value.startswith("#"):
+                element.set(key, f"#{name}-{value[1:]}")
+            elif "url(#" in value:
+                element.set(key, REFERENCE.sub(rf"url(#{name}-\1)", value))
+    width, _ = root.attrib.pop("width", ""), root.attrib.pop("height", None)
+    shown = {"stroke-linejoin": "round", "stroke-linecap": "butt", "width": width, "role": "img", "aria-label": title}
+    root.attrib.update(shown)
     label = ET.Element(f"{{{SVG}}}title")
     label.text = title
     root.insert(0, label)
@@ -161,10 +172,8 @@ def _inline_svg(figure: Figure, name: str, title: str) -> str:
 
 
 def _plain_attributes(element: ET.Element) -> None:
-    style = element.attrib.pop("style", None)
-    if style is None:
-        return
-    for part in filter(None, (piece.strip() for piece in style.split(";"))):
+    """Write the style of an element as attributes."""
+    for part in filter(None, (piece.strip() for piece in element.attrib.pop("style", "").split(";"))):
         key, _, value = (text.strip() for text in part.partition(":"))
         if key == "font" and (font := FONT.match(value)):
             element.set("font-size", font["size"])
@@ -175,11 +184,175 @@ def _plain_attributes(element: ET.Element) -> None:
             element.set(key, value)
 
 
-def _prefix_ids(element: ET.Element, name: str) -> None:
-    for key, value in element.attrib.items():
-        if key == "id":
-            element.set(key, f"{name}-{value}")
-        elif key == f"{{{XLINK}}}href" and value.startswith("#"):
-            element.set(key, f"#{name}-{value[1:]}")
-        elif "url(#" in value:
-            element.set(key, REFERENCE.sub(rf"url(#{name}-\1)", value))
+# columns that every table of metrics has, and those that a report shows
+COLUMNS = ("embedding", "query", "metric", "value", "optimum", "found", "missing", "reason")
+SHOWN = ("embedding", "query", "subquery", "metric", "value", "p_value", *COLUMNS[4:])
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class MetricTable(Result):
+    """A table that :func:`run_metrics` returned, as a result."""
+
+    values: pd.DataFrame
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes of the table."""
+        return tuple(map(str, self.values.attrs.get("notes", ())))
+
+    @property
+    def used(self) -> pd.DataFrame:
+        """The metrics of the table, with their definitions."""
+        known = list_metrics().set_index("name")
+        return known.loc[[name for name in known.index if name in set(self.values["metric"])]].reset_index()
+
+    def table(self) -> pd.DataFrame:
+        """The values."""
+        return self.values
+
+    def findings(self) -> list[str]:
+        """How many values there are."""
+        measured, queries = int(self.values["value"].notna().sum()), self.values["query"].nunique()
+        return [
+            f"{many(measured, 'value')} of {many(len(self.used), 'metric')} for {queries} "
+            f"quer{'y' if queries == 1 else 'ies'} and {many(self.values['embedding'].nunique(), 'embedding')}."
+        ]
+
+    def front(self) -> Page:
+        """The first screen of a report."""
+        measured = self.values[self.values["value"].notna()]
+        without = len(self.values) - len(measured)
+        tested = measured["p_value"].dropna() if "p_value" in measured else pd.Series(dtype=float)
+        below = f" {int((tested < 0.05).sum())} of {len(tested)} p-values are below .05." if len(tested) else ""
+        missing = f"{without:,} of {len(self.values):,} values could not be computed; the table says why."
+        return Page(
+            title="Classic bias metrics",
+            lead=f"Embeddings: {', '.join(map(str, self.values['embedding'].unique()))}.",
+            answer=self.findings()[0],
+            lines={
+                "How sure?": "A metric is one number for the words that were listed. How far it depends on them is not "
+                "part of it: bootstrap_metric tells, and permutation tests take the words for unrelated (unless "
+                f"p_value='related').{below}",
+                "Which values are missing?": missing if without else "None: every metric has a value.",
+                "What is no bias?": "The column optimum has the value that each metric takes without bias. Values of "
+                "different metrics cannot be compared with each other.",
+            },
+            picture=None,
+        )
+
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report: values and definitions."""
+        values = self.values.reindex(columns=list(SHOWN)).dropna(axis=1, how="all")
+        definitions = self.used.filter(items=("name", "title", "description", "source", "doi"))
+        shown = whole_table("Values of the metrics, with the words found and missing", values)
+        sources = whole_table("The metrics used, with their sources", definitions)
+        return filled((Section("Values", [shown, *self.notes]), Section("Definitions", [sources])))
+
+    def sources(self) -> tuple[Any, ...]:
+        """The table, which names metrics, queries and embeddings."""
+        return (self.values,)
+
+
+WRITERS: dict[str, Callable[[Page], str]] = {"html": to_html, "md": to_markdown}
+
+
+def report(
+    post: xr.DataTree | Result | pd.DataFrame,
+    path: str | Path,
+    prob: float | None = None,
+    effects: SideEffects | None = None,
+    topics: TopicNull | None = None,
+    format: str | None = None,  # noqa: A002  # what other libraries call it
+    sensitivity: bool = True,
+    pictures: str | Path | None = None,
+) -> Path:
+    """Write a report: one HTML file without requests to anywhere, or Markdown.
+
+    The first screen has the answer in a sentence, one figure, and three lines: how sure, about which words, and what
+    would decide it. The details follow in parts that can be folded; tables sort, filter and download as CSV by a small
+    script of the file's own, and are complete without it.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`, the table that :func:`run_metrics` returns, or any other result: of :func:`compare`,
+        :func:`pool`, :func:`trend`, :func:`audit`, :func:`rank`, :func:`plan`, :func:`topic_null` and so on.
+    path
+        The file to write; it ends in ``.html`` or ``.md``. It is written whole or not at all.
+    prob
+        Posterior mass of the intervals, .89 by default; not for results with intervals of their own, such as audits.
+    effects
+        What :func:`side_effects` returns, beside a comparison.
+    topics
+        What :func:`topic_null` returns for the same word lists, beside a fit: how often arbitrary topics are as close.
+    format
+        ``"html"`` or ``"md"`` (Markdown, with tables and without figures); by default as the path ends.
+    sensitivity
+        Whether the page of a fit tells how much the answer depends on the model, the prior and single words, which
+        takes a dozen refits.
+    pictures
+        A folder into which each figure of the page is written as PNG too, such as ``contrasts.png``; None for none.
+
+    Raises
+    ------
+    InputError
+        Nothing that has a report, side effects beside something that is no comparison, a topic null beside something
+        that is no fit, or a path that ends otherwise.
+    OSError
+        The folder cannot be written or the disk is full.
+
+    Examples
+    --------
+    >>> post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
+    >>> bb.report(post, "report.html").name
+    'report.html'
+    """
+    file_type = "md" if str(path).lower().endswith(".md") else "html"
+    chosen = file_type if format is None else one_of(format, tuple(WRITERS), "format")
+    if effects is not None and not isinstance(effects, SideEffects):
+        raise InputError(f"effects is a {type(effects).__name__}: give what side_effects returns")
+    if topics is not None and not isinstance(topics, TopicNull):
+        raise InputError(f"topics is a {type(topics).__name__}: give what topic_null returns")
+    if effects is not None and not isinstance(post, Comparison):
+        raise InputError("effects belong to a comparison: give what compare returns")
+    if topics is not None and not isinstance(post, xr.DataTree):
+        raise InputError("topics belong to a fit: give what fit returns")
+    file = check_target(path, (".md",) if chosen == "md" else (".html", ".htm"), "a report")
+    folder = None if pictures is None else home_folder(pictures)
+    if folder is not None and not folder.is_dir():
+        raise InputError(f"pictures={folder}: there is no such folder")
+    result = _presented(post, topics, flag(sensitivity, "sensitivity"))
+    options: dict[str, Any] = {} if effects is None else {"effects": effects}
+    if prob is not None:
+        if "prob" not in inspect.signature(result.front).parameters:
+            name = title_of(result).lower()
+            article = "an" if name[0] in "aeiou" else "a"
+            raise InputError(f"prob is given, and {article} {name} has the intervals that it was made with")
+        options["prob"] = probability(prob, "prob")
+    # matrices of a report are small: a second thread would only wait
+    with one_thread(), kept_open(result.result) if isinstance(result, FitReport) else nullcontext():
+        works: list[Block] = []
+        with suppress(InputError):  # a result that does not know its sources
+            works = [Items(cite(result).text().splitlines())]
+        sections = (*result.sections(**options), Section("How to cite", works, shut=True))
+        page = replace(result.front(**options), sections=filled(sections))
+        if folder is not None:
+            for picture in page.pictures():
+                write_png(picture, folder)
+        text = WRITERS[chosen](page)
+    write_text(file, text)
+    return file
+
+
+def _presented(given: object, topics: TopicNull | None, sensitivity: bool) -> Result:
+    """Anything that has a report as a result: fits and tables of metrics are none by themselves."""
+    if isinstance(given, Result):
+        return given
+    if isinstance(given, pd.DataFrame) and set(COLUMNS) <= set(given.columns):
+        return MetricTable(given)
+    if isinstance(given, xr.DataTree):
+        return FitReport(Fit.read(given), topics, sensitivity)
+    raise InputError(
+        f"a report is of a fit, a table of metrics, or a result such as a comparison, a pool or an audit; given is "
+        f"{type(given).__name__}"
+    )

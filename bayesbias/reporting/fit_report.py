@@ -44,10 +44,10 @@ from bayesbias.plots.fits import (
     plot_coefficients,
     plot_contrasts,
     plot_decomposition,
+    plot_distances,
     plot_overview,
     plot_predictions,
 )
-from bayesbias.plots.tables import plot_distances
 from bayesbias.reporting.verdicts import (
     contrast_sentences,
     effective_sentences,
@@ -56,77 +56,17 @@ from bayesbias.reporting.verdicts import (
     verdict_sentences,
     words_sentence,
 )
-from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, bundled_names, labelled
+from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, labelled, list_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# models that are set beside a fit's own; the published one alone where nothing else is said
 COUNTERPARTS = {"published": ("auto",), "related": ("published", "crossed")}
-"""Models that are set beside a fit's own; the published one alone where nothing else is said."""
-
-
-def _side_by_side(post: xr.DataTree, prob: float) -> pd.DataFrame:
-    """Whole-list contrasts of these protected words under a fit's model and others, fitted to the same distances.
-
-    Columns ``contrast``, ``model``, ``mean``, ``low``, ``high``, ``width``. Counterparts are the published
-    model and, for related words, the crossed one; the default beside the published model.
-    """
-    result = Fit.read(post)
-    names = COUNTERPARTS.get(result.model, ("published",))
-    table, seed = result.data.to_frame(), result.seed
-    fits = [*(Fit.read(fit(table, name, seed=seed)) for name in names), result]
-    rows = []
-    labels = result.labels
-    for second in beside_associated(result):
-        for each in fits:
-            with kept_open(each):
-                row = contrasts(each.tree, "associated", second, prob).iloc[0]
-            width = row["high"] - row["low"]
-            label = f"associated{MINUS}{labelled(second, labels)}"
-            rows.append((label, each.model, row["mean"], row["low"], row["high"], width))
-    return pd.DataFrame(rows, columns=["contrast", "model", "mean", "low", "high", "width"])
-
-
-def _what_changed(table: pd.DataFrame) -> list[str]:
-    """A sentence for each contrast of :func:`_side_by_side`: how the width changed, and whether the conclusion did."""
-    sentences = []
-    pairs = [
-        (contrast, first, rows[-1])
-        for contrast, group in table.groupby("contrast", sort=False)
-        for rows in [group.to_dict("records")]
-        for first in rows[:-1]
-    ]
-    for contrast, first, second in pairs:
-        ratio = second["width"] / first["width"]
-        sentence = (
-            f"{contrast}: {signed(first['low'])} to {signed(first['high'])} under {first['model']}, "
-            f"{signed(second['low'])} to {signed(second['high'])} under {second['model']}, {ratio:.2f} times "
-            "as wide; "
-        )
-        settled = [excludes_zero(row) for row in (first, second)]
-        if settled[0] == settled[1]:
-            sentence += f"both intervals {'exclude' if settled[0] else 'include'} 0."
-        else:
-            names = (first["model"], second["model"]) if settled[0] else (second["model"], first["model"])
-            sentence += f"the {names[0]} interval excludes 0, the {names[1]} one does not."
-        sentences.append(sentence)
-    return sentences
-
-
 MOST_WORDS = 10
-NEAREST = 6
-"""Stereotype words that are named as nearest to a group."""
-OVERVIEW = "Mean distance to own stereotypes less that to other words"
-EXAMPLES = 3
-"""Stereotype words that the first screen names."""
-LINES = 30
-"""Nearest, and farthest, stereotype words that the figure of a protected word shows."""
-MOST_GROUPS = 4
-"""Groups of whose words a figure is drawn."""
-HEAVY = {"nu", "word_nu"}
-"""Degrees of freedom of distributions with heavy tails."""
-SMALL = 0.05
-"""Contrast that is planned for where the headline excludes 0, in cosine distance."""
+LINES = 30  # nearest, and farthest, stereotype words that the figure of a protected word shows
+MOST_GROUPS = 4  # groups of whose words a figure is drawn
+HEAVY = {"nu", "word_nu"}  # degrees of freedom of distributions with heavy tails
 NOT_ASKED = (
     "Not computed. bayesbias report FIT --out report.html adds how much the answer depends on the model, the prior and "
     "single words."
@@ -154,14 +94,16 @@ ENGINES = {
     "draws",
     "nuts": "by the No-U-Turn sampler, with {draws:,} draws",
 }
-ENDS = {
-    "mean": ("mean", "number"),
-    "sd": ("sd", "number"),
-    "low": ("low", "number"),
-    "high": ("high", "number"),
-}
+
+
+def _columns(kind: str, names: str) -> dict[str, tuple[str, str]]:
+    """Columns of one kind, each headed by its name."""
+    return {name: (name.replace("_", " "), kind) for name in names.split()}
+
+
+ENDS = _columns("number", "mean sd low high")
 CLOSER = {**ENDS, "p_closer": ("P(closer)", "share")}
-OF_WORDS = {"protected_word": ("protected word", "text"), **CLOSER}
+OF_WORDS = {**_columns("text", "protected_word"), **CLOSER}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -210,17 +152,24 @@ class FitReport(Result):
         facts = self._given(prob)
         record, table = facts.coverage, facts.table
         overview = partial(plot_overview, facts.post, self.topics, prob)
+        caption, question = (
+            "Mean distance to own stereotypes less that to other words",
+            "How far are these words from each other?",
+        )
+        if facts.other is not None:
+            kind = labelled(facts.other, facts.labels, PHRASES)
+            question = f"Are words of a group closer to their own stereotypes than to {kind}?"
         listed_as = "A distance table" if record is None else f"Word list {record.word_list}"
         numbers = "scores" if self.result.data.measure else "cosine distances"
         return Page(
-            title=_question(facts),
+            title=question,
             lead=f"{listed_as}: {len(table):,} {numbers} of "
             f"{many(table['protected_word'].nunique(), 'protected word')} "
             f"to {many(table['attribute_word'].nunique(), 'attribute word')}. Model {self.result.model}, engine "
             f"{self.result.engine}; intervals hold {facts.percent} of the posterior mass.",
             answer=_answer(facts),
             lines=_lines(facts),
-            picture=None if facts.other is None else Picture("overview", OVERVIEW, overview, _spoken(facts)),
+            picture=None if facts.other is None else Picture("overview", caption, overview, _spoken(facts)),
             fault="" if facts.verdict.ok else facts.verdict.headline(),
         )
 
@@ -246,7 +195,17 @@ class FitReport(Result):
     def _given(self, prob: float) -> _Given:
         """The fit with what its page needs several times; made once for each mass of the intervals."""
         if prob not in self._made:
-            self._made[prob] = _given_of(self.result, prob, self.topics)
+            result = self.result
+            table = result.data.table
+            if result.data.coverage is not None:
+                table.attrs["coverage"] = result.data.coverage.as_dict()
+            other = next(iter(beside_associated(result)), None) if len(result.data.protected_words) > 1 else None
+            headline, planned = pd.DataFrame(), None
+            if other is not None:
+                headline = contrasts(result.tree, "associated", other, prob)
+                planned = _plan(result, headline.iloc[0], prob, other)
+            verdict = diagnose(result.tree)
+            self._made[prob] = _Given(result, table, prob, self.topics, verdict, other, headline, planned)
         return self._made[prob]
 
     @cached_property
@@ -291,16 +250,6 @@ class _Given(NamedTuple):
         return percent(self.prob)
 
 
-def _given_of(result: Fit, prob: float, topics: TopicNull | None) -> _Given:
-    table = result.data.table
-    if result.data.coverage is not None:
-        table.attrs["coverage"] = result.data.coverage.as_dict()
-    other = next(iter(beside_associated(result)), None) if len(result.data.protected_words) > 1 else None
-    headline = pd.DataFrame() if other is None else contrasts(result.tree, "associated", other, prob)
-    planned = None if other is None else _plan(result, headline.iloc[0], prob, other)
-    return _Given(result, table, prob, topics, diagnose(result.tree), other, headline, planned)
-
-
 def _answer(facts: _Given) -> str:
     """The result in a sentence that needs no statistics."""
     if facts.other is None:
@@ -309,7 +258,8 @@ def _answer(facts: _Given) -> str:
     where = "In these vectors" if record is None or not record.embedding else f"In {record.embedding['name']}"
     where = "By these scores" if facts.result.data.measure else where
     groups = [str(name) for name in facts.table["group"].drop_duplicates()]
-    named = "these protected words" if "" in groups or len(groups) > MOST_GROUPS else f"words for {_and(groups)}"
+    listing = " and ".join(filter(None, [", ".join(groups[:-1]), groups[-1]]))
+    named = "these protected words" if "" in groups or len(groups) > MOST_GROUPS else f"words for {listing}"
     kind = labelled(facts.other, facts.labels, PHRASES)
     credible = f"(credible at {facts.percent})"
     if row["high"] < 0:
@@ -318,15 +268,6 @@ def _answer(facts: _Given) -> str:
         return f"No. {where}, {named} are on average farther from their own stereotypes than from {kind} {credible}."
     return (
         f"Inconclusive. {where}, it cannot be told whether {named} are closer to their own stereotypes than to {kind}."
-    )
-
-
-def _question(facts: _Given) -> str:
-    """What the page answers."""
-    if facts.other is None:
-        return "How far are these words from each other?"
-    return (
-        f"Are words of a group closer to their own stereotypes than to {labelled(facts.other, facts.labels, PHRASES)}?"
     )
 
 
@@ -344,17 +285,12 @@ def _examples(facts: _Given) -> str:
         return ""
     groups = own["group"][~own.index.duplicated()]
     first = nearer.groupby(groups, sort=False).head(1)
-    chosen = pd.concat([first, nearer.drop(first.index)]).head(EXAMPLES).sort_values(ascending=False)
+    chosen = pd.concat([first, nearer.drop(first.index)]).head(3).sort_values(ascending=False)
     named = "; ".join(
         f"{word}, {figure(value)} nearer to words for {groups[word]} than to the others"
         for word, value in zip(chosen.index.astype(str), chosen, strict=True)
     )
     return f"Large differences among {many(len(own), 'stereotype word')}: {named}."
-
-
-def _and(names: list[str]) -> str:
-    """Names as a sentence lists them."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _spoken(facts: _Given) -> str:
@@ -375,7 +311,6 @@ def _lines(facts: _Given) -> dict[str, str]:
     closer = float(row["p_closer"])
     direction, sure = ("closer", closer) if row["mean"] < 0 else ("farther", 1 - closer)
     similar = contrasts(facts.post, "associated", facts.other, facts.prob, population=SIMILAR).iloc[0]
-    settled = excludes_zero(row)
     beyond = excludes_zero(similar)
     further = (
         f"For further protected words like these the interval, {ends_of(similar)}, "
@@ -390,31 +325,25 @@ def _lines(facts: _Given) -> dict[str, str]:
         "About which words?": f"About these {many(len(table) - 1, 'protected word')} and lists of stereotypes like "
         f"these. {words_sentence(table)} {further}",
     }
-    if not settled or not beyond:
-        lines["What would decide it?"] = _open_question(settled, facts.plan)
+    if not excludes_zero(row):
+        lines["What would decide it?"] = (
+            f"A difference of {signed(facts.plan.effect)} would be seen with probability {percent(facts.plan.power)} "
+            f"with longer lists: {facts.plan.ways}."
+        )
+    elif not beyond:
+        lines["What would decide it?"] = (
+            "For further words like these it would take more protected words, as unlike each other as possible: "
+            "longer lists of stereotypes do not help."
+        )
     return {name: line for name, line in lines.items() if line} | unsaid(
         "A word's row is about that word; further protected words may differ.",
         about=SCORES if facts.result.data.measure else TEXTS,
     )
 
 
-def _open_question(settled: bool, planned: Plan) -> str:
-    """What further words would tell."""
-    if settled:
-        return (
-            "For further words like these it would take more protected words, as unlike each other as possible: "
-            "longer lists of stereotypes do not help."
-        )
-    return (
-        f"A difference of {signed(planned.effect)} would be seen with probability {percent(planned.power)} with longer "
-        f"lists: {planned.ways}."
-    )
-
-
 def _plan(result: Fit, row: pd.Series, prob: float, other: str) -> Plan:
     """What list length would decide the headline contrast: as large as its posterior mean, or a small one if it is."""
-    settled = excludes_zero(row)
-    effect = SMALL if settled else round(float(row["mean"]), 3) or 0.001
+    effect = 0.05 if excludes_zero(row) else round(float(row["mean"]), 3) or 0.001
     own_scales = result.tree.attrs["attribute_words"] == "modelled" and not HEAVY & set(result.posterior.data_vars)
     return plan(result.tree if own_scales else result.data.to_frame(), effect=effect, prob=prob, second=other)
 
@@ -442,19 +371,9 @@ def _measured(facts: _Given) -> Iterator[Block]:
         )
         for each in record.lists
     ]
-    columns = {
-        "list": "text",
-        "kind": "text",
-        "asked": "text",
-        "found": "count",
-        "effective": "plain",
-        "missing": "text",
-    }
-    yield Table(
-        "Words asked for and found, by list, with the effective number of words for the mean distance of the list",
-        columns,
-        rows,
-    )
+    caption = "Words asked for and found, by list, with the effective number of words for the mean distance of the list"
+    columns = dict.fromkeys(("list", "kind", "asked"), "text")
+    yield Table(caption, {**columns, "found": "count", "effective": "plain", "missing": "text"}, rows)
     yield Items([*record.notes(facts.table, missing=False), *effective_sentences(facts.result)])
 
 
@@ -472,7 +391,7 @@ def _words(facts: _Given) -> Iterator[Block]:
     if not table.empty:
         rows = []
         for group, part in table.groupby("group", sort=False, observed=True):
-            means = part.groupby("attribute_word", observed=True)["distance"].mean().nsmallest(NEAREST)
+            means = part.groupby("attribute_word", observed=True)["distance"].mean().nsmallest(6)
             rows.append((str(group), ", ".join(f"{word} ({value:.3f})" for word, value in means.items())))
         caption = f"Stereotype words nearest to the words of each group, with their means ({facts.result.data.unit})"
         yield Table(caption, {"group": "text", "nearest": "text"}, rows)
@@ -486,23 +405,15 @@ def _words(facts: _Given) -> Iterator[Block]:
     groups = facts.table.drop_duplicates("protected_word").set_index("protected_word")["group"]
     chosen = words.groupby(groups.reindex(words.index).to_numpy(), sort=False).idxmin()
     for i, word in enumerate(chosen.head(MOST_GROUPS)):
-        distances, which = _nearest_and_farthest(facts.table[facts.table["protected_word"] == word])
-        caption = f"Distances of {word} to {which}"
-        yield Picture(f"word-{i}", caption, partial(plot_distances, distances, str(word)))
+        distances, which = facts.table[facts.table["protected_word"] == word], "each stereotype word"
+        own = distances[distances["connection"].isin(STEREOTYPES)].sort_values("distance", kind="stable")
+        if len(own) > 2 * LINES:  # a figure has no place for all
+            distances = distances.drop(index=own.index[LINES:-LINES])
+            which = f"the {LINES} nearest and the {LINES} farthest of {len(own):,} stereotype words"
+        yield Picture(f"word-{i}", f"Distances of {word} to {which}", partial(plot_distances, distances, str(word)))
     drawn = partial(plot_contrasts, facts.post, prob=facts.prob, second=facts.other)
-    yield Picture(
-        "contrasts", f"Associated {MINUS.strip()} {labelled(facts.other, facts.labels)}, by protected word", drawn
-    )
+    yield Picture("contrasts", f"Associated{MINUS}{labelled(facts.other, facts.labels)}, by protected word", drawn)
     yield facts.headline.attrs["meaning"]
-
-
-def _nearest_and_farthest(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The rows of a protected word that a figure has place for, and which they are."""
-    own = rows[rows["connection"].isin(STEREOTYPES)].sort_values("distance", kind="stable")
-    if len(own) <= 2 * LINES:
-        return rows, "each stereotype word"
-    middle = own.index[LINES:-LINES]
-    return rows.drop(index=middle), f"the {LINES} nearest and the {LINES} farthest of {len(own):,} stereotype words"
 
 
 ASSOCIATION_TEXT = (
@@ -527,15 +438,13 @@ def _contrasts(facts: _Given) -> Iterator[Block]:
             yield Picture("decomposition", title, partial(plot_decomposition, facts.post, name, facts.prob))
         parts = decomposition(facts.post, name, facts.prob)
         parts["contrast"] = [difference(labelled(each, facts.labels)) for each in parts["contrast"]]
-        columns = {"protected_word": ("protected word", "text"), "contrast": ("contrast", "text"), **CLOSER}
-        yield table_of(
+        caption = (
             f"{title}. Whole list: associated{MINUS}different, special to a word's own stereotypes, and "
             f"different{MINUS}{label}, shared by stereotype words of any kind. Words: association, "
             "nearness of the own list to all words, nearness of the word to the stereotypes of other groups; negative: "
-            "closer",
-            parts,
-            columns,
+            "closer"
         )
+        yield table_of(caption, parts, {**_columns("text", "protected_word contrast"), **CLOSER})
     for name in beside_associated(facts.result):
         rows = contrasts(facts.post, "associated", name, facts.prob)
         title = f"Associated{MINUS}{labelled(name, facts.labels)}"
@@ -549,72 +458,49 @@ def _contrasts(facts: _Given) -> Iterator[Block]:
         if facts.table["group"].nunique() > 2:
             rows = contrasts(facts.post, "associated", facts.other, facts.prob, by="group")
             title = f"Association (associated{MINUS}{facts.other}) by group, and differences of groups"
-            yield table_of(title, rows, {"group": ("group", "text"), **CLOSER})
+            yield table_of(title, rows, {**_columns("text", "group"), **CLOSER})
 
 
 def _frequency(facts: _Given) -> Iterator[Block]:
     balance = facts.verdict.balance
-    if balance is not None:
-        yield balance.sentence
-        yield from balance.notes
-        lists = balance.lists.assign(list=[labelled(name, facts.labels) for name in balance.lists["list"]])
-        columns = {
-            **{name: (name, "text") for name in ("list", "kind")},
-            **{name: (name, "count") for name in ("words", "known")},
-            **{
-                name: (heading, "plain") for name, heading in (("mean", "mean"), ("low", "lowest"), ("high", "highest"))
-            },
-        }
-        yield table_of(f"Words of each list by {balance.attribute} ({balance.unit}; {balance.source})", lists, columns)
-        pairs = balance.contrasts.assign(
-            contrast=[labelled(contrast, facts.labels) for contrast in balance.contrasts["contrast"]]
-        )
+    if balance is None:
+        return
+    yield balance.sentence
+    yield from balance.notes
+    by, labels = balance.attribute, facts.labels
+    lists = balance.lists.assign(list=[labelled(name, labels) for name in balance.lists["list"]])
+    columns = {**_columns("text", "list kind"), **_columns("count", "words known"), **_columns("plain", "mean")}
+    columns |= {"low": ("lowest", "plain"), "high": ("highest", "plain")}
+    yield table_of(f"Words of each list by {by} ({balance.unit}; {balance.source})", lists, columns)
+    pairs = balance.contrasts.assign(contrast=[labelled(each, labels) for each in balance.contrasts["contrast"]])
+    alike = {**_columns("plain", "difference"), "overlap": ("in common", "percent"), **_columns("number", "expected")}
+    yield table_of(
+        f"Lists of each contrast: difference of their mean {by}, share of the two distributions "
+        "that is common, and the difference in distance that this alone predicts",
+        pairs,
+        {**_columns("text", "contrast"), **alike},
+    )
+    sides = {name: [labelled(pair, labels) for pair in balance.pairs[name]] for name in ("first", "second")}
+    columns = {"first": ("list", "text"), "second": ("other list", "text"), **alike}
+    columns |= {"expected_low": ("lowest", "number"), "expected_high": ("highest", "number")}
+    yield table_of(
+        f"Each two lists: difference of their mean {by}, share in common, and the mean, lowest and "
+        "highest difference in distance that this alone predicts for a protected word",
+        balance.pairs.assign(**sides),
+        columns,
+    )
+    rows = balance.rows[balance.rows["warning"].astype(bool)]
+    if len(rows):
+        largest = rows.sort_values("expected", key=lambda values: -values.abs(), kind="stable").head(MOST_WORDS)
+        named = [difference(labelled(contrast, labels)) for contrast in largest["contrast"]]
+        columns = {**_columns("text", "protected_word contrast"), **_columns("number", "expected")}
+        columns |= {"distance": ("observed", "number"), "se": ("standard error", "number")}
         yield table_of(
-            f"Lists of each contrast: difference of their mean {balance.attribute}, share of the two distributions "
-            "that is common, and the difference in distance that this alone predicts",
-            pairs,
-            {
-                "contrast": ("contrast", "text"),
-                "difference": ("difference", "plain"),
-                "overlap": ("in common", "percent"),
-                "expected": ("expected", "number"),
-            },
+            f"Rows of single words of which {by} alone predicts more than half a standard error: "
+            f"the {len(largest):,} largest of {len(rows):,}",
+            largest.assign(contrast=named),
+            columns,
         )
-        yield table_of(
-            f"Each two lists: difference of their mean {balance.attribute}, share in common, and the mean, lowest and "
-            "highest difference in distance that this alone predicts for a protected word",
-            balance.pairs.assign(
-                **{name: [labelled(pair, facts.labels) for pair in balance.pairs[name]] for name in ("first", "second")}
-            ),
-            {
-                "first": ("list", "text"),
-                "second": ("other list", "text"),
-                "difference": ("difference", "plain"),
-                "overlap": ("in common", "percent"),
-                "expected": ("expected", "number"),
-                "expected_low": ("lowest", "number"),
-                "expected_high": ("highest", "number"),
-            },
-        )
-        rows = balance.rows[balance.rows["warning"].astype(bool)]
-        if len(rows):
-            rows = rows.reindex(rows["expected"].abs().sort_values(ascending=False, kind="stable").index)
-            yield table_of(
-                f"Rows of single words of which {balance.attribute} alone predicts more than half a standard error: "
-                f"the {min(len(rows), MOST_WORDS):,} largest of {len(rows):,}",
-                rows.head(MOST_WORDS).assign(
-                    contrast=[
-                        difference(labelled(contrast, facts.labels)) for contrast in rows["contrast"][:MOST_WORDS]
-                    ]
-                ),
-                {
-                    "protected_word": ("protected word", "text"),
-                    "contrast": ("contrast", "text"),
-                    "expected": ("expected", "number"),
-                    "distance": ("observed", "number"),
-                    "se": ("standard error", "number"),
-                },
-            )
 
 
 def _adjusted(facts: _Given) -> Iterator[Block]:
@@ -623,9 +509,9 @@ def _adjusted(facts: _Given) -> Iterator[Block]:
         yield from frequency_sentences(facts.result, facts.prob)
         table = adjustment(facts.post, facts.prob)
         table["contrast"] = [difference(labelled(contrast, facts.labels)) for contrast in table["contrast"]]
-        names = ("raw", "raw_low", "raw_high", "adjusted", "adjusted_low", "adjusted_high")
-        columns = {"contrast": ("contrast", "text"), **{name: (name.replace("_", " "), "number") for name in names}}
-        yield table_of(f"Contrasts as they are and adjusted for {facts.post.attrs['adjust']}", table, columns)
+        columns = _columns("number", "raw raw_low raw_high adjusted adjusted_low adjusted_high")
+        caption = f"Contrasts as they are and adjusted for {facts.post.attrs['adjust']}"
+        yield table_of(caption, table, {**_columns("text", "contrast"), **columns})
 
 
 def _checks(facts: _Given) -> Iterator[Block]:
@@ -639,7 +525,7 @@ def _checks(facts: _Given) -> Iterator[Block]:
         "Share of distances inside their predictive equal-tailed intervals; a fitting model has shares near the "
         "nominal ones",
         table,
-        {"connection": ("connection", "text"), **shares, "n": ("n", "count")},
+        {**_columns("text", "connection"), **shares, **_columns("count", "n")},
     )
     yield Picture("predictions", "Observed and predicted distances", partial(plot_predictions, facts.post, facts.prob))
     if facts.topics is not None:
@@ -648,8 +534,8 @@ def _checks(facts: _Given) -> Iterator[Block]:
             f"given. The chance check asks something else. {facts.topics.text()}"
         )
         null = facts.topics.table(facts.prob)
-        columns = {"statistic": ("statistic", "text"), "observed": ("observed", "number"), "mean": ("mean", "number")}
-        columns |= {"low": ("low", "number"), "high": ("high", "number"), "p_value": ("p-value", "plain")}
+        columns = {**_columns("text", "statistic"), **_columns("number", "observed mean low high")}
+        columns |= {"p_value": ("p-value", "plain")}
         yield table_of(f"Random lists: mean and central {facts.percent} of the null distribution", null, columns)
         pairs = facts.topics.similarity
         columns = {"first": ("list", "text"), "second": ("other list", "text")}
@@ -657,28 +543,54 @@ def _checks(facts: _Given) -> Iterator[Block]:
         yield table_of("Cosine of the mean vectors of two lists, less the mean of the vocabulary", pairs, columns)
 
 
+def _models(facts: _Given) -> Iterator[Block]:
+    """Whole-list contrasts under this and other models of the same distances, and whether the conclusion changes."""
+    others = beside_associated(facts.result)
+    if not others:
+        return
+    table = facts.result.data.to_frame()
+    names = COUNTERPARTS.get(facts.result.model, ("published",))
+    fits = [*(Fit.read(fit(table, name, seed=facts.result.seed)) for name in names), facts.result]
+    rows, sentences = [], []
+    for second in others:
+        contrast = f"associated{MINUS}{labelled(second, facts.labels)}"
+        each = []
+        for one in fits:
+            with kept_open(one):
+                row = contrasts(one.tree, "associated", second, facts.prob).iloc[0].to_dict()
+            each.append({"contrast": contrast, "model": one.model, "width": row["high"] - row["low"], **row})
+        own = each[-1]
+        for other in each[:-1]:
+            sentence = (
+                f"{contrast}: {ends_of(other)} under {other['model']}, {ends_of(own)} under {own['model']}, "
+                f"{own['width'] / other['width']:.2f} times as wide; "
+            )
+            if excludes_zero(other) == excludes_zero(own):
+                sentence += f"both intervals {'exclude' if excludes_zero(own) else 'include'} 0."
+            else:
+                yes, no = (own, other) if excludes_zero(own) else (other, own)
+                sentence += f"the {yes['model']} interval excludes 0, the {no['model']} one does not."
+            sentences.append(sentence)
+        rows += each
+    yield MODEL_SENTENCES.get(facts.post.attrs["attribute_words"], "")
+    columns = {**_columns("text", "contrast model"), **_columns("number", "mean low high width")}
+    yield table_of("Whole-list contrasts under several models of the same distances", pd.DataFrame(rows), columns)
+    yield Items(sentences)
+
+
 def _sensitivity(facts: _Given) -> Iterator[Block]:
     """What the model, the prior and single words change."""
-    models = _side_by_side(facts.post, facts.prob)
-    if not models.empty:
-        yield MODEL_SENTENCES.get(facts.post.attrs["attribute_words"], "")
-        names = ("mean", "low", "high", "width")
-        columns = {"contrast": ("contrast", "text"), "model": ("model", "text")}
-        columns |= {name: (name, "number") for name in names}
-        yield table_of("Whole-list contrasts under several models of the same distances", models, columns)
-        yield Items(_what_changed(models))
+    yield from _models(facts)
     if facts.plan is None or facts.other is None or {*HEAVY, "m"} & set(facts.post["posterior"].data_vars):
         return
     yield facts.plan.text()
     yield str(prior_sensitivity(facts.post, "associated", facts.other))
-    moved = influence(facts.post, words="stereotype").head(MOST_WORDS)
-    columns = {"word": ("word", "text"), "kind": ("kind", "text"), "list": ("list", "text")}
-    columns |= {"mean": ("contrast without it", "number"), "shift": ("change", "number")}
-    columns |= {"shift_sd": ("in posterior sds", "plain")}
+    columns = {**_columns("text", "word kind list"), "mean": ("contrast without it", "number")}
+    columns |= {"shift": ("change", "number"), "shift_sd": ("in posterior sds", "plain")}
     yield table_of(
         f"What associated{MINUS}{labelled(facts.other, facts.labels)} becomes without a word, by refits: the protected "
         "and stereotype words that move it most",
-        moved,
+        influence(facts.post, words="stereotype").head(MOST_WORDS),
         columns,
     )
 
@@ -686,26 +598,23 @@ def _sensitivity(facts: _Given) -> Iterator[Block]:
 def _coefficients(facts: _Given) -> Iterator[Block]:
     drawn = partial(plot_coefficients, facts.post, facts.prob)
     yield Picture("coefficients", "Mean distances by connection and by protected word", drawn)
+    columns = {**_columns("text", "connection"), "component": ("part", "text"), "mean": ("share", "percent")}
+    columns |= _columns("percent", "low high")
     shares = variance_shares(facts.post, facts.prob)
-    columns = {"connection": ("connection", "text"), "component": ("part", "text")}
-    columns |= {name: (heading, "percent") for name, heading in (("mean", "share"), ("low", "low"), ("high", "high"))}
     yield table_of("Shares of the variance of distances within each connection", shares, columns)
     everything = summary(facts.post, facts.prob)
-    of_words = everything["protected_word"].notna()
+    of_words, unit = everything["protected_word"].notna(), facts.result.data.unit
     everything["connection"] = everything["connection"].fillna(everything.get("attribute_class")).fillna("")
     everything["connection"] = [labelled(name, facts.labels) for name in everything["connection"]]
-    columns = {"connection": ("connection", "text"), **ENDS, "n": ("n", "count")}
-    whole = {"parameter": ("parameter", "text"), **columns}
+    columns = {**_columns("text", "connection"), **ENDS, **_columns("count", "n")}
     yield table_of(
-        f"Whole list ({facts.result.data.unit}); connection_mean is that of similar words, where the answer above is "
+        f"Whole list ({unit}); connection_mean is that of similar words, where the answer above is "
         "about the given ones; n counts distances",
         everything[~of_words],
-        whole,
+        {**_columns("text", "parameter"), **columns},
     )
-    single = {"protected_word": ("protected word", "text"), **columns}
-    yield table_of(
-        f"Mean of each protected word by connection ({facts.result.data.unit})", everything[of_words], single
-    )
+    single = {**_columns("text", "protected_word"), **columns}
+    yield table_of(f"Mean of each protected word by connection ({unit})", everything[of_words], single)
 
 
 def _method(facts: _Given) -> str:
@@ -742,10 +651,11 @@ def _method(facts: _Given) -> str:
 def _reproduction(facts: _Given) -> Iterator[Block]:
     attrs, record = facts.post.attrs, facts.coverage
     words = "WORDS" if record is None else record.word_list
-    if words not in bundled_names():
+    if words not in list_words()["name"].tolist():
         words = "WORDS.toml"
     source = {} if record is None else record.embedding or {}
-    name = "DEBIASED.npz" if source.get("debiasing") else str(source.get("name", "EMBEDDING"))
+    debiased = source.get("debiasing", "")
+    name = "DEBIASED.npz" if debiased else str(source.get("name", "EMBEDDING"))
     bundled, model = list_models().set_index("name")["path"], str(attrs["model"])
     if model not in bundled or load_model(bundled[model]).hash != attrs["model_hash"]:
         model = "MODEL.toml"
@@ -757,45 +667,34 @@ def _reproduction(facts: _Given) -> Iterator[Block]:
         f"bayesbias fit distances.csv --model {_shell(model)} --seed {attrs['seed']}{options} --out fit.nc\n"
         "bayesbias report fit.nc --out report.html"
     )
-    beside = [
-        f"DEBIASED.npz is the embedding debiased in the same way ({source['debiasing']})."
-        if source.get("debiasing")
-        else "",
-        "MODEL.toml is the model below: its text or priors are not those of the package." * (model == "MODEL.toml"),
-        "Frequencies are those that the notes of the fit name; --frequencies gives them." * (adjusted == FREQUENCY),
-        f"Distances were adjusted for {adjusted}, with numbers of the user's own: that takes bb.fit(table, adjust=...)."
-        if adjusted and adjusted not in (FREQUENCY, LENGTH)
-        else "",
-    ]
-    yield Items([sentence for sentence in beside if sentence])
+    own_numbers = adjusted and adjusted not in (FREQUENCY, LENGTH)
+    beside = {
+        f"DEBIASED.npz is the embedding debiased in the same way ({source.get('debiasing')}).": bool(
+            source.get("debiasing")
+        ),
+        "MODEL.toml is the model below: its text or priors are not those of the package.": model == "MODEL.toml",
+        "Frequencies are those that the notes of the fit name; --frequencies gives them.": adjusted == FREQUENCY,
+        f"Distances were adjusted for {adjusted}, with numbers of the user's own: that takes bb.fit(table, "
+        "adjust=...).": own_numbers,
+    }
+    yield Items([sentence for sentence, applies in beside.items() if applies])
     versions = ", ".join(f"{name} {value}" for name, value in facts.result.versions.items())
-    yield Items(
-        [
-            f"Versions: {versions}.",
-            f"Hash of the model: {attrs['model_hash'][:16]}. Hash of the distances: {_hash(facts.table)[:16]}.",
-            f"Seed {attrs['seed']}, engine {attrs['engine']}.",
-        ]
-    )
+    hashes = f"Hash of the model: {attrs['model_hash'][:16]}. Hash of the distances: {_hash(facts.table)[:16]}."
+    yield Items([f"Versions: {versions}.", hashes, f"Seed {attrs['seed']}, engine {attrs['engine']}."])
     yield Code(attrs["model_text"])
 
 
 def _shell(text: str) -> str:
     """A word that a shell takes as one."""
-    return (
-        text
-        if text.replace("-", "").replace("_", "").replace(".", "").isalnum()
-        else "'" + text.replace("'", "'\\''") + "'"
-    )
+    plain = text.translate(str.maketrans("", "", "-_."))
+    return text if plain.isalnum() else "'" + text.replace("'", "'\\''") + "'"
 
 
 def _hash(table: pd.DataFrame) -> str:
     """A number for the words and distances of a table, whatever the order of its rows."""
+    columns = table[["protected_word", "attribute_word", "connection", "distance"]].astype({"distance": float})
     rows = sorted(
         f"{word}\t{attribute}\t{connection}\t{distance!r}"
-        for word, attribute, connection, distance in table[
-            ["protected_word", "attribute_word", "connection", "distance"]
-        ]
-        .astype({"distance": float})
-        .itertuples(index=False)
+        for word, attribute, connection, distance in columns.itertuples(index=False)
     )
     return hashlib.sha256("\n".join(rows).encode("utf-8", "surrogatepass")).hexdigest()

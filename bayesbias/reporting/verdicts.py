@@ -27,14 +27,6 @@ from bayesbias.models.fits import UNRELATED
 from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, PHRASES, labelled
 
-RESERVATIONS = {
-    "independent": (
-        "This model treats distances that share an attribute word as independent. They are not, so its intervals "
-        "are narrower than they should be; take an interval that only just excludes 0 as inconclusive.",
-    ),
-    "modelled": (UNRELATED,),
-}
-
 
 def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | None = None) -> list[str]:
     """What a fit says about the whole word list, and the reservations that belong to it.
@@ -54,8 +46,7 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
 
     Examples
     --------
-    >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> post = bb.fit(table, seed=0)
+    >>> post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
     >>> bb.checks.verdict_sentences(post)[0].split(":")[0]
     'Inconclusive'
     """
@@ -63,12 +54,14 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
     verdict = diagnose(post) if verdict is None else verdict
     if not isinstance(verdict, Verdict):
         raise InputError(f"verdict is {type(verdict).__name__}: give what diagnose returns")
-    sentences = [] if verdict.ok else [verdict.headline()]
-    sentences += contrast_sentences(result, prob)
-    sentences += effective_sentences(result)
-    sentences += frequency_sentences(result, prob)
-    sentences += verdict.notes
-    sentences += reservations(result)
+    sentences = [
+        *([] if verdict.ok else [verdict.headline()]),
+        *contrast_sentences(result, prob),
+        *effective_sentences(result),
+        *frequency_sentences(result, prob),
+        *verdict.notes,
+        *reservations(result),
+    ]
     return list(dict.fromkeys(sentences))
 
 
@@ -76,7 +69,14 @@ def reservations(result: Fit) -> tuple[str, ...]:
     """What a fit's model takes for granted, and whether its numbers are scores."""
     record = result.data.coverage
     scores = () if record is None else record.on_scores
-    return (*scores, *RESERVATIONS.get(result.tree.attrs.get("attribute_words", ""), ()))
+    taken = {
+        "independent": (
+            "This model treats distances that share an attribute word as independent. They are not, so its intervals "
+            "are narrower than they should be; take an interval that only just excludes 0 as inconclusive."
+        ),
+        "modelled": UNRELATED,
+    }.get(result.tree.attrs.get("attribute_words", ""))
+    return scores if taken is None else (*scores, taken)
 
 
 def contrast_sentences(result: Fit, prob: float) -> list[str]:
@@ -93,7 +93,15 @@ def contrast_sentences(result: Fit, prob: float) -> list[str]:
     for control in decomposable_controls(result)[:1]:
         sentences.append(decomposition_sentence(decomposition(result.tree, control, prob)))
         named.append(control)
-    return sentences + [_brief_sentence(result, name, prob) for name in others if name not in named]
+    for other in (name for name in others if name not in named):
+        table = contrasts(result.tree, "associated", other, prob=prob)
+        row, labels = table.iloc[0], result.labels
+        sentences.append(
+            f"Beside {labelled(other, labels, PHRASES)}, associated{MINUS}{labelled(other, labels)} is "
+            f"{signed(row['mean'])} ({percent(prob)} interval {ends_of(row)}, which "
+            f"{'excludes' if excludes_zero(row) else 'includes'} 0)."
+        )
+    return sentences
 
 
 def effective_sentences(result: Fit) -> list[str]:
@@ -172,14 +180,4 @@ def _answer(row: pd.Series, kind: str) -> str:
     return (
         f"Inconclusive: whether these protected words are closer to their own stereotypes than to {kind}. The "
         "interval includes 0."
-    )
-
-
-def _brief_sentence(result: Fit, other: str, prob: float) -> str:
-    table = contrasts(result.tree, "associated", other, prob=prob)
-    row, labels = table.iloc[0], table.attrs.get("labels", {})
-    settled = "excludes" if excludes_zero(row) else "includes"
-    return (
-        f"Beside {labelled(other, labels, PHRASES)}, associated{MINUS}{labelled(other, labels)} is "
-        f"{signed(row['mean'])} ({percent(prob)} interval {ends_of(row)}, which {settled} 0)."
     )

@@ -1,17 +1,27 @@
-"""Commands on metrics, silhouettes, reliability and stability."""
+"""Commands on one embedding, distance table or fit, and on metrics, silhouettes, reliability and stability."""
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
-from bayesbias.cli import names
-from bayesbias.cli.options import NUMBERS, Given, Option, command, written
+from bayesbias.cli import names, reading
+from bayesbias.cli.options import FRESH, NUMBERS, PICTURE, SOURCES, WORDS, Given, Option, command, written
 from bayesbias.cli.reading import csv_table, extra_options, names_of, short_names
 from bayesbias.cli.reading import embeddings as load_embeddings
-from bayesbias.cli.screen import say, say_notes, show
-from bayesbias.cli.writing import Made, save_table
+from bayesbias.cli.screen import (
+    Made,
+    save_picture,
+    save_table,
+    say,
+    say_notes,
+    show,
+    show_contrasts,
+    show_coverage,
+    working,
+)
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,9 +32,187 @@ if TYPE_CHECKING:
     from bayesbias.metrics import Query
 
 
+@command(
+    "distances:distance_table",
+    "embedding words out case keep_duplicates relatedness twins trust_pickle",
+    out=written("a distance table", *reading.TABLES),
+    relatedness=Option("Estimate the covariance from the whole vocabulary, which takes longer."),
+)
+def distances(given: Given) -> None:
+    """Cosine distances between protected words and attribute words."""
+    from bayesbias.embeddings import spellings
+
+    listed = bb.load_words(given.words)
+    wanted: Any = spellings(listed.every_word(), given.case, listed.language)
+    if given.relatedness:  # spellings other than those of the lists have ranks that the file's sample would not follow
+        wanted = listed if given.case == "as-is" else None
+    kv = bb.load_embedding(given.embedding, words=wanted, trust_pickle=given.trust_pickle)
+    table = given.call(bb.distance_table, kv=kv, words=listed)
+    bb.write_distance_table(table, given.out)
+    show_coverage(table)
+    say(f"{len(table):,} distances written to {given.out}")
+
+
+@command(
+    "models:fit distances:read_distance_table",
+    "table=file out model engine draws seed keep_duplicates adjust frequencies",
+    out=written("a fit", ".nc"),
+    seed=FRESH,
+    keep_duplicates=Option("Count repeated rows of the table; by default as the table was written.", default=None),
+)
+def fit(given: Given) -> None:
+    """Fit a model to a distance table."""
+    table = given.call(bb.read_distance_table, path=given.file)
+    show_coverage(table)
+    post = given.call(bb.fit, table=table)
+    bb.save_fit(post, given.out)
+    say(str(bb.diagnose(post)))
+    if given.adjust is not None:
+        from bayesbias.comparison import adjustment
+
+        show(adjustment(post).round(3), "Contrasts before and after")
+    say(f"fit of model {post.attrs['model']} (seed {post.attrs['seed']}) written to {given.out}")
+
+
+@command(
+    "checks.confounds:balance",
+    "table=files frequencies attribute",
+    table=Option("A distance table, .csv or .parquet, or several.", list[Path]),
+    frequencies=SOURCES,
+    attribute=Option("frequency or length."),
+)
+def balance(given: Given) -> None:
+    """Whether word lists differ in frequency, and whether that matters for distances and for several embeddings."""
+    if len(given.files) > 1:
+        many = given.call(bb.balance, data=reading.measured([str(path) for path in given.files])[0])
+        show(many.contrasts.round(3), "Lists of the contrasts", whole="embedding")
+        say(many.text())
+        return
+    balanced = given.call(bb.balance, data=bb.read_distance_table(given.files[0]))
+    show(balanced.lists.round(2), f"Words by {balanced.attribute} ({balanced.source})")
+    show(balanced.contrasts.round(3), "Lists of the contrasts")
+    for text in (balanced.sentence, *balanced.notes):
+        say(text)
+
+
+@command(
+    "comparison:contrasts",
+    "fit=post first second prob rope population by rows out",
+    rope=Option("Half width of the region of practical equivalence, in cosine distance."),
+    out=written("a table of contrasts", ".csv", said="contrasts"),
+)
+def contrasts(given: Given) -> Any:
+    """How much closer one kind of attribute word is than another."""
+    from bayesbias.comparison import decomposable_controls, decomposition_sentence
+    from bayesbias.models.results import Fit
+
+    table = given.call(bb.contrasts)
+    show_contrasts(table)
+    controls = decomposable_controls(Fit(given.post)) if given.first == "associated" else []
+    if controls:
+        control = given.second if given.second in controls else controls[0]
+        say(f"  {decomposition_sentence(given.call(bb.decomposition, second=control))}")
+    say(str(bb.diagnose(given.post)))
+    return table
+
+
+@command(
+    "",
+    "kind file out",
+    more=True,
+    kind=Option("Of a fit: contrasts, coefficients, ...; of a table: distances, ..."),
+    file=Option("A fit, .nc, or a distance table, .csv or .parquet."),
+    out=written("a figure", ".png"),
+)
+def plot(given: Given) -> None:
+    """A figure of a fit or of a distance table. Its options follow as --name value, such as --second human."""
+    from bayesbias.plots import OF_A_FIT, OF_A_TABLE
+
+    known, holder = (OF_A_FIT, "fit") if given.file.suffix == ".nc" else (OF_A_TABLE, "distance table")
+    if given.kind not in known:
+        raise InputError(f"there is no figure {given.kind!r} of a {holder}: valid are {', '.join(known)}")
+    valid = [name for name in list(inspect.signature(known[given.kind]).parameters)[1:] if name != "ax"]
+    others, options = reading.extra_options(given.more, valid, given.kind)
+    if others:
+        raise InputError(f"a figure shows one {holder}, and {others[0]} is given too")
+    shown = bb.load_fit(given.file) if holder == "fit" else bb.read_distance_table(given.file)
+    with working("drawing"):
+        save_picture(known[given.kind](shown, **options), given.out)
+    say(f"figure written to {given.out}")
+
+
+@command(
+    "reporting.document:report",
+    "fit=post out prob sensitivity pictures",
+    out=written("a report", ".html", ".htm", ".md"),
+)
+def report(given: Given) -> None:
+    """Write a report on a fit: one HTML file, or Markdown."""
+    with working("drawing figures"):
+        given.call(bb.report, path=given.out)
+    say(f"report written to {given.out}")
+
+
+@command(
+    "calibration.false_positives:null_false_positive_rate",
+    "table model=models replicates source seed out",
+    model=Option("A model to try; may be given several times.", complete=names.models),
+    replicates=Option("How many random word lists to draw.", default=100, min=10),
+    out=written("a table of rates", ".csv", said="rates"),
+)
+def calibrate(given: Given) -> Any:
+    """How often intervals and tests call a bias on this table when stereotype words are random control words."""
+    from bayesbias.calibration.false_positives import null_false_positive_rate
+
+    rates = given.call(null_false_positive_rate)
+    nominal = f"{float(rates['nominal'].iloc[0]):.2f}"
+    show(rates[["method", "contrast", "rate", "se", "width"]], f"False-positive rates, nominal {nominal}")
+    return rates
+
+
+@command("comparison:plan", "what=words_or_table effect prob power first second seed out", out=PICTURE)
+def plan(given: Given) -> Any:
+    """How many words a list needs so that a contrast of a given size is seen."""
+    with working("planning"):
+        design = given.call(bb.plan)
+    say(design.sentence)
+    table = design.table()
+    table = table.drop(columns="reachable") if table["reachable"].all() else table
+    show(table, f"Words needed to see {design.effect:g} with probability {design.power:g}")
+    return design
+
+
+@command("", "table out", out=PICTURE)
+def relatedness(given: Given) -> Any:
+    """The effective sample size of each list, and whether similar words scatter as the vectors predict."""
+    from bayesbias.checks.convergence import check_relatedness
+
+    related = bb.relatedness(given.table)
+    say(related.sentence)
+    show(related.effective_words(), "Words, and their effective sample size")
+    show(check_relatedness(given.table), "Scatter of control words against its prediction")
+    return related
+
+
+@command(
+    "calibration.topics:topic_null",
+    "embedding=kv words=words_or_query metric replicates kind seed out trust_pickle",
+    words=Option("A bundled word list or query, or the path of a TOML file.").over(WORDS),
+    replicates=Option("How many random word lists to draw.", min=1),
+    out=PICTURE,
+)
+def topics(given: Given) -> Any:
+    """How large a contrast is for random topics of the vocabulary in place of the word lists."""
+    null = given.call(bb.topic_null)
+    say(null.sentence)
+    say_notes(f"{note}." for note in null.notes)
+    show(null.table(), "Observed values among those of random lists")
+    return null
+
+
 TESTED = ("weat", "weat_effect_size")
-MEASURES = written("a table of measures", ".csv")
 SETTINGS = ("corpus", "algorithm", "dims", "seed", "path")
+MEASURES = written("a table of measures", ".csv")
 
 
 def _benchmarks(path: Path) -> dict[str, dict[str, float]]:
@@ -34,8 +222,8 @@ def _benchmarks(path: Path) -> dict[str, dict[str, float]]:
         raise InputError(
             f"{path} has the columns {', '.join(table.columns)}: give embedding and a column for each benchmark"
         )
-    names = table["embedding"].astype(str)
-    return {str(name): dict(zip(names, table[name], strict=True)) for name in table.columns if name != "embedding"}
+    names = table.pop("embedding").astype(str)
+    return {str(name): dict(zip(names, scores, strict=True)) for name, scores in table.items()}
 
 
 @command(
@@ -220,9 +408,11 @@ def reliability(given: Given) -> Any:
     query=Option("Measure every metric and the contrast on this query too.", default=None, complete=names.queries),
     draws=Option("Bootstrap draws of pairs and words.", min=2),
     out=NUMBERS,
-    measures=Option("With --query: also write every measure as .csv.", default=None).over(MEASURES),
+    measures=Option("With --query: also write every measure as .csv.", default=None).over(
+        written("a table of measures", ".csv")
+    ),
 )
-def stability(given: Given) -> Made:
+def stability(given: Given) -> Any:
     """Whether direct bias speaks of the corpus or of how its embedding was trained."""
     if given.measures is not None and given.query is None:
         raise InputError("--measures writes what --query measures: give --query too")
@@ -233,21 +423,23 @@ def stability(given: Given) -> Made:
     for note in study.notes:
         say(note)
     show(study.table().drop(columns="isotropic"), "Direct bias, 89% bootstrap intervals")
-    _say_components(study.table())
+    try:
+        components = bb.stability.setting_components(study.table(), log=True, seed=0)
+    except InputError as error:
+        say(f"  no variance components: {error}")
+    else:
+        say(f"  Of the logarithm of direct bias: {components}")
+        if "corpus" in components.sizes and len(components.sizes) > 1:
+            show(components.claims(), "Do settings outweigh corpora?")
     if query is not None:
-        _say_measures(kvs, query, given.seed, given.measures)
-    return Made(study)
-
-
-def _say_measures(kvs: dict[Setting, Any], query: Query, seed: int, out: Path | None) -> None:
-    """How stable every metric and the contrast are on a query."""
-    measured = bb.stability.metric_stability(kvs, query, seed=seed)
-    summary = measured.summary().drop(columns=["low", "high"])
-    show(summary, "Measures, the most stable first: share of the corpora", whole="metric")
-    say_notes(measured.notes)
-    if out is not None:
-        save_table(measured.table(), out)
-        say(f"{len(measured.table())} rows written to {out}")
+        measured = bb.stability.metric_stability(kvs, query, seed=given.seed)
+        summary = measured.summary().drop(columns=["low", "high"])
+        show(summary, "Measures, the most stable first: share of the corpora", whole="metric")
+        say_notes(measured.notes)
+        if given.measures is not None:
+            save_table(measured.table(), given.measures)
+            say(f"{len(measured.table())} rows written to {given.measures}")
+    return study
 
 
 def _by_setting(given: Given) -> dict[Setting, Any]:
@@ -285,17 +477,3 @@ def _of_file(path: Path, trust_pickle: bool) -> dict[Setting, Any]:
             raise InputError(f"{path} gives {setting.label} twice: give each setting once")
         by_setting[setting] = load_embedding(folder / str(row["path"]), trust_pickle=trust_pickle)
     return by_setting
-
-
-def _say_components(table: pd.DataFrame) -> None:
-    """What direct bias varies with, and whether settings outweigh corpora."""
-    from bayesbias.stability import setting_components
-
-    try:
-        components = setting_components(table, log=True, seed=0)
-    except InputError as error:
-        say(f"  no variance components: {error}")
-        return
-    say(f"  Of the logarithm of direct bias: {components}")
-    if "corpus" in components.sizes and len(components.sizes) > 1:
-        show(components.claims(), "Do settings outweigh corpora?")

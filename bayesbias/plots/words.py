@@ -1,0 +1,615 @@
+"""Figures of words: how they are related, between two poles, between two axes, and whole vocabularies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from math import ceil
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+from matplotlib.text import Text
+from matplotlib.ticker import NullLocator, PercentFormatter
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
+
+from bayesbias._checks import text, whole_number
+from bayesbias._core.related import MIDDLES, STEP, similarity_bins
+from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._phrases import negatives, percent
+from bayesbias.axes import Audit, Axis, Quadrants
+from bayesbias.checks.summaries import PROB, interval_ends
+from bayesbias.distances import Relatedness, relatedness
+from bayesbias.errors import InputError
+from bayesbias.plots.style import (
+    COLOURS,
+    FAINT,
+    INK,
+    LETTERS,
+    Look,
+    Picture,
+    draw_row,
+    label_rows,
+    new_figure,
+    note,
+    note_below,
+    one_panel,
+    picture,
+    style_axes,
+    word_labels,
+)
+from bayesbias.words import words_given
+
+if TYPE_CHECKING:
+    from matplotlib.transforms import Bbox
+
+LABELLED = 150  # words up to which each has its label
+IN_TWO_LINES, MOST_LISTS = 20, 56  # lists up to which their labels have two lines, and up to which they have labels
+# in inches: beside labels, lines that lead to them, title and scale of a panel, between panels, around them
+GAP, LEADER, HEAD, SCALE, APART, MARGIN = 0.06, 0.2, 0.3, 0.45, 0.15, 0.12
+POINTS = 72
+
+
+class Panel(NamedTuple):
+    """Similarities of words in the order of their lists."""
+
+    title: str
+    measure: str  # what the values are
+    most: float  # the end of their scale
+    values: FloatArray
+    words: Sequence[str]  # their labels; none where there are too many
+    lists: Sequence[str]
+    sizes: Sequence[int]  # of the lists
+    cell: float  # side in inches
+
+    @property
+    def side(self) -> float:
+        """Length of a side, in inches."""
+        return self.cell * len(self.values)
+
+    @property
+    def font(self) -> float:
+        """Size of the words' labels."""
+        return min(7.5, 0.95 * POINTS * self.cell)
+
+
+@picture()
+def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
+    """The similarity of attribute words and of protected words, list by list.
+
+    Above is the similarity of attribute words, the cosine of their vectors less the mean of the vocabulary; a word of
+    two lists appears in both. Below is the correlation of the bias of protected words beyond what the words of their
+    groups share (:meth:`Relatedness.families`). Within a list similar words are next to one another (average linkage).
+    Each list is labelled with the number of its words, and their effective number. Words have labels
+    where there are at most 150.
+
+    Parameters
+    ----------
+    holder
+        A result of :func:`relatedness`, or a distance table or a fit that carries one.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> bb.plots.plot_relatedness(table).savefig("relatedness.png")
+    """
+    relatedness = _held_relatedness(holder, "plot_relatedness")
+    panels = [_panel(relatedness, protected) for protected in (False, True)]
+    return _drawn(panels, f"{relatedness.sentence} Similarity 0 is that of two random words.")
+
+
+def _panel(relatedness: Relatedness, protected: bool) -> Panel:
+    """Words put in order, and every list labelled: its words, and their effective number."""
+    if protected:
+        title, measure = "Protected words: correlation of their bias beyond what their group shares", "correlation"
+        known, similarity, most, usual = relatedness.protected_words, relatedness.families(), 1.0, 4.0
+    else:
+        title, measure, usual = "Similarity of attribute words", "similarity (centred cosine)", 7.5
+        units = relatedness.units.astype(float)
+        known, similarity = relatedness.attribute_words, units @ units.T
+        apart = np.abs(similarity[np.triu_indices(len(similarity), 1)])
+        most = max(0.3, ceil(10 * float(np.quantile(apart, 0.99))) / 10) if len(apart) else 1.0
+    lists = [
+        (name if protected else f"{name} ({kind})", words)
+        for name, kind, words in relatedness.lists
+        if (kind == "protected") == protected
+    ]
+    place = {word: i for i, word in enumerate(known)}
+    rows = np.concatenate([clustered(similarity, np.array([place[word] for word in words])) for _, words in lists])
+    words = word_labels([known[row] for row in rows]).tolist() if len(rows) <= LABELLED else []
+    labels: list[str] = []
+    if len(lists) <= MOST_LISTS:
+        table = relatedness.effective_words()
+        effective = table.loc[(table["kind"] == "protected") == protected, "effective"]
+        between = "\n" if len(lists) <= IN_TWO_LINES else ", "
+        labels = [
+            f"{name}{between}{len(words)} words; effective {worth:.1f}" if len(words) > 1 else f"{name}{between}1 word"
+            for name, (_, words), worth in zip(word_labels([name for name, _ in lists]), lists, effective, strict=True)
+        ]
+    # cells fill a panel of the usual side, large enough for labels of words and of lists
+    cell = min(max(usual / len(rows), 0.064 if words else 0.0), 0.26)
+    cell = max(cell, _height(labels) * len(labels) / len(rows))
+    sizes = [len(words) for _, words in lists]
+    return Panel(title, measure, most, similarity[np.ix_(rows, rows)], words, labels, sizes, cell)
+
+
+def clustered(similarity: FloatArray, rows: IntArray) -> IntArray:
+    """Rows of a matrix in an order that puts similar ones next to one another (average linkage)."""
+    if len(rows) < 3:
+        return rows
+    apart = np.clip(1 - similarity[np.ix_(rows, rows)], 0, None)
+    np.fill_diagonal(apart, 0)
+    # of long lists the best order of the leaves takes too long
+    return rows[leaves_list(linkage(squareform(apart, checks=False), "average", optimal_ordering=len(rows) <= 250))]
+
+
+def _height(labels: Sequence[str]) -> float:
+    """Height of the label of a list in inches, in two lines or one."""
+    return 0.32 if len(labels) <= IN_TWO_LINES else 0.16
+
+
+def _drawn(panels: Sequence[Panel], sentences: str) -> Picture:
+    """Panels one below the other, laid out in inches."""
+    left = GAP + max(_widest(panel.words, panel.font) for panel in panels)
+    right = max(panel.side + LEADER + 2 * GAP + _widest(panel.lists, 8.0) for panel in panels)
+    titles = max(_widest([panel.title], 10.0, "bold") for panel in panels)
+    width = max(5.5, 2 * MARGIN + left + max(right, titles))
+    foot = 0.14 * ceil(1 + len(sentences) / (LETTERS * width))
+    height = sum(HEAD + panel.side + SCALE for panel in panels) + APART * len(panels) + foot + 2 * MARGIN
+    figure = new_figure(width, height)
+    figure.set_layout_engine("none")
+    top = height - MARGIN
+    for panel in panels:
+        bottom = top - HEAD - panel.side
+        place = ((MARGIN + left) / width, bottom / height, panel.side / width, panel.side / height)
+        axes = figure.add_axes(place, gid=panel.measure)
+        _heat_map(axes, panel)
+        bar = figure.add_axes(((MARGIN + left) / width, (bottom - 0.2) / height, 1.5 / width, 0.1 / height))
+        within = "both" if (np.abs(panel.values) > panel.most + 1e-6).any() else "neither"
+        colours = figure.colorbar(axes.images[0], cax=bar, orientation="horizontal", extend=within)
+        colours.outline.set_visible(False)
+        bar.set_xticks([-panel.most, 0, panel.most], [f"\N{MINUS SIGN}{panel.most:g}", "0", f"{panel.most:g}"])
+        bar.tick_params(labelsize=7.5, length=2)
+        look: Any = {"xycoords": "axes fraction", "va": "center", "fontsize": 8, "color": None}
+        note(bar, panel.measure, (1, 0.5), (14, 0), **look)
+        top = bottom - SCALE - APART
+    note_below(figure, sentences)
+    return figure
+
+
+def _widest(labels: Sequence[str], size: float, weight: str = "normal") -> float:
+    """Width of the widest of some labels, in inches."""
+    figure = new_figure(1, 1)
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    texts = [Text(0, 0, label, fontsize=size, fontweight=weight, figure=figure) for label in labels]
+    return max((text.get_window_extent(renderer).width / figure.dpi for text in texts), default=0.0)
+
+
+def _heat_map(axes: Axes, panel: Panel) -> None:
+    """The similarities, and right of them each list with a bracket: data are inches from the upper left corner."""
+    side, most = panel.side, panel.most
+    axes.imshow(panel.values, "RdBu_r", vmin=-most, vmax=most, extent=(0, side, side, 0), interpolation="nearest")
+    axes.spines[:].set_color(FAINT)
+    axes.set_title(panel.title, loc="left", fontweight="bold")
+    axes.set_xticks([])
+    axes.set_yticks(panel.cell * (np.arange(len(panel.words)) + 0.5), panel.words)
+    axes.tick_params(length=0, pad=POINTS * GAP / 2, labelsize=panel.font)
+    ends = panel.cell * np.cumsum(panel.sizes)
+    for end in ends[:-1]:
+        width = 0.7 if len(ends) <= IN_TWO_LINES else 0.3
+        axes.plot([0, side], [end, end], [end, end], [0, side], color=INK, linewidth=width)
+    axes.set(xlim=(0, side), ylim=(side, 0))
+    begins = ends - panel.cell * np.array(panel.sizes)
+    look: dict[str, Any] = {"color": FAINT, "linewidth": 0.9, "clip_on": False}
+    for begin, end in zip(begins, ends, strict=True):
+        inset = min(0.02, 0.2 * (end - begin))
+        axes.plot([side + GAP] * 2, [begin + inset, end - inset], **look)
+    if panel.lists:
+        middles = (begins + ends) / 2
+        heights = spread(middles, _height(panel.lists), side)
+        for label, middle, height in zip(panel.lists, middles, heights, strict=True):
+            axes.plot([side + GAP, side + LEADER], [middle, height], **look)
+            axes.text(side + LEADER + GAP, height, label, fontsize=8, va="center", linespacing=1.1)
+
+
+def spread(middles: FloatArray, height: float, side: float) -> FloatArray:
+    """Places of labels of a height, as near to the given ones as they can be without overlap, within a side."""
+    steps = height * np.arange(len(middles))
+    from scipy.optimize import isotonic_regression  # loads slowly
+
+    fitted: FloatArray = isotonic_regression(middles - steps).x
+    return np.clip(fitted, height / 2, max(height / 2, side - height / 2 - steps[-1])) + steps
+
+
+BROAD = 5  # bins of similarity that make one bar of a histogram
+DASHES = ("-", (0, (6, 2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1.2)), (0, (9, 2, 2, 2, 2, 2)))  # of components
+BARS = "#BDBDBD"
+KINDS = {"stereotype": "#D55E00", "control": "#009E73"}  # kinds of attribute lists, and the colours of their pairs
+
+
+@picture()
+def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
+    """The correlation of two words' distances by the similarity of the words, as estimated from the vectors.
+
+    One line for each of the largest components of the protected words (at most five), thin where no pair of sampled
+    words is that similar and the curve is extended to 1. Below are the number of sampled pairs in each bin of
+    similarity, and the similarities of two words of one attribute list beside those of random pairs of the vocabulary.
+
+    Parameters
+    ----------
+    holder
+        As in :func:`plot_relatedness`.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> bb.plots.plot_variogram(table).savefig("variogram.png")
+    """
+    relatedness = _held_relatedness(holder, "plot_variogram")
+    within = {kind: values for kind in KINDS if len(values := _similarities_within(relatedness, kind))}
+    counts, parts = relatedness.pairs.counts, relatedness.components
+    met: FloatArray = MIDDLES[counts > 0].astype(float)
+    figure = new_figure(7.0, 6.4)
+    curves, sampled, lists = figure.subplots(3, 1, sharex=True, height_ratios=(3.4, 1, 1.1))
+    _curves(curves, relatedness, met)
+    sampled.bar(MIDDLES, counts, STEP, color=BARS, linewidth=0)
+    sampled.set_yscale("log")
+    sampled.set_ylim(0.7, 3 * max(int(counts.max()), 10))
+    sampled.yaxis.set_minor_locator(NullLocator())
+    style_axes(sampled)
+    sampled.set_ylabel("sampled\npairs")
+    _spread(lists, counts, within)
+    lists.set_xlim(max(-1.0, min([met[0], *(values.min() for values in within.values())]) - 0.03), 1.01)
+    lists.set_xlabel("similarity of two words (cosine of their vectors less the vocabulary's mean)")
+    typical = parts.variances @ parts.correlations / parts.variances.sum()
+    sentences = [
+        f"Within a {kind} list two words have a similarity of {values.mean():.2f} on average, and the correlation "
+        f"of their distances is {typical[similarity_bins(values)].mean():.2f} on average (all components)."
+        for kind, values in within.items()
+    ]
+    beyond = "Grey: no two sampled words are that similar, and the curves are extended."
+    note_below(figure, relatedness.sentence, beyond, *map(negatives, sentences))
+    return figure
+
+
+def _held_relatedness(holder: object, plot: str) -> Relatedness:
+    """Relatedness as given, or of a table or a fit."""
+    if isinstance(holder, Relatedness):
+        return holder
+    if isinstance(holder, pd.DataFrame | xr.DataTree):
+        return relatedness(holder)
+    raise InputError(
+        f"given is {type(holder).__name__}: {plot} takes what relatedness returns, or a distance table or a fit that "
+        "carries it"
+    )
+
+
+def _similarities_within(relatedness: Relatedness, kind: str) -> FloatArray:
+    """Similarities of all pairs of different words of one list, one list of a kind after the other."""
+    every = [relatedness.units_of(words) for _, listed, words in relatedness.lists if listed == kind]
+    parts = [(units @ units.T)[np.triu_indices(len(units), 1)].astype(float) for units in every]
+    return np.concatenate([np.empty(0), *parts])
+
+
+def _curves(axes: Axes, relatedness: Relatedness, met: FloatArray) -> None:
+    """A line for each of up to five components that hold more than a small share of the variance."""
+    table = relatedness.variogram()
+    table = table[(table["component"] < len(DASHES)) & ((table["share"] >= 0.005) | (table["component"] == 0))]
+    for i, (_, rows) in enumerate(table.groupby("component")):
+        x, y = rows["similarity"].to_numpy(), rows["correlation"].to_numpy()
+        colour, width = COLOURS[i], 1.9 if i == 0 else 1.3
+        label = f"component {i + 1}: {rows['share'].iloc[0]:.0%} of the variance"
+        known = (x >= met[0]) & (x <= met[-1])
+        axes.plot(x[known], y[known], color=colour, linewidth=width, linestyle=DASHES[i], label=label, zorder=4)
+        for beyond in (x <= met[0], np.append(x >= met[-1], True)):
+            ends = np.append(x, 1.0)[: len(beyond)][beyond], np.append(y, 1.0)[: len(beyond)][beyond]
+            axes.plot(*ends, color=colour, linewidth=0.7, zorder=3)
+    axes.plot([-1, 1], [-1, 1], color=FAINT, linewidth=0.9, linestyle=":", label="correlation = similarity", zorder=2)
+    for begin, end in ((-1.0, met[0] - STEP / 2), (met[-1] + STEP / 2, 1.0)):
+        axes.axvspan(begin, end, color="#F0F0F0", linewidth=0, zorder=0)
+    axes.axhline(0, color="#BBBBBB", linewidth=0.8, zorder=1)
+    style_axes(axes, "", "Correlation of two words' distances, by the similarity of the words")
+    axes.grid(axis="y", color="#E3E3E3", linewidth=0.6)
+    axes.set_ylabel("correlation of distances\nto the protected words")
+    axes.set_ylim(max(-1.04, min(float(table["correlation"].min()), -0.4) - 0.1), 1.04)
+    axes.legend(loc="lower right", framealpha=0.9, edgecolor="none", fontsize=8)
+
+
+def _spread(axes: Axes, counts: IntArray, within: Mapping[str, FloatArray]) -> None:
+    """Shares of pairs by similarity, in broad bins; few pairs as ticks."""
+    edges = np.linspace(-1, 1, len(counts) // BROAD + 1)
+    random = counts.reshape(-1, BROAD).sum(axis=1) / counts.sum()
+    highest = float(random.max())
+    axes.stairs(random, edges, fill=True, color=BARS, label="random pairs")
+    for i, (kind, values) in enumerate(within.items()):
+        label = f"within {kind} lists ({len(values):,} pair{'s' if len(values) > 1 else ''})"
+        look: dict[str, Any] = {"color": KINDS[kind], "linewidth": 1.4, "label": label}
+        if len(values) >= 20:
+            shares = np.histogram(values, edges)[0] / len(values)
+            highest = max(highest, float(shares.max()))
+            axes.stairs(shares, edges, linestyle=DASHES[i], **look)
+        else:
+            axes.plot([], [], **look)
+        if len(values) <= 150:
+            heights = np.full(len(values), 0.9 - 0.13 * i)
+            ends = axes.get_xaxis_transform()
+            axes.vlines(values, heights, heights + 0.1, color=KINDS[kind], linewidth=0.9, transform=ends)
+    style_axes(axes, "")
+    axes.set_ylabel("share of\nthe pairs")
+    axes.set_ylim(0, 1.3 * highest)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (-0.01, 1.0), "borderpad": 0, "columnspacing": 1.5}
+    axes.legend(ncols=3, frameon=False, fontsize=8, **place)
+
+
+CALLED = "#0072B2"
+AWAY, NEAR = Look(CALLED, "o", "interval without 0"), Look(FAINT, "o", "interval with 0")
+MOST_ROWS = 100
+NAMED = 24  # points that are named
+SHOWN = 20_000  # words beyond which those that are not called are drawn from at random
+CENTRES = {
+    "vocabulary": "0 is the mean over the vocabulary",
+    "words": "0 is the mean over the words placed",
+    None: "at 0 a word is equally far from both poles",
+}
+ERRORS = {  # what bars of a population of errors are
+    "oppositions": "on an axis without a meaning, with {unit} as similar and as parallel, {mass} of intervals hold 0",
+    "pairs": "what further {unit} of this opposition would give",
+}
+
+
+@picture(Axis, "axis")
+def plot_axis(
+    axis: Axis,
+    words: Iterable[str] | None = None,
+    prob: float = PROB,
+    population: str = "oppositions",
+    labels: int = 40,
+    ax: Axes | None = None,
+) -> Figure:
+    """Words on a line between two poles, a row each, with the intervals of their places.
+
+    Words are sorted by place. Those whose interval excludes 0 are blue.
+
+    Parameters
+    ----------
+    axis
+        A result of :func:`axis`.
+    words
+        Words that are shown in any case, in bold, in place of as many of the others.
+    prob
+        Mass of the intervals.
+    population
+        What the errors are over, as in :meth:`Axis.table`.
+    labels
+        How many words are shown at most, ``words`` among them; of more words those at the two ends.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> found = bb.axis("glove-50d-slice", "affluence", words=["tennis", "golf", "boxing", "polo", "wrestling"])
+    >>> bb.plots.plot_axis(found).savefig("affluence.png")
+    """
+    most = whole_number(labels, "labels", least=0)
+    chosen = [] if words is None else words_given(words, "words")
+    whole = axis if set(chosen) <= set(axis.words) else axis.with_words(dict.fromkeys((*axis.words, *chosen)))
+    table = whole.table(prob, population=population)
+    rows = _rows(table["word"].tolist(), set(chosen), most)
+    if not 0 < len(rows) <= MOST_ROWS:
+        raise InputError(f"{len(rows)} words are to be shown: give words and labels for 1 to {MOST_ROWS}")
+    shown = table.iloc[rows].reset_index(drop=True)
+    heights = -np.arange(len(shown), dtype=float)
+    away = ((shown["low"] > 0) | (shown["high"] < 0)).to_numpy()
+    figure, axes = one_panel(ax, 6.6, 0.22 * len(shown) + 1.9)
+    unit = "pairs" if whole.paired else "words"
+    band = whole.centre == "vocabulary" and whole.adjusted is None
+    if band:
+        axes.axvspan(-whole.spread, whole.spread, color="#F1F1F1", lw=0, zorder=0)
+    for rows_of, look in ((away, AWAY), (~away, NEAR)):
+        part = shown[rows_of]
+        draw_row(axes, heights[rows_of], part["mean"], (part["low"], part["high"]), look)
+    label_rows(axes, word_labels(shown["word"]).tolist(), "place (cosine distance)", "", 0.0)
+    for tick, word in zip(axes.get_yticklabels(), shown["word"], strict=True):
+        tick.set_fontweight("bold" if chosen and len(rows) > len(chosen) and word in set(chosen) else "normal")
+    axes.set_title(f"Axis {axis.name}", loc="left", fontweight="bold", pad=26)
+    for height in heights[1:][np.diff(rows) > 1]:
+        axes.axhline(height + 0.5, color=FAINT, lw=0.6, ls=":")
+    _arrow(axes, *axis.ends)
+    note_below(
+        figure,
+        f"Bars: {percent(prob)} intervals; {ERRORS[population].format(mass=percent(prob), unit=unit)}."
+        + (" Blue: 0 is outside." if away.any() else ""),
+        f"{CENTRES[whole.centre]}.".capitalize(),
+        "Grey band: one standard deviation of places over the vocabulary." if band else "",
+        _left_out(len(table), len(rows), len(chosen)),
+        ax=ax,
+    )
+    return figure
+
+
+def _rows(words: Sequence[str], chosen: set[str], most: int) -> list[int]:
+    """Rows of the words chosen and, up to so many in all, of those at the two ends."""
+    others = [row for row, word in enumerate(words) if word not in chosen]
+    room = max(most - (len(words) - len(others)), 0)
+    if len(others) > room:
+        others = others[: (room + 1) // 2] + (others[-(room // 2) :] if room > 1 else [])
+    return sorted({*others, *(row for row, word in enumerate(words) if word in chosen)})
+
+
+def _left_out(count: int, shown: int, chosen: int) -> str:
+    if shown == count:
+        return ""
+    ends = f"the two ends of {count:,} words" if shown > chosen else f"{shown} of {count:,} words"
+    return f"Shown are {ends}{' and, in bold, those chosen' if 0 < chosen < shown else ''}; dots: words left out."
+
+
+def _arrow(axes: Axes, negative: str, positive: str) -> None:
+    """The poles above a panel, and an arrow towards the positive one."""
+    arrow = {"arrowstyle": "-|>", "color": INK, "lw": 1.1, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", (1.0, 1.0), (0.0, 1.0), xycoords="axes fraction", arrowprops=arrow, annotation_clip=False)
+    look: dict[str, Any] = {"xycoords": "axes fraction", "fontsize": 9.0, "fontweight": "bold", "color": INK}
+    for x, name, side in zip((0.0, 1.0), word_labels([negative, positive]), ("left", "right"), strict=True):
+        note(axes, name, (x, 1.0), (0, 5), ha=side, **look)
+
+
+@picture(Quadrants, "quadrants")
+def plot_quadrants(quadrants: Quadrants, labels: int = NAMED, ax: Axes | None = None) -> Figure:
+    """Traits in the plane of two axes, with the intervals of both places, and the share of traits in each quadrant.
+
+    Parameters
+    ----------
+    quadrants
+        A result of :func:`quadrants`.
+    labels
+        How many traits are named at most, those that are surest of their quadrant first.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> gender, affluence = (bb.axis("glove-50d-slice", name) for name in ("gender", "affluence"))
+    >>> found = bb.quadrants(gender, affluence, ["nurse", "banker", "maid", "butler"])
+    >>> bb.plots.plot_quadrants(found).savefig("quadrants.png")
+    """
+    most = whole_number(labels, "labels", least=0)
+    x, y = (axis.places for axis in quadrants.axes)
+    low, high = interval_ends(quadrants.draws.reshape(len(quadrants.draws), -1), quadrants.prob)
+    low, high = low.reshape(-1, 2), high.reshape(-1, 2)
+    probabilities = quadrants.table()[[f"p_{name}" for name in quadrants.names]].to_numpy()
+    sure = probabilities.max(axis=1)
+    settled = sure >= quadrants.prob
+    over = "axes without a meaning" if quadrants.population == "oppositions" else "further pairs"
+    # crosses of many traits cover each other
+    fine: dict[str, Any] = {"lw": 0.8, "alpha": 0.6} if len(x) <= 20 else {"lw": 0.5, "alpha": 0.3}
+    figure, axes = one_panel(ax, 6.6, 6.2)
+    axes.axvline(0, color=INK, lw=0.8, zorder=1)
+    axes.axhline(0, color=INK, lw=0.8, zorder=1)
+    for rows, look in ((settled, AWAY), (~settled, NEAR)):
+        axes.hlines(y[rows], low[rows, 0], high[rows, 0], color=look.colour, zorder=2, **fine)
+        axes.vlines(x[rows], low[rows, 1], high[rows, 1], color=look.colour, zorder=2, **fine)
+        axes.scatter(x[rows], y[rows], s=20, color=look.colour, edgecolor="white", lw=0.6, zorder=3)
+    reach = 1.12 * np.max(np.abs([low, high]), axis=(0, 1))
+    axes.set_xlim(-reach[0], reach[0])
+    axes.set_ylim(-reach[1], reach[1])
+    style_axes(axes)
+    axes.grid(False)
+    for side, axis in zip((axes.xaxis, axes.yaxis), quadrants.axes, strict=True):
+        negative, positive = word_labels(axis.ends)
+        side.set_label_text(f"← {negative}      {axis.name} (cosine distance)      {positive} →")
+    # quadrants come in the order (+ +), (+ -), (- +) and (- -)
+    bold: dict[str, Any] = {"transform": axes.transAxes, "fontweight": "bold", "color": INK, "linespacing": 1.4}
+    corners = []
+    for row, (right, top) in zip(quadrants.shares().to_dict("records"), product((1, 0), repeat=2), strict=True):
+        share = f"{row['quadrant']}\n{row['mean']:.0%} ({row['low']:.0%} to {row['high']:.0%})"
+        where: Any = {"ha": "right" if right else "left", "va": "top" if top else "bottom"}
+        corners.append(axes.text((0.01, 0.99)[right], (0.01, 0.99)[top], share, **where, **bold))
+    note_below(
+        figure,
+        f"Corners: expected share of the {len(x)} traits, with its {percent(quadrants.prob)} interval. Crosses: "
+        f"{percent(quadrants.prob)} intervals, over {over}. Blue: traits that lie in one quadrant with a "
+        f"probability of {percent(quadrants.prob)} or more.",
+        ax=ax,
+    )
+    _name_points(axes, quadrants.axes[0].words, x, y, np.argsort(-sure, kind="stable"), most, corners, beside=True)
+    return figure
+
+
+@picture(Audit, "audit")
+def plot_audit(found: Audit, group: str | None = None, labels: int = NAMED, ax: Axes | None = None) -> Figure:
+    """The place of each word of a vocabulary against its frequency, the words that are called in blue.
+
+    Parameters
+    ----------
+    found
+        A result of :func:`audit`.
+    group
+        Which group's contrast, where there are more than two; by default the first.
+    labels
+        How many words are named at most, those called with the largest places that have room for their names.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Examples
+    --------
+    >>> found = bb.audit("glove-50d-slice", "gender")
+    >>> bb.plots.plot_audit(found, labels=10).savefig("audit.png")
+    """
+    names = found.words["group"].cat.categories
+    label = names[0] if group is None else text(group, "group")
+    if label not in set(found.words["group"]):
+        raise InputError(
+            f"there is no contrast of {group!r}: valid are {', '.join(dict.fromkeys(found.words['group']))}"
+        )
+    table = found.words[found.words["group"] == label]
+    most = whole_number(labels, "labels", least=0)
+    ordered = bool((table["frequency_rank"] > 0).all())
+    across = table["frequency_rank"].to_numpy() if ordered else np.arange(1, len(table) + 1)
+    mean, called = table["mean"].to_numpy(), table["called"].to_numpy()
+    rest = np.flatnonzero(~called)
+    if len(rest) > SHOWN:
+        rest = np.random.default_rng(0).choice(rest, SHOWN, replace=False)
+    others = [name for name in names if name != label]
+    ends = (f"to {label}", f"to {others[0]}" if len(others) == 1 else f"away from {label}")
+    figure, axes = one_panel(ax, 7.0, 4.8)
+    rope = found.ropes[label]
+    axes.axhspan(-rope, rope, color="#F1F1F1", lw=0, zorder=0)
+    axes.axhline(0, color=FAINT, lw=0.8)
+    axes.scatter(across[rest], mean[rest], s=3, color=FAINT, alpha=0.5, lw=0, rasterized=True)
+    axes.scatter(across[called], mean[called], s=5, color=CALLED, alpha=0.55, lw=0, rasterized=True)
+    if ordered:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+    style_axes(axes)
+    reach = 1.2 * float(np.max(np.abs(mean)))
+    axes.set_ylim(-reach, reach)
+    axes.set_xlabel("rank by frequency, frequent words first" if ordered else "place in the file")
+    axes.set_ylabel("place (cosine distance)")
+    poles = [
+        axes.text(0.01, y, f"{arrow} {name}", transform=axes.transAxes, va=side, fontweight="bold", color=INK, zorder=4)
+        for y, side, arrow, name in ((0.01, "bottom", "↓", ends[0]), (0.99, "top", "↑", ends[1]))
+    ]
+    note_below(
+        figure,
+        f"Shrunken places. Blue: words called, of which {percent(found.level)} are expected to be wrong or empty. "
+        "Grey band: the region of no interest.",
+        ax=ax,
+    )
+    order = np.flatnonzero(called)
+    order = order[np.argsort(-np.abs(mean[order]), kind="stable")]
+    _name_points(axes, table["word"].tolist(), across, mean, order, most, poles, beside=False)
+    return figure
+
+
+def _name_points(
+    axes: Axes, names: Sequence[str], x: Any, y: FloatArray, order: Any, most: int, texts: Iterable[Any], beside: bool
+) -> None:
+    """Name up to ``most`` points in their order, where a name covers no other text nor, ``beside`` points, a point."""
+    axes.figure.figure.draw_without_rendering()  # places on the figure are known from here on
+    panel = axes.get_window_extent()
+    taken: list[Bbox] = [text.get_window_extent() for text in texts]
+    points = axes.transData.transform(np.column_stack([x, y]))
+    count = 0
+    for row in order:
+        if count == most:
+            break
+        how: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7.5, "parse_math": False}
+        named = axes.annotate(str(names[row]), (x[row], y[row]), (0, 0), **how)
+        named.set_path_effects([withStroke(linewidth=1.8, foreground="white")])
+        for up, side in product((3, -9), ("left", "right")):
+            named.set(position=(4 if side == "left" else -4, up), ha=side)
+            box = named.get_window_extent().padded(1.5)
+            inside = panel.x0 <= box.x0 and box.x1 <= panel.x1 and panel.y0 <= box.y0 and box.y1 <= panel.y1
+            hidden = beside and box.count_contains(np.delete(points, row, axis=0)) > 0
+            if inside and not hidden and not box.count_overlaps(taken):
+                taken.append(box)
+                count += 1
+                break
+        else:
+            named.remove()
