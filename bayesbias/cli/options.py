@@ -359,5 +359,5 @@ def _literal(module: str, value: ast.expr) -> ast.expr:
 @cache
 def _parsed(module: str) -> list[ast.stmt]:
     place = ROOT.joinpath(*module.split("."))
-    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    file = package if (package := place / "__init__.py").is_file() else place.with_suffix(".py")
     return ast.parse(file.read_text(encoding="utf-8")).body
