@@ -209,7 +209,7 @@ def demo(given: Given) -> None:
     out=FOLDER,
     model=Option(default="auto"),
     seed=FRESH,
-    topics=Option("Sets of random lists to compare the contrasts with; 0 for none.", default=500, min=0),
+    topics=Option("Sets of random lists to compare the contrasts with; 0 for none.", default=1000, min=0),
 )
 def run(given: Given) -> None:
     """An embedding and a word list of your own, from distances to figures and a report."""

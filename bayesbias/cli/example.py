@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 EMBEDDING = "google-news-slice"
-TOPICS = 500  # sets of random lists of the chance check
+TOPICS = 1000  # sets of random lists of the chance check
 
 
 def run_demo(words: str, out: Path, seed: int) -> None:
