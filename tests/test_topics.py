@@ -437,8 +437,9 @@ def test_words_found_under_another_capitalisation():
 def test_lists_more_or_less_coherent_than_any_topic_are_told():
     kv = random_vectors()
     kv["word4"] = kv["word3"] + 0.01
-    kv["word6"], kv["word7"] = -kv["word5"], kv["word5"] + 1.0
-    null = bb.topic_null(kv, lists_of(), replicates=30)
+    kv["word6"] = -kv["word5"]
+    stereotypes = {"g": ["word3", "word4"], "h": ["word5", "word6"]}
+    null = bb.topic_null(kv, bb.WordLists("made", lists_of().protected, stereotypes), replicates=30)
     row = null.coherence.set_index("list").loc["g"]
     assert row["target"] > 0.99
     assert row["reached"] < 0.9

@@ -13,7 +13,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 
 Units = NDArray[np.float32]
 
-TRIES = 20
+TRIES = 10
 """Sets of lists that are drawn for a replicate before the one nearest to what is wanted is taken."""
 CLOSE = 0.015
 """Root mean square error in similarity, within and between lists, up to which lists are as wanted."""
@@ -31,8 +31,10 @@ BLOCK = 2**23
 """Cosines of a block of replicates."""
 CACHED = 2**18
 """Cosines that are sorted at once."""
-PLACE = 2**29 - 1
-"""The bits of a double that a single does not have."""
+TAKEN = 2**30
+"""Farther than any distance."""
+PICKED = 192
+"""Words picked for each direction: so many lists of one word, one list of so many."""
 RIDGE = 1e-6
 """Added to the squared lengths of list means, which may lie on one line."""
 
@@ -152,10 +154,10 @@ def _part(unit: Units, wanted: Wanted, place: int, rng: np.random.Generator) -> 
 
     if wanted.products[place, place] >= coherence(most):
         return words
-    # the nearest of a part lie as far as more of the nearest of all: the part whose nearest 2 n are as coherent
+    # the nearest of a part lie as far as more of the nearest of all: the part whose nearest 3 n are as coherent
     pools = np.geomspace(most, words, 20).astype(np.intp).tolist()
     nearest = next((pool for pool in pools if coherence(pool) <= wanted.products[place, place]), words)
-    return min(words, max(most, 2 * size * words // nearest))
+    return min(words, max(most, 3 * size * words // nearest))
 
 
 def _best(
@@ -201,20 +203,26 @@ def _list(unit: Units, wanted: Wanted, part: int, place: int, before: Drawn, rng
     seeds = unit[_seeds(unit, before, products, rng)].astype(np.float64)
     inverse = np.linalg.inv(earlier @ earlier.transpose(0, 2, 1) + RIDGE * np.eye(count))
     aim = _aim(earlier, inverse, seeds, length, products)
-    strata = rng.permuted(np.tile(np.arange(len(weights)), (rows, 1)), axis=1)
+    # a short list varies much with the words picked, and a further pick costs less than a further direction
+    picks, size = max(1, PICKED // len(weights)), len(weights)
+    strata = rng.permuted(np.tile(np.arange(size), (rows, picks, 1)), axis=2)
     chances = rng.random(strata.shape)
-    best = Drawn(np.zeros_like(strata), np.zeros(seeds.shape, np.float32), np.full(rows, np.inf))
+    best = Drawn(np.zeros((rows, size), np.intp), np.zeros(seeds.shape, np.float32), np.full(rows, np.inf))
     left, gain, missed = np.arange(rows), np.ones(rows), np.zeros((rows, count))
     for step in range(STEPS if count else 1):
         words, means = _nearest(near, aim[left], used[left], strata[left], chances[left], weights, length)
-        short = products - np.einsum("rkd,rd->rk", earlier[left], means)
+        short = products - np.einsum("rkd,rpd->rpk", earlier[left], means)
         within = (np.vecdot(means, means) - length) * entries / max(entries - 1, 1)
         misfit = within**2 + np.vecdot(short, short)
-        better = misfit < best.misfit[left]
+        # the first that is about as near as the nearest: where none is near, the nearest itself is always the same list
+        error = np.sqrt(misfit)
+        pick = np.arange(len(left)), (error <= error.min(axis=1, keepdims=True) + CLOSE).argmax(axis=1)
+        better = misfit[pick] < best.misfit[left]
         chosen = left[better]
-        best.words[chosen], best.means[chosen], best.misfit[chosen] = words[better], means[better], misfit[better]
+        best.words[chosen], best.means[chosen] = words[pick][better], means[pick][better]
+        best.misfit[chosen] = misfit[pick][better]
         far = best.misfit[left] > CLOSE**2 * (1 + count)
-        left, short = left[far], short[far]
+        left, short = left[far], short[far].mean(axis=1)
         if not len(left):
             break
         if step:
@@ -265,24 +273,27 @@ def _nearest(
     weights: FloatArray,
     length: float,
 ) -> tuple[IntArray, Units]:
-    """Words (rows, n) near to a direction, and their means: from the pool that gives the wanted squared length.
+    """Lists (rows, picks, n) of words near to a direction, and their means: from pools that give the wanted length.
 
     ``used`` are the places of words that are taken, negative for words that have none here. A pool falls into n parts
     of nearly the same size; each gives a word: ``strata`` are the numbers of these parts, ``chances`` places within.
     """
-    rows, size = strata.shape
+    rows, picks, size = strata.shape
     most = min(len(near) - used.shape[1], max(FIRST, ROOM * size))
     order = _order(near, aim, used, most)
     steps = int(np.log(most / size) / np.log(GROWTH)) + 2
     sizes = np.unique(np.geomspace(size, most, steps).round().astype(np.intp))
-    words, means = np.empty((rows, size), np.intp), np.empty((rows, near.shape[1]), np.float32)
-    least, first, last = np.full(rows, np.inf), np.zeros(rows, np.intp), np.full(rows, len(sizes) - 1)
+    words, means = np.empty(strata.shape, np.intp), np.empty((rows, picks, near.shape[1]), np.float32)
+    least = np.full((rows, picks), np.inf)
+    first, last = np.zeros((rows, picks), np.intp), np.full((rows, picks), len(sizes) - 1)
     for _ in range(len(sizes).bit_length()):
         middle = (first + last) // 2
-        pool = sizes[middle][:, None]
+        pool = sizes[middle][..., None]
         begin, end = strata * pool // size, (strata + 1) * pool // size
-        tried = np.take_along_axis(order, begin + (chances * (end - begin)).astype(np.intp), axis=1)
-        tried_means = list_means(near, tried, weights)
+        places = begin + (chances * (end - begin)).astype(np.intp)
+        tried = np.take_along_axis(order, places.reshape(rows, -1), axis=1)
+        tried_means = list_means(near, tried.reshape(-1, size), weights).reshape(means.shape)
+        tried = tried.reshape(strata.shape)
         excess = np.vecdot(tried_means, tried_means) - length
         better = np.abs(excess) < least
         words[better], means[better], least[better] = tried[better], tried_means[better], np.abs(excess[better])
@@ -297,20 +308,23 @@ def _order(near: Units, aim: FloatArray, used: IntArray, most: int) -> IntArray:
     """The ``most`` words nearest to each direction (rows, most), the nearest first, without words that are taken."""
     words = len(near)
     order = np.empty((len(aim), most), np.intp)
-    aims, places = -aim.astype(np.float32), np.arange(words)
+    aims = (aim / np.linalg.norm(aim, axis=1, keepdims=True)).astype(np.float32)
+    # a whole number holds a word's distance in its upper bits and its place in the lower: to sort values sorts words
+    bits = int(words - 1).bit_length()
+    unit_of_distance, place = np.float32(2 ** (29 - bits)), np.arange(words, dtype=np.int32)
     step = max(1, CACHED // words)
-    keys = np.empty((min(step, len(aim)), words))
     for begin in range(0, len(aim), step):
         rows = slice(begin, begin + step)
-        far = aims[rows] @ near.T
+        distances = aims[rows] @ near.T
+        np.subtract(1, distances, out=distances)
+        distances *= unit_of_distance
+        keys = distances.astype(np.int32)
+        keys <<= bits
+        keys |= place
         row, column = np.nonzero(used[rows] >= 0)
-        far[row, used[rows][row, column]] = np.finfo(np.float32).max
-        # a single has 29 bits less than a double: they hold the word's place, so that sorted values are sorted words
-        part = keys[: len(far)]
-        part[...] = far
-        part.view(np.int64)[...] |= places
+        keys[row, used[rows][row, column]] |= TAKEN
         if 2 * most < words:
-            part.partition(most, axis=1)
-            part = part[:, :most]
-        order[rows] = np.sort(part, axis=1)[:, :most].view(np.int64) & PLACE
+            keys.partition(most, axis=1)
+            keys = keys[:, :most]
+        order[rows] = np.sort(keys, axis=1)[:, :most] & ((1 << bits) - 1)
     return order

@@ -211,7 +211,7 @@ def topic_null(
     A list grows from a random seed word, for which a list is found by looking in the direction between the seed word
     and the lists that are drawn already: its words are a random part of the words nearest to that direction. The
     number of these nearest words and the direction are chosen so that the list has the mean pairwise cosine similarity
-    of the given list, and the given mean similarity to the other lists. Where no list is within .015, up to 20 seed
+    of the given list, and the given mean similarity to the other lists. Where no list is within .015, up to 10 seed
     words are tried and the nearest is taken; ``coherence``, ``similarity`` and the notes tell what was reached. Lists
     of a replicate share no word, and hold no word of the given lists. In place of a word with several forms stand as
     many words, with their mean.
