@@ -308,7 +308,7 @@ def _order(near: Units, aim: FloatArray, used: IntArray, most: int) -> IntArray:
     """The ``most`` words nearest to each direction (rows, most), the nearest first, without words that are taken."""
     words = len(near)
     order = np.empty((len(aim), most), np.intp)
-    aims = (aim / np.linalg.norm(aim, axis=1, keepdims=True)).astype(np.float32)
+    aims = (aim / np.maximum(np.linalg.norm(aim, axis=1, keepdims=True), 1e-12)).astype(np.float32)
     # a whole number holds a word's distance in its upper bits and its place in the lower: to sort values sorts words
     bits = int(words - 1).bit_length()
     unit_of_distance, place = np.float32(2 ** (29 - bits)), np.arange(words, dtype=np.int32)
