@@ -32,7 +32,7 @@ AREAS = {
     "planning": ("How many words", "comparison.power"),
     "topics": ("Random topics", "calibration.topics"),
     "calibration": ("Calibration studies", "calibration"),
-    "simulation": ("Simulated tables and metrics", "calibration.simulation calibration.null_models"),
+    "simulation": ("Null distributions", "calibration.null_models"),
     "debiasing": ("Debiasing, before and after", "debiasing comparison.changes comparison.effects"),
     "comparison": ("Results of a comparison", "comparison.comparison"),
     "metrics": ("Classic metrics", "metrics"),

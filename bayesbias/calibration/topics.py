@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
@@ -31,7 +30,7 @@ from bayesbias.embeddings.formats import load_part
 from bayesbias.embeddings.samples import drawn_rows, sample_of
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
-from bayesbias.metrics.batch import AnyMetric, Prepared, prepared, untested
+from bayesbias.metrics.batch import AnyMetric, prepared, untested
 from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models.cells import list_contrasts, word_weights
 from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
 
 Kind = Literal["topical", "random"]
-
+Weights = dict[str, FloatArray]
 LISTS = {
     "topical": "random lists as coherent as these and as similar to each other",
     "random": "lists of unrelated random words",
@@ -456,15 +455,11 @@ class Listed(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """What is to be measured.
-
-    Rows of each attribute list, which lists are drawn together (stereotypes first, then each control list), words that
-    replicates leave out, values, reservations.
-    """
+    """What is to be measured."""
 
     lists: dict[str, Listed]
-    together: tuple[tuple[int, ...], ...]
-    taken: set[str]
+    together: tuple[tuple[int, ...], ...]  # which lists are drawn together: stereotypes first, then each control list
+    taken: set[str]  # words that replicates leave out
     observed: dict[str, float]
     centre: dict[str, float]
     values: Callable[[IntArray], FloatArray]
@@ -472,9 +467,17 @@ class _Asked(NamedTuple):
 
 
 def _given(words: object, metric: AnyMetric | None) -> WordLists | Query:
-    """Word lists or a query, as given or read."""
+    """Word lists or a query, as given or read; a name of both is a query if a metric is given."""
     if isinstance(words, str | Path):
-        words = _read(words, metric is None)
+        name: str | Path = words
+        first, second = (load_words, load_query) if metric is None else (load_query, load_words)
+        try:
+            words = first(name)
+        except InputError as error:
+            try:
+                words = second(name)
+            except InputError:
+                raise error from None
     if not isinstance(words, WordLists | Query):
         raise InputError(f"given is {type(words).__name__}: give word lists, a Query, or the name or path of either")
     if isinstance(words, Query) and metric is None:
@@ -482,19 +485,6 @@ def _given(words: object, metric: AnyMetric | None) -> WordLists | Query:
             f"{words.name!r} is a query, which has no contrasts: name a metric, one of {', '.join(METRICS)}"
         )
     return words
-
-
-def _read(name_or_path: str | Path, lists_first: bool) -> WordLists | Query:
-    def read(lists: bool) -> WordLists | Query:
-        return load_words(name_or_path) if lists else load_query(name_or_path)
-
-    try:
-        return read(lists_first)
-    except InputError as error:
-        try:
-            return read(not lists_first)
-        except InputError:
-            raise error from None
 
 
 def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
@@ -509,7 +499,8 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
     near = table.pivot_table("distance", "protected_word", "attribute_class", observed=True).reindex(
         index=protected["protected_word"], columns=names
     )
-    weights = _weights(near.to_numpy(), protected["group"].to_numpy(), names, list(lists.stereotypes))
+    known = near.notna().to_numpy()
+    weights = _weights(known, protected["group"].to_numpy(), names, list(lists.stereotypes))
     if not weights:
         shown = ", ".join(sorted(set(table["connection"])))
         raise InputError(
@@ -518,17 +509,27 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
         )
     distances = near.fillna(0.0).to_numpy()
     attributes = {name: _listed(kv, looked, words[name]) for name in names}
-    vectors = looked.units(protected["protected_word"].tolist())
+    # protected vectors that are summed by weight already, (C, lists, dimensions)
+    weighted = np.stack([w.T for w in weights.values()]) @ looked.units(protected["protected_word"].tolist())
     stereotypes = [i for i, name in enumerate(names) if name in lists.stereotypes]
+
+    def contrasts(rows: IntArray) -> FloatArray:
+        """Contrasts (replicates, C) of the words at some rows as attribute words."""
+        used, inverse = np.unique(rows, return_inverse=True)
+        cosines = weighted @ unit_rows(kv.vectors[used]).T
+        entries = list(attributes.values())
+        parts = by_list(inverse.reshape(rows.shape), [len(entry.rows) for entry in entries])
+        means = [cosines[:, i, part] @ entries[i].weights for i, part in enumerate(parts)]
+        # the weights of a contrast add up to 0, so that distances are cosines with the opposite sign
+        return -np.sum(means, axis=0).T
+
     return _Asked(
         lists=attributes,
         together=(tuple(stereotypes), *((i,) for i in range(len(names)) if i not in stereotypes)),
         taken=_taken(looked, lists),
         observed={name: float((weight * distances).sum()) for name, weight in weights.items()},
         centre=dict.fromkeys(weights, 0.0),
-        values=partial(
-            _contrast_values, kv, np.stack([w.T for w in weights.values()]) @ vectors, list(attributes.values())
-        ),
+        values=contrasts,
         notes=tuple(replace(record, relatedness="").notes()),
     )
 
@@ -540,21 +541,11 @@ def _listed(kv: KeyedVectors, looked: FoundConcepts, words: Iterable[str]) -> Li
     return Listed(np.array(rows, dtype=np.intp), tuple(map(len, forms)))
 
 
-def _weights(near: FloatArray, groups: NDArray[Any], names: list[str], stereotypes: list[str]) -> dict[str, FloatArray]:
-    """Weights (J, lists) of mean distances in each contrast.
+def _weights(known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], stereotypes: list[str]) -> Weights:
+    """Weights (J, lists) of mean distances in each contrast; ``known`` says which of these there are.
 
-    Parameters
-    ----------
-    near
-        Mean distance (J, lists) of each protected word to each list, NaN where there is none.
-    groups
-        Group (J,) of each protected word.
-    names
-        Names of the lists: that of a group for its stereotypes, else that of a control list.
-    stereotypes
-        Names of the stereotype lists.
+    The stereotypes of a group have its name, control lists their own.
     """
-    known = ~np.isnan(near)
     own = groups[:, None] == np.array(names, dtype=object)
     weights = {}
     for second in counterparts("associated", [*STEREOTYPES, *(name for name in names if name not in stereotypes)]):
@@ -574,16 +565,8 @@ def association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereo
 
     Each word's distance to its own list less the mean of those to the other lists; groups weigh the same, and words
     within a group. That is the weighted mean of the words' associations: what a list's nearness to all words and a
-    word's nearness to all lists add cancels.
-
-    Parameters
-    ----------
-    known
-        Which mean distances (J, lists) there are. Words without one of them have no weight.
-    own
-        Which list (J, lists) is that of a word's group.
-    stereotype
-        Which lists (lists,) are stereotypes. Those of groups without protected words are left out.
+    word's nearness to all lists add cancels. Words without one of the mean distances have no weight, and stereotypes of
+    groups without protected words are left out; ``own`` says which list is that of a word's group.
     """
     used = stereotype & own.any(axis=0)
     while True:
@@ -601,20 +584,6 @@ def association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereo
     return values
 
 
-def _contrast_values(kv: KeyedVectors, weighted: FloatArray, lists: list[Listed], rows: IntArray) -> FloatArray:
-    """Contrasts (replicates, C) from protected vectors that are summed by weight already, (C, lists, dimensions).
-
-    The weights of a contrast add up to 0, so that distances are cosines with the opposite sign.
-    """
-    used, inverse = np.unique(rows, return_inverse=True)
-    cosines = weighted @ unit_rows(kv.vectors[used]).T
-    parts = by_list(inverse.reshape(rows.shape), [len(listed.rows) for listed in lists])
-    means = [
-        cosines[:, place, part] @ entry.weights for place, (part, entry) in enumerate(zip(parts, lists, strict=True))
-    ]
-    return -np.sum(means, axis=0).T
-
-
 def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | None, case: Case) -> _Asked:
     """A metric of a query, or of the groups and stereotypes of word lists."""
     name, options = metric if isinstance(metric, tuple) and len(metric) == 2 else (metric, {})
@@ -628,23 +597,23 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | Non
     parts = by_list(ready.attribute_rows, sizes)
     listed = source.every_word() if isinstance(source, WordLists) else ()
     measured = ready.measure()
+
+    def replicated(rows: IntArray) -> FloatArray:
+        """The metric (replicates, 1) with the words at some rows as attribute words."""
+        values = with_attributes(ready, rows)
+        for row in np.flatnonzero(~np.isfinite(values)):
+            _finite(values[row], ready.metric.name, f"replicate {row}")
+        return values[:, None]
+
     return _Asked(
         lists={name: Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
         together=(tuple(range(len(parts))),),
         taken={*listed, *words_of(query, ready)},
         observed={str(name): _finite(measured.value, str(name), "the given lists")},
         centre={str(name): ready.metric.optimum},
-        values=partial(_metric_values, ready),
+        values=replicated,
         notes=(*query.notes, *ready.found.notes, *measured.every_note),
     )
-
-
-def _metric_values(ready: Prepared, rows: IntArray) -> FloatArray:
-    """The metric (replicates, 1) with the words at some rows as attribute words."""
-    values = with_attributes(ready, rows)
-    for row in np.flatnonzero(~np.isfinite(values)):
-        _finite(values[row], ready.metric.name, f"replicate {row}")
-    return values[:, None]
 
 
 def _finite(value: float, name: str, where: str) -> float:
