@@ -228,8 +228,7 @@ class ContextVectors:
         return replace(self, vectors=units.astype(np.float32), centre=centre, all_but_top=top)
 
     def cosines(self, frames: str = SAME) -> FloatArray:
-        """Mean cosine (words, words) of each two words over their templates; 1 with itself, NaN without a common
-        template.
+        """Mean cosine (words, words) of two words over their templates; 1 with itself, NaN without a common template.
 
         Parameters
         ----------
@@ -286,19 +285,20 @@ class ContextVectors:
         order = self._order()
         values, axes = np.linalg.eigh(matrix[np.ix_(order, order)])
         kept = values > len(values) * np.finfo(float).eps * values[-1]  # the rest are 0 but for rounding
-        vectors = axes[:, kept] * np.sqrt(values[kept])
-        kv = keyed_vectors([self.words[i] for i in order], vectors.astype(np.float32))
-        kv.bayesbias_name = self.encoder
-        return kv
+        return self._embedding(order, axes[:, kept] * np.sqrt(values[kept]))
 
     def mean_vectors(self) -> KeyedVectors:
         """One vector for each word, in the encoder's space: the mean over its sentences of its vectors of length 1.
 
         Whatever takes an embedding takes them; sentences and templates are then taken as they are.
         """
-        units, order = self.units(), self._order()
-        means = units.sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
-        kv = keyed_vectors([self.words[i] for i in order], means[order].astype(np.float32))
+        order = self._order()
+        means = self.units().sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
+        return self._embedding(order, means[order])
+
+    def _embedding(self, order: list[int], vectors: FloatArray) -> KeyedVectors:
+        """Vectors of the words in some order, with the encoder's name."""
+        kv = keyed_vectors([self.words[i] for i in order], vectors.astype(np.float32))
         kv.bayesbias_name = self.encoder
         return kv
 
