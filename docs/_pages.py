@@ -48,7 +48,7 @@ AREAS = {
     "reliability": ("Reliability: scores", "reliability"),
     "variance-components": ("Reliability: variance components", "reliability.components reliability.regression"),
     "stability": ("Stability", "stability"),
-    "training": ("Training small embeddings", "embeddings.trainer embeddings.text"),
+    "training": ("Training small embeddings", "embeddings.trainer"),
     "plots": ("Figures of fits and tables", "plots plots.fits plots.tables"),
     "plots-embeddings": ("Figures of several embeddings", "plots.embeddings"),
     "plots-axes": ("Figures of axes and metrics", "plots.axes plots.metrics"),

@@ -20,7 +20,7 @@ from bayesbias._files import home_folder, read_arrays, whole_file
 from bayesbias._progress import progress
 from bayesbias.contextual.templates import Templates, english_words, kinds_of, load_templates
 from bayesbias.contextual.vectors import POOLED, REPRESENTATIONS, WORD, ContextVectors
-from bayesbias.embeddings.text import lines_of
+from bayesbias.embeddings.readers import text_lines
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, lists_and_words, subtag, written_words
 
@@ -568,7 +568,7 @@ def _lines(corpus: str | Path | Iterable[str]) -> tuple[Iterable[object], str]:
         file = home_folder(corpus)
         if not file.is_file():
             raise InputError(f"there is no file {file}: give the path of a corpus, or sentences")
-        return lines_of(file), f"sentences of {file.name}"
+        return text_lines(file), f"sentences of {file.name}"
     if not isinstance(corpus, Iterable):
         raise InputError(f"corpus is {shown(corpus)}: give the path of a text file, or sentences")
     return corpus, "sentences of a corpus"

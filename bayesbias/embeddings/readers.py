@@ -9,6 +9,7 @@ from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO
 from zipfile import ZIP_STORED, ZipFile
@@ -33,6 +34,7 @@ FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
 PARQUET_MARK = b"PAR1"
 SAFE_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
 MOST_HEADER = 1 << 28  # bytes of the header of a safetensors file
+LINES = 1_000  # lines of a text between two looks at how much is read
 BATCH = 4096  # rows of a Parquet file that are read together
 # arrays of an .npz embedding that hold a sample of the vocabulary
 SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
@@ -564,3 +566,21 @@ def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
     raise InputError(
         f"{path} cannot be memory-mapped: write it as .npz or .safetensors with save_embedding, or read it without mmap"
     )
+
+
+def text_lines(path: Path, done: Callable[[float], None] | None = None) -> Iterator[str]:
+    """The lines of a text in UTF-8, packed by gzip or not."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == GZIP_MARK
+            file.seek(0)
+            # the place in the file itself, packed or not, is what its size is compared with
+            with TextIOWrapper(gzip.open(file) if packed else file, encoding="utf-8-sig") as lines:
+                for number, line in enumerate(lines):
+                    if done and number % LINES == 0:
+                        done(file.tell())
+                    yield line
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no text in UTF-8: {error}") from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path} is truncated or damaged: {error}") from error
