@@ -27,7 +27,7 @@ from bayesbias.distances.storage import coverage_from
 from bayesbias.distances.vocabularies import sampled_rows
 from bayesbias.embeddings import Case, Embedding, about, find_concepts, keyed_vectors, opened
 from bayesbias.embeddings.formats import load_part
-from bayesbias.embeddings.samples import drawn_rows, sample_of
+from bayesbias.embeddings.lookup import drawn_rows, sample_of
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.batch import AnyMetric, prepared, untested

@@ -29,7 +29,7 @@ from bayesbias._core.related import (
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import from_json, read_arrays, to_json
 from bayesbias._results import Result
-from bayesbias.embeddings.samples import FREQUENT
+from bayesbias.embeddings.lookup import FREQUENT
 from bayesbias.errors import InputError, listed, shown
 
 if TYPE_CHECKING:

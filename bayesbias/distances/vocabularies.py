@@ -19,10 +19,9 @@ from bayesbias._files import home_folder, read_text
 from bayesbias.distances.covariances import ENOUGH, KEY, LEAST, Relatedness, packed, relatedness_in_fit, relatedness_of
 from bayesbias.distances.storage import coverage_from
 from bayesbias.embeddings import Case, Embedding, about, find_concepts, opened
-from bayesbias.embeddings.lookup import FoundConcepts
-from bayesbias.embeddings.samples import SAMPLE as SAMPLE
-from bayesbias.embeddings.samples import directed, drawn_rows, sample_of, thinned
-from bayesbias.embeddings.samples import ordered_by_frequency as ordered_by_frequency
+from bayesbias.embeddings.lookup import SAMPLE as SAMPLE
+from bayesbias.embeddings.lookup import FoundConcepts, directed, drawn_rows, sample_of, thinned
+from bayesbias.embeddings.lookup import ordered_by_frequency as ordered_by_frequency
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, load_words, subtag
 

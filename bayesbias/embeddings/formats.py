@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from unicodedata import is_normalized, normalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +20,16 @@ from bayesbias._checks import flag
 from bayesbias._files import check_target, from_json, home_folder, to_json, whole_file
 from bayesbias._paths import shipped
 from bayesbias._progress import progress
+from bayesbias.embeddings.lookup import (
+    SAMPLE,
+    VocabularySample,
+    composed,
+    drawn_rows,
+    few,
+    have_directions,
+    ordered_by_frequency,
+    sample_of,
+)
 from bayesbias.embeddings.readers import (
     SAMPLED,
     Named,
@@ -32,8 +41,7 @@ from bayesbias.embeddings.readers import (
     mapped,
     stored_sample,
 )
-from bayesbias.embeddings.samples import SAMPLE, VocabularySample, drawn_rows, ordered_by_frequency, sample_of
-from bayesbias.errors import InputError, listed, many, near, shown
+from bayesbias.errors import InputError, many, near, shown
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -155,8 +163,8 @@ def _write_parquet(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
     pq.write_table(pa.table({"word": pa.array(words, pa.string()), "vector": column}), path)
 
 
+# vectors that are looked at together, so that a large embedding is never copied whole and a block stays in cache
 BLOCK = 1_000
-"""Vectors that are looked at together, so that a large embedding is never copied whole and a block stays in cache."""
 
 
 type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike]
@@ -247,8 +255,7 @@ def load_part(
     return kv, vars(kv).pop(VOCABULARY, None)
 
 
-VOCABULARY = "bayesbias_vocabulary"
-"""Name of the whole vocabulary on an embedding of which a part is being loaded."""
+VOCABULARY = "bayesbias_vocabulary"  # name of the whole vocabulary on an embedding of which a part is being loaded
 
 
 class Vocabulary(NamedTuple):
@@ -266,24 +273,6 @@ class Vocabulary(NamedTuple):
         usable = rows[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
         first = np.isin(rows, drawn[np.isin(drawn, usable)][:most])
         return rows[first], vectors[first]
-
-
-EXCLUDED = {normalize("NFC", x): x for x in map(chr, range(0x900, 0xE00)) if not is_normalized("NFC", x)}
-"""Two characters of Indic scripts to the one that texts often hold for them, and that normal form C takes apart."""
-
-
-NO_BREAK = "\N{NO-BREAK SPACE}"
-
-
-def composed(word: str) -> tuple[str, ...]:
-    """A word as files may hold it: letters with accents in one character and in two, blanks as _ or without a break."""
-    if word.isascii():
-        return (word, word.replace(" ", "_"), word.replace(" ", NO_BREAK)) if " " in word else (word,)
-    whole = joined = normalize("NFC", word)
-    for parts, letter in EXCLUDED.items():
-        joined = joined.replace(parts, letter)
-    every = (word, whole, normalize("NFD", word), joined)
-    return tuple(dict.fromkeys(form.replace(" ", blank) for blank in (" ", "_", NO_BREAK) for form in every))
 
 
 class _Asked(NamedTuple):
@@ -344,8 +333,7 @@ def _sampled(vocabulary: Vocabulary, request: _Asked) -> VocabularySample | None
     return VocabularySample(words, np.ascontiguousarray(vectors), kind, len(keys), places)
 
 
-SPARE = 200
-"""Words that are read beyond those of the sample, for those whose vectors have no direction."""
+SPARE = 200  # words that are read beyond those of the sample, for those whose vectors have no direction
 
 
 def list_embeddings() -> pd.DataFrame:
@@ -373,20 +361,6 @@ def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
         vectors = kv.vectors[[kv.key_to_index[word] for word in block]]
         zero += [block[row] for row in np.flatnonzero(~have_directions(block, vectors, "the embedding")).tolist()]
     return zero
-
-
-def have_directions(words: Sequence[str], vectors: NDArray[Any], where: str) -> NDArray[np.bool_]:
-    """Which vectors (words, dimensions) are not all zeros."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        squares = np.vecdot(vectors, vectors)
-    some: NDArray[np.bool_] = np.isfinite(squares) & (squares > 0)
-    # a square may overflow or vanish where the number does not: look closer there
-    odd = np.flatnonzero(~some).tolist()
-    bad = [words[row] for row in odd if not np.isfinite(vectors[row]).all()]
-    if bad:
-        raise InputError(f"{where}: the vectors of {_few(bad)} hold NaN or infinite numbers; repair or remove them")
-    some[odd] = vectors[odd].any(axis=1)
-    return some
 
 
 def _manifest() -> dict[str, dict[str, Any]]:
@@ -519,8 +493,7 @@ class _Rows:
         return self._held
 
 
-DECADE = "-w.npy"
-"""How files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl."""
+DECADE = "-w.npy"  # how files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl
 
 
 class _PlainUnpickler(pickle.Unpickler):
@@ -667,15 +640,11 @@ def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.b
         if not some.all():
             zero += (begin + np.flatnonzero(~some & kept[part])).tolist()
     if zero:
-        _warn(f"{where}: {_few([tokens[row] for row in zero])} left out, because a vector of zeros has no direction")
+        _warn(f"{where}: {few([tokens[row] for row in zero])} left out, because a vector of zeros has no direction")
         kept[zero] = False
     if not kept.any():
         raise InputError(f"{where} holds only vectors of zeros")
     return kept
-
-
-def _few(words: list[str], shown: int = 5) -> str:
-    return listed([repr(word) for word in words], shown)
 
 
 def _warn(message: str) -> None:
