@@ -119,8 +119,8 @@ def _stereotype_rows(data: Distances) -> np.ndarray:
     return np.isin(data.connections, STEREOTYPES)[data.connection]
 
 
-def _drawn_tables(data: Distances, places: Places, pool: Pool) -> Iterator[pd.DataFrame]:
-    """For each draw the table with the stereotype words replaced, and without the control words that have left."""
+def _called_values(statistic: Metric, data: Distances, places: Places, pool: Pool) -> FloatArray:
+    """The statistic (draws,) of each table with the stereotype words replaced, without control words that have left."""
     classes, listed = np.unique(data.attribute_class, return_inverse=True)
     rows = _stereotype_rows(data)
     labels: dict[str, Iterable[str]] = {
@@ -135,19 +135,24 @@ def _drawn_tables(data: Distances, places: Places, pool: Pool) -> Iterator[pd.Da
     stands = pd.Index(data.connections).get_indexer(pd.Index(STEREOTYPES))[places.connection[word, slot]]
     new_list = np.unique(listed[rows])[places.attribute_class[word, slot]]
     place = pd.Index(pool.words).get_indexer(pd.Index(data.attribute_words))[data.attribute]
-    for chosen in pool.chosen:
-        drawn = chosen[slot]
-        near = pool.distances[word, drawn]
-        new, old = ~np.isnan(near), ~rows & ~np.isin(place, chosen)
-        codes = {
-            "protected_word": np.r_[data.word[old], word[new]],
-            "group": data.group_index[np.r_[data.word[old], word[new]]],
-            "attribute_word": np.r_[data.attribute[old], len(data.attribute_words) + drawn[new]],
-            "attribute_class": np.r_[listed[old], new_list[new]],
-            "connection": np.r_[data.connection[old], stands[new]],
-        }
-        columns = {name: texts[name].take(code) for name, code in codes.items()}
-        yield pd.DataFrame({**columns, "distance": np.r_[data.y[old], near[new]]})
+    values = np.empty(len(pool.chosen))
+    with progress("drawing words", len(values)) as done:
+        for i, chosen in enumerate(pool.chosen):
+            drawn = chosen[slot]
+            near = pool.distances[word, drawn]
+            new, old = ~np.isnan(near), ~rows & ~np.isin(place, chosen)
+            protected = np.r_[data.word[old], word[new]]
+            codes = {
+                "protected_word": protected,
+                "group": data.group_index[protected],
+                "attribute_word": np.r_[data.attribute[old], len(data.attribute_words) + drawn[new]],
+                "attribute_class": np.r_[listed[old], new_list[new]],
+                "connection": np.r_[data.connection[old], stands[new]],
+            }
+            columns = {name: texts[name].take(code) for name, code in codes.items()}
+            values[i] = _called(statistic, pd.DataFrame({**columns, "distance": np.r_[data.y[old], near[new]]}))
+            done(i + 1)
+    return values
 
 
 def _control_pool(data: Distances, needed: int, named: list[str], draws: int, rng: np.random.Generator) -> Pool:
@@ -252,21 +257,10 @@ class NullDistribution(Result):
     def summary(self) -> pd.DataFrame:
         """One row: the fields, with ``mean``, ``sd`` and the central 89% (``low``, ``high``) of the draws."""
         low, high = np.quantile(self.values, [(1 - PROB) / 2, (1 + PROB) / 2])
-        row = {
-            "statistic": self.statistic,
-            "source": self.source,
-            "observed": self.observed,
-            "mean": self.values.mean(),
-            "sd": self.values.std(ddof=1),
-            "low": low,
-            "high": high,
-            "quantile": self.quantile,
-            "p_value": self.p_value,
-            "p_value_se": self.p_value_se,
-            "draws": len(self.values),
-            "n_candidates": self.n_candidates,
-        }
-        return pd.DataFrame([row])
+        drawn = {"mean": self.values.mean(), "sd": self.values.std(ddof=1), "low": low, "high": high}
+        among = {"quantile": self.quantile, "p_value": self.p_value, "p_value_se": self.p_value_se}
+        row = {"statistic": self.statistic, "source": self.source, "observed": self.observed} | drawn | among
+        return pd.DataFrame([row | {"draws": len(self.values), "n_candidates": self.n_candidates}])
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
@@ -299,8 +293,8 @@ def null_distribution(
 ) -> NullDistribution:
     """A statistic on real vectors when the stereotype lists hold random words, and the observed value among them.
 
-    Each stereotype word is replaced by a word drawn at random, which takes its place in the list; no word is drawn
-    twice. Protected words and vectors stay as they are.
+    Each stereotype word is replaced by a word drawn at random; no word is drawn twice. Protected words and vectors stay
+    as they are.
 
     Parameters
     ----------
@@ -310,21 +304,20 @@ def null_distribution(
         Word lists, or what :func:`load_words` takes; or a distance table; or a :class:`Query`, for classic metrics:
         then words of the embedding stand in for its attribute words.
     statistic
-        ``"a - b"``: mean over protected words of the difference of their mean distances under two connections, at
-        least one of them associated or different. ``"weat"``: the effect size for two groups (population sd; positive
-        if own stereotypes are closer). ``"mac"``: mean over protected words and stereotype lists of their mean
-        distance. Or a function of a distance table that returns a number. For a :class:`Query` any metric that
+        ``"a - b"``: mean over protected words of the difference of their mean distances under two connections, one of
+        them at least associated or different. ``"weat"``: the effect size for two groups (population sd; positive if
+        own stereotypes are closer). ``"mac"``: mean over protected words and stereotype lists of their mean distance.
+        Or a function of a distance table that returns a number. For a :class:`Query` any metric that
         :func:`list_metrics` shows, or a pair of it and its options (those of the look-up too).
     draws, seed
         How many times the lists are drawn, and the seed.
     source
-        ``"controls"`` (the default, but for a :class:`Query`): control words, which then leave their list; for a
-        contrast with ``human`` or ``neutral`` the words of that list, else of both. The p-value is on the safe side
-        where these words are fewer than some three times all stereotype words. ``"vocabulary"`` (the only one for a
-        query): any words of the embedding that stand in none of the lists.
+        ``"controls"``: control words, which then leave their list; for a contrast with ``human`` or ``neutral`` the
+        words of that list, else of both. The p-value is on the safe side where these words are fewer than some three
+        times all stereotype words. ``"vocabulary"`` (the only one for a query): any words that stand in no list.
     match_frequency
-        From the vocabulary, draw the stand-in of a word among the 200 nearest to it in frequency rank, which is taken
-        to be the order of the embedding.
+        From the vocabulary, draw the stand-in of a word among the 200 nearest to it in the order of the embedding,
+        which is taken for that of frequency.
 
     References
     ----------
@@ -367,7 +360,7 @@ def null_distribution(
         values = np.concatenate(list(_named_values(statistic, data, places, pool)))
     else:
         label, observed = getattr(statistic, "__name__", type(statistic).__name__), _called(statistic, table)
-        values = np.array(list(_called_values(statistic, data, places, pool)))
+        values = _called_values(statistic, data, places, pool)
     odd = ~np.isfinite(values)
     if odd.any() or not np.isfinite(observed):
         raise InputError(
@@ -490,13 +483,6 @@ def _called(statistic: Metric, table: pd.DataFrame) -> float:
         raise InputError(
             f"the statistic must be a function of a distance table that returns a number: {error}"
         ) from error
-
-
-def _called_values(statistic: Metric, data: Distances, places: Places, pool: Pool) -> Iterator[float]:
-    with progress("drawing words", len(pool.chosen)) as done:
-        for i, table in enumerate(_drawn_tables(data, places, pool)):
-            yield _called(statistic, table)
-            done(i + 1)
 
 
 @dataclass(frozen=True, repr=False)
@@ -622,12 +608,10 @@ def simulate_null_weat(
         Of the cosines.
     draws, seed
         Number and seed of the samples of noise.
-    sample
+    sample, effect_size
         Cosines (2 words, 2 attributes) to look at: the first target set above the second, the first attribute set left
-        of the second. By default one sample of noise, its words dealt out so that the effect size comes near
-        ``effect_size``, as in the article: a pattern that chance made and that somebody picked.
-    effect_size
-        Of the default sample.
+        of the second. By default one sample of noise, its words dealt out so that the effect size comes near a given
+        one, as in the article: a pattern that chance made and that somebody picked.
     prob
         Probability of all intervals.
 

@@ -44,10 +44,10 @@ def simulate(
     Parameters
     ----------
     table_or_shape
-        A distance table whose rows are kept and whose distances are replaced, or a mapping with ``groups`` (name to
-        number of protected words), ``stereotypes`` (name of a group to number of attribute words), numbers of
-        ``human`` and ``neutral`` words, and ``controls`` (name of another control list to number of words); each
-        protected word then meets each attribute word.
+        A distance table whose distances are replaced, or a mapping with ``groups`` (name to number of protected words),
+        ``stereotypes`` (name of a group to number of attribute words), numbers of ``human`` and ``neutral`` words, and
+        ``controls`` (name of another control list to number of words); each protected word then meets each attribute
+        word.
     model
         A name that :func:`list_models` shows, a path or a loaded model, without a common intercept.
     truth
@@ -224,16 +224,12 @@ def sbc(
 
     Parameters
     ----------
-    model
-        The model, both for simulation and for the fit.
+    model, engine
+        The model, both for simulation and for the fit, and the engine under test.
     shape
         As in :func:`simulate`.
-    replicates
-        How many tables to simulate and fit.
-    engine
-        The engine under test.
-    seed
-        Seed of parameters, distances and fits.
+    replicates, seed
+        How many tables to simulate and fit, and the seed of parameters, distances and fits.
     draws
         Posterior draws of each fit, at least 2.
 
@@ -356,17 +352,12 @@ def null_false_positive_rate(
     source
         A control list of the table.
     models, replicates, seed, metrics, prob
-        As in :func:`false_positive_rate`.
+        As in :func:`false_positive_rate`, and so is the result.
     pool
         Words of that list from which the pseudo lists are drawn, such as its most frequent third: what differs then
         between the lists is no bias either. None: all.
     adjust, frequencies
         What the models adjust distances for, as in :func:`fit`.
-
-    Returns
-    -------
-    DataFrame
-        As of :func:`false_positive_rate`.
 
     Examples
     --------

@@ -53,6 +53,7 @@ QUESTION = (
 )
 MOST = 20_000  # words of the vocabulary among which topics are looked for
 SHORT = 0.05  # difference in mean similarity above which a note says that random lists are not like the given ones
+SIMILARITIES = ("target", "reached", "cosine_target", "cosine_reached")
 PLENTY = 5  # words of the vocabulary for each word of a replicate below which a note says that replicates are similar
 
 
@@ -76,20 +77,16 @@ class TopicNull(Result):
         similarity; NaN for one word) and ``reached`` (its mean over replicates).
     similarity
         One row a pair of lists: ``first``, ``second``, ``control`` (whether one of them is a control list), ``target``
-        (mean cosine similarity of a word of one and a word of the other) and ``reached`` (its mean over replicates),
-        ``cosine_target`` and ``cosine_reached`` (the cosine of the lists' mean vectors, from which the mean vector of
-        the words that are drawn from is subtracted).
+        (mean cosine similarity of a word of one and a word of the other) and ``reached``, ``cosine_target`` and
+        ``cosine_reached`` (the cosine of the lists' mean vectors, less the mean of the words that are drawn from).
     forms
         List to the number of forms of each of its words.
     drawn
         Words (replicates, words) of the random lists, one list after the other; :meth:`lists` has them by list.
-    kind, replicates, seed
-        What was asked.
-    embedding
-        Name of the embedding.
+    kind, replicates, seed, embedding
+        What was asked, and the name of the embedding.
     notes
-        Sentences on missing words, and on random lists that are less or more coherent than the given ones, or less or
-        more similar to each other.
+        Sentences on missing words, and on random lists that are not as coherent or similar as the given ones.
     """
 
     picture: ClassVar[str] = "plot_topic_null"
@@ -160,21 +157,20 @@ class TopicNull(Result):
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
-        statements = [QUESTION, *self._reached()] if self.kind == "topical" else []
-        return [self.sentence, *(f"{statement}." for statement in statements)]
-
-    def text(self) -> str:
-        """The result in sentences."""
-        return " ".join([*self.findings(), *(f"{note}." for note in self.notes)])
-
-    def _reached(self) -> list[str]:
-        """How similar the lists are to each other, and the random ones; control lists are in the table only."""
+        if self.kind != "topical":
+            return [self.sentence]
+        # how similar the lists are to each other, and the random ones; control lists are in the table only
         pairs = [
             f"{row['cosine_target']:.2f} and {row['cosine_reached']:.2f} ({row['first']}, {row['second']})"
             for row in self.similarity[~self.similarity["control"]].to_dict("records")
         ]
-        sentence = f"Cosines of the lists' means, as given and of the random lists: {listed(pairs)}"
-        return [sentence.replace("-", "\N{MINUS SIGN}")] if pairs else []
+        cosines = f"Cosines of the lists' means, as given and of the random lists: {listed(pairs)}."
+        reached = [cosines.replace("-", "\N{MINUS SIGN}")] if pairs else []
+        return [self.sentence, f"{QUESTION}.", *reached]
+
+    def text(self) -> str:
+        """The result in sentences."""
+        return " ".join([*self.findings(), *(f"{note}." for note in self.notes)])
 
     def sources(self) -> tuple[Any, ...]:
         """The word lists or the query, and the embedding."""
@@ -203,17 +199,16 @@ def topic_null(
     """How large a contrast or a metric is for arbitrary topics: its null distribution, without a model.
 
     Each replicate replaces every attribute list (stereotypes and controls, or the attribute sets of a query) by a
-    random list of the vocabulary. Protected words and vectors stay as they are. The random lists are as long as the
+    random list of the vocabulary; protected words and vectors stay as they are. The random lists are as long as the
     given ones, as coherent, and as similar to each other: random lists that have nothing to do with each other differ
     more than lists of one kind, such as occupations of women and of men.
 
-    A list grows from a random seed word, for which a list is found by looking in the direction between the seed word
-    and the lists that are drawn already: its words are a random part of the words nearest to that direction. The
-    number of these nearest words and the direction are chosen so that the list has the mean pairwise cosine similarity
-    of the given list, and the given mean similarity to the other lists. Where no list is within .015, up to 10 seed
-    words are tried and the nearest is taken; ``coherence``, ``similarity`` and the notes tell what was reached. Lists
-    of a replicate share no word, and hold no word of the given lists. In place of a word with several forms stand as
-    many words, with their mean.
+    A list grows from a random seed word: its words are a random part of the words nearest to a direction between the
+    seed word and the lists that are drawn already. The number of these nearest words and the direction are chosen so
+    that the list has the mean pairwise cosine similarity of the given list, and the given mean similarity to the other
+    lists. Where no list is within .015, up to 10 seed words are tried and the nearest is taken; ``coherence``,
+    ``similarity`` and the notes tell what was reached. Lists of a replicate share no word, and hold no word of the
+    given lists. In place of a word with several forms stand as many words, with their mean.
 
     The interval of a fit asks something else: what other lists *of stereotypes*, as long and as coherent as these,
     could have given. The p-value asks how often lists that have nothing to do with the groups give as much.
@@ -231,20 +226,13 @@ def topic_null(
         target sets, their stereotypes the attribute sets. By default the contrasts of associated with different and
         with each control list, as far as the lists have them. Associated - different is the mean over protected words
         of the mean distance to the own list less the mean of those to the other lists, where groups weigh the same,
-        and words within a group. A contrast with a control list is the mean over protected words of the difference of
-        two mean distances, as in :func:`cluster_interval`.
+        and words within a group. A contrast with a control list is that of :func:`cluster_interval`.
     replicates, seed
         Number of replicates, and the seed.
     kind
-        ``"topical"``: lists as coherent as the given ones and as similar to each other. ``"random"``: unrelated random
-        words.
+        ``"topical"``: as above. ``"random"``: unrelated random words.
     case
         As in :func:`distance_table`.
-
-    Returns
-    -------
-    TopicNull
-        Its ``table``, ``coherence``, ``similarity``, ``values`` and ``sentence``; :func:`plot_topic_null` draws it.
 
     Examples
     --------
@@ -384,28 +372,19 @@ def _similarity(
     names: list[str], stereotypes: tuple[int, ...], means: FloatArray, reached: Units, centre: FloatArray
 ) -> pd.DataFrame:
     """Similarities of each pair of lists: of the given ones, and the mean over replicates."""
-    given, drawn = means[None], reached.astype(np.float64)
-
-    def products(each: FloatArray) -> FloatArray:
-        return (each @ each.transpose(0, 2, 1)).mean(axis=0)
-
-    def cosines(each: FloatArray) -> FloatArray:
+    columns: dict[str, FloatArray] = {}
+    for name, each in (("target", means[None]), ("reached", reached.astype(np.float64))):
         apart = each - centre
-        return products(apart / np.maximum(np.linalg.norm(apart, axis=2, keepdims=True), 1e-12))
-
-    columns = {
-        "target": products(given),
-        "reached": products(drawn),
-        "cosine_target": cosines(given),
-        "cosine_reached": cosines(drawn),
-    }
+        directions = apart / np.maximum(np.linalg.norm(apart, axis=2, keepdims=True), 1e-12)
+        columns[name] = (each @ each.transpose(0, 2, 1)).mean(axis=0)
+        columns[f"cosine_{name}"] = (directions @ directions.transpose(0, 2, 1)).mean(axis=0)
     pairs = list(combinations(range(len(names)), 2))
     return pd.DataFrame(
         {
             "first": pd.Series([names[first] for first, _ in pairs], dtype="str"),
             "second": pd.Series([names[second] for _, second in pairs], dtype="str"),
             "control": np.array([not set(pair) <= set(stereotypes) for pair in pairs], dtype=bool),
-            **{name: np.array([table[pair] for pair in pairs], dtype=float) for name, table in columns.items()},
+            **{name: np.array([columns[name][pair] for pair in pairs], dtype=float) for name in SIMILARITIES},
         }
     )
 
@@ -432,14 +411,12 @@ def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[str]:
 
 def _few(needed: int, candidates: int, sampled: str) -> list[str]:
     """A sentence on the words that replicates are drawn from."""
-    if candidates < PLENTY * needed:
-        return [
-            f"Replicates of {needed} words are drawn from {candidates:,} words, so that they share many of them: load "
-            "more of the embedding."
-        ]
-    if sampled == "frequent":
-        return [f"The replicates' words are drawn from the {candidates:,} most frequent words."]
-    return []
+    many = (
+        f"Replicates of {needed} words are drawn from {candidates:,} words, so that they share many of them: load more "
+        "of the embedding."
+    )
+    frequent = f"The replicates' words are drawn from the {candidates:,} most frequent words."
+    return [many] if candidates < PLENTY * needed else [frequent] if sampled == "frequent" else []
 
 
 class Listed(NamedTuple):

@@ -108,14 +108,13 @@ def encode(
         common English ones, or your own. None takes 420 of these for English lists, and none for others.
     cache
         Folder where vectors are kept as they are made, under the encoder's name and the text: what was done before an
-        interruption is not done again. A name is needed then, since a function has none of its own. One sentence is
-        encoded each time, so that another encoder of the same name is noticed.
+        interruption is not done again. One sentence is encoded each time, so that another encoder of the same name is
+        noticed.
 
     Returns
     -------
     ContextVectors
-        What :func:`distance_table` takes. Its ``notes`` say whose vectors these are, which words are cut into pieces,
-        and which suit only some templates.
+        What :func:`distance_table` takes.
 
     References
     ----------

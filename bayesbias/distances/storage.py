@@ -391,11 +391,6 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
         of another file, or of one that was changed, is not read, and :func:`coverage` says that it is unknown. Words
         are written as they are: to a spreadsheet ``=1+1`` is a formula, so import the columns of words as text.
 
-    Raises
-    ------
-    OSError
-        The folder cannot be written or the disk is full; nothing half-written is left.
-
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")

@@ -65,26 +65,18 @@ def relatedness(
     Parameters
     ----------
     kv
-        The embedding, or what :func:`load_embedding` takes. A distance table or a fit gives the relatedness that it
-        carries.
+        The embedding, or what :func:`load_embedding` takes; a distance table or a fit carries its own relatedness.
     words
         Word lists, or what :func:`load_words` takes; not with a table or a fit.
     sample
         Words of the vocabulary to sample, outside of the lists. Where the file is ordered by frequency (its first words
-        are much shorter than the others, and not in alphabetical order) they are as frequent as the attribute words:
-        they follow the smoothed distribution of these words' ranks, each list weighing the same. Elsewhere each word is
-        as likely as any other. Words are drawn by a hash of their letters, so that two embeddings are sampled at the
-        same words.
+        are much shorter than the others, and not in alphabetical order) they follow the smoothed distribution of the
+        attribute words' ranks, each list weighing the same; elsewhere each word is as likely as any other. Words are
+        drawn by a hash of their letters, so that two embeddings are sampled at the same words.
     seed
-        Seed of the sample. An embedding of which a part is loaded (``load_embedding(path, words=...)``) carries one
-        sample, drawn with seed 0, of which no more than ``sample`` words are taken.
+        Seed of the sample. A part of an embedding (``load_embedding(path, words=...)``) carries one drawn with seed 0.
     case
         As in :func:`distance_table`.
-
-    Returns
-    -------
-    Relatedness
-        Its :meth:`~Relatedness.covariance`, :meth:`~Relatedness.effective_words` and :meth:`~Relatedness.variogram`.
 
     Warns
     -----

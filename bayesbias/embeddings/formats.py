@@ -31,13 +31,14 @@ from bayesbias.embeddings.lookup import (
     sample_of,
 )
 from bayesbias.embeddings.readers import (
+    FASTTEXT_MARK,
+    PICKLE_MARK,
     SAMPLED,
     Named,
     Placed,
     Wanted,
+    begins_with,
     blocks,
-    is_fasttext,
-    is_pickle,
     mapped,
     stored_sample,
 )
@@ -61,15 +62,7 @@ def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
 
     word2vec's binary (``.bin``) and text format (``.txt``, ``.vec``), each also packed (``.txt.gz``); NumPy's archive
     (``.npz``) and ``.safetensors``, which :func:`load_embedding` can map into memory; or ``.parquet``. The file is
-    written whole or not at all.
-
-    Raises
-    ------
-    InputError
-        Another suffix, a folder that does not exist, or a word that the format cannot hold: one with a blank in
-        word2vec's formats, one with a line break in safetensors.
-    OSError
-        The folder cannot be written, or the disk is full.
+    written whole or not at all. Word2vec's formats hold no word with a blank, safetensors none with a line break.
 
     Examples
     --------
@@ -124,15 +117,10 @@ def _sample_arrays(sample: VocabularySample | None) -> dict[str, NDArray[Any]]:
     """What an ``.npz`` file holds of a sample of the vocabulary."""
     if sample is None:
         return {}
-    facts = to_json({"kind": sample.kind, "size": sample.size})
-    values = (
-        np.array(sample.words, dtype=str),
-        sample.vectors,
-        np.array(list(sample.places), dtype=str),
-        np.array(list(sample.places.values()), dtype=np.int64),
-        np.array(facts),
-    )
-    return dict(zip(SAMPLED, values, strict=True))
+    words, placed = np.array(sample.words, dtype=str), np.array(list(sample.places), dtype=str)
+    places = np.array(list(sample.places.values()), dtype=np.int64)
+    facts = np.array(to_json({"kind": sample.kind, "size": sample.size}))
+    return dict(zip(SAMPLED, (words, sample.vectors, placed, places, facts), strict=True))
 
 
 def _write_safetensors(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
@@ -180,8 +168,7 @@ def load_embedding(
     """Word vectors as a gensim KeyedVectors.
 
     With ``words`` only their vectors are kept, and beside them a sample of the vocabulary, from which
-    :func:`distance_table` reads how words are related; a file is read twice for that. Without, the vectors are held
-    once.
+    :func:`distance_table` reads how words are related; a file is read twice for that.
 
     Parameters
     ----------
@@ -193,10 +180,9 @@ def load_embedding(
         Parquet with a column of words and one of lists, or one column a dimension; a decade of HistWords,
         ``1990-w.npy`` beside ``1990-vocab.pkl``.
     words
-        Keep these words only (an iterable, or word lists); None keeps all. Words that are not there are no error:
-        :func:`distance_table` reports them. The 3,000 words of the sample are no keys of the result: they stand in its
-        attribute ``bayesbias_sample``. They are those that :func:`relatedness` would draw from the whole embedding for
-        these word lists (for an iterable: with its words as one list), none of which is among them.
+        Keep these words only (an iterable, or word lists); words that are not there are no error. The 3,000 words of
+        the sample are no keys of the result: they stand in its attribute ``bayesbias_sample``. They are those that
+        :func:`relatedness` would draw from the whole embedding for these lists (for an iterable: as one list).
     trust_pickle
         Whether to open a Python pickle (gensim's ``.kv`` and ``.model``). Opening a pickle runs the code in it.
     mmap
@@ -206,8 +192,8 @@ def load_embedding(
     Returns
     -------
     KeyedVectors
-        float32 vectors in the order of the source. A KeyedVectors that needs no change is returned as it is. What is
-        read from a file has its name in the attribute ``bayesbias_name``, which distance tables record.
+        float32 vectors in the order of the source. What is read from a file has its name in the attribute
+        ``bayesbias_name``, which distance tables record.
 
     Warns
     -----
@@ -378,7 +364,7 @@ def _from_file(source: str | os.PathLike[str], request: _Asked | None, trust_pic
         )
     if path.name.endswith(DECADE):
         return _from_keyed_vectors(_keyed_vectors(*_from_decade(path)), request)
-    if is_pickle(path):
+    if begins_with(path, PICKLE_MARK):
         if not trust_pickle:
             raise InputError(
                 f"{path} is a Python pickle, and opening a pickle runs the code in it: "
@@ -390,7 +376,7 @@ def _from_file(source: str | os.PathLike[str], request: _Asked | None, trust_pic
     if mmap:
         tokens, matrix = mapped(path)
         return _made(_decoded(tokens, path), matrix, where)
-    if request is None or is_fasttext(path):
+    if request is None or begins_with(path, FASTTEXT_MARK):
         whole = _made(*_read(path, None), where)
         return _from_keyed_vectors(_with_stored(whole, path), request)
     wanted = Named(frozenset(word.encode("utf-8", "surrogatepass") for word in request.words))
@@ -404,7 +390,7 @@ def _from_file(source: str | os.PathLike[str], request: _Asked | None, trust_pic
     return _with_sample(kv, read, request)
 
 
-def _first_places(words: list[bytes]) -> IntArray:
+def _first_places(words: list[bytes] | list[str]) -> IntArray:
     """Places of the first occurrence of each word, ascending."""
     if len(set(words)) == len(words):
         return np.arange(len(words))
@@ -625,14 +611,10 @@ def keyed_vectors(words: list[str], matrix: NDArray[Any]) -> KeyedVectors:
 
 def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.bool_]:
     """Which vectors (words,) are the first of their word and not all zeros."""
-    first: dict[str, int] = {}
-    for i, word in enumerate(tokens):
-        first.setdefault(word, i)
-    kept = np.ones(len(tokens), dtype=bool)
-    if repeated := len(tokens) - len(first):
+    kept = np.zeros(len(tokens), dtype=bool)
+    kept[_first_places(tokens)] = True
+    if repeated := int((~kept).sum()):
         _warn(f"{where}: {repeated} vectors belong to words seen before; the first vector of a word is kept")
-        kept[:] = False
-        kept[list(first.values())] = True
     zero: list[int] = []
     for begin in range(0, len(tokens), BLOCK):
         part = slice(begin, begin + BLOCK)
