@@ -81,13 +81,12 @@ class Relatedness(Result):
     ranks
         Places of the sampled, the protected and the attribute words in the file, where it is ordered by frequency.
     forms, form_of
-        Unit vectors (F, d) of the forms of attribute concepts with several, in half precision, and the place of each
-        one's concept among the attribute words, (F,); None where there are none. Of such concepts ``protected`` and
-        ``attributes`` hold the mean of the forms' unit vectors, and their distances are correlated as the means over
-        forms that they are.
+        Unit vectors (F, d) of the forms of attribute concepts with several, and the place of each one's concept among
+        the attribute words, (F,); None where there are none. Of such concepts ``protected`` and ``attributes`` hold the
+        mean of the forms' unit vectors.
     sample
-        Unit vectors (N, d) of the sampled words, in half precision, by which several embeddings are compared; None of
-        tables that were made without.
+        Unit vectors (N, d) of the sampled words, by which several embeddings are compared; None of tables that were
+        made without.
 
     References
     ----------
@@ -264,7 +263,7 @@ class Relatedness(Result):
         return pair_counts(weights, self._units_and_forms, self.seed, rows), shares
 
     def covariance(self, weights: FloatArray | pd.DataFrame) -> float | FloatArray:
-        """Variance of a weighted sum of distances, or covariance of several.
+        """Variance of a weighted sum of distances, or covariance (m, m) of several, in squared cosine distance.
 
         Parameters
         ----------
@@ -272,11 +271,6 @@ class Relatedness(Result):
             (J, W), or (m, J, W) for m sums; rows and columns in the order of ``protected_words`` and
             ``attribute_words``. A DataFrame of protected words by attribute words is put into that order, with 0 for
             words that it lacks. Sums whose weights add up to 0 in each row do not depend on the mean distance.
-
-        Returns
-        -------
-        float or array (m, m)
-            In squared cosine distance; positive semi-definite.
         """
         values = self._weights(weights)
         parts, several = self.components, values.reshape(-1, *values.shape[-2:])
@@ -316,12 +310,9 @@ class Relatedness(Result):
     def effective_words(self) -> pd.DataFrame:
         """The effective number of words of each list.
 
-        Returns
-        -------
-        DataFrame
-            One row a list: ``list``, ``kind`` (protected, stereotype, control), ``words`` (found), ``effective``. The
-            mean of an attribute list of n words varies as much as that of ``effective`` unrelated words; of n similar
-            words this may be 2. For a group of protected words ``effective`` says the same of the bias of its words.
+        One row a list: ``list``, ``kind`` (protected, stereotype, control), ``words`` (found), ``effective``. The mean
+        of an attribute list of n words varies as much as that of ``effective`` unrelated words; of n similar words this
+        may be 2. For a group of protected words ``effective`` says the same of the bias of its words.
         """
         sampled, correlation = self.sampled_families(self.protected_words)
         parts, rows = self.components, []
@@ -399,12 +390,9 @@ class Relatedness(Result):
     def variogram(self) -> pd.DataFrame:
         """Correlation of two words' values by the similarity of the words, for each component of the protected side.
 
-        Returns
-        -------
-        DataFrame
-            Columns ``component`` (from 0, the largest first), ``share`` (of the variance of distances),
-            ``similarity`` (centred cosine, middle of a bin), ``correlation`` and ``pairs`` (pairs of sampled words in
-            that bin; 0 where the curve is extended).
+        Columns ``component`` (from 0, the largest first), ``share`` (of the variance of distances), ``similarity``
+        (centred cosine, middle of a bin), ``correlation`` and ``pairs`` (pairs of sampled words in that bin; 0 where
+        the curve is extended).
         """
         parts = self.components
         size = len(parts.variances)

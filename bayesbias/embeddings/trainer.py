@@ -52,14 +52,10 @@ class Setting(NamedTuple):
 
     Attributes
     ----------
-    corpus
-        Name of the text.
-    algorithm
-        Such as ``"sgns"`` (skip-gram with negative sampling) or ``"cbow"``.
-    dims
-        How many dimensions the vectors have.
-    seed
-        Seed of the first vectors and of all random choices.
+    corpus, algorithm
+        Name of the text, and such as ``"sgns"`` (skip-gram with negative sampling) or ``"cbow"``.
+    dims, seed
+        How many dimensions the vectors have, and the seed of the first vectors and of all random choices.
     """
 
     corpus: str
@@ -157,12 +153,10 @@ def train_embeddings(
         The path of a UTF-8 text file (one sentence a line, words apart by blanks; ``.gz`` too); sentences (lists of
         words, or strings that are split at blanks) that are the same on each pass, an iterator being kept in memory;
         or a mapping of names to these. Sentences of more than 10,000 words are cut into pieces.
-    algorithm
-        ``"sgns"`` (skip-gram with negative sampling), ``"cbow"``, or several.
+    algorithm, dims
+        ``"sgns"`` (skip-gram with negative sampling), ``"cbow"``, or several; dimensions of the vectors, or several.
     seeds
         How many seeds, from 0, or a list of seeds.
-    dims
-        Dimensions of the vectors, or several.
     folder
         Where each embedding is written as soon as it is done (``.npz``, which :func:`load_embedding` reads). What
         stands there from the same corpus and options is read and not trained again; a file of another corpus or other
@@ -464,8 +458,7 @@ PAIRS = tuple(zip(MALE.split(), FEMALE.split(), strict=True))  # protected words
 BESIDE_BOTH = (
     "said/thought adult/citizen school/child parent/nursery teenager/grown sibling/twin relative/visit cousin/reunion "
     "married/wedding palace/crown theatre/stage castle/estate"
-)
-# words that stand beside both words of a pair, pair by pair
+)  # words that stand beside both words of a pair, pair by pair
 SHARED = tuple(tuple(words.split("/")) for words in BESIDE_BOTH.split())
 
 WORDS = {
@@ -512,11 +505,8 @@ class ToyCorpus:
 
     Attributes
     ----------
-    bias
-        What was planted: in a sentence about a group a stereotype word comes from the group's own list with probability
-        (1 + bias)/2, from the other group's with (1 - bias)/2.
-    seed
-        The seed of the text.
+    bias, seed
+        What was planted, as in :func:`toy_corpus`, and the seed of the text.
     sentences
         The sentences, as tuples.
     words
@@ -562,10 +552,8 @@ def toy_corpus(bias: float = 0.5, seed: int = 0, sentences: int = 20_000) -> Toy
     bias
         From -1 (reversed) over 0 (none) to 1 (only the own stereotype). With one seed the texts of two biases differ in
         their stereotype words only.
-    seed
-        Seed of the text.
-    sentences
-        How many sentences, of some 9 words.
+    seed, sentences
+        Seed of the text, and how many sentences, of some 9 words.
 
     Examples
     --------
@@ -620,10 +608,9 @@ def _about_people(bias: float, chances: Chances, neutral: WordArray) -> WordArra
     place = _uniform(len(WORDS["male"]), chances(2))
     stereotype = _listed((WORDS["male"], WORDS["female"]))[np.where(own, group, 1 - group), place]
     human = _listed(WORDS["human"])[_uniform(len(WORDS["human"]), chances(2))]
-    activity = np.where(chances(2) < HUMAN_SHARE, human, stereotype)
     sentences = np.empty((len(group), SLOTS), dtype=object)
     sentences[:, [1]] = protected[pair, group]
-    sentences[:, [3, 5]] = activity
+    sentences[:, [3, 5]] = np.where(chances(2) < HUMAN_SHARE, human, stereotype)
     sentences[:, [6]] = _listed(SHARED)[pair, side]
     sentences[:, [8]] = protected[(pair + 1 + step) % len(PAIRS), group]
     sentences[:, [10]] = neutral
@@ -670,10 +657,8 @@ def resample_corpus(
     corpus
         Path of a text with one document a line, sentences (each a document), or documents as lists of sentences that
         are lists of words.
-    n
-        Number of corpora.
-    seed
-        Seed of the draws.
+    n, seed
+        Number of corpora, and the seed of the draws.
     name
         The corpora are called ``resample0`` and so on.
 
