@@ -219,10 +219,8 @@ class NullDistribution(Result):
     ----------
     statistic, source
         What was asked.
-    observed
-        The statistic of the lists as they are.
-    values
-        (draws,): the statistic of each draw.
+    observed, values
+        The statistic of the lists as they are, and of each draw, (draws,).
     centre
         From where two-sided distances are measured: the median of the values.
     n_candidates
@@ -493,20 +491,16 @@ class NullWeat(Result):
     ----------
     words, attributes
         Words of each of the two target sets X and Y, and of each of the two attribute sets A and B.
-    sd
-        Of the cosines.
+    sd, prob
+        Of the cosines; probability of the intervals.
     s, effect_size
         (draws,): WEAT's sum statistic and effect size of samples of noise.
     sample
         (2 words, 2 attributes): the sample that is looked at, with X above Y and A left of B.
-    observed_s, observed_effect_size
-        Both of the sample.
-    partition_s, partition_effect_size
-        (partitions,): both when the sample's words are dealt out anew to X and Y.
+    observed_s, observed_effect_size, partition_s, partition_effect_size
+        Both of the sample, and (partitions,) when its words are dealt out anew to X and Y.
     test
         The two-sided permutation test of the sample: ``p_value``, ``partitions`` and whether these are all (``exact``).
-    prob
-        Probability of the intervals.
     """
 
     picture: ClassVar[str] = "plot_null_weat"

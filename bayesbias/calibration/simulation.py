@@ -286,20 +286,16 @@ def false_positive_rate(
 
     Parameters
     ----------
-    shape
-        As in :func:`simulate`.
-    truth
-        Parameters of the model ``simulated_by``, as in :func:`simulate`, with one ``connection_mean`` for all.
-    models
-        Models to fit: a call is a equal-tailed interval of a contrast that excludes 0.
+    shape, truth, simulated_by
+        As in :func:`simulate`: the shape, and parameters of a model with one ``connection_mean`` for all.
+    models, prob
+        Models to fit: a call is an equal-tailed interval of a contrast, of that mass, that excludes 0.
     metrics
         ``"cluster"``: the attribute-word cluster interval; ``"t_test"``: Welch's test of rows; ``"weat"``: WEAT's
         permutation test of protected words (two-sided, the sum over protected words of mean distance to own minus
         other stereotypes). A p-value calls below 1 - prob.
     replicates, seed
         How many tables, and the seed of all of them.
-    prob
-        Mass of the intervals.
 
     Returns
     -------

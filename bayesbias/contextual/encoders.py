@@ -132,7 +132,7 @@ def encode(
     (4, 26)
     """
     size = whole_number(batch, "batch")
-    called, kind = _name_of(encoder, name), _representation(encoder, representation)
+    called, kind = _described(encoder, name, representation)
     frames: tuple[str, ...] = ()
     skipped: list[tuple[str, str]] = []
     if isinstance(words, Contexts):
@@ -141,11 +141,8 @@ def encode(
                 "sentences of a corpus have no grammar, and contexts takes their vocabulary: leave both out"
             )
         every, outside, origin = words.words, words.vocabulary, words.source
-        sentences = [
-            _Asked(i, number, *sentence)
-            for i, word in enumerate(every)
-            for number, sentence in enumerate(words.sentences[word])
-        ]
+        numbered = [(i, enumerate(words.sentences[word])) for i, word in enumerate(every)]
+        sentences = [_Asked(i, number, *sentence) for i, own in numbered for number, sentence in own]
     else:
         lists, own = lists_and_words(words)
         sample = _sample(vocabulary, own, lists)
@@ -175,8 +172,10 @@ def encode(
     )
 
 
-def _name_of(encoder: object, name: str | None) -> str:
-    if not callable(encoder) and not isinstance(encoder, TokenEncoder):
+def _described(encoder: object, name: str | None, wanted: str | None) -> tuple[str, str]:
+    """Name of an encoder, and the representation that is taken of it."""
+    by_token = isinstance(encoder, TokenEncoder)
+    if not callable(encoder) and not by_token:
         raise InputError(
             f"encoder is {shown(encoder)}: give a function from a list of texts to an array, such as "
             "SentenceTransformer(...).encode, or an object with a method tokens"
@@ -184,18 +183,14 @@ def _name_of(encoder: object, name: str | None) -> str:
     called = name if name is not None else getattr(encoder, "name", type(encoder).__name__)
     if not isinstance(called, str) or not called.strip() or not called.isprintable():
         raise InputError(f"name is {shown(called)}: give the encoder a printable name")
-    return called
-
-
-def _representation(encoder: object, wanted: str | None) -> str:
     if wanted is None:
-        return WORD if isinstance(encoder, TokenEncoder) else POOLED
+        return called, WORD if by_token else POOLED
     kind = one_of(wanted, tuple(REPRESENTATIONS), "representation")
-    if kind == WORD and not isinstance(encoder, TokenEncoder):
+    if kind == WORD and not by_token:
         raise InputError("representation='word' needs an encoder with a method tokens: see hf_token_encoder")
     if kind == POOLED and not callable(encoder):
         raise InputError("representation='sentence' needs an encoder that can be called with texts")
-    return kind
+    return called, kind
 
 
 def _sample(vocabulary: int | Iterable[str] | None, own: Sequence[str], lists: WordLists | None) -> dict[str, str]:

@@ -58,10 +58,9 @@ class ContextVectors:
         What the templates are called together, or where the sentences come from.
     skipped
         Words and the templates that they do not suit.
-    centre
-        What was subtracted from the vectors: ``"none"``, ``"vocabulary"`` or ``"controls"``.
-    all_but_top
-        How many principal components were taken out.
+    centre, all_but_top
+        What was subtracted from the vectors (``"none"``, ``"vocabulary"`` or ``"controls"``), and how many principal
+        components were taken out.
     """
 
     words: tuple[str, ...]
@@ -191,11 +190,9 @@ class ContextVectors:
 
         Parameters
         ----------
-        centre
-            ``"vocabulary"`` or ``"controls"``: whose mean vector of length 1 is subtracted in each template;
-            ``"none"``.
-        words
-            Lists whose control words are the origin.
+        centre, words
+            ``"vocabulary"``, ``"controls"`` (of these lists) or ``"none"``: whose mean vector of length 1 is subtracted
+            in each template.
         all_but_top
             Principal components of the vocabulary to take out after that (Mu and Viswanath 2018,
             https://doi.org/10.48550/arXiv.1702.01417).
@@ -316,11 +313,6 @@ class ContextVectors:
             A file that ends in ``.npz``.
         bits
             16 for half precision; 8 for half the size, with cosines to about .003.
-
-        Raises
-        ------
-        OSError
-            The folder cannot be written or the disk is full.
         """
         file = check_suffix(path, (".npz",), "a file of context vectors")
         if not isinstance(bits, int) or bits not in (8, 16):

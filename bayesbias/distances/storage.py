@@ -18,14 +18,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from bayesbias._checks import flag, is_printable
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import check_suffix, from_json, home_folder, read_text, to_json, whole_file
-from bayesbias.distances.covariances import (
-    KEY,
-    WORDS,
-    Relatedness,
-    read_relatedness,
-    relatedness_of,
-    write_relatedness,
-)
+from bayesbias.distances.covariances import KEY, WORDS, Relatedness, read_relatedness, relatedness_of, write_relatedness
 from bayesbias.embeddings.lookup import SHOWN, About, twin_sentence
 from bayesbias.errors import InputError, listed
 from bayesbias.words import CONTROLS, STEREOTYPES, VALID, WordLists, in_order, unknown_connections

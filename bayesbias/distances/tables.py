@@ -378,10 +378,7 @@ def _lists_by_word(parts: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, li
 
 
 def score_table(
-    scores: pd.DataFrame,
-    words: WordLists | str | Path,
-    what: str = "scores",
-    closer: Literal["high", "low"] = "high",
+    scores: pd.DataFrame, words: WordLists | str | Path, what: str = "scores", closer: Literal["high", "low"] = "high"
 ) -> pd.DataFrame:
     """A table of scores of word pairs as a distance table, which :func:`fit` takes.
 

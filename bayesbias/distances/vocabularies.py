@@ -206,11 +206,7 @@ def _read_off(drawn: Drawn, ranks: NDArray[np.int32] | None, **own: Any) -> Rela
 
 
 def _drawn(
-    kv: KeyedVectors,
-    looked: FoundConcepts,
-    entries: Sequence[tuple[str, str, tuple[str, ...]]],
-    sample: int,
-    seed: int,
+    kv: KeyedVectors, looked: FoundConcepts, entries: Sequence[tuple[str, str, tuple[str, ...]]], sample: int, seed: int
 ) -> Drawn:
     """The sample of an embedding, or of the one that an embedding is a part of."""
     own, part = set(looked.forms.keys.values()), sample_of(kv)
@@ -412,16 +408,14 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
 
     Parameters
     ----------
-    tables
-        Distance tables of different embeddings by name, each with relatedness.
-    embeddings
-        The embedding of each table, under the same names.
+    tables, embeddings
+        Distance tables of different embeddings by name, each with relatedness, and their embeddings.
 
     Returns
     -------
     dict of DataFrame
-        The same distances; ``attrs["relatedness"]`` is of up to 3,000 words that all vocabularies hold and that are in
-        no list.
+        The same distances; ``attrs["relatedness"]`` is of up to 3,000 words that all vocabularies hold outside of the
+        lists.
 
     Examples
     --------
@@ -483,12 +477,13 @@ def shared_draws(
     Keys, the words of all lists, are not sampled; where files are ordered by frequency, the sample follows the ranks of
     the words of attribute lists.
     """
-    vocabularies, places = list[Sequence[str]](), list[dict[str, int]]()
-    for kv in embeddings:
-        part = sample_of(kv)
+    vocabularies, places, rows_of = list[Sequence[str]](), list[dict[str, int]](), list[Mapping[str, int]]()
+    parts = [sample_of(kv) for kv in embeddings]
+    for kv, part in zip(embeddings, parts, strict=True):
         vocabularies.append(kv.index_to_key if part is None else part.words)
         known = kv.key_to_index if part is None and ordered_by_frequency(kv.index_to_key) else {}
         places.append(dict(known if part is None else part.places))
+        rows_of.append(kv.key_to_index if part is None else {word: row for row, word in enumerate(part.words)})
     common = set(vocabularies[0]).intersection(*vocabularies[1:])
     common |= {word for words in lists for word in words if all(word in kv.key_to_index for kv in embeddings)}
     if len(common - set(keys)) < LEAST:
@@ -502,21 +497,14 @@ def shared_draws(
     followed = [np.array([place_of[word] for word in words if word in place_of], dtype=np.intp) for words in lists]
     rows, kind = drawn_rows(order, set(keys), SAMPLE, 0, followed)
     words = [order[row] for row in rows.tolist()]
-    vectors = [_vectors(kv, words) for kv in embeddings]
+    vectors = [
+        (kv if part is None else part).vectors[[row_of[word] for word in words]]
+        for kv, part, row_of in zip(embeddings, parts, rows_of, strict=True)
+    ]
     directed = np.all([np.isfinite(own).all(axis=1) & own.any(axis=1) for own in vectors], axis=0)
     chosen = np.flatnonzero(directed)[:SAMPLE]
     sampled = tuple(words[i] for i in chosen.tolist())
     return [Drawn(sampled, own[chosen], kind, place) for own, place in zip(vectors, places, strict=True)]
-
-
-def _vectors(kv: KeyedVectors, words: Sequence[str]) -> NDArray[np.floating]:
-    """Vectors of words of an embedding, or of the one that it is a part of."""
-    part = sample_of(kv)
-    if part is None:
-        vectors: NDArray[np.floating] = kv.vectors[[kv.key_to_index[word] for word in words]]
-        return vectors
-    place = {word: row for row, word in enumerate(part.words)}
-    return part.vectors[[place[word] for word in words]]
 
 
 def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[str]]) -> Relatedness | str:

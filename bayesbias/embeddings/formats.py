@@ -160,10 +160,7 @@ type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike]
 
 
 def load_embedding(
-    source: Embedding,
-    words: Iterable[str] | WordLists | None = None,
-    trust_pickle: bool = False,
-    mmap: bool = False,
+    source: Embedding, words: Iterable[str] | WordLists | None = None, trust_pickle: bool = False, mmap: bool = False
 ) -> KeyedVectors:
     """Word vectors as a gensim KeyedVectors.
 
