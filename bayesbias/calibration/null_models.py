@@ -504,7 +504,6 @@ class NullWeat(Result):
     """
 
     picture: ClassVar[str] = "plot_null_weat"
-
     notes: ClassVar[tuple[str, ...]] = ()
 
     words: int
@@ -651,10 +650,9 @@ def _weat(s: FloatArray, words: int) -> tuple[FloatArray, FloatArray]:
 
 def _split_near(rng: np.random.Generator, shape: tuple[int, int], sd: float, effect_size: float) -> FloatArray:
     """A sample of noise whose words are dealt out so that its effect size comes near a given one."""
-    words, attributes = shape[0] // 2, shape[1] // 2
     sample = rng.normal(0, sd, shape)
     orders = rng.permuted(np.tile(np.arange(shape[0]), (SPLITS, 1)), axis=1)
-    _, effects = _weat(_s(sample, attributes)[orders], words)
+    _, effects = _weat(_s(sample, shape[1] // 2)[orders], shape[0] // 2)
     nearest: FloatArray = sample[orders[np.abs(effects - effect_size).argmin()]]
     return nearest
 

@@ -133,14 +133,11 @@ class Ranks(Result):
     ----------
     model, engine, draws
         What was tested, and the draws of each fit.
-    ranks
-        Variable to ranks (replicates, parameters).
-    pareto_k
-        Largest Pareto k of all fits; None where the engine has none.
+    ranks, pareto_k
+        Variable to ranks (replicates, parameters); the largest Pareto k of all fits, None where the engine has none.
     """
 
     picture: ClassVar[str] = "plot_calibration"
-
     notes: ClassVar[tuple[str, ...]] = ()
 
     model: str

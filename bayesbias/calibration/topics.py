@@ -67,11 +67,9 @@ class TopicNull(Result):
         Name of the word lists or of the query.
     values
         One row a replicate and statistic: ``replicate``, ``statistic``, ``value``.
-    observed
-        Statistic to its value for the lists as given.
-    centre
-        Statistic to its value without bias, from which two-sided distances are measured: 0 for a contrast, a metric's
-        optimum.
+    observed, centre
+        Statistic to its value for the lists as given, and to that without bias, from which two-sided distances are
+        measured: 0 for a contrast, a metric's optimum.
     coherence
         One row a list: ``list``, ``words`` (found; each form of a word counts), ``target`` (their mean pairwise cosine
         similarity; NaN for one word) and ``reached`` (its mean over replicates).
@@ -261,12 +259,8 @@ def topic_null(
     means = np.stack([listed.weights @ unit_rows(vectors.vectors[listed.rows]) for listed in lists])
     rng = np.random.default_rng(seed)
     if kind == "topical":
-        wanted = Wanted(
-            tuple(listed.weights for listed in lists),
-            tuple(len(listed.forms) for listed in lists),
-            means @ means.T,
-            plan.together,
-        )
+        weights, entries = tuple(f.weights for f in lists), tuple(len(f.forms) for f in lists)
+        wanted = Wanted(weights, entries, means @ means.T, plan.together)
         # the products are small: threads wait for each other, and with their number the nearest words would change
         with one_thread(), progress("drawing topics", replicates) as done:
             drawn = draw_alike(unit, wanted, replicates, rng, done)

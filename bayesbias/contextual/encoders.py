@@ -94,10 +94,9 @@ def encode(
     templates
         Templates, as :func:`load_templates` takes them: ``"seat"``, ``"mention"``, ``"bare"``, a file, or several
         names and sentences. Not for sentences from a corpus.
-    batch
-        Texts that the encoder is given together.
-    name
-        Name of the encoder, by which its vectors are kept and shown; None takes its ``name`` or that of its class.
+    batch, name
+        Texts that the encoder is given together; its name, by which its vectors are kept and shown (None takes its
+        ``name`` or that of its class).
     representation
         ``"word"`` or ``"sentence"``; None takes the word's own vector where the encoder gives it.
     grammar
@@ -384,10 +383,9 @@ def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), 
 
     Parameters
     ----------
-    model
-        A model with hidden states, such as ``AutoModel.from_pretrained(...)``.
-    tokenizer
-        Its fast tokenizer, which knows where in the text a token stands.
+    model, tokenizer
+        A model with hidden states, such as ``AutoModel.from_pretrained(...)``, and its fast tokenizer, which knows
+        where in the text a token stands.
     layers
         Layers whose hidden states are averaged; 0 are the embeddings, -1 is the last.
     name
@@ -453,14 +451,10 @@ class Contexts:
 
     Attributes
     ----------
-    sentences
-        Word to its sentences.
+    sentences, found, source
+        Word to its sentences, and to how many sentences hold it; where they come from.
     vocabulary
         Words that are in no list.
-    found
-        Word to how many sentences hold it.
-    source
-        Where they come from.
     """
 
     sentences: Mapping[str, tuple[Sentence, ...]]
@@ -498,10 +492,8 @@ def contexts(
         The path of a UTF-8 text file (one sentence a line; ``.gz`` too), or sentences.
     words
         Word lists, what :func:`load_words` takes, or words; capitals count.
-    per_word
-        Sentences of a word; words that are in fewer have all of theirs.
-    seed
-        Seed of the choice.
+    per_word, seed
+        Sentences of a word (words that are in fewer have all of theirs), and the seed of the choice.
     vocabulary
         Words outside of the lists, which show how the distances of similar words are correlated.
 

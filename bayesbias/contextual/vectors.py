@@ -37,19 +37,15 @@ class ContextVectors:
 
     Attributes
     ----------
-    words
-        The words; those of ``vocabulary`` come last.
-    vocabulary
-        Words outside of the lists, which show how the distances of similar words are correlated.
+    words, vocabulary
+        The words; last come those outside of the lists, which show how the distances of similar words are correlated.
     frames
         Names of the templates. Of sentences from a corpus, which every word has for itself: none.
     word, frame
         Places (N,) of each sentence's word in ``words``, and of its template in ``frames``; of sentences from a corpus,
         their number within the word.
-    vectors
-        (N, d), in the encoder's own scale.
-    texts
-        The N sentences.
+    vectors, texts
+        (N, d), in the encoder's own scale, and the N sentences.
     pieces
         Into how many pieces the encoder's tokenizer cuts the word, (N,); None where it is not known.
     encoder, representation

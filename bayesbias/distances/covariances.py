@@ -59,16 +59,12 @@ class Relatedness(Result):
     kind
         ``"ranks"``: in a file that is ordered by frequency, the sampled words are as frequent as the attribute words.
         ``"frequent"``: they are of its most frequent words, as in earlier versions. ``"random"``: of all words.
-    seed
-        Seed of the sample.
-    sample_words
-        The N sampled words; none of them is in a list.
+    seed, sample_words
+        Seed of the sample, and the N sampled words; none of them is in a list.
     lists
         One entry a list: its name, its kind (protected, stereotype, control) and the words of it that were found.
-    protected_words, attribute_words
-        The J and W words that were found.
-    protected, attributes
-        Their unit vectors (J, d) and (W, d), in half precision.
+    protected_words, attribute_words, protected, attributes
+        The J and W words that were found, and their unit vectors (J, d) and (W, d), in half precision.
     centre
         Mean unit vector (d,) of the sample.
     scatter
@@ -95,7 +91,6 @@ class Relatedness(Result):
     """
 
     picture: ClassVar[str] = "plot_relatedness"
-
     notes: ClassVar[tuple[str, ...]] = ()
 
     embedding: Mapping[str, Any]

@@ -107,17 +107,14 @@ class Coverage:
         several = [f"{name} ({', '.join(form)})" for name, form in self.forms.items() if len(form) > 1]
         named = ", ".join(f"{word} ({', '.join(lists)})" for word, lists in self.in_several_lists.items())
         rule = "each list counted" if self.kept_duplicates else "counted once for a protected word"
-        own = ", ".join(self.own_pairs)
+        own, kept = ", ".join(self.own_pairs), "kept" if self.kept_duplicates else "dropped"
         told = (
             (pairs, f"read under another spelling: {pairs}"),
             (several, f"the mean over several forms: {listed(several, SHOWN)}"),
             (self.gender, self.gender),
             (own, f"both protected and attribute, so without the pair with itself: {own}"),
             (named, f"in several attribute lists, {rule}: {named}"),
-            (
-                self.repeated_rows,
-                f"{self.repeated_rows} rows repeat a pair: {'kept' if self.kept_duplicates else 'dropped'}",
-            ),
+            (self.repeated_rows, f"{self.repeated_rows} rows repeat a pair: {kept}"),
             (
                 self.unused_rows,
                 f"{self.unused_rows:,} rows of scores are not used: no list holds their words, or no score is there",
