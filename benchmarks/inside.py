@@ -4,12 +4,12 @@ import bayesbias.axes.angles
 import bayesbias.axes.places
 import bayesbias.axes.poles
 from bayesbias import _core, comparison, distances, models, reliability  # noqa: F401  (loads _core.components)
-from bayesbias.calibration import false_positives
+from bayesbias.calibration import simulation
 from bayesbias.checks import summaries
 
 TYPICAL_SCALES = comparison.power.TYPICAL_SCALES
 contrast_draws = comparison.contrast.contrast_draws
-pseudo_lists = false_positives._pseudo_lists
+pseudo_lists = simulation._pseudo_lists
 adjusted_table = models.adjust.adjusted_table
 association_rows, word_weights = models.cells.association_rows, models.cells.word_weights
 interval_of = summaries.cluster_interval_of

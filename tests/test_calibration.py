@@ -9,7 +9,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import models
-from bayesbias.calibration import false_positives
+from bayesbias.calibration import simulation
 from bayesbias.distances.distances import Distances
 
 DRAWS = 199
@@ -78,25 +78,25 @@ def test_a_wrong_engine_is_caught():
         drawn = table.assign(distance=models.families.family_of(spec).drawn_distances(spec, truth, data, rng))
         post = bb.fit(drawn, narrow, draws=99, chains=1, seed=1)
         ranks.append((post["posterior/sigma"].to_numpy()[0] < truth["sigma"]).sum(axis=0))
-    found = false_positives.Ranks("narrow", "exact", 99, {"sigma": np.array(ranks)}, None)
+    found = simulation.Ranks("narrow", "exact", 99, {"sigma": np.array(ranks)}, None)
     assert found.uniformity["p_value"].max() < 1e-4
     assert found.uniformity["spread"].min() > 1.5
 
 
 def test_the_spread_of_ranks_is_that_of_their_normal_scores():
     """Of ranks 0 and 3 of 3 draws the squared scores are 1.3233; the mean over all four values is .7124."""
-    spread, p_value = false_positives._spread_test(np.array([0, 3]), 3)
+    spread, p_value = simulation._spread_test(np.array([0, 3]), 3)
     squares = stats.norm.ppf([0.125, 0.375]) ** 2
     mean, variance = squares.mean(), squares.var()
     assert spread == pytest.approx(np.sqrt(squares[0] / mean), abs=1e-12)
     reference = stats.gamma(2 * mean**2 / variance, scale=variance / mean)
     assert p_value == pytest.approx(2 * reference.sf(2 * squares[0]), rel=1e-9)
-    assert false_positives._spread_test(np.arange(200), 199)[0] == pytest.approx(1, abs=1e-12)
+    assert simulation._spread_test(np.arange(200), 199)[0] == pytest.approx(1, abs=1e-12)
 
 
 def test_the_kolmogorov_smirnov_test_compares_shares_between_values():
     ranks = np.array([0, 0, 1, 3])  # shares .5, .75, .75, 1 beside .25, .5, .75, 1
-    assert false_positives._kolmogorov_smirnov(ranks, 3) == pytest.approx(stats.kstwo.sf(0.25, 4))
+    assert simulation._kolmogorov_smirnov(ranks, 3) == pytest.approx(stats.kstwo.sf(0.25, 4))
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_the_spread_of_ranks_sees_what_kolmogorov_smirnov_does_not(width, spread
     p_values = []
     for _ in range(1000):
         ranks = rng.binomial(DRAWS, stats.norm.cdf(rng.standard_normal(60) / width))
-        single = false_positives._spread_test(ranks, DRAWS)[1]
-        p_values.append((single, false_positives._kolmogorov_smirnov(ranks, DRAWS)))
+        single = simulation._spread_test(ranks, DRAWS)[1]
+        p_values.append((single, simulation._kolmogorov_smirnov(ranks, DRAWS)))
     rates = (np.array(p_values) < 0.05).mean(axis=0)
     for rate, (low, high) in zip(rates, (spread, kolmogorov_smirnov), strict=True):
         assert low < rate < high
@@ -229,7 +229,7 @@ def test_the_permutation_test_of_two_groups_is_weat():
     every = [s[list(x)].sum() - np.delete(s, list(x)).sum() for x in combinations(range(8), 4)]
     observed = s[:4].sum() - s[4:].sum()
     exact = np.mean(np.abs(every) >= abs(observed) - 1e-12)
-    sampled = false_positives._permutation_p(Distances.read(table), np.random.default_rng(0), permutations=20_000)
+    sampled = simulation._permutation_p(Distances.read(table), np.random.default_rng(0), permutations=20_000)
     assert sampled == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))
 
 

@@ -6,7 +6,7 @@ import pytest
 import bayesbias as bb
 from bayesbias.calibration import topics
 from bayesbias.embeddings.formats import keyed_vectors, load_lists
-from bayesbias.embeddings.samples import SAMPLE, _rates_of_places, drawn_rows, ordered_by_frequency, sample_of
+from bayesbias.embeddings.lookup import SAMPLE, _rates_of_places, drawn_rows, ordered_by_frequency, sample_of
 
 SIZE = 12_000
 

@@ -101,8 +101,7 @@ def draw_gaussians(
             taker.cells(part, drawn, words.start)
         return explained
 
-    parts = in_blocks(take, len(filled), step * max(1, -(-len(generators) // PARTS)))
-    explained = reduce(np.add, parts)
+    explained = reduce(np.add, in_blocks(take, len(filled), step * max(1, -(-len(generators) // PARTS))))
     width = max(1, BLOCK // (points * (1 + sums.groups)))
     pieces = [
         (i, slice(begin, min(begin + width, len(p.words))))

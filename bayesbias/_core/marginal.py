@@ -197,15 +197,10 @@ def crossed_sums(
     by_group: bool,
 ) -> CrossedSums:
     """Reduce patterns and their blocks of distances (:func:`find_patterns`); ``by_group`` for word x group."""
-    return CrossedSums(
-        patterns=patterns,
-        within=_within_sums(patterns, blocks, connections),
-        mean=_mean_sums(patterns, group_of_word, connections, by_group),
-        connections=connections,
-        groups=int(group_of_word.max()) + 1,
-        classes=max(p.attribute_class for p in patterns) + 1,
-        rows=sum(block.size for block in blocks),
-    )
+    within = _within_sums(patterns, blocks, connections)
+    mean = _mean_sums(patterns, group_of_word, connections, by_group)
+    groups, classes = int(group_of_word.max()) + 1, max(p.attribute_class for p in patterns) + 1
+    return CrossedSums(patterns, within, mean, connections, groups, classes, sum(block.size for block in blocks))
 
 
 def pattern_log_likelihood(sums: CrossedSums, scales: Scales, prior_sd: float) -> FloatArray:
@@ -469,17 +464,11 @@ def incomplete_sums(
                 sums=np.stack([here[u].T @ totals[u] for u in of_kind]),
             )
         )
-    return IncompleteSums(
-        patterns=patterns,
-        parts=tuple(parts),
-        squares=np.bincount(connection, weights=y**2, minlength=filled.shape[1]),
-        counts=np.bincount(connection, minlength=filled.shape[1]).astype(float),
-        cells=size,
-        connections=filled.shape[1],
-        groups=int(group_of_word.max()) + 1,
-        classes=int(class_of_attribute.max()) + 1,
-        rows=len(y),
-    )
+    connections = filled.shape[1]
+    squares = np.bincount(connection, weights=y**2, minlength=connections)
+    counts = np.bincount(connection, minlength=connections).astype(float)
+    groups, classes = int(group_of_word.max()) + 1, int(class_of_attribute.max()) + 1
+    return IncompleteSums(patterns, tuple(parts), squares, counts, size, connections, groups, classes, len(y))
 
 
 @dataclass(frozen=True)

@@ -13,30 +13,18 @@ from bayesbias._core.vectors import FloatArray, IntArray
 
 Units = NDArray[np.float32]
 
-TRIES = 10
-"""Sets of lists that are drawn for a replicate before the one nearest to what is wanted is taken."""
-CLOSE = 0.015
-"""Root mean square error in similarity, within and between lists, up to which lists are as wanted."""
-STEPS = 4
-"""Directions in which the words of a list are looked for before another seed word is tried."""
-GROWTH = 1.1
-"""Ratio of the sizes of two successive pools."""
-FIRST = 512
-"""Words nearest to a direction among which a list is looked for; as many are looked at for a seed word."""
-ROOM = 8
-"""Words among which a list is looked for at least, for each of its words."""
-SPREAD = 0.15
-"""Standard deviation of a seed word's similarities to earlier lists around the wanted ones."""
-BLOCK = 2**23
-"""Cosines of a block of replicates."""
-CACHED = 2**18
-"""Cosines that are sorted at once."""
-TAKEN = 2**30
-"""Farther than any distance."""
-PICKED = 192
-"""Words picked for each direction: so many lists of one word, one list of so many."""
-RIDGE = 1e-6
-"""Added to the squared lengths of list means, which may lie on one line."""
+TRIES = 10  # sets of lists that are drawn for a replicate before the one nearest to what is wanted is taken
+CLOSE = 0.015  # root mean square error in similarity, within and between lists, up to which lists are as wanted
+STEPS = 4  # directions in which the words of a list are looked for before another seed word is tried
+GROWTH = 1.1  # ratio of the sizes of two successive pools
+FIRST = 512  # words nearest to a direction among which a list is looked for; as many are looked at for a seed word
+ROOM = 8  # words among which a list is looked for at least, for each of its words
+SPREAD = 0.15  # standard deviation of a seed word's similarities to earlier lists around the wanted ones
+BLOCK = 2**23  # cosines of a block of replicates
+CACHED = 2**18  # cosines that are sorted at once
+TAKEN = 2**30  # farther than any distance
+PICKED = 192  # words picked for each direction: so many lists of one word, one list of so many
+RIDGE = 1e-6  # added to the squared lengths of list means, which may lie on one line
 
 
 def draw_any(words: int, sizes: Sequence[int], rng: np.random.Generator) -> list[IntArray]:
@@ -61,24 +49,12 @@ def draw_in_ranges(low: IntArray, high: IntArray, draws: int, rng: np.random.Gen
 
 
 class Wanted(NamedTuple):
-    """What random lists are to be like.
+    """What random lists are to be like."""
 
-    Attributes
-    ----------
-    weights
-        Share of each of a list's words in the list's mean vector, for each list.
-    entries
-        Entries of each list: a word with several forms is one.
-    products
-        Inner products (lists, lists) of the mean vectors.
-    together
-        Lists that are drawn anew together, in the order of drawing.
-    """
-
-    weights: tuple[FloatArray, ...]
-    entries: tuple[int, ...]
-    products: FloatArray
-    together: tuple[tuple[int, ...], ...]
+    weights: tuple[FloatArray, ...]  # share of each of a list's words in the list's mean vector, for each list
+    entries: tuple[int, ...]  # entries of each list: a word with several forms is one
+    products: FloatArray  # inner products (lists, lists) of the mean vectors
+    together: tuple[tuple[int, ...], ...]  # lists that are drawn anew together, in the order of drawing
 
 
 class Drawn(NamedTuple):
@@ -109,20 +85,7 @@ def draw_alike(
     A list begins with a random seed word, about as similar to earlier lists of the replicate as is wanted. Its words
     are a random part of the words nearest to a direction between the seed word and the means of earlier lists. How
     many words that part is taken from decides the length of the list's mean; the direction decides its products with
-    earlier means.
-
-    Parameters
-    ----------
-    unit
-        Unit vectors (words, dimensions).
-    wanted
-        What the lists are to be like.
-    replicates
-        How many sets of lists to draw.
-    rng
-        Source of random numbers.
-    done
-        Called with the number of replicates that are drawn.
+    earlier means. ``done`` is told how many replicates are drawn.
     """
     step = max(1, BLOCK // len(unit))
     parts = [_part(unit, wanted, place, rng) for place in range(len(wanted.weights))]

@@ -21,7 +21,7 @@ from bayesbias._paths import shipped
 from bayesbias.contextual import ContextVectors
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
 from bayesbias.embeddings import Case, about, find_words
-from bayesbias.embeddings.samples import FREQUENT, SAMPLE, sample_of
+from bayesbias.embeddings.lookup import FREQUENT, SAMPLE, sample_of
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import PairList, WordList, WordLists, lists_of_any_kind, load_list, pairs_given
 

@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from bayesbias._checks import flag, one_of, whole_number
+from bayesbias._checks import finite_number, flag, one_of, probability, whole_number
 from bayesbias._core.marginal import reduce_to_cells
 from bayesbias._core.random_lists import draw_in_ranges
-from bayesbias._core.resampling import effect_size, known_mean
+from bayesbias._core.resampling import (
+    PermutationTest,
+    effect_size,
+    known_mean,
+    partition_sums,
+    permutation_test,
+    sum_statistic,
+)
 from bayesbias._core.vectors import FloatArray, IntArray, cosine_distances
 from bayesbias._phrases import percent
 from bayesbias._progress import progress
@@ -34,7 +41,10 @@ if TYPE_CHECKING:
 
 
 BLOCK = 2**21  # distances that are looked at together
-
+NEIGHBOURS = 200  # words nearest in frequency rank among which the stand-in of a stereotype word is drawn
+PART = 20_000  # vectors whose distances are taken together
+SPLITS = 5_000  # random partitions among which that of the example is chosen
+Metric = Callable[[pd.DataFrame], float]
 # mean distances (J, B) of B draws by connection, and by stereotype list under the key ``list`` (lists, J, B)
 Cells = dict[str, FloatArray]
 
@@ -72,10 +82,6 @@ def _stereotype_cells(near: FloatArray, places: Places) -> Cells:
     return cells | {"list": np.stack([mean(places.attribute_class == listed) for listed in lists])}
 
 
-NEIGHBOURS = 200  # words nearest in frequency rank among which the stand-in of a stereotype word is drawn
-PART = 20_000  # vectors whose distances are taken together
-
-
 @dataclass(frozen=True)
 class Places:
     """Where the S stereotype words stand to the J protected words."""
@@ -85,50 +91,36 @@ class Places:
     attribute_class: IntArray
     group: IntArray  # (J,): group of each protected word
 
+    @classmethod
+    def of(cls, data: Distances, slots: IntArray) -> Places:
+        """Where the words at ``slots`` stand in a table."""
+        column = np.full(len(data.attribute_words), -1)
+        column[slots] = np.arange(len(slots))
+        rows = _stereotype_rows(data)
+        connection, attribute_class = np.full((2, len(data.protected_words), len(slots)), -1)
+        where = data.word[rows], column[data.attribute[rows]]
+        connection[where] = (data.connections[data.connection[rows]] == "different").astype(np.intp)
+        attribute_class[where] = np.unique(data.attribute_class[rows], return_inverse=True)[1]
+        return cls(connection, attribute_class, data.group_index)
+
 
 @dataclass(frozen=True)
 class Pool:
-    """Words that may stand in for the stereotype words.
+    """Words that may stand in for the stereotype words."""
 
-    Attributes
-    ----------
-    chosen
-        (draws, S): the stand-in of each stereotype word.
-    words
-        (C,): the words to which ``chosen`` points.
-    distances
-        (J, C); NaN where a pair is missing.
-    control
-        (C,): the control list that a word leaves when it is drawn, empty for none.
-    candidates
-        How many words could be drawn.
-    """
-
-    chosen: IntArray
-    words: list[str]
-    distances: FloatArray
-    control: np.ndarray
-    candidates: int
-
-
-def _places_of(data: Distances, slots: IntArray) -> Places:
-    """Where the words at ``slots`` stand in a table."""
-    column = np.full(len(data.attribute_words), -1)
-    column[slots] = np.arange(len(slots))
-    rows = _stereotype_rows(data)
-    connection, attribute_class = np.full((2, len(data.protected_words), len(slots)), -1)
-    where = data.word[rows], column[data.attribute[rows]]
-    connection[where] = (data.connections[data.connection[rows]] == "different").astype(np.intp)
-    attribute_class[where] = np.unique(data.attribute_class[rows], return_inverse=True)[1]
-    return Places(connection, attribute_class, data.group_index)
+    chosen: IntArray  # (draws, S): the stand-in of each stereotype word
+    words: list[str]  # (C,): the words to which ``chosen`` points
+    distances: FloatArray  # (J, C); NaN where a pair is missing
+    control: np.ndarray  # (C,): the control list that a word leaves when it is drawn, empty for none
+    candidates: int  # how many words could be drawn
 
 
 def _stereotype_rows(data: Distances) -> np.ndarray:
     return np.isin(data.connections, STEREOTYPES)[data.connection]
 
 
-def _drawn_tables(data: Distances, places: Places, pool: Pool) -> Iterator[pd.DataFrame]:
-    """For each draw the table with the stereotype words replaced, and without the control words that have left."""
+def _called_values(statistic: Metric, data: Distances, places: Places, pool: Pool) -> FloatArray:
+    """The statistic (draws,) of each table with the stereotype words replaced, without control words that have left."""
     classes, listed = np.unique(data.attribute_class, return_inverse=True)
     rows = _stereotype_rows(data)
     labels: dict[str, Iterable[str]] = {
@@ -143,19 +135,24 @@ def _drawn_tables(data: Distances, places: Places, pool: Pool) -> Iterator[pd.Da
     stands = pd.Index(data.connections).get_indexer(pd.Index(STEREOTYPES))[places.connection[word, slot]]
     new_list = np.unique(listed[rows])[places.attribute_class[word, slot]]
     place = pd.Index(pool.words).get_indexer(pd.Index(data.attribute_words))[data.attribute]
-    for chosen in pool.chosen:
-        drawn = chosen[slot]
-        near = pool.distances[word, drawn]
-        new, old = ~np.isnan(near), ~rows & ~np.isin(place, chosen)
-        codes = {
-            "protected_word": np.r_[data.word[old], word[new]],
-            "group": data.group_index[np.r_[data.word[old], word[new]]],
-            "attribute_word": np.r_[data.attribute[old], len(data.attribute_words) + drawn[new]],
-            "attribute_class": np.r_[listed[old], new_list[new]],
-            "connection": np.r_[data.connection[old], stands[new]],
-        }
-        columns = {name: texts[name].take(code) for name, code in codes.items()}
-        yield pd.DataFrame({**columns, "distance": np.r_[data.y[old], near[new]]})
+    values = np.empty(len(pool.chosen))
+    with progress("drawing words", len(values)) as done:
+        for i, chosen in enumerate(pool.chosen):
+            drawn = chosen[slot]
+            near = pool.distances[word, drawn]
+            new, old = ~np.isnan(near), ~rows & ~np.isin(place, chosen)
+            protected = np.r_[data.word[old], word[new]]
+            codes = {
+                "protected_word": protected,
+                "group": data.group_index[protected],
+                "attribute_word": np.r_[data.attribute[old], len(data.attribute_words) + drawn[new]],
+                "attribute_class": np.r_[listed[old], new_list[new]],
+                "connection": np.r_[data.connection[old], stands[new]],
+            }
+            columns = {name: texts[name].take(code) for name, code in codes.items()}
+            values[i] = _called(statistic, pd.DataFrame({**columns, "distance": np.r_[data.y[old], near[new]]}))
+            done(i + 1)
+    return values
 
 
 def _control_pool(data: Distances, needed: int, named: list[str], draws: int, rng: np.random.Generator) -> Pool:
@@ -179,18 +176,8 @@ def _control_pool(data: Distances, needed: int, named: list[str], draws: int, rn
     return Pool(chosen, data.attribute_words[members].tolist(), distances, listed[members], len(members))
 
 
-def _vocabulary_pool(
-    kv: KeyedVectors,
-    lists: WordLists,
-    data: Distances,
-    slots: IntArray,
-    match: bool,
-    draws: int,
-    rng: np.random.Generator,
-) -> Pool:
-    """Words of the embedding that stand in none of the lists; only those that are drawn are looked at."""
-    taken = {*lists.every_word(), *data.protected_words.tolist(), *data.attribute_words.tolist()}
-    drawn, candidates = _stand_ins(kv, taken, data.attribute_words[slots].tolist(), match, draws, rng)
+def _vocabulary_pool(kv: KeyedVectors, data: Distances, drawn: IntArray, candidates: int) -> Pool:
+    """Words of the embedding by their rows (draws, S); only those that are drawn are looked at."""
     used, chosen = np.unique(drawn, return_inverse=True)
     protected = kv.vectors[[kv.key_to_index[word] for word in data.protected_words.tolist()]]
     parts = np.array_split(used, -(-used.size // PART))
@@ -232,10 +219,8 @@ class NullDistribution(Result):
     ----------
     statistic, source
         What was asked.
-    observed
-        The statistic of the lists as they are.
-    values
-        (draws,): the statistic of each draw.
+    observed, values
+        The statistic of the lists as they are, and of each draw, (draws,).
     centre
         From where two-sided distances are measured: the median of the values.
     n_candidates
@@ -270,21 +255,10 @@ class NullDistribution(Result):
     def summary(self) -> pd.DataFrame:
         """One row: the fields, with ``mean``, ``sd`` and the central 89% (``low``, ``high``) of the draws."""
         low, high = np.quantile(self.values, [(1 - PROB) / 2, (1 + PROB) / 2])
-        row = {
-            "statistic": self.statistic,
-            "source": self.source,
-            "observed": self.observed,
-            "mean": self.values.mean(),
-            "sd": self.values.std(ddof=1),
-            "low": low,
-            "high": high,
-            "quantile": self.quantile,
-            "p_value": self.p_value,
-            "p_value_se": self.p_value_se,
-            "draws": len(self.values),
-            "n_candidates": self.n_candidates,
-        }
-        return pd.DataFrame([row])
+        drawn = {"mean": self.values.mean(), "sd": self.values.std(ddof=1), "low": low, "high": high}
+        among = {"quantile": self.quantile, "p_value": self.p_value, "p_value_se": self.p_value_se}
+        row = {"statistic": self.statistic, "source": self.source, "observed": self.observed} | drawn | among
+        return pd.DataFrame([row | {"draws": len(self.values), "n_candidates": self.n_candidates}])
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
@@ -306,9 +280,6 @@ def as_far(values: FloatArray, observed: float, centre: float) -> NDArray[np.boo
     return np.abs(values - centre) >= abs(observed - centre) - 1e-12
 
 
-Metric = Callable[[pd.DataFrame], float]
-
-
 def null_distribution(
     kv: Embedding | None,
     words: WordLists | Query | str | Path | pd.DataFrame,
@@ -320,8 +291,8 @@ def null_distribution(
 ) -> NullDistribution:
     """A statistic on real vectors when the stereotype lists hold random words, and the observed value among them.
 
-    Each stereotype word is replaced by a word drawn at random, which takes its place in the list; no word is drawn
-    twice. Protected words and vectors stay as they are.
+    Each stereotype word is replaced by a word drawn at random; no word is drawn twice. Protected words and vectors stay
+    as they are.
 
     Parameters
     ----------
@@ -331,21 +302,20 @@ def null_distribution(
         Word lists, or what :func:`load_words` takes; or a distance table; or a :class:`Query`, for classic metrics:
         then words of the embedding stand in for its attribute words.
     statistic
-        ``"a - b"``: mean over protected words of the difference of their mean distances under two connections, at
-        least one of them associated or different. ``"weat"``: the effect size for two groups (population sd; positive
-        if own stereotypes are closer). ``"mac"``: mean over protected words and stereotype lists of their mean
-        distance. Or a function of a distance table that returns a number. For a :class:`Query` any metric that
+        ``"a - b"``: mean over protected words of the difference of their mean distances under two connections, one of
+        them at least associated or different. ``"weat"``: the effect size for two groups (population sd; positive if
+        own stereotypes are closer). ``"mac"``: mean over protected words and stereotype lists of their mean distance.
+        Or a function of a distance table that returns a number. For a :class:`Query` any metric that
         :func:`list_metrics` shows, or a pair of it and its options (those of the look-up too).
     draws, seed
         How many times the lists are drawn, and the seed.
     source
-        ``"controls"`` (the default, but for a :class:`Query`): control words, which then leave their list; for a
-        contrast with ``human`` or ``neutral`` the words of that list, else of both. The p-value is on the safe side
-        where these words are fewer than some three times all stereotype words. ``"vocabulary"`` (the only one for a
-        query): any words of the embedding that stand in none of the lists.
+        ``"controls"``: control words, which then leave their list; for a contrast with ``human`` or ``neutral`` the
+        words of that list, else of both. The p-value is on the safe side where these words are fewer than some three
+        times all stereotype words. ``"vocabulary"`` (the only one for a query): any words that stand in no list.
     match_frequency
-        From the vocabulary, draw the stand-in of a word among the 200 nearest to it in frequency rank, which is taken
-        to be the order of the embedding.
+        From the vocabulary, draw the stand-in of a word among the 200 nearest to it in the order of the embedding,
+        which is taken for that of frequency.
 
     References
     ----------
@@ -378,14 +348,17 @@ def null_distribution(
     if vectors is None or lists is None:
         pool = _control_pool(data, len(slots), controls_of(named), draws, rng)
     else:
-        pool = _vocabulary_pool(vectors, lists, data, slots, match_frequency, draws, rng)
-    places = _places_of(data, slots)
+        taken = {*lists.every_word(), *data.protected_words.tolist(), *data.attribute_words.tolist()}
+        asked = data.attribute_words[slots].tolist()
+        stand_ins, candidates = _stand_ins(vectors, taken, asked, match_frequency, draws, rng)
+        pool = _vocabulary_pool(vectors, data, stand_ins, candidates)
+    places = Places.of(data, slots)
     if isinstance(statistic, str):
         label, observed = statistic, _of_table(statistic, data)
         values = np.concatenate(list(_named_values(statistic, data, places, pool)))
     else:
         label, observed = getattr(statistic, "__name__", type(statistic).__name__), _called(statistic, table)
-        values = np.array(list(_called_values(statistic, data, places, pool)))
+        values = _called_values(statistic, data, places, pool)
     odd = ~np.isfinite(values)
     if odd.any() or not np.isfinite(observed):
         raise InputError(
@@ -413,10 +386,8 @@ def _metric_null(
     odd = int((~np.isfinite(values)).sum())
     if odd:
         raise InputError(f"{name} is not a finite number for {odd:,} of {draws:,} draws: choose another metric")
-    source = "vocabulary"
-    return NullDistribution(
-        f"{name} of {query.name}", source, observed.measure().value, values, float(np.median(values)), candidates
-    )
+    label, own = f"{name} of {query.name}", observed.measure().value
+    return NullDistribution(label, "vocabulary", own, values, float(np.median(values)), candidates)
 
 
 def words_of(query: Query, ready: Prepared) -> set[str]:
@@ -492,7 +463,13 @@ def _named_values(statistic: str, data: Distances, places: Places, pool: Pool) -
             near = pool.distances[:, chosen]
             cells = _stereotype_cells(near, places)
             for name in set(parts_of(statistic)).intersection(controls_of(data.connections.tolist())):
-                cells[name] = _control_cell(data, name, near, pool.control[chosen] == name)
+                # mean distances (J, B) of a control list without the words that have left it
+                column = data.connections.tolist().index(name)
+                count, mean = data.cells.n[:, [column]], data.cells.mean[:, [column]]
+                gone = (pool.control[chosen] == name) & ~np.isnan(near)
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    left = count * mean - np.where(gone, near, 0).sum(axis=2)
+                    cells[name] = left / (count - gone.sum(axis=2))
             yield _named_value(statistic, cells, places.group)
             done(begin + len(chosen))
 
@@ -506,18 +483,190 @@ def _called(statistic: Metric, table: pd.DataFrame) -> float:
         ) from error
 
 
-def _called_values(statistic: Metric, data: Distances, places: Places, pool: Pool) -> Iterator[float]:
-    with progress("drawing words", len(pool.chosen)) as done:
-        for i, table in enumerate(_drawn_tables(data, places, pool)):
-            yield _called(statistic, table)
-            done(i + 1)
+@dataclass(frozen=True, repr=False)
+class NullWeat(Result):
+    """WEAT where every cosine is noise.
+
+    Attributes
+    ----------
+    words, attributes
+        Words of each of the two target sets X and Y, and of each of the two attribute sets A and B.
+    sd, prob
+        Of the cosines; probability of the intervals.
+    s, effect_size
+        (draws,): WEAT's sum statistic and effect size of samples of noise.
+    sample
+        (2 words, 2 attributes): the sample that is looked at, with X above Y and A left of B.
+    observed_s, observed_effect_size, partition_s, partition_effect_size
+        Both of the sample, and (partitions,) when its words are dealt out anew to X and Y.
+    test
+        The two-sided permutation test of the sample: ``p_value``, ``partitions`` and whether these are all (``exact``).
+    """
+
+    picture: ClassVar[str] = "plot_null_weat"
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    words: int
+    attributes: int
+    sd: float
+    s: FloatArray
+    effect_size: FloatArray
+    sample: FloatArray
+    observed_s: float
+    observed_effect_size: float
+    partition_s: FloatArray
+    partition_effect_size: FloatArray
+    test: PermutationTest
+    prob: float
+
+    @property
+    def raw(self) -> pd.DataFrame:
+        """The sample's raw cosines, X against Y.
+
+        Columns ``compared``, ``difference`` (of means, X - Y), ``low``, ``high``, ``t``, ``df``, ``p_value`` (Welch's t
+        test). The rows ``A`` and ``B`` compare all cosines with an attribute set, as if they were independent, which
+        they are here and are not in a real embedding; ``s of words`` compares the words' own values, one each, which is
+        what WEAT is about.
+        """
+        s = _s(self.sample, self.attributes)
+        sides = {"A": self.sample[:, : self.attributes], "B": self.sample[:, self.attributes :], "s of words": s}
+        rows = []
+        for name, values in sides.items():
+            first, second = values[: self.words].ravel(), values[self.words :].ravel()
+            from scipy.stats import ttest_ind  # loads slowly
+
+            test = ttest_ind(first, second, equal_var=False)
+            low, high = test.confidence_interval(self.prob)
+            rows.append((name, first.mean() - second.mean(), low, high, test.statistic, test.df, test.pvalue))
+        return pd.DataFrame(rows, columns=["compared", "difference", "low", "high", "t", "df", "p_value"])
+
+    def summary(self) -> pd.DataFrame:
+        """One row each for ``s`` and ``effect_size``.
+
+        Columns ``statistic``, ``observed``, ``null_low`` and ``null_high`` (equal-tailed interval of samples of noise),
+        ``as_extreme`` (share of them at least as far from 0 as the observed value), ``partition_low``,
+        ``partition_high`` and ``p_value`` (the same of the sample's partitions).
+        """
+        tails = [(1 - self.prob) / 2, (1 + self.prob) / 2]
+        rows = []
+        for name, observed, noise, dealt in (
+            ("s", self.observed_s, self.s, self.partition_s),
+            ("effect_size", self.observed_effect_size, self.effect_size, self.partition_effect_size),
+        ):
+            as_extreme = float((np.abs(noise) >= abs(observed)).mean())
+            rows.append(
+                (name, observed, *np.quantile(noise, tails), as_extreme, *np.quantile(dealt, tails), self.test.p_value)
+            )
+        columns = ["statistic", "observed", "null_low", "null_high", "as_extreme"]
+        return pd.DataFrame(rows, columns=[*columns, "partition_low", "partition_high", "p_value"])
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        s, effect = self.summary().itertuples(index=False)
+        return [
+            f"WEAT of noise (sd {self.sd:g}, {self.words} + {self.words} words, {self.attributes} + {self.attributes} "
+            f"attributes; {len(self.s):,} samples): {percent(self.prob)} of effect sizes lie between "
+            f"{effect.null_low:.2f} and {effect.null_high:.2f}, of s between {s.null_low:.2f} and {s.null_high:.2f}. "
+            f"The sample has s {self.observed_s:.2f} and effect size {self.observed_effect_size:.2f}; "
+            f"{effect.as_extreme:.1%} of samples are as extreme, and its permutation test gives "
+            f"p = {self.test.p_value:.3g}."
+        ]
+
+    def table(self) -> pd.DataFrame:
+        """One row a statistic: :meth:`summary`."""
+        return self.summary()
 
 
-def _control_cell(data: Distances, name: str, near: FloatArray, leaves: np.ndarray) -> FloatArray:
-    """Mean distances (J, B) of a control list without the words (B, S) that have left it."""
-    column = data.connections.tolist().index(name)
-    count, mean = data.cells.n[:, [column]], data.cells.mean[:, [column]]
-    gone = leaves & ~np.isnan(near)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        left: FloatArray = (count * mean - np.where(gone, near, 0).sum(axis=2)) / (count - gone.sum(axis=2))
-    return left
+def simulate_null_weat(
+    words: int = 8,
+    attributes: int = 8,
+    sd: float = 0.08,
+    draws: int = 10_000,
+    seed: int = 0,
+    sample: ArrayLike | None = None,
+    effect_size: float = 1.27,
+    prob: float = 0.95,
+) -> NullWeat:
+    """WEAT when every cosine is drawn from N(0, sd^2), and one sample of such noise looked at closely.
+
+    The simulation of section 3.2 of Dobrzeniecka and Urbaniak (2024, Figures 8 to 10), with their sizes and sd. By
+    WEAT's definition some 0.9% of such samples have an effect size as far from 0 as 1.27, where the text says 38%:
+    that many are above 1.27 if the groups' sums stand in the numerator in place of means.
+
+    Parameters
+    ----------
+    words, attributes
+        Words of each of the two target sets, and of each of the two attribute sets.
+    sd
+        Of the cosines.
+    draws, seed
+        Number and seed of the samples of noise.
+    sample, effect_size
+        Cosines (2 words, 2 attributes) to look at: the first target set above the second, the first attribute set left
+        of the second. By default one sample of noise, its words dealt out so that the effect size comes near a given
+        one, as in the article: a pattern that chance made and that somebody picked.
+    prob
+        Probability of all intervals.
+
+    References
+    ----------
+    Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
+    Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
+
+    Examples
+    --------
+    >>> found = bb.calibration.simulate_null_weat(draws=200)
+    >>> type(found).__name__
+    'NullWeat'
+    """
+    words, attributes = whole_number(words, "words", least=2), whole_number(attributes, "attributes")
+    sd, near = finite_number(sd, "sd", positive=True), finite_number(effect_size, "effect_size")
+    draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
+    seeds = np.random.SeedSequence(whole_number(seed, "seed", least=0, most=None)).spawn(3)
+    of_noise, of_sample, of_partitions, of_test = (np.random.default_rng(seeds[i]) for i in (0, 1, 2, 2))
+    shape = (2 * words, 2 * attributes)
+    blocks = np.array_split(np.arange(draws), -(-draws * shape[0] * shape[1] // BLOCK))
+    s = np.concatenate([_s(of_noise.normal(0, sd, (len(block), *shape)), attributes) for block in blocks])
+    total, effect = _weat(s, words)
+    chosen = _split_near(of_sample, shape, sd, near) if sample is None else _checked_sample(sample, shape)
+    own = _s(chosen, attributes)
+    (observed_s,), (observed_effect,) = _weat(own[None], words)
+    dealt = 2 * np.concatenate(list(partition_sums(own, words, draws, of_partitions))) - own.sum()
+    test = permutation_test(own[:words], own[words:], "two-sided", draws, of_test)
+    observed, partitions = (float(observed_s), float(observed_effect)), (dealt, dealt / words / own.std())
+    return NullWeat(words, attributes, sd, total, effect, chosen, *observed, *partitions, test, prob)
+
+
+def _s(cosines: FloatArray, attributes: int) -> FloatArray:
+    """s(w): mean cosine with the first attribute set less that with the second, over the last axis."""
+    return cosines[..., :attributes].mean(axis=-1) - cosines[..., attributes:].mean(axis=-1)
+
+
+def _weat(s: FloatArray, words: int) -> tuple[FloatArray, FloatArray]:
+    """Sum statistic and effect size (draws,) from s (draws, 2 words)."""
+    first, second = s[:, :words], s[:, words:]
+    return sum_statistic(first, second), effect_size(first, second)
+
+
+def _split_near(rng: np.random.Generator, shape: tuple[int, int], sd: float, effect_size: float) -> FloatArray:
+    """A sample of noise whose words are dealt out so that its effect size comes near a given one."""
+    sample = rng.normal(0, sd, shape)
+    orders = rng.permuted(np.tile(np.arange(shape[0]), (SPLITS, 1)), axis=1)
+    _, effects = _weat(_s(sample, shape[1] // 2)[orders], shape[0] // 2)
+    nearest: FloatArray = sample[orders[np.abs(effects - effect_size).argmin()]]
+    return nearest
+
+
+def _checked_sample(sample: ArrayLike, shape: tuple[int, int]) -> FloatArray:
+    try:
+        array = np.array(sample, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the sample does not hold numbers: {error}") from error
+    if array.shape != shape or not np.isfinite(array).all():
+        raise InputError(
+            f"the sample has shape {array.shape}: give finite cosines of shape {shape}, two target sets' words by two "
+            "attribute sets' words, or set words and attributes to its halves"
+        )
+    if not _s(array, shape[1] // 2).std() > 0:
+        raise InputError("s is the same for all words of the sample, so that it has no effect size: give another")
+    return array

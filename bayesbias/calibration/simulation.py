@@ -1,30 +1,36 @@
-"""Simulated distance tables, and metrics of noise."""
+"""Simulated distance tables: false-positive rates and coverage of intervals, and simulation-based calibration."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
+from scipy.special import gammainc, gammaincc, ndtri
 
-from bayesbias._checks import finite_number, probability, whole_number
-from bayesbias._core.resampling import PermutationTest, effect_size, partition_sums, permutation_test, sum_statistic
-from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import percent
+from bayesbias._checks import finite_number, one_of, probability, several, whole_number
+from bayesbias._core.random_lists import draw_any
+from bayesbias._progress import progress
 from bayesbias._results import Result
-from bayesbias.calibration.null_models import BLOCK
+from bayesbias.checks.summaries import PROB, cluster_interval_of, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
 from bayesbias.models.families import Truth, family_of
-from bayesbias.models.results import read_distances
+from bayesbias.models.fits import fit
+from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
-from bayesbias.words import CONTROLS, STEREOTYPES, can_be_control
+from bayesbias.words import CONTROLS, STEREOTYPES, can_be_control, controls_of, counterparts
 
 Shape = pd.DataFrame | Mapping[str, Any]
+Model = str | Path | ModelSpec
+Calls = list[tuple[str, str, float, float, bool]]
+METRICS = ("cluster", "weat", "t_test")
+DRAWS = 500
+PERMUTATIONS = 999
 
 
 def simulate(
@@ -38,10 +44,10 @@ def simulate(
     Parameters
     ----------
     table_or_shape
-        A distance table whose rows are kept and whose distances are replaced, or a mapping with ``groups`` (name to
-        number of protected words), ``stereotypes`` (name of a group to number of attribute words), numbers of
-        ``human`` and ``neutral`` words, and ``controls`` (name of another control list to number of words); each
-        protected word then meets each attribute word.
+        A distance table whose distances are replaced, or a mapping with ``groups`` (name to number of protected words),
+        ``stereotypes`` (name of a group to number of attribute words), numbers of ``human`` and ``neutral`` words, and
+        ``controls`` (name of another control list to number of words); each protected word then meets each attribute
+        word.
     model
         A name that :func:`list_models` shows, a path or a loaded model, without a common intercept.
     truth
@@ -98,8 +104,7 @@ def table_of_shape(shape: Shape) -> pd.DataFrame:
     controls = {**{name: shape[name] for name in known[3:] if shape.get(name)}, **shape.get("controls", {})}
     if bad := [name for name in controls if not can_be_control(name) or name in shape.get("stereotypes", {})]:
         raise InputError(f"a control list of the shape cannot be named {bad[0]!r}: give another name")
-    lists = [(name, size) for name, size in shape.get("stereotypes", {}).items()]
-    lists += controls.items()
+    lists = [*shape.get("stereotypes", {}).items(), *controls.items()]
     if not lists:
         raise InputError("the shape has no attribute words: give numbers of stereotypes, human, neutral or controls")
     rows = [
@@ -120,214 +125,440 @@ def complete_truth(spec: ModelSpec, data: Distances, truth: Mapping[str, Any], r
     return family_of(spec).completed_truth(spec, data, truth, rng)
 
 
-SPLITS = 5_000  # random partitions among which that of the example is chosen
-
-
 @dataclass(frozen=True, repr=False)
-class NullWeat(Result):
-    """WEAT where every cosine is noise.
+class Ranks(Result):
+    """Ranks of the truth, uniform on 0..draws where the engine is right.
 
     Attributes
     ----------
-    words, attributes
-        Words of each of the two target sets X and Y, and of each of the two attribute sets A and B.
-    sd
-        Of the cosines.
-    s, effect_size
-        (draws,): WEAT's sum statistic and effect size of samples of noise.
-    sample
-        (2 words, 2 attributes): the sample that is looked at, with X above Y and A left of B.
-    observed_s, observed_effect_size
-        Both of the sample.
-    partition_s, partition_effect_size
-        (partitions,): both when the sample's words are dealt out anew to X and Y.
-    test
-        The two-sided permutation test of the sample: ``p_value``, ``partitions`` and whether these are all (``exact``).
-    prob
-        Probability of the intervals.
+    model, engine, draws
+        What was tested, and the draws of each fit.
+    ranks, pareto_k
+        Variable to ranks (replicates, parameters); the largest Pareto k of all fits, None where the engine has none.
     """
 
-    picture: ClassVar[str] = "plot_null_weat"
-
+    picture: ClassVar[str] = "plot_calibration"
     notes: ClassVar[tuple[str, ...]] = ()
 
-    words: int
-    attributes: int
-    sd: float
-    s: FloatArray
-    effect_size: FloatArray
-    sample: FloatArray
-    observed_s: float
-    observed_effect_size: float
-    partition_s: FloatArray
-    partition_effect_size: FloatArray
-    test: PermutationTest
-    prob: float
-
-    @property
-    def raw(self) -> pd.DataFrame:
-        """The sample's raw cosines, X against Y.
-
-        Columns ``compared``, ``difference`` (of means, X - Y), ``low``, ``high``, ``t``, ``df``, ``p_value`` (Welch's t
-        test). The rows ``A`` and ``B`` compare all cosines with an attribute set, as if they were independent, which
-        they are here and are not in a real embedding; ``s of words`` compares the words' own values, one each, which is
-        what WEAT is about.
-        """
-        s = _s(self.sample, self.attributes)
-        sides = {"A": self.sample[:, : self.attributes], "B": self.sample[:, self.attributes :], "s of words": s}
-        rows = []
-        for name, values in sides.items():
-            first, second = values[: self.words].ravel(), values[self.words :].ravel()
-            from scipy.stats import ttest_ind  # loads slowly
-
-            test = ttest_ind(first, second, equal_var=False)
-            low, high = test.confidence_interval(self.prob)
-            rows.append((name, first.mean() - second.mean(), low, high, test.statistic, test.df, test.pvalue))
-        return pd.DataFrame(rows, columns=["compared", "difference", "low", "high", "t", "df", "p_value"])
-
-    def summary(self) -> pd.DataFrame:
-        """One row each for ``s`` and ``effect_size``.
-
-        Columns ``statistic``, ``observed``, ``null_low`` and ``null_high`` (equal-tailed interval of samples of noise),
-        ``as_extreme`` (share of them at least as far from 0 as the observed value), ``partition_low``,
-        ``partition_high`` and ``p_value`` (the same of the sample's partitions).
-        """
-        tails = [(1 - self.prob) / 2, (1 + self.prob) / 2]
-        rows = []
-        for name, observed, noise, dealt in (
-            ("s", self.observed_s, self.s, self.partition_s),
-            ("effect_size", self.observed_effect_size, self.effect_size, self.partition_effect_size),
-        ):
-            as_extreme = float((np.abs(noise) >= abs(observed)).mean())
-            rows.append(
-                (name, observed, *np.quantile(noise, tails), as_extreme, *np.quantile(dealt, tails), self.test.p_value)
-            )
-        columns = ["statistic", "observed", "null_low", "null_high", "as_extreme"]
-        return pd.DataFrame(rows, columns=[*columns, "partition_low", "partition_high", "p_value"])
+    model: str
+    engine: str
+    draws: int
+    ranks: dict[str, NDArray[np.intp]]
+    pareto_k: float | None
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
-        s, effect = self.summary().itertuples(index=False)
+        table = self.uniformity
+        k = "" if self.pareto_k is None else f"; largest Pareto k {self.pareto_k:.2f}"
+        farthest = table.sort_values("p_value").iloc[0]
         return [
-            f"WEAT of noise (sd {self.sd:g}, {self.words} + {self.words} words, {self.attributes} + {self.attributes} "
-            f"attributes; {len(self.s):,} samples): {percent(self.prob)} of effect sizes lie between "
-            f"{effect.null_low:.2f} and {effect.null_high:.2f}, of s between {s.null_low:.2f} and {s.null_high:.2f}. "
-            f"The sample has s {self.observed_s:.2f} and effect size {self.observed_effect_size:.2f}; "
-            f"{effect.as_extreme:.1%} of samples are as extreme, and its permutation test gives "
-            f"p = {self.test.p_value:.3g}."
+            f"Ranks of the truth by {self.engine} under {self.model}: {len(next(iter(self.ranks.values()))):,} tables, "
+            f"{len(table)} parameters. Smallest p-value of their spread {farthest['p_value']:.2g} "
+            f"({farthest['parameter']}: {farthest['spread']:.2f} times the spread of uniform ranks; above 1, intervals "
+            f"are too narrow), of Kolmogorov-Smirnov tests {table['ks_p_value'].min():.2g} (the smallest of so many is "
+            f"below {0.05 / len(table):.1g} in at most 5% of right engines){k}."
         ]
 
+    @property
+    def uniformity(self) -> pd.DataFrame:
+        """Tests of uniformity, one row a parameter.
+
+        Columns ``parameter`` and ``place``; ``spread``, the root mean square of the ranks' normal scores over that of
+        uniform ranks (1.25 where intervals are 20% too narrow), and ``p_value`` of a chi-square test of it;
+        ``ks_p_value`` of a Kolmogorov-Smirnov test, which sees biased intervals sooner than narrow ones; and
+        ``last_5_percent``, the share of ranks in the last 5%.
+        """
+        last, rows = 0.95 * (self.draws + 1), []
+        for name, values in self.ranks.items():
+            for place, ranks in enumerate(values.T):
+                tests = *_spread_test(ranks, self.draws), _kolmogorov_smirnov(ranks, self.draws)
+                rows.append((name, place, *tests, (ranks >= last).mean()))
+        columns = ["parameter", "place", "spread", "p_value", "ks_p_value", "last_5_percent"]
+        return pd.DataFrame(rows, columns=columns)
+
     def table(self) -> pd.DataFrame:
-        """One row a statistic: :meth:`summary`."""
-        return self.summary()
+        """One row a parameter: :attr:`uniformity`."""
+        return self.uniformity
 
 
-def simulate_null_weat(
-    words: int = 8,
-    attributes: int = 8,
-    sd: float = 0.08,
-    draws: int = 10_000,
+def _spread_test(ranks: NDArray[np.intp], draws: int) -> tuple[float, float]:
+    """How far ranks (replicates,) on 0..draws are spread beside uniform ones, and the two-sided p-value.
+
+    The normal score of a rank is the normal quantile at (rank + 1/2) / (draws + 1). Of uniform ranks the sum of squared
+    scores is nearly chi-square. A rank takes draws + 1 values only, so that its squared score has a mean below 1 and a
+    variance below 2: a scaled chi-square distribution with both moments is the reference.
+    """
+    squares = ndtri((np.arange(draws + 1) + 0.5) / (draws + 1)) ** 2
+    mean, variance = squares.mean(), squares.var()
+    total, expected = squares[ranks].sum(), len(ranks) * mean
+    # scale * chi-square(freedom) has the mean scale * freedom and the variance 2 scale^2 * freedom
+    freedom, scale = 2 * expected * mean / variance, variance / (2 * mean)
+    tails = gammainc(freedom / 2, total / (2 * scale)), gammaincc(freedom / 2, total / (2 * scale))
+    return float(np.sqrt(total / expected)), float(min(1.0, 2 * min(tails)))
+
+
+def _kolmogorov_smirnov(ranks: NDArray[np.intp], draws: int) -> float:
+    """The p-value of the largest difference between the shares of ranks (replicates,) on 0..draws and uniform shares.
+
+    Differences are taken between values only, where discrete uniform ranks have the distribution of continuous ones.
+    """
+    from scipy.stats import kstwo  # loads slowly
+
+    shares = np.bincount(ranks, minlength=draws + 1).cumsum() / len(ranks)
+    distance = np.abs(shares - np.arange(1, draws + 2) / (draws + 1)).max()
+    return float(kstwo.sf(distance, len(ranks)))
+
+
+def sbc(
+    model: str | Path | ModelSpec,
+    shape: Shape,
+    replicates: int = 1000,
+    engine: str = "auto",
     seed: int = 0,
-    sample: ArrayLike | None = None,
-    effect_size: float = 1.27,
-    prob: float = 0.95,
-) -> NullWeat:
-    """WEAT when every cosine is drawn from N(0, sd^2), and one sample of such noise looked at closely.
-
-    The simulation of section 3.2 of Dobrzeniecka and Urbaniak (2024, Figures 8 to 10), with their sizes and sd. By
-    WEAT's definition some 0.9% of such samples have an effect size as far from 0 as 1.27, where the text says 38%:
-    that many are above 1.27 if the groups' sums stand in the numerator in place of means.
+    draws: int = 199,
+) -> Ranks:
+    """Simulation-based calibration: parameters from the prior, a table from them, ranks in the posterior.
 
     Parameters
     ----------
-    words, attributes
-        Words of each of the two target sets, and of each of the two attribute sets.
-    sd
-        Of the cosines.
-    draws, seed
-        Number and seed of the samples of noise.
-    sample
-        Cosines (2 words, 2 attributes) to look at: the first target set above the second, the first attribute set left
-        of the second. By default one sample of noise, its words dealt out so that the effect size comes near
-        ``effect_size``, as in the article: a pattern that chance made and that somebody picked.
-    effect_size
-        Of the default sample.
-    prob
-        Probability of all intervals.
+    model, engine
+        The model, both for simulation and for the fit, and the engine under test.
+    shape
+        As in :func:`simulate`.
+    replicates, seed
+        How many tables to simulate and fit, and the seed of parameters, distances and fits.
+    draws
+        Posterior draws of each fit, at least 2.
 
     References
     ----------
-    Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
-    Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
+    Cook, S. R., Gelman, A. and Rubin, D. B. (2006). Validation of software for Bayesian models using posterior
+    quantiles. Journal of Computational and Graphical Statistics 15(3). https://doi.org/10.1198/106186006X136976
+
+    Talts, S. et al. (2018). Validating Bayesian inference algorithms with simulation-based calibration.
+    https://doi.org/10.48550/arXiv.1804.06788
 
     Examples
     --------
-    >>> found = bb.calibration.simulate_null_weat(draws=200)
-    >>> type(found).__name__
-    'NullWeat'
+    >>> shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
+    >>> ranks = bb.calibration.sbc("published", shape, replicates=5, draws=19)
+    >>> type(ranks).__name__
+    'Ranks'
     """
-    words, attributes = whole_number(words, "words", least=2), whole_number(attributes, "attributes")
-    sd, near = finite_number(sd, "sd", positive=True), finite_number(effect_size, "effect_size")
-    draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
-    seeds = np.random.SeedSequence(whole_number(seed, "seed", least=0, most=None)).spawn(3)
-    of_noise, of_sample, of_partitions, of_test = (np.random.default_rng(seeds[i]) for i in (0, 1, 2, 2))
-    shape = (2 * words, 2 * attributes)
-    blocks = np.array_split(np.arange(draws), -(-draws * shape[0] * shape[1] // BLOCK))
-    s = np.concatenate([_s(of_noise.normal(0, sd, (len(block), *shape)), attributes) for block in blocks])
-    total, effect = _weat(s, words)
-    chosen = _split_near(of_sample, shape, sd, near) if sample is None else _checked(sample, shape)
-    own = _s(chosen, attributes)
-    (observed_s,), (observed_effect,) = _weat(own[None], words)
-    sums = np.concatenate(list(partition_sums(own, words, draws, of_partitions)))
-    dealt = 2 * sums - own.sum()
-    test = permutation_test(own[:words], own[words:], "two-sided", draws, of_test)
-    return NullWeat(
-        words,
-        attributes,
-        sd,
-        total,
-        effect,
-        chosen,
-        float(observed_s),
-        float(observed_effect),
-        dealt,
-        dealt / words / own.std(),
-        test,
-        prob,
-    )
+    spec, draws = known_model(model), whole_number(draws, "draws", least=2)
+    table = table_of_shape(shape)
+    data = read_distances(table, check=False)
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
+    ranks: dict[str, list[NDArray[np.intp]]] = {}
+    used, worst = engine, None
+    with progress("simulation-based calibration", whole_number(replicates, "replicates")) as done:
+        for i in range(replicates):
+            truth = family_of(spec).drawn_truth(spec, data, rng)
+            simulated = table.assign(distance=family_of(spec).drawn_distances(spec, truth, data, rng))
+            simulated.attrs["truth"] = "simulated"
+            post = fit(simulated, spec, engine=engine, draws=draws, chains=1, seed=int(rng.integers(2**31)))
+            used = str(post.attrs["engine"])
+            if (k := Fit(post).stats.get("pareto_k")) is not None:
+                worst = max(worst or 0.0, float(k))
+            for name, true in truth.items():
+                drawn = flat_draws(post["posterior"][name].to_numpy()).reshape(draws, -1)
+                present = ~np.isnan(np.ravel(true))
+                below = (drawn[:, present] < np.ravel(true)[present]).sum(axis=0)
+                ranks.setdefault(name, []).append(below)
+            done(i + 1)
+    return Ranks(spec.name, used, draws, {name: np.array(values) for name, values in ranks.items()}, worst)
 
 
-def _s(cosines: FloatArray, attributes: int) -> FloatArray:
-    """s(w): mean cosine with the first attribute set less that with the second, over the last axis."""
-    return cosines[..., :attributes].mean(axis=-1) - cosines[..., attributes:].mean(axis=-1)
+def false_positive_rate(
+    shape: Shape,
+    truth: Mapping[str, Any],
+    models: Sequence[Model] = ("published", "crossed"),
+    metrics: Sequence[str] = METRICS,
+    replicates: int = 200,
+    seed: int = 0,
+    simulated_by: Model = "crossed",
+    prob: float = PROB,
+) -> pd.DataFrame:
+    """False-positive rates of intervals and p-values in tables that are simulated without bias.
+
+    Parameters
+    ----------
+    shape, truth, simulated_by
+        As in :func:`simulate`: the shape, and parameters of a model with one ``connection_mean`` for all.
+    models, prob
+        Models to fit: a call is an equal-tailed interval of a contrast, of that mass, that excludes 0.
+    metrics
+        ``"cluster"``: the attribute-word cluster interval; ``"t_test"``: Welch's test of rows; ``"weat"``: WEAT's
+        permutation test of protected words (two-sided, the sum over protected words of mean distance to own minus
+        other stereotypes). A p-value calls below 1 - prob.
+    replicates, seed
+        How many tables, and the seed of all of them.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``method``, ``contrast``, ``rate``, ``se``, ``nominal``, ``width`` (mean width of the interval, NaN for
+        tests) and ``replicates``.
+
+    Examples
+    --------
+    >>> shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
+    >>> truth = {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.05, "interaction_sd": 0}
+    >>> found = bb.calibration.false_positive_rate(shape, truth, ["published"], replicates=4)
+    >>> found.columns.tolist()[:2]
+    ['method', 'contrast']
+    """
+    if not isinstance(truth, Mapping):
+        raise InputError(f"truth is {shown(truth)}: give a mapping of parameters with one connection_mean")
+    means = truth.get("connection_mean")
+    entries = means.values() if isinstance(means, Mapping) else several(means)
+    values = [finite_number(value, "connection_mean") for value in entries]
+    if len(set(values)) != 1:
+        raise InputError(f"connection_mean is {means!r}: without bias it is one number for all connections")
+    calls = _judged(_simulated(shape, truth, simulated_by, replicates, seed), models, metrics, replicates, prob)
+    return _rates(calls, "alarm", 1 - prob)
 
 
-def _weat(s: FloatArray, words: int) -> tuple[FloatArray, FloatArray]:
-    """Sum statistic and effect size (draws,) from s (draws, 2 words)."""
-    first, second = s[:, :words], s[:, words:]
-    return sum_statistic(first, second), effect_size(first, second)
+def null_false_positive_rate(
+    table: pd.DataFrame,
+    models: Sequence[Model] = ("published", "crossed"),
+    replicates: int = 300,
+    seed: int = 0,
+    metrics: Sequence[str] = METRICS,
+    source: str = "neutral",
+    prob: float = PROB,
+    pool: Sequence[str] | None = None,
+    adjust: str | Mapping[str, Mapping[str, float]] | None = None,
+    frequencies: Mapping[str, float] | str | Path | None = None,
+) -> pd.DataFrame:
+    """False-positive rates on real distances: stereotype lists replaced by words drawn at random from a control list.
+
+    Protected words, groups and the other control words stay; as many words as the stereotype lists have are drawn
+    from the control list ``source``, and the rows are labelled by these pseudo lists. There is no bias by
+    construction between the pseudo lists and what is left of ``source``, and the dependence among distances is real.
+    (Other control lists differ from ``source`` in truth, so that their contrasts are left out.)
+
+    Parameters
+    ----------
+    table
+        A distance table with groups, stereotype lists and the control list.
+    source
+        A control list of the table.
+    models, replicates, seed, metrics, prob
+        As in :func:`false_positive_rate`, and so is the result.
+    pool
+        Words of that list from which the pseudo lists are drawn, such as its most frequent third: what differs then
+        between the lists is no bias either. None: all.
+    adjust, frequencies
+        What the models adjust distances for, as in :func:`fit`.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
+    >>> found = bb.calibration.null_false_positive_rate(table, ["published"], replicates=4)
+    >>> found.columns.tolist()[:2]
+    ['method', 'contrast']
+    """
+    replicates = whole_number(replicates, "replicates")
+    if pool is not None and (isinstance(pool, str | bytes | Mapping) or not isinstance(pool, Iterable)):
+        raise InputError(f"pool is {shown(pool)}: give a list of words, or None for all")
+    one_of(source, controls_of(Distances.read(table, check=False).connections.tolist()) or CONTROLS, "source")
+    relabel = _pseudo_lists(table, source, pool)
+    rngs = (np.random.default_rng([whole_number(seed, "seed", least=0, most=None), i]) for i in range(replicates))
+    tables = ((relabel(rng), rng) for rng in rngs)
+    if adjust is None and frequencies is not None:
+        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+    how = {} if adjust is None else {"adjust": adjust, "frequencies": frequencies}
+    calls = _judged(tables, models, metrics, replicates, prob, ("different", source), how)
+    return _rates(calls, "alarm", 1 - prob)
 
 
-def _split_near(rng: np.random.Generator, shape: tuple[int, int], sd: float, effect_size: float) -> FloatArray:
-    """A sample of noise whose words are dealt out so that its effect size comes near a given one."""
-    words, attributes = shape[0] // 2, shape[1] // 2
-    sample = rng.normal(0, sd, shape)
-    orders = rng.permuted(np.tile(np.arange(shape[0]), (SPLITS, 1)), axis=1)
-    _, effects = _weat(_s(sample, attributes)[orders], words)
-    nearest: FloatArray = sample[orders[np.abs(effects - effect_size).argmin()]]
-    return nearest
+def coverage_study(
+    shape: Shape,
+    truth: Mapping[str, Any],
+    models: Sequence[Model] = ("published", "crossed"),
+    replicates: int = 200,
+    seed: int = 0,
+    simulated_by: Model = "crossed",
+    prob: float = PROB,
+) -> pd.DataFrame:
+    """How often intervals cover a planted contrast, and how often they see it.
+
+    Parameters
+    ----------
+    shape, truth, models, replicates, seed, simulated_by, prob
+        As in :func:`false_positive_rate`, with a ``connection_mean`` that differs between connections.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``method``, ``contrast``, ``planted``, ``coverage``, ``power`` (share of intervals without 0), ``se``
+        (of the coverage), ``width``, ``nominal`` and ``replicates``. The cluster interval is included.
+
+    Examples
+    --------
+    >>> shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
+    >>> truth = {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.05, "interaction_sd": 0}
+    >>> found = bb.calibration.coverage_study(shape, truth, ["published"], replicates=4)
+    >>> found.columns.tolist()[:2]
+    ['method', 'contrast']
+    """
+    table = table_of_shape(shape)
+    data = Distances.read(table, check=False)
+    planted = complete_truth(known_model(simulated_by), data, truth, np.random.default_rng(0))["connection_mean"]
+    mean = dict(zip(data.connections.tolist(), planted.tolist(), strict=True))
+    calls = _judged(_simulated(shape, truth, simulated_by, replicates, seed), models, ("cluster",), replicates, prob)
+    target = calls["contrast"].map({f"associated - {name}": mean.get("associated", 0.0) - mean[name] for name in mean})
+    calls = calls.assign(planted=target, covered=(calls["low"] <= target) & (target <= calls["high"]))
+    rates = _rates(calls, "covered", prob).rename(columns={"rate": "coverage"})
+    by = calls.groupby(["method", "contrast"], sort=False)
+    power = by.agg(power=("alarm", "mean"), planted=("planted", "first")).reset_index()
+    merged = rates.merge(power, on=["method", "contrast"])
+    return merged[["method", "contrast", "planted", "coverage", "power", "se", "width", "nominal", "replicates"]]
 
 
-def _checked(sample: ArrayLike, shape: tuple[int, int]) -> FloatArray:
-    try:
-        array = np.array(sample, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the sample does not hold numbers: {error}") from error
-    if array.shape != shape or not np.isfinite(array).all():
+def _simulated(
+    shape: Shape, truth: Mapping[str, Any], model: Model, replicates: int, seed: int
+) -> Iterable[tuple[pd.DataFrame, np.random.Generator]]:
+    spec, table = known_model(model), table_of_shape(shape)
+    data = Distances.read(table, check=False)
+    for i in range(whole_number(replicates, "replicates")):
+        rng = np.random.default_rng([whole_number(seed, "seed", least=0, most=None), i])
+        drawn = complete_truth(spec, data, truth, rng)
+        yield table.assign(distance=family_of(spec).drawn_distances(spec, drawn, data, rng)), rng
+
+
+def _judged(
+    tables: Iterable[tuple[pd.DataFrame, np.random.Generator]],
+    models: Sequence[Model],
+    metrics: Sequence[str],
+    replicates: int,
+    prob: float,
+    others: Sequence[str] = (),
+    how: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """One row for each table, method and contrast: ``low``, ``high`` (NaN for tests) and ``alarm``."""
+    prob = probability(prob, "prob")
+    metrics = [one_of(name, METRICS, "the metric") for name in several(metrics)]
+    specs = [load_model(model) for model in several(models)]
+    if not specs and not metrics:
+        raise InputError("models and metrics are empty: give at least one of either")
+    rows: Calls = []
+    with progress("counting false positives", whole_number(replicates, "replicates")) as done:
+        for i, (table, rng) in enumerate(tables):
+            data = Distances.read(table, check=False)
+            known = counterparts("associated", data.connections.tolist())
+            present = [name for name in known if not others or name in others]
+            for spec in specs:
+                rows += _model_calls(spec, table, present, rng, prob, how or {})
+            for name in metrics:
+                rows += _metric_calls(name, data, present, rng, prob)
+            done(i + 1)
+    return pd.DataFrame(rows, columns=["method", "contrast", "low", "high", "alarm"])
+
+
+def _rates(calls: pd.DataFrame, column: str, nominal: float) -> pd.DataFrame:
+    calls = calls.assign(width=calls["high"] - calls["low"])
+    by = calls.groupby(["method", "contrast"], sort=False)
+    table = by.agg(rate=(column, "mean"), width=("width", "mean"), replicates=(column, "size")).reset_index()
+    smoothed = (table["rate"] * table["replicates"] + 0.5) / (table["replicates"] + 1)
+    table["se"] = np.sqrt(smoothed * (1 - smoothed) / table["replicates"])  # not 0 where none or all call
+    table["nominal"] = nominal
+    return table[["method", "contrast", "rate", "se", "nominal", "width", "replicates"]]
+
+
+def _model_calls(
+    spec: ModelSpec,
+    table: pd.DataFrame,
+    others: list[str],
+    rng: np.random.Generator,
+    prob: float,
+    how: Mapping[str, Any],
+) -> Calls:
+    post = fit(table, spec, draws=DRAWS, chains=1, seed=int(rng.integers(2**31)), **how)
+    mean = flat_draws(post["posterior/connection_mean"].to_numpy())
+    labels = post["posterior"]["connection"].to_numpy().tolist()
+    calls: Calls = []
+    for name in others:
+        draws = mean[:, labels.index("associated")] - mean[:, labels.index(name)]
+        low, high = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2])
+        calls.append((spec.name, f"associated - {name}", float(low), float(high), bool(low > 0 or high < 0)))
+    return calls
+
+
+def _metric_calls(metric: str, data: Distances, others: list[str], rng: np.random.Generator, prob: float) -> Calls:
+    from scipy.stats import ttest_ind  # loads slowly
+
+    calls: Calls = []
+    for name in others if metric != "weat" else [name for name in others if name == "different"]:
+        low, high = np.nan, np.nan
+        if metric == "cluster":
+            interval = cluster_interval_of(data, "associated", name, prob)
+            low, high = interval.low, interval.high
+            alarm = low > 0 or high < 0
+        elif metric == "t_test":
+            labels = data.connections[data.connection]
+            alarm = ttest_ind(data.y[labels == "associated"], data.y[labels == name], equal_var=False).pvalue < 1 - prob
+        else:
+            alarm = _permutation_p(data, rng) < 1 - prob
+        calls.append((metric, f"associated - {name}", low, high, bool(alarm)))
+    return calls
+
+
+def _permutation_p(data: Distances, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> float:
+    """Two-sided p-value of WEAT's permutation test: the groups of protected words are dealt out anew.
+
+    The statistic is the sum over protected words of the mean distance to the stereotypes of their own group minus
+    that to the stereotypes of the other groups; with two groups it is WEAT's.
+    """
+    stereotype = np.isin(data.connections[data.connection], ("associated", "different"))
+    own = data.connections[data.connection] == "associated"
+    groups = len(data.group_names)
+    list_of = np.full(len(data.attribute_words), -1)
+    list_of[data.attribute[own]] = data.group_index[data.word[own]]
+    totals, counts = np.zeros((2, len(data.protected_words), groups))
+    rows = stereotype & (list_of[data.attribute] >= 0)
+    np.add.at(totals, (data.word[rows], list_of[data.attribute[rows]]), data.y[rows])
+    np.add.at(counts, (data.word[rows], list_of[data.attribute[rows]]), 1)
+    with np.errstate(invalid="ignore"):
+        to_own = totals / counts
+        to_other = (totals.sum(axis=1, keepdims=True) - totals) / (counts.sum(axis=1, keepdims=True) - counts)
+    gap = to_own - to_other
+    label, words = data.group_index, np.arange(len(data.protected_words))
+    observed = np.nansum(gap[words, label])
+    dealt = rng.permuted(np.tile(label, (permutations, 1)), axis=1)
+    under = np.nansum(gap[words, dealt], axis=1)
+    return float((1 + (np.abs(under) >= np.abs(observed) - 1e-12).sum()) / (permutations + 1))
+
+
+def _pseudo_lists(
+    table: pd.DataFrame, source: str, words: Sequence[str] | None = None
+) -> Callable[[np.random.Generator], pd.DataFrame]:
+    """A function to the table with words of a control list, drawn at random, in place of the stereotype lists."""
+    own = table["connection"] == "associated"
+    if "" in Distances.read(table, check=False).group_names or not own.any():
+        raise InputError("the real null needs the group of each protected word and associated distances")
+    sizes = table[own].groupby("group", sort=False)["attribute_word"].nunique()
+    pool = table.loc[table["connection"] == source, "attribute_word"].unique()
+    whole, needed = len(pool), int(sizes.sum())
+    if words is not None:
+        pool = pool[np.isin(pool.astype(str), list(map(str, words)))]
+    if len(pool) < needed or whole <= needed:
         raise InputError(
-            f"the sample has shape {array.shape}: give finite cosines of shape {shape}, two target sets' words by two "
-            "attribute sets' words, or set words and attributes to its halves"
+            f"the pseudo lists take {needed} words from {len(pool)} of the {whole} words of the {source} list, and "
+            "leave none to compare with: take another list, or a larger pool"
         )
-    if not _s(array, shape[1] // 2).std() > 0:
-        raise InputError("s is the same for all words of the sample, so that it has no effect size: give another")
-    return array
+    controls = table[~table["connection"].isin(STEREOTYPES)].reset_index(drop=True)
+    group, word = controls["group"].to_numpy(), controls["attribute_word"].to_numpy()
+    from_source = (controls["connection"] == source).to_numpy()
+
+    def relabel(rng: np.random.Generator) -> pd.DataFrame:
+        parts = draw_any(len(pool), sizes.tolist(), rng)
+        owner = {drawn: name for name, part in zip(sizes.index, parts, strict=True) for drawn in pool[part]}
+        listed = np.array([owner.get(each, "") for each in word], dtype=object)
+        pseudo = from_source & (listed != "")
+        connection = np.where(pseudo, np.where(listed == group, "associated", "different"), controls["connection"])
+        classes = np.where(pseudo, listed, controls["attribute_class"])
+        return controls.assign(connection=connection.astype(str), attribute_class=classes.astype(str))
+
+    return relabel

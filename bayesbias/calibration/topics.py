@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
@@ -28,10 +27,10 @@ from bayesbias.distances.storage import coverage_from
 from bayesbias.distances.vocabularies import sampled_rows
 from bayesbias.embeddings import Case, Embedding, about, find_concepts, keyed_vectors, opened
 from bayesbias.embeddings.formats import load_part
-from bayesbias.embeddings.samples import drawn_rows, sample_of
+from bayesbias.embeddings.lookup import drawn_rows, sample_of
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
-from bayesbias.metrics.batch import AnyMetric, Prepared, prepared, untested
+from bayesbias.metrics.batch import AnyMetric, prepared, untested
 from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models.cells import list_contrasts, word_weights
 from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
 
 Kind = Literal["topical", "random"]
-
+Weights = dict[str, FloatArray]
 LISTS = {
     "topical": "random lists as coherent as these and as similar to each other",
     "random": "lists of unrelated random words",
@@ -54,6 +53,7 @@ QUESTION = (
 )
 MOST = 20_000  # words of the vocabulary among which topics are looked for
 SHORT = 0.05  # difference in mean similarity above which a note says that random lists are not like the given ones
+SIMILARITIES = ("target", "reached", "cosine_target", "cosine_reached")
 PLENTY = 5  # words of the vocabulary for each word of a replicate below which a note says that replicates are similar
 
 
@@ -67,30 +67,24 @@ class TopicNull(Result):
         Name of the word lists or of the query.
     values
         One row a replicate and statistic: ``replicate``, ``statistic``, ``value``.
-    observed
-        Statistic to its value for the lists as given.
-    centre
-        Statistic to its value without bias, from which two-sided distances are measured: 0 for a contrast, a metric's
-        optimum.
+    observed, centre
+        Statistic to its value for the lists as given, and to that without bias, from which two-sided distances are
+        measured: 0 for a contrast, a metric's optimum.
     coherence
         One row a list: ``list``, ``words`` (found; each form of a word counts), ``target`` (their mean pairwise cosine
         similarity; NaN for one word) and ``reached`` (its mean over replicates).
     similarity
         One row a pair of lists: ``first``, ``second``, ``control`` (whether one of them is a control list), ``target``
-        (mean cosine similarity of a word of one and a word of the other) and ``reached`` (its mean over replicates),
-        ``cosine_target`` and ``cosine_reached`` (the cosine of the lists' mean vectors, from which the mean vector of
-        the words that are drawn from is subtracted).
+        (mean cosine similarity of a word of one and a word of the other) and ``reached``, ``cosine_target`` and
+        ``cosine_reached`` (the cosine of the lists' mean vectors, less the mean of the words that are drawn from).
     forms
         List to the number of forms of each of its words.
     drawn
         Words (replicates, words) of the random lists, one list after the other; :meth:`lists` has them by list.
-    kind, replicates, seed
-        What was asked.
-    embedding
-        Name of the embedding.
+    kind, replicates, seed, embedding
+        What was asked, and the name of the embedding.
     notes
-        Sentences on missing words, and on random lists that are less or more coherent than the given ones, or less or
-        more similar to each other.
+        Sentences on missing words, and on random lists that are not as coherent or similar as the given ones.
     """
 
     picture: ClassVar[str] = "plot_topic_null"
@@ -161,21 +155,20 @@ class TopicNull(Result):
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
-        statements = [QUESTION, *self._reached()] if self.kind == "topical" else []
-        return [self.sentence, *(f"{statement}." for statement in statements)]
-
-    def text(self) -> str:
-        """The result in sentences."""
-        return " ".join([*self.findings(), *(f"{note}." for note in self.notes)])
-
-    def _reached(self) -> list[str]:
-        """How similar the lists are to each other, and the random ones; control lists are in the table only."""
+        if self.kind != "topical":
+            return [self.sentence]
+        # how similar the lists are to each other, and the random ones; control lists are in the table only
         pairs = [
             f"{row['cosine_target']:.2f} and {row['cosine_reached']:.2f} ({row['first']}, {row['second']})"
             for row in self.similarity[~self.similarity["control"]].to_dict("records")
         ]
-        sentence = f"Cosines of the lists' means, as given and of the random lists: {listed(pairs)}"
-        return [sentence.replace("-", "\N{MINUS SIGN}")] if pairs else []
+        cosines = f"Cosines of the lists' means, as given and of the random lists: {listed(pairs)}."
+        reached = [cosines.replace("-", "\N{MINUS SIGN}")] if pairs else []
+        return [self.sentence, f"{QUESTION}.", *reached]
+
+    def text(self) -> str:
+        """The result in sentences."""
+        return " ".join([*self.findings(), *(f"{note}." for note in self.notes)])
 
     def sources(self) -> tuple[Any, ...]:
         """The word lists or the query, and the embedding."""
@@ -204,17 +197,16 @@ def topic_null(
     """How large a contrast or a metric is for arbitrary topics: its null distribution, without a model.
 
     Each replicate replaces every attribute list (stereotypes and controls, or the attribute sets of a query) by a
-    random list of the vocabulary. Protected words and vectors stay as they are. The random lists are as long as the
+    random list of the vocabulary; protected words and vectors stay as they are. The random lists are as long as the
     given ones, as coherent, and as similar to each other: random lists that have nothing to do with each other differ
     more than lists of one kind, such as occupations of women and of men.
 
-    A list grows from a random seed word, for which a list is found by looking in the direction between the seed word
-    and the lists that are drawn already: its words are a random part of the words nearest to that direction. The
-    number of these nearest words and the direction are chosen so that the list has the mean pairwise cosine similarity
-    of the given list, and the given mean similarity to the other lists. Where no list is within .015, up to 10 seed
-    words are tried and the nearest is taken; ``coherence``, ``similarity`` and the notes tell what was reached. Lists
-    of a replicate share no word, and hold no word of the given lists. In place of a word with several forms stand as
-    many words, with their mean.
+    A list grows from a random seed word: its words are a random part of the words nearest to a direction between the
+    seed word and the lists that are drawn already. The number of these nearest words and the direction are chosen so
+    that the list has the mean pairwise cosine similarity of the given list, and the given mean similarity to the other
+    lists. Where no list is within .015, up to 10 seed words are tried and the nearest is taken; ``coherence``,
+    ``similarity`` and the notes tell what was reached. Lists of a replicate share no word, and hold no word of the
+    given lists. In place of a word with several forms stand as many words, with their mean.
 
     The interval of a fit asks something else: what other lists *of stereotypes*, as long and as coherent as these,
     could have given. The p-value asks how often lists that have nothing to do with the groups give as much.
@@ -232,20 +224,13 @@ def topic_null(
         target sets, their stereotypes the attribute sets. By default the contrasts of associated with different and
         with each control list, as far as the lists have them. Associated - different is the mean over protected words
         of the mean distance to the own list less the mean of those to the other lists, where groups weigh the same,
-        and words within a group. A contrast with a control list is the mean over protected words of the difference of
-        two mean distances, as in :func:`cluster_interval`.
+        and words within a group. A contrast with a control list is that of :func:`cluster_interval`.
     replicates, seed
         Number of replicates, and the seed.
     kind
-        ``"topical"``: lists as coherent as the given ones and as similar to each other. ``"random"``: unrelated random
-        words.
+        ``"topical"``: as above. ``"random"``: unrelated random words.
     case
         As in :func:`distance_table`.
-
-    Returns
-    -------
-    TopicNull
-        Its ``table``, ``coherence``, ``similarity``, ``values`` and ``sentence``; :func:`plot_topic_null` draws it.
 
     Examples
     --------
@@ -274,12 +259,8 @@ def topic_null(
     means = np.stack([listed.weights @ unit_rows(vectors.vectors[listed.rows]) for listed in lists])
     rng = np.random.default_rng(seed)
     if kind == "topical":
-        wanted = Wanted(
-            tuple(listed.weights for listed in lists),
-            tuple(len(listed.forms) for listed in lists),
-            means @ means.T,
-            plan.together,
-        )
+        weights, entries = tuple(f.weights for f in lists), tuple(len(f.forms) for f in lists)
+        wanted = Wanted(weights, entries, means @ means.T, plan.together)
         # the products are small: threads wait for each other, and with their number the nearest words would change
         with one_thread(), progress("drawing topics", replicates) as done:
             drawn = draw_alike(unit, wanted, replicates, rng, done)
@@ -385,28 +366,19 @@ def _similarity(
     names: list[str], stereotypes: tuple[int, ...], means: FloatArray, reached: Units, centre: FloatArray
 ) -> pd.DataFrame:
     """Similarities of each pair of lists: of the given ones, and the mean over replicates."""
-    given, drawn = means[None], reached.astype(np.float64)
-
-    def products(each: FloatArray) -> FloatArray:
-        return (each @ each.transpose(0, 2, 1)).mean(axis=0)
-
-    def cosines(each: FloatArray) -> FloatArray:
+    columns: dict[str, FloatArray] = {}
+    for name, each in (("target", means[None]), ("reached", reached.astype(np.float64))):
         apart = each - centre
-        return products(apart / np.maximum(np.linalg.norm(apart, axis=2, keepdims=True), 1e-12))
-
-    columns = {
-        "target": products(given),
-        "reached": products(drawn),
-        "cosine_target": cosines(given),
-        "cosine_reached": cosines(drawn),
-    }
+        directions = apart / np.maximum(np.linalg.norm(apart, axis=2, keepdims=True), 1e-12)
+        columns[name] = (each @ each.transpose(0, 2, 1)).mean(axis=0)
+        columns[f"cosine_{name}"] = (directions @ directions.transpose(0, 2, 1)).mean(axis=0)
     pairs = list(combinations(range(len(names)), 2))
     return pd.DataFrame(
         {
             "first": pd.Series([names[first] for first, _ in pairs], dtype="str"),
             "second": pd.Series([names[second] for _, second in pairs], dtype="str"),
             "control": np.array([not set(pair) <= set(stereotypes) for pair in pairs], dtype=bool),
-            **{name: np.array([table[pair] for pair in pairs], dtype=float) for name, table in columns.items()},
+            **{name: np.array([columns[name][pair] for pair in pairs], dtype=float) for name in SIMILARITIES},
         }
     )
 
@@ -433,14 +405,12 @@ def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[str]:
 
 def _few(needed: int, candidates: int, sampled: str) -> list[str]:
     """A sentence on the words that replicates are drawn from."""
-    if candidates < PLENTY * needed:
-        return [
-            f"Replicates of {needed} words are drawn from {candidates:,} words, so that they share many of them: load "
-            "more of the embedding."
-        ]
-    if sampled == "frequent":
-        return [f"The replicates' words are drawn from the {candidates:,} most frequent words."]
-    return []
+    many = (
+        f"Replicates of {needed} words are drawn from {candidates:,} words, so that they share many of them: load more "
+        "of the embedding."
+    )
+    frequent = f"The replicates' words are drawn from the {candidates:,} most frequent words."
+    return [many] if candidates < PLENTY * needed else [frequent] if sampled == "frequent" else []
 
 
 class Listed(NamedTuple):
@@ -456,15 +426,11 @@ class Listed(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """What is to be measured.
-
-    Rows of each attribute list, which lists are drawn together (stereotypes first, then each control list), words that
-    replicates leave out, values, reservations.
-    """
+    """What is to be measured."""
 
     lists: dict[str, Listed]
-    together: tuple[tuple[int, ...], ...]
-    taken: set[str]
+    together: tuple[tuple[int, ...], ...]  # which lists are drawn together: stereotypes first, then each control list
+    taken: set[str]  # words that replicates leave out
     observed: dict[str, float]
     centre: dict[str, float]
     values: Callable[[IntArray], FloatArray]
@@ -472,9 +438,17 @@ class _Asked(NamedTuple):
 
 
 def _given(words: object, metric: AnyMetric | None) -> WordLists | Query:
-    """Word lists or a query, as given or read."""
+    """Word lists or a query, as given or read; a name of both is a query if a metric is given."""
     if isinstance(words, str | Path):
-        words = _read(words, metric is None)
+        name: str | Path = words
+        first, second = (load_words, load_query) if metric is None else (load_query, load_words)
+        try:
+            words = first(name)
+        except InputError as error:
+            try:
+                words = second(name)
+            except InputError:
+                raise error from None
     if not isinstance(words, WordLists | Query):
         raise InputError(f"given is {type(words).__name__}: give word lists, a Query, or the name or path of either")
     if isinstance(words, Query) and metric is None:
@@ -482,19 +456,6 @@ def _given(words: object, metric: AnyMetric | None) -> WordLists | Query:
             f"{words.name!r} is a query, which has no contrasts: name a metric, one of {', '.join(METRICS)}"
         )
     return words
-
-
-def _read(name_or_path: str | Path, lists_first: bool) -> WordLists | Query:
-    def read(lists: bool) -> WordLists | Query:
-        return load_words(name_or_path) if lists else load_query(name_or_path)
-
-    try:
-        return read(lists_first)
-    except InputError as error:
-        try:
-            return read(not lists_first)
-        except InputError:
-            raise error from None
 
 
 def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
@@ -509,7 +470,8 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
     near = table.pivot_table("distance", "protected_word", "attribute_class", observed=True).reindex(
         index=protected["protected_word"], columns=names
     )
-    weights = _weights(near.to_numpy(), protected["group"].to_numpy(), names, list(lists.stereotypes))
+    known = near.notna().to_numpy()
+    weights = _weights(known, protected["group"].to_numpy(), names, list(lists.stereotypes))
     if not weights:
         shown = ", ".join(sorted(set(table["connection"])))
         raise InputError(
@@ -518,17 +480,27 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
         )
     distances = near.fillna(0.0).to_numpy()
     attributes = {name: _listed(kv, looked, words[name]) for name in names}
-    vectors = looked.units(protected["protected_word"].tolist())
+    # protected vectors that are summed by weight already, (C, lists, dimensions)
+    weighted = np.stack([w.T for w in weights.values()]) @ looked.units(protected["protected_word"].tolist())
     stereotypes = [i for i, name in enumerate(names) if name in lists.stereotypes]
+
+    def contrasts(rows: IntArray) -> FloatArray:
+        """Contrasts (replicates, C) of the words at some rows as attribute words."""
+        used, inverse = np.unique(rows, return_inverse=True)
+        cosines = weighted @ unit_rows(kv.vectors[used]).T
+        entries = list(attributes.values())
+        parts = by_list(inverse.reshape(rows.shape), [len(entry.rows) for entry in entries])
+        means = [cosines[:, i, part] @ entries[i].weights for i, part in enumerate(parts)]
+        # the weights of a contrast add up to 0, so that distances are cosines with the opposite sign
+        return -np.sum(means, axis=0).T
+
     return _Asked(
         lists=attributes,
         together=(tuple(stereotypes), *((i,) for i in range(len(names)) if i not in stereotypes)),
         taken=_taken(looked, lists),
         observed={name: float((weight * distances).sum()) for name, weight in weights.items()},
         centre=dict.fromkeys(weights, 0.0),
-        values=partial(
-            _contrast_values, kv, np.stack([w.T for w in weights.values()]) @ vectors, list(attributes.values())
-        ),
+        values=contrasts,
         notes=tuple(replace(record, relatedness="").notes()),
     )
 
@@ -540,21 +512,11 @@ def _listed(kv: KeyedVectors, looked: FoundConcepts, words: Iterable[str]) -> Li
     return Listed(np.array(rows, dtype=np.intp), tuple(map(len, forms)))
 
 
-def _weights(near: FloatArray, groups: NDArray[Any], names: list[str], stereotypes: list[str]) -> dict[str, FloatArray]:
-    """Weights (J, lists) of mean distances in each contrast.
+def _weights(known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], stereotypes: list[str]) -> Weights:
+    """Weights (J, lists) of mean distances in each contrast; ``known`` says which of these there are.
 
-    Parameters
-    ----------
-    near
-        Mean distance (J, lists) of each protected word to each list, NaN where there is none.
-    groups
-        Group (J,) of each protected word.
-    names
-        Names of the lists: that of a group for its stereotypes, else that of a control list.
-    stereotypes
-        Names of the stereotype lists.
+    The stereotypes of a group have its name, control lists their own.
     """
-    known = ~np.isnan(near)
     own = groups[:, None] == np.array(names, dtype=object)
     weights = {}
     for second in counterparts("associated", [*STEREOTYPES, *(name for name in names if name not in stereotypes)]):
@@ -574,16 +536,8 @@ def association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereo
 
     Each word's distance to its own list less the mean of those to the other lists; groups weigh the same, and words
     within a group. That is the weighted mean of the words' associations: what a list's nearness to all words and a
-    word's nearness to all lists add cancels.
-
-    Parameters
-    ----------
-    known
-        Which mean distances (J, lists) there are. Words without one of them have no weight.
-    own
-        Which list (J, lists) is that of a word's group.
-    stereotype
-        Which lists (lists,) are stereotypes. Those of groups without protected words are left out.
+    word's nearness to all lists add cancels. Words without one of the mean distances have no weight, and stereotypes of
+    groups without protected words are left out; ``own`` says which list is that of a word's group.
     """
     used = stereotype & own.any(axis=0)
     while True:
@@ -601,20 +555,6 @@ def association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereo
     return values
 
 
-def _contrast_values(kv: KeyedVectors, weighted: FloatArray, lists: list[Listed], rows: IntArray) -> FloatArray:
-    """Contrasts (replicates, C) from protected vectors that are summed by weight already, (C, lists, dimensions).
-
-    The weights of a contrast add up to 0, so that distances are cosines with the opposite sign.
-    """
-    used, inverse = np.unique(rows, return_inverse=True)
-    cosines = weighted @ unit_rows(kv.vectors[used]).T
-    parts = by_list(inverse.reshape(rows.shape), [len(listed.rows) for listed in lists])
-    means = [
-        cosines[:, place, part] @ entry.weights for place, (part, entry) in enumerate(zip(parts, lists, strict=True))
-    ]
-    return -np.sum(means, axis=0).T
-
-
 def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | None, case: Case) -> _Asked:
     """A metric of a query, or of the groups and stereotypes of word lists."""
     name, options = metric if isinstance(metric, tuple) and len(metric) == 2 else (metric, {})
@@ -628,23 +568,23 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | Non
     parts = by_list(ready.attribute_rows, sizes)
     listed = source.every_word() if isinstance(source, WordLists) else ()
     measured = ready.measure()
+
+    def replicated(rows: IntArray) -> FloatArray:
+        """The metric (replicates, 1) with the words at some rows as attribute words."""
+        values = with_attributes(ready, rows)
+        for row in np.flatnonzero(~np.isfinite(values)):
+            _finite(values[row], ready.metric.name, f"replicate {row}")
+        return values[:, None]
+
     return _Asked(
         lists={name: Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
         together=(tuple(range(len(parts))),),
         taken={*listed, *words_of(query, ready)},
         observed={str(name): _finite(measured.value, str(name), "the given lists")},
         centre={str(name): ready.metric.optimum},
-        values=partial(_metric_values, ready),
+        values=replicated,
         notes=(*query.notes, *ready.found.notes, *measured.every_note),
     )
-
-
-def _metric_values(ready: Prepared, rows: IntArray) -> FloatArray:
-    """The metric (replicates, 1) with the words at some rows as attribute words."""
-    values = with_attributes(ready, rows)
-    for row in np.flatnonzero(~np.isfinite(values)):
-        _finite(values[row], ready.metric.name, f"replicate {row}")
-    return values[:, None]
 
 
 def _finite(value: float, name: str, where: str) -> float:

@@ -154,7 +154,7 @@ def report(given: Given) -> None:
 
 
 @command(
-    "calibration.false_positives:null_false_positive_rate",
+    "calibration.simulation:null_false_positive_rate",
     "table model=models replicates source seed out",
     model=Option("A model to try; may be given several times.", complete=names.models),
     replicates=Option("How many random word lists to draw.", default=100, min=10),
@@ -162,7 +162,7 @@ def report(given: Given) -> None:
 )
 def calibrate(given: Given) -> Any:
     """How often intervals and tests call a bias on this table when stereotype words are random control words."""
-    from bayesbias.calibration.false_positives import null_false_positive_rate
+    from bayesbias.calibration.simulation import null_false_positive_rate
 
     rates = given.call(null_false_positive_rate)
     nominal = f"{float(rates['nominal'].iloc[0]):.2f}"

@@ -125,7 +125,7 @@ def measured(
 def _embeddings(files: Mapping[str, str], part: WordLists | None, trust_pickle: bool) -> dict[str, KeyedVectors]:
     """Embeddings by name, of which a part is loaded unless the samples of their vocabularies share few words."""
     from bayesbias.distances.covariances import ENOUGH
-    from bayesbias.embeddings.samples import sample_of
+    from bayesbias.embeddings.lookup import sample_of
 
     vectors = {}
     for name, argument in files.items():

@@ -1,7 +1,15 @@
 """Words in sentences: templates, sentences of a corpus, encoders and the vectors they give."""
 
-from bayesbias.contextual.corpora import Contexts, Sentence, contexts
-from bayesbias.contextual.encoders import HFTokenEncoder, TokenEncoder, TokenVectors, encode, hf_token_encoder
+from bayesbias.contextual.encoders import (
+    Contexts,
+    HFTokenEncoder,
+    Sentence,
+    TokenEncoder,
+    TokenVectors,
+    contexts,
+    encode,
+    hf_token_encoder,
+)
 from bayesbias.contextual.templates import Frame, Templates, english_words, list_templates, load_templates
 from bayesbias.contextual.vectors import CENTRES, PAIRINGS, SAME, ContextVectors, load_context_vectors
 

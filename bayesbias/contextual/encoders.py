@@ -1,12 +1,16 @@
-"""``encode``: vectors of words in sentences from any encoder, in batches, kept on disk as they are made."""
+"""``encode`` and ``contexts``: vectors of words in sentences from any encoder, and sentences of a corpus."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
+from unicodedata import normalize
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +18,13 @@ from numpy.typing import NDArray
 from bayesbias._checks import one_of, whole_number
 from bayesbias._files import home_folder, read_arrays, whole_file
 from bayesbias._progress import progress
-from bayesbias.contextual.corpora import Contexts
 from bayesbias.contextual.templates import Templates, english_words, kinds_of, load_templates
 from bayesbias.contextual.vectors import POOLED, REPRESENTATIONS, WORD, ContextVectors
-from bayesbias.errors import InputError, shown
+from bayesbias.embeddings.readers import text_lines
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, lists_and_words, subtag, written_words
 
+LONGEST = 1000  # letters of a sentence of a corpus from which on it is passed over
 USUAL = 420  # words of the vocabulary beside English lists
 SHARD = 1024  # sentences whose vectors are written together
 # distance, beside the length, of two vectors of one text in batches of other texts, from which on they are two
@@ -89,10 +94,9 @@ def encode(
     templates
         Templates, as :func:`load_templates` takes them: ``"seat"``, ``"mention"``, ``"bare"``, a file, or several
         names and sentences. Not for sentences from a corpus.
-    batch
-        Texts that the encoder is given together.
-    name
-        Name of the encoder, by which its vectors are kept and shown; None takes its ``name`` or that of its class.
+    batch, name
+        Texts that the encoder is given together; its name, by which its vectors are kept and shown (None takes its
+        ``name`` or that of its class).
     representation
         ``"word"`` or ``"sentence"``; None takes the word's own vector where the encoder gives it.
     grammar
@@ -103,14 +107,13 @@ def encode(
         common English ones, or your own. None takes 420 of these for English lists, and none for others.
     cache
         Folder where vectors are kept as they are made, under the encoder's name and the text: what was done before an
-        interruption is not done again. A name is needed then, since a function has none of its own. One sentence is
-        encoded each time, so that another encoder of the same name is noticed.
+        interruption is not done again. One sentence is encoded each time, so that another encoder of the same name is
+        noticed.
 
     Returns
     -------
     ContextVectors
-        What :func:`distance_table` takes. Its ``notes`` say whose vectors these are, which words are cut into pieces,
-        and which suit only some templates.
+        What :func:`distance_table` takes.
 
     References
     ----------
@@ -128,7 +131,7 @@ def encode(
     (4, 26)
     """
     size = whole_number(batch, "batch")
-    called, kind = _name_of(encoder, name), _representation(encoder, representation)
+    called, kind = _described(encoder, name, representation)
     frames: tuple[str, ...] = ()
     skipped: list[tuple[str, str]] = []
     if isinstance(words, Contexts):
@@ -137,11 +140,8 @@ def encode(
                 "sentences of a corpus have no grammar, and contexts takes their vocabulary: leave both out"
             )
         every, outside, origin = words.words, words.vocabulary, words.source
-        sentences = [
-            _Asked(i, number, *sentence)
-            for i, word in enumerate(every)
-            for number, sentence in enumerate(words.sentences[word])
-        ]
+        numbered = [(i, enumerate(words.sentences[word])) for i, word in enumerate(every)]
+        sentences = [_Asked(i, number, *sentence) for i, own in numbered for number, sentence in own]
     else:
         lists, own = lists_and_words(words)
         sample = _sample(vocabulary, own, lists)
@@ -171,8 +171,10 @@ def encode(
     )
 
 
-def _name_of(encoder: object, name: str | None) -> str:
-    if not callable(encoder) and not isinstance(encoder, TokenEncoder):
+def _described(encoder: object, name: str | None, wanted: str | None) -> tuple[str, str]:
+    """Name of an encoder, and the representation that is taken of it."""
+    by_token = isinstance(encoder, TokenEncoder)
+    if not callable(encoder) and not by_token:
         raise InputError(
             f"encoder is {shown(encoder)}: give a function from a list of texts to an array, such as "
             "SentenceTransformer(...).encode, or an object with a method tokens"
@@ -180,18 +182,14 @@ def _name_of(encoder: object, name: str | None) -> str:
     called = name if name is not None else getattr(encoder, "name", type(encoder).__name__)
     if not isinstance(called, str) or not called.strip() or not called.isprintable():
         raise InputError(f"name is {shown(called)}: give the encoder a printable name")
-    return called
-
-
-def _representation(encoder: object, wanted: str | None) -> str:
     if wanted is None:
-        return WORD if isinstance(encoder, TokenEncoder) else POOLED
+        return called, WORD if by_token else POOLED
     kind = one_of(wanted, tuple(REPRESENTATIONS), "representation")
-    if kind == WORD and not isinstance(encoder, TokenEncoder):
+    if kind == WORD and not by_token:
         raise InputError("representation='word' needs an encoder with a method tokens: see hf_token_encoder")
     if kind == POOLED and not callable(encoder):
         raise InputError("representation='sentence' needs an encoder that can be called with texts")
-    return kind
+    return called, kind
 
 
 def _sample(vocabulary: int | Iterable[str] | None, own: Sequence[str], lists: WordLists | None) -> dict[str, str]:
@@ -385,10 +383,9 @@ def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), 
 
     Parameters
     ----------
-    model
-        A model with hidden states, such as ``AutoModel.from_pretrained(...)``.
-    tokenizer
-        Its fast tokenizer, which knows where in the text a token stands.
+    model, tokenizer
+        A model with hidden states, such as ``AutoModel.from_pretrained(...)``, and its fast tokenizer, which knows
+        where in the text a token stands.
     layers
         Layers whose hidden states are averaged; 0 are the embeddings, -1 is the last.
     name
@@ -425,9 +422,6 @@ class HFTokenEncoder:
 
     def tokens(self, texts: list[str]) -> list[TokenVectors]:
         """The tokens of each text."""
-        return list(self._tokens(texts))
-
-    def _tokens(self, texts: list[str]) -> Iterator[TokenVectors]:
         import torch  # type: ignore[import-not-found]  # an extra
 
         batch = self.tokenizer(texts, padding=True, truncation=True, return_tensors="pt", return_offsets_mapping=True)
@@ -436,9 +430,131 @@ class HFTokenEncoder:
             states = self.model(**batch.to(self.model.device), output_hidden_states=True).hidden_states
         mean = sum(states[layer] for layer in self.layers) / len(self.layers)
         vectors = mean.float().cpu().numpy()
-        for row, kept in enumerate(mask):
-            yield TokenVectors(vectors[row][kept], offsets[row][kept])
+        return [TokenVectors(vectors[row][kept], offsets[row][kept]) for row, kept in enumerate(mask)]
 
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
         """Mean over all tokens of each text."""
-        return np.stack([tokens.vectors.mean(axis=0) for tokens in self._tokens(texts)])
+        return np.stack([tokens.vectors.mean(axis=0) for tokens in self.tokens(texts)])
+
+
+class Sentence(NamedTuple):
+    """A sentence, and where in it the word stands."""
+
+    text: str
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """Sentences that hold words, each word its own.
+
+    Attributes
+    ----------
+    sentences, found, source
+        Word to its sentences, and to how many sentences hold it; where they come from.
+    vocabulary
+        Words that are in no list.
+    """
+
+    sentences: Mapping[str, tuple[Sentence, ...]]
+    vocabulary: tuple[str, ...]
+    found: Mapping[str, int]
+    source: str
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that have sentences."""
+        return tuple(self.sentences)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Words that the corpus does not hold."""
+        return tuple(word for word, count in self.found.items() if not count)
+
+    def __repr__(self) -> str:
+        many = sum(map(len, self.sentences.values()))
+        return f"Contexts({many} sentences of {len(self.sentences)} words; {len(self.missing)} words are missing)"
+
+
+def contexts(
+    corpus: str | Path | Iterable[str],
+    words: WordLists | str | Path | Iterable[str],
+    per_word: int = 50,
+    seed: int = 0,
+    vocabulary: Iterable[str] = (),
+) -> Contexts:
+    """Sentences of a corpus that hold a word, drawn at random for each word.
+
+    Parameters
+    ----------
+    corpus
+        The path of a UTF-8 text file (one sentence a line; ``.gz`` too), or sentences.
+    words
+        Word lists, what :func:`load_words` takes, or words; capitals count.
+    per_word, seed
+        Sentences of a word (words that are in fewer have all of theirs), and the seed of the choice.
+    vocabulary
+        Words outside of the lists, which show how the distances of similar words are correlated.
+
+    Returns
+    -------
+    Contexts
+        What :func:`encode` takes in place of words.
+
+    References
+    ----------
+    Guo, W. and Caliskan, A. (2021). Detecting emergent intersectional biases: contextualized word embeddings contain a
+    distribution of human-like biases. AIES. https://doi.org/10.1145/3461702.3462536
+
+    Examples
+    --------
+    >>> found = bb.contexts(["The nurse slept.", "A soldier and a nurse met."], ["nurse", "soldier"])
+    >>> found.sentences["soldier"][0].text
+    'A soldier and a nurse met.'
+    """
+    most, start = whole_number(per_word, "per_word"), whole_number(seed, "seed", least=0, most=None)
+    _, own = lists_and_words(words)
+    outside = () if isinstance(vocabulary, tuple | list) and not vocabulary else written_words(vocabulary, "vocabulary")
+    listed_words = set(own)
+    sample = tuple(word for word in outside if word not in listed_words)
+    every = (*own, *sample)
+    # longer words first, so that a phrase is found before its parts
+    pattern = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(every, key=len, reverse=True))) + r")(?!\w)")
+    # for each word the sentences with the smallest hashes: a random choice in one pass, whatever the order of words
+    by_word: dict[str, list[tuple[int, Sentence]]] = {word: [] for word in every}
+    counts = dict.fromkeys(every, 0)
+    lines, source = _lines(corpus)
+    with progress("reading the corpus", 1.0):
+        for number, line in enumerate(lines):
+            if not isinstance(line, str):
+                raise InputError(f"the corpus holds {shown(line)}: give sentences as text")
+            text = " ".join(normalize("NFC", line).split())
+            if len(text) > LONGEST:
+                continue
+            for word, place in {match.group(): match for match in reversed(list(pattern.finditer(text)))}.items():
+                counts[word] += 1
+                code = crc32(f"{start}\t{number}\t{word}".encode())
+                entries = by_word[word]
+                entries.append((code, Sentence(text, *place.span())))
+                if len(entries) >= 2 * most + 100:
+                    entries.sort()
+                    del entries[most:]
+    chosen = {
+        word: tuple(sentence for _, sentence in sorted(entries)[:most]) for word, entries in by_word.items() if entries
+    }
+    if not any(word in chosen for word in own):
+        raise InputError(f"the corpus holds none of the words {listed(list(own))}: capitals count")
+    return Contexts(chosen, tuple(word for word in sample if word in chosen), counts, source)
+
+
+def _lines(corpus: str | Path | Iterable[str]) -> tuple[Iterable[object], str]:
+    """The sentences of a corpus, and what it is called."""
+    if isinstance(corpus, str | Path):
+        file = home_folder(corpus)
+        if not file.is_file():
+            raise InputError(f"there is no file {file}: give the path of a corpus, or sentences")
+        return text_lines(file), f"sentences of {file.name}"
+    if not isinstance(corpus, Iterable):
+        raise InputError(f"corpus is {shown(corpus)}: give the path of a text file, or sentences")
+    return corpus, "sentences of a corpus"

@@ -37,19 +37,15 @@ class ContextVectors:
 
     Attributes
     ----------
-    words
-        The words; those of ``vocabulary`` come last.
-    vocabulary
-        Words outside of the lists, which show how the distances of similar words are correlated.
+    words, vocabulary
+        The words; last come those outside of the lists, which show how the distances of similar words are correlated.
     frames
         Names of the templates. Of sentences from a corpus, which every word has for itself: none.
     word, frame
         Places (N,) of each sentence's word in ``words``, and of its template in ``frames``; of sentences from a corpus,
         their number within the word.
-    vectors
-        (N, d), in the encoder's own scale.
-    texts
-        The N sentences.
+    vectors, texts
+        (N, d), in the encoder's own scale, and the N sentences.
     pieces
         Into how many pieces the encoder's tokenizer cuts the word, (N,); None where it is not known.
     encoder, representation
@@ -58,10 +54,9 @@ class ContextVectors:
         What the templates are called together, or where the sentences come from.
     skipped
         Words and the templates that they do not suit.
-    centre
-        What was subtracted from the vectors: ``"none"``, ``"vocabulary"`` or ``"controls"``.
-    all_but_top
-        How many principal components were taken out.
+    centre, all_but_top
+        What was subtracted from the vectors (``"none"``, ``"vocabulary"`` or ``"controls"``), and how many principal
+        components were taken out.
     """
 
     words: tuple[str, ...]
@@ -191,11 +186,9 @@ class ContextVectors:
 
         Parameters
         ----------
-        centre
-            ``"vocabulary"`` or ``"controls"``: whose mean vector of length 1 is subtracted in each template;
-            ``"none"``.
-        words
-            Lists whose control words are the origin.
+        centre, words
+            ``"vocabulary"``, ``"controls"`` (of these lists) or ``"none"``: whose mean vector of length 1 is subtracted
+            in each template.
         all_but_top
             Principal components of the vocabulary to take out after that (Mu and Viswanath 2018,
             https://doi.org/10.48550/arXiv.1702.01417).
@@ -228,8 +221,7 @@ class ContextVectors:
         return replace(self, vectors=units.astype(np.float32), centre=centre, all_but_top=top)
 
     def cosines(self, frames: str = SAME) -> FloatArray:
-        """Mean cosine (words, words) of each two words over their templates; 1 with itself, NaN without a common
-        template.
+        """Mean cosine (words, words) of two words over their templates; 1 with itself, NaN without a common template.
 
         Parameters
         ----------
@@ -286,19 +278,20 @@ class ContextVectors:
         order = self._order()
         values, axes = np.linalg.eigh(matrix[np.ix_(order, order)])
         kept = values > len(values) * np.finfo(float).eps * values[-1]  # the rest are 0 but for rounding
-        vectors = axes[:, kept] * np.sqrt(values[kept])
-        kv = keyed_vectors([self.words[i] for i in order], vectors.astype(np.float32))
-        kv.bayesbias_name = self.encoder
-        return kv
+        return self._embedding(order, axes[:, kept] * np.sqrt(values[kept]))
 
     def mean_vectors(self) -> KeyedVectors:
         """One vector for each word, in the encoder's space: the mean over its sentences of its vectors of length 1.
 
         Whatever takes an embedding takes them; sentences and templates are then taken as they are.
         """
-        units, order = self.units(), self._order()
-        means = units.sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
-        kv = keyed_vectors([self.words[i] for i in order], means[order].astype(np.float32))
+        order = self._order()
+        means = self.units().sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
+        return self._embedding(order, means[order])
+
+    def _embedding(self, order: list[int], vectors: FloatArray) -> KeyedVectors:
+        """Vectors of the words in some order, with the encoder's name."""
+        kv = keyed_vectors([self.words[i] for i in order], vectors.astype(np.float32))
         kv.bayesbias_name = self.encoder
         return kv
 
@@ -316,11 +309,6 @@ class ContextVectors:
             A file that ends in ``.npz``.
         bits
             16 for half precision; 8 for half the size, with cosines to about .003.
-
-        Raises
-        ------
-        OSError
-            The folder cannot be written or the disk is full.
         """
         file = check_suffix(path, (".npz",), "a file of context vectors")
         if not isinstance(bits, int) or bits not in (8, 16):

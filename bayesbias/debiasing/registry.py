@@ -24,7 +24,7 @@ from bayesbias.debiasing.methods import (
     vocabulary_of,
 )
 from bayesbias.embeddings import Embedding, about, keyed_vectors, opened
-from bayesbias.embeddings.samples import VocabularySample, sample_of
+from bayesbias.embeddings.lookup import VocabularySample, sample_of
 from bayesbias.errors import InputError, listed, near
 
 if TYPE_CHECKING:

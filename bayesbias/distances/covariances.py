@@ -29,7 +29,7 @@ from bayesbias._core.related import (
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import from_json, read_arrays, to_json
 from bayesbias._results import Result
-from bayesbias.embeddings.samples import FREQUENT
+from bayesbias.embeddings.lookup import FREQUENT
 from bayesbias.errors import InputError, listed, shown
 
 if TYPE_CHECKING:
@@ -59,16 +59,12 @@ class Relatedness(Result):
     kind
         ``"ranks"``: in a file that is ordered by frequency, the sampled words are as frequent as the attribute words.
         ``"frequent"``: they are of its most frequent words, as in earlier versions. ``"random"``: of all words.
-    seed
-        Seed of the sample.
-    sample_words
-        The N sampled words; none of them is in a list.
+    seed, sample_words
+        Seed of the sample, and the N sampled words; none of them is in a list.
     lists
         One entry a list: its name, its kind (protected, stereotype, control) and the words of it that were found.
-    protected_words, attribute_words
-        The J and W words that were found.
-    protected, attributes
-        Their unit vectors (J, d) and (W, d), in half precision.
+    protected_words, attribute_words, protected, attributes
+        The J and W words that were found, and their unit vectors (J, d) and (W, d), in half precision.
     centre
         Mean unit vector (d,) of the sample.
     scatter
@@ -81,13 +77,12 @@ class Relatedness(Result):
     ranks
         Places of the sampled, the protected and the attribute words in the file, where it is ordered by frequency.
     forms, form_of
-        Unit vectors (F, d) of the forms of attribute concepts with several, in half precision, and the place of each
-        one's concept among the attribute words, (F,); None where there are none. Of such concepts ``protected`` and
-        ``attributes`` hold the mean of the forms' unit vectors, and their distances are correlated as the means over
-        forms that they are.
+        Unit vectors (F, d) of the forms of attribute concepts with several, and the place of each one's concept among
+        the attribute words, (F,); None where there are none. Of such concepts ``protected`` and ``attributes`` hold the
+        mean of the forms' unit vectors.
     sample
-        Unit vectors (N, d) of the sampled words, in half precision, by which several embeddings are compared; None of
-        tables that were made without.
+        Unit vectors (N, d) of the sampled words, by which several embeddings are compared; None of tables that were
+        made without.
 
     References
     ----------
@@ -96,7 +91,6 @@ class Relatedness(Result):
     """
 
     picture: ClassVar[str] = "plot_relatedness"
-
     notes: ClassVar[tuple[str, ...]] = ()
 
     embedding: Mapping[str, Any]
@@ -264,7 +258,7 @@ class Relatedness(Result):
         return pair_counts(weights, self._units_and_forms, self.seed, rows), shares
 
     def covariance(self, weights: FloatArray | pd.DataFrame) -> float | FloatArray:
-        """Variance of a weighted sum of distances, or covariance of several.
+        """Variance of a weighted sum of distances, or covariance (m, m) of several, in squared cosine distance.
 
         Parameters
         ----------
@@ -272,11 +266,6 @@ class Relatedness(Result):
             (J, W), or (m, J, W) for m sums; rows and columns in the order of ``protected_words`` and
             ``attribute_words``. A DataFrame of protected words by attribute words is put into that order, with 0 for
             words that it lacks. Sums whose weights add up to 0 in each row do not depend on the mean distance.
-
-        Returns
-        -------
-        float or array (m, m)
-            In squared cosine distance; positive semi-definite.
         """
         values = self._weights(weights)
         parts, several = self.components, values.reshape(-1, *values.shape[-2:])
@@ -316,12 +305,9 @@ class Relatedness(Result):
     def effective_words(self) -> pd.DataFrame:
         """The effective number of words of each list.
 
-        Returns
-        -------
-        DataFrame
-            One row a list: ``list``, ``kind`` (protected, stereotype, control), ``words`` (found), ``effective``. The
-            mean of an attribute list of n words varies as much as that of ``effective`` unrelated words; of n similar
-            words this may be 2. For a group of protected words ``effective`` says the same of the bias of its words.
+        One row a list: ``list``, ``kind`` (protected, stereotype, control), ``words`` (found), ``effective``. The mean
+        of an attribute list of n words varies as much as that of ``effective`` unrelated words; of n similar words this
+        may be 2. For a group of protected words ``effective`` says the same of the bias of its words.
         """
         sampled, correlation = self.sampled_families(self.protected_words)
         parts, rows = self.components, []
@@ -399,12 +385,9 @@ class Relatedness(Result):
     def variogram(self) -> pd.DataFrame:
         """Correlation of two words' values by the similarity of the words, for each component of the protected side.
 
-        Returns
-        -------
-        DataFrame
-            Columns ``component`` (from 0, the largest first), ``share`` (of the variance of distances),
-            ``similarity`` (centred cosine, middle of a bin), ``correlation`` and ``pairs`` (pairs of sampled words in
-            that bin; 0 where the curve is extended).
+        Columns ``component`` (from 0, the largest first), ``share`` (of the variance of distances), ``similarity``
+        (centred cosine, middle of a bin), ``correlation`` and ``pairs`` (pairs of sampled words in that bin; 0 where
+        the curve is extended).
         """
         parts = self.components
         size = len(parts.variances)

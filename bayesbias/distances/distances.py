@@ -52,14 +52,12 @@ class Distances:
                 f"a distance table is a DataFrame, given is {type(table).__name__}: "
                 "make one with distance_table or read one with read_distance_table"
             )
-        rows = _rows(table)
-        related = shared_relatedness(table)
+        rows, related = _rows(table), shared_relatedness(table)
         moved = {"truth", ADJUSTED} & set(table.attrs)  # simulated or adjusted distances are not those of the vectors
         if related is not None and check and not moved:
             check_distances(related, averaged(table))
-        return replace(
-            rows, relatedness=related, coverage=stored_coverage(table), adjusted=str(table.attrs.get(ADJUSTED, ""))
-        )
+        adjusted = str(table.attrs.get(ADJUSTED, ""))
+        return replace(rows, relatedness=related, coverage=stored_coverage(table), adjusted=adjusted)
 
     def to_frame(self) -> pd.DataFrame:
         """The distance table, with what it carries in ``attrs``."""
@@ -219,8 +217,7 @@ def class_of_connection(name: str) -> str:
 
 def _rows(table: pd.DataFrame) -> Distances:
     """Codes and cells of a table; the values need only be finite."""
-    twice = table.columns[table.columns.duplicated()]
-    if len(twice):
+    if len(twice := table.columns[table.columns.duplicated()]):
         raise InputError(f"duplicate column {twice[0]!r}: keep one")
     if missing := [column for column in NEEDED if column not in table.columns]:
         raise InputError(
@@ -234,8 +231,7 @@ def _rows(table: pd.DataFrame) -> Distances:
     y = finite_distances(table["distance"])
     words, protected = _codes(table, "protected_word")
     codes, names = _codes(table, "connection")
-    unknown = unknown_connections(table)
-    if unknown:
+    if unknown := unknown_connections(table):
         raise InputError(f"unknown connection {unknown[0]!r}: the connections are {VALID}")
     labels = np.array(in_order(names.tolist()))
     connection = np.array([labels.tolist().index(name) for name in names])[codes]
@@ -297,8 +293,7 @@ def _optional(table: pd.DataFrame, column: str) -> NDArray[np.str_]:
 def _groups(table: pd.DataFrame, words: IntArray, protected: NDArray[np.str_]) -> NDArray[np.str_]:
     groups = _optional(table, "group")
     own = groups[np.unique(words, return_index=True)[1]]
-    twice = np.flatnonzero(groups != own[words])
-    if len(twice):
+    if len(twice := np.flatnonzero(groups != own[words])):
         word = words[twice[0]]
         pair = f"{str(own[word])!r}, {str(groups[twice[0]])!r}"
         raise InputError(f"the protected word {str(protected[word])!r} is in two groups: {pair}")

@@ -18,14 +18,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from bayesbias._checks import flag, is_printable
 from bayesbias._core.vectors import FloatArray
 from bayesbias._files import check_suffix, from_json, home_folder, read_text, to_json, whole_file
-from bayesbias.distances.covariances import (
-    KEY,
-    WORDS,
-    Relatedness,
-    read_relatedness,
-    relatedness_of,
-    write_relatedness,
-)
+from bayesbias.distances.covariances import KEY, WORDS, Relatedness, read_relatedness, relatedness_of, write_relatedness
 from bayesbias.embeddings.lookup import SHOWN, About, twin_sentence
 from bayesbias.errors import InputError, listed
 from bayesbias.words import CONTROLS, STEREOTYPES, VALID, WordLists, in_order, unknown_connections
@@ -114,17 +107,14 @@ class Coverage:
         several = [f"{name} ({', '.join(form)})" for name, form in self.forms.items() if len(form) > 1]
         named = ", ".join(f"{word} ({', '.join(lists)})" for word, lists in self.in_several_lists.items())
         rule = "each list counted" if self.kept_duplicates else "counted once for a protected word"
-        own = ", ".join(self.own_pairs)
+        own, kept = ", ".join(self.own_pairs), "kept" if self.kept_duplicates else "dropped"
         told = (
             (pairs, f"read under another spelling: {pairs}"),
             (several, f"the mean over several forms: {listed(several, SHOWN)}"),
             (self.gender, self.gender),
             (own, f"both protected and attribute, so without the pair with itself: {own}"),
             (named, f"in several attribute lists, {rule}: {named}"),
-            (
-                self.repeated_rows,
-                f"{self.repeated_rows} rows repeat a pair: {'kept' if self.kept_duplicates else 'dropped'}",
-            ),
+            (self.repeated_rows, f"{self.repeated_rows} rows repeat a pair: {kept}"),
             (
                 self.unused_rows,
                 f"{self.unused_rows:,} rows of scores are not used: no list holds their words, or no score is there",
@@ -390,11 +380,6 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
         into ``<path>.coverage.json`` and ``<path>.relatedness.npz``. The coverage holds the hash of its CSV file: that
         of another file, or of one that was changed, is not read, and :func:`coverage` says that it is unknown. Words
         are written as they are: to a spreadsheet ``=1+1`` is a formula, so import the columns of words as text.
-
-    Raises
-    ------
-    OSError
-        The folder cannot be written or the disk is full; nothing half-written is left.
 
     Examples
     --------

@@ -72,46 +72,41 @@ def distance_table(
     words
         Word lists, or what :func:`load_words` takes.
     keep_duplicates
-        Count a pair as often as its words are listed, as the published tables do. By default a pair counts once:
-        a protected word listed in several sets is one word, and an attribute word in several lists takes the first
-        of associated, different, human, neutral, other control lists.
+        Count a pair as often as its words are listed, as the published tables do. By default a pair counts once, for
+        the first of associated, different, human, neutral, other control lists.
     case
         ``"as-is"`` looks words up as they are written, phrases also with ``_`` for blanks (``New_York``);
-        ``"fallback"`` also tries lower case, capital first letters and capitals, by the rules of the lists' language,
-        for words that are not found.
+        ``"fallback"`` also tries lower case, capital first letters and capitals, by the rules of the lists' language.
     relatedness
-        Whether the table carries how the distances of similar words are correlated, as :func:`relatedness` estimates it
-        the vectors; ``attrs["relatedness"]`` holds it as text. Without it, models take different words for unrelated.
+        Whether ``attrs["relatedness"]`` holds how the distances of similar words are correlated, as :func:`relatedness`
+        estimates it. Without it, models take different words for unrelated.
     twins
         Words of one list that have one vector (cosine of 1 - 1e-6 and more, as in pruned embeddings) are one word:
-        ``"once"`` takes the first and leaves the others out, ``"keep"`` takes all. :func:`coverage` names them, and
-        words of different lists that have one vector, which stay.
+        ``"once"`` takes the first, ``"keep"`` all. :func:`coverage` names them, and words of different lists that have
+        one vector, which stay.
     frames
-        Of words in sentences: ``"same"`` takes both words of a pair in the same template, ``"crossed"`` in
-        different ones. Equal templates make all sentences similar, and every distance smaller.
+        Of words in sentences: both words of a pair in the ``"same"`` template, or in different ones (``"crossed"``).
+        Equal templates make all sentences similar, and every distance smaller.
     centre, all_but_top
         Of words in sentences: the origin and the components that are taken out, as in
-        :meth:`ContextVectors.centred <bayesbias.contextual.ContextVectors.centred>`; by default neither.
+        :meth:`ContextVectors.centred <bayesbias.contextual.ContextVectors.centred>`.
 
     Returns
     -------
     DataFrame
         Columns ``protected_word``, ``group``, ``attribute_word``, ``attribute_class`` (the group whose stereotype it
         is, or the control list), ``connection`` (associated, different, or the control list) and ``distance``
-        (cosine distance in [0, 2]). Words and labels are text; from 100,000 rows on they are categories, which take a
-        tenth of the memory. Words that the embedding lacks are left out; ``attrs["coverage"]`` and
-        :func:`coverage` tell which. Of words in sentences there is one row for each template of a pair, named in
-        ``template`` (the template of the protected word; crossed templates have ``attribute_template`` too);
-        :func:`fit` takes their means, and the templates as a random effect. Words that do not suit all templates are
-        left out, since distances differ between templates.
+        (cosine distance in [0, 2]); from 100,000 rows on words and labels are categories. Words that the embedding
+        lacks are left out; :func:`coverage` tells which. Of words in sentences there is one row for each template of a
+        pair, named in ``template`` (that of the protected word; crossed templates have ``attribute_template`` too);
+        words that do not suit all templates are left out, since distances differ between templates.
 
     Warns
     -----
     UserWarning
-        Fewer than 400 words of the embedding lie outside of the lists: relatedness is then known badly. (Below 50 there
-        is none, and the coverage says so.) The language of the lists has grammatical gender, and no word has several
-        forms, or not all forms are found: distances may then speak of grammar (Zhou et al. 2019). Whether a single word
-        has other forms, and of which gender forms are, is not known.
+        Fewer than 400 words of the embedding lie outside of the lists: relatedness is then known badly (below 50 there
+        is none, and the coverage says so). The language of the lists has grammatical gender, and no word has several
+        forms, or not all forms are found: distances may then speak of grammar (Zhou et al. 2019).
 
     References
     ----------
@@ -165,8 +160,7 @@ def distance_tables(
     embeddings
         Name of each to the embedding, or to what :func:`load_embedding` takes.
     words
-        As in :func:`distance_table`; or a mapping of the same names to the lists of each embedding, such as those of
-        its language.
+        As in :func:`distance_table`; or a mapping of the same names to lists, such as those of each one's language.
     keep_duplicates, case, twins
         As in :func:`distance_table`.
 
@@ -384,10 +378,7 @@ def _lists_by_word(parts: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, li
 
 
 def score_table(
-    scores: pd.DataFrame,
-    words: WordLists | str | Path,
-    what: str = "scores",
-    closer: Literal["high", "low"] = "high",
+    scores: pd.DataFrame, words: WordLists | str | Path, what: str = "scores", closer: Literal["high", "low"] = "high"
 ) -> pd.DataFrame:
     """A table of scores of word pairs as a distance table, which :func:`fit` takes.
 
@@ -400,10 +391,10 @@ def score_table(
     ----------
     scores
         One row for each pair with the columns ``protected_word``, ``attribute_word`` and ``score``. With a column
-        ``template`` there is one row for each pair and template: differences between the means of templates are taken
-        out, and a pair has the mean over its templates. How far templates differ is then not part of the intervals.
+        ``template`` a pair has the mean over its templates, whose own means are taken out; how far templates differ is
+        then not part of the intervals.
     words
-        Word lists, or what :func:`load_words` takes, which tell how each attribute word stands to each protected word.
+        Word lists, or what :func:`load_words` takes.
     what
         What the scores are, as reports name them, such as ``"log odds of a masked model"``.
     closer

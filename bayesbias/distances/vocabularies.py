@@ -19,10 +19,9 @@ from bayesbias._files import home_folder, read_text
 from bayesbias.distances.covariances import ENOUGH, KEY, LEAST, Relatedness, packed, relatedness_in_fit, relatedness_of
 from bayesbias.distances.storage import coverage_from
 from bayesbias.embeddings import Case, Embedding, about, find_concepts, opened
-from bayesbias.embeddings.lookup import FoundConcepts
-from bayesbias.embeddings.samples import SAMPLE as SAMPLE
-from bayesbias.embeddings.samples import directed, drawn_rows, sample_of, thinned
-from bayesbias.embeddings.samples import ordered_by_frequency as ordered_by_frequency
+from bayesbias.embeddings.lookup import SAMPLE as SAMPLE
+from bayesbias.embeddings.lookup import FoundConcepts, directed, drawn_rows, sample_of, thinned
+from bayesbias.embeddings.lookup import ordered_by_frequency as ordered_by_frequency
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, load_words, subtag
 
@@ -66,26 +65,18 @@ def relatedness(
     Parameters
     ----------
     kv
-        The embedding, or what :func:`load_embedding` takes. A distance table or a fit gives the relatedness that it
-        carries.
+        The embedding, or what :func:`load_embedding` takes; a distance table or a fit carries its own relatedness.
     words
         Word lists, or what :func:`load_words` takes; not with a table or a fit.
     sample
         Words of the vocabulary to sample, outside of the lists. Where the file is ordered by frequency (its first words
-        are much shorter than the others, and not in alphabetical order) they are as frequent as the attribute words:
-        they follow the smoothed distribution of these words' ranks, each list weighing the same. Elsewhere each word is
-        as likely as any other. Words are drawn by a hash of their letters, so that two embeddings are sampled at the
-        same words.
+        are much shorter than the others, and not in alphabetical order) they follow the smoothed distribution of the
+        attribute words' ranks, each list weighing the same; elsewhere each word is as likely as any other. Words are
+        drawn by a hash of their letters, so that two embeddings are sampled at the same words.
     seed
-        Seed of the sample. An embedding of which a part is loaded (``load_embedding(path, words=...)``) carries one
-        sample, drawn with seed 0, of which no more than ``sample`` words are taken.
+        Seed of the sample. A part of an embedding (``load_embedding(path, words=...)``) carries one drawn with seed 0.
     case
         As in :func:`distance_table`.
-
-    Returns
-    -------
-    Relatedness
-        Its :meth:`~Relatedness.covariance`, :meth:`~Relatedness.effective_words` and :meth:`~Relatedness.variogram`.
 
     Warns
     -----
@@ -215,11 +206,7 @@ def _read_off(drawn: Drawn, ranks: NDArray[np.int32] | None, **own: Any) -> Rela
 
 
 def _drawn(
-    kv: KeyedVectors,
-    looked: FoundConcepts,
-    entries: Sequence[tuple[str, str, tuple[str, ...]]],
-    sample: int,
-    seed: int,
+    kv: KeyedVectors, looked: FoundConcepts, entries: Sequence[tuple[str, str, tuple[str, ...]]], sample: int, seed: int
 ) -> Drawn:
     """The sample of an embedding, or of the one that an embedding is a part of."""
     own, part = set(looked.forms.keys.values()), sample_of(kv)
@@ -421,16 +408,14 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
 
     Parameters
     ----------
-    tables
-        Distance tables of different embeddings by name, each with relatedness.
-    embeddings
-        The embedding of each table, under the same names.
+    tables, embeddings
+        Distance tables of different embeddings by name, each with relatedness, and their embeddings.
 
     Returns
     -------
     dict of DataFrame
-        The same distances; ``attrs["relatedness"]`` is of up to 3,000 words that all vocabularies hold and that are in
-        no list.
+        The same distances; ``attrs["relatedness"]`` is of up to 3,000 words that all vocabularies hold outside of the
+        lists.
 
     Examples
     --------
@@ -492,12 +477,13 @@ def shared_draws(
     Keys, the words of all lists, are not sampled; where files are ordered by frequency, the sample follows the ranks of
     the words of attribute lists.
     """
-    vocabularies, places = list[Sequence[str]](), list[dict[str, int]]()
-    for kv in embeddings:
-        part = sample_of(kv)
+    vocabularies, places, rows_of = list[Sequence[str]](), list[dict[str, int]](), list[Mapping[str, int]]()
+    parts = [sample_of(kv) for kv in embeddings]
+    for kv, part in zip(embeddings, parts, strict=True):
         vocabularies.append(kv.index_to_key if part is None else part.words)
         known = kv.key_to_index if part is None and ordered_by_frequency(kv.index_to_key) else {}
         places.append(dict(known if part is None else part.places))
+        rows_of.append(kv.key_to_index if part is None else {word: row for row, word in enumerate(part.words)})
     common = set(vocabularies[0]).intersection(*vocabularies[1:])
     common |= {word for words in lists for word in words if all(word in kv.key_to_index for kv in embeddings)}
     if len(common - set(keys)) < LEAST:
@@ -511,21 +497,14 @@ def shared_draws(
     followed = [np.array([place_of[word] for word in words if word in place_of], dtype=np.intp) for words in lists]
     rows, kind = drawn_rows(order, set(keys), SAMPLE, 0, followed)
     words = [order[row] for row in rows.tolist()]
-    vectors = [_vectors(kv, words) for kv in embeddings]
+    vectors = [
+        (kv if part is None else part).vectors[[row_of[word] for word in words]]
+        for kv, part, row_of in zip(embeddings, parts, rows_of, strict=True)
+    ]
     directed = np.all([np.isfinite(own).all(axis=1) & own.any(axis=1) for own in vectors], axis=0)
     chosen = np.flatnonzero(directed)[:SAMPLE]
     sampled = tuple(words[i] for i in chosen.tolist())
     return [Drawn(sampled, own[chosen], kind, place) for own, place in zip(vectors, places, strict=True)]
-
-
-def _vectors(kv: KeyedVectors, words: Sequence[str]) -> NDArray[np.floating]:
-    """Vectors of words of an embedding, or of the one that it is a part of."""
-    part = sample_of(kv)
-    if part is None:
-        vectors: NDArray[np.floating] = kv.vectors[[kv.key_to_index[word] for word in words]]
-        return vectors
-    place = {word: row for row, word in enumerate(part.words)}
-    return part.vectors[[place[word] for word in words]]
 
 
 def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[str]]) -> Relatedness | str:

@@ -22,8 +22,7 @@ from bayesbias.embeddings.lookup import (
     twins_of,
     twins_within,
 )
-from bayesbias.embeddings.text import ToyCorpus, resample_corpus, toy_corpus
-from bayesbias.embeddings.trainer import Setting, train_embeddings
+from bayesbias.embeddings.trainer import Setting, ToyCorpus, resample_corpus, toy_corpus, train_embeddings
 
 __all__ = [
     "TWINS",

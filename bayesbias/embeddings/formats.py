@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from unicodedata import is_normalized, normalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,19 +20,29 @@ from bayesbias._checks import flag
 from bayesbias._files import check_target, from_json, home_folder, to_json, whole_file
 from bayesbias._paths import shipped
 from bayesbias._progress import progress
+from bayesbias.embeddings.lookup import (
+    SAMPLE,
+    VocabularySample,
+    composed,
+    drawn_rows,
+    few,
+    have_directions,
+    ordered_by_frequency,
+    sample_of,
+)
 from bayesbias.embeddings.readers import (
+    FASTTEXT_MARK,
+    PICKLE_MARK,
     SAMPLED,
     Named,
     Placed,
     Wanted,
+    begins_with,
     blocks,
-    is_fasttext,
-    is_pickle,
     mapped,
     stored_sample,
 )
-from bayesbias.embeddings.samples import SAMPLE, VocabularySample, drawn_rows, ordered_by_frequency, sample_of
-from bayesbias.errors import InputError, listed, many, near, shown
+from bayesbias.errors import InputError, many, near, shown
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -53,15 +62,7 @@ def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
 
     word2vec's binary (``.bin``) and text format (``.txt``, ``.vec``), each also packed (``.txt.gz``); NumPy's archive
     (``.npz``) and ``.safetensors``, which :func:`load_embedding` can map into memory; or ``.parquet``. The file is
-    written whole or not at all.
-
-    Raises
-    ------
-    InputError
-        Another suffix, a folder that does not exist, or a word that the format cannot hold: one with a blank in
-        word2vec's formats, one with a line break in safetensors.
-    OSError
-        The folder cannot be written, or the disk is full.
+    written whole or not at all. Word2vec's formats hold no word with a blank, safetensors none with a line break.
 
     Examples
     --------
@@ -116,15 +117,10 @@ def _sample_arrays(sample: VocabularySample | None) -> dict[str, NDArray[Any]]:
     """What an ``.npz`` file holds of a sample of the vocabulary."""
     if sample is None:
         return {}
-    facts = to_json({"kind": sample.kind, "size": sample.size})
-    values = (
-        np.array(sample.words, dtype=str),
-        sample.vectors,
-        np.array(list(sample.places), dtype=str),
-        np.array(list(sample.places.values()), dtype=np.int64),
-        np.array(facts),
-    )
-    return dict(zip(SAMPLED, values, strict=True))
+    words, placed = np.array(sample.words, dtype=str), np.array(list(sample.places), dtype=str)
+    places = np.array(list(sample.places.values()), dtype=np.int64)
+    facts = np.array(to_json({"kind": sample.kind, "size": sample.size}))
+    return dict(zip(SAMPLED, (words, sample.vectors, placed, places, facts), strict=True))
 
 
 def _write_safetensors(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
@@ -155,8 +151,8 @@ def _write_parquet(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
     pq.write_table(pa.table({"word": pa.array(words, pa.string()), "vector": column}), path)
 
 
+# vectors that are looked at together, so that a large embedding is never copied whole and a block stays in cache
 BLOCK = 1_000
-"""Vectors that are looked at together, so that a large embedding is never copied whole and a block stays in cache."""
 
 
 type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike]
@@ -164,16 +160,12 @@ type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike]
 
 
 def load_embedding(
-    source: Embedding,
-    words: Iterable[str] | WordLists | None = None,
-    trust_pickle: bool = False,
-    mmap: bool = False,
+    source: Embedding, words: Iterable[str] | WordLists | None = None, trust_pickle: bool = False, mmap: bool = False
 ) -> KeyedVectors:
     """Word vectors as a gensim KeyedVectors.
 
     With ``words`` only their vectors are kept, and beside them a sample of the vocabulary, from which
-    :func:`distance_table` reads how words are related; a file is read twice for that. Without, the vectors are held
-    once.
+    :func:`distance_table` reads how words are related; a file is read twice for that.
 
     Parameters
     ----------
@@ -185,10 +177,9 @@ def load_embedding(
         Parquet with a column of words and one of lists, or one column a dimension; a decade of HistWords,
         ``1990-w.npy`` beside ``1990-vocab.pkl``.
     words
-        Keep these words only (an iterable, or word lists); None keeps all. Words that are not there are no error:
-        :func:`distance_table` reports them. The 3,000 words of the sample are no keys of the result: they stand in its
-        attribute ``bayesbias_sample``. They are those that :func:`relatedness` would draw from the whole embedding for
-        these word lists (for an iterable: with its words as one list), none of which is among them.
+        Keep these words only (an iterable, or word lists); words that are not there are no error. The 3,000 words of
+        the sample are no keys of the result: they stand in its attribute ``bayesbias_sample``. They are those that
+        :func:`relatedness` would draw from the whole embedding for these lists (for an iterable: as one list).
     trust_pickle
         Whether to open a Python pickle (gensim's ``.kv`` and ``.model``). Opening a pickle runs the code in it.
     mmap
@@ -198,8 +189,8 @@ def load_embedding(
     Returns
     -------
     KeyedVectors
-        float32 vectors in the order of the source. A KeyedVectors that needs no change is returned as it is. What is
-        read from a file has its name in the attribute ``bayesbias_name``, which distance tables record.
+        float32 vectors in the order of the source. What is read from a file has its name in the attribute
+        ``bayesbias_name``, which distance tables record.
 
     Warns
     -----
@@ -247,8 +238,7 @@ def load_part(
     return kv, vars(kv).pop(VOCABULARY, None)
 
 
-VOCABULARY = "bayesbias_vocabulary"
-"""Name of the whole vocabulary on an embedding of which a part is being loaded."""
+VOCABULARY = "bayesbias_vocabulary"  # name of the whole vocabulary on an embedding of which a part is being loaded
 
 
 class Vocabulary(NamedTuple):
@@ -266,24 +256,6 @@ class Vocabulary(NamedTuple):
         usable = rows[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
         first = np.isin(rows, drawn[np.isin(drawn, usable)][:most])
         return rows[first], vectors[first]
-
-
-EXCLUDED = {normalize("NFC", x): x for x in map(chr, range(0x900, 0xE00)) if not is_normalized("NFC", x)}
-"""Two characters of Indic scripts to the one that texts often hold for them, and that normal form C takes apart."""
-
-
-NO_BREAK = "\N{NO-BREAK SPACE}"
-
-
-def composed(word: str) -> tuple[str, ...]:
-    """A word as files may hold it: letters with accents in one character and in two, blanks as _ or without a break."""
-    if word.isascii():
-        return (word, word.replace(" ", "_"), word.replace(" ", NO_BREAK)) if " " in word else (word,)
-    whole = joined = normalize("NFC", word)
-    for parts, letter in EXCLUDED.items():
-        joined = joined.replace(parts, letter)
-    every = (word, whole, normalize("NFD", word), joined)
-    return tuple(dict.fromkeys(form.replace(" ", blank) for blank in (" ", "_", NO_BREAK) for form in every))
 
 
 class _Asked(NamedTuple):
@@ -344,8 +316,7 @@ def _sampled(vocabulary: Vocabulary, request: _Asked) -> VocabularySample | None
     return VocabularySample(words, np.ascontiguousarray(vectors), kind, len(keys), places)
 
 
-SPARE = 200
-"""Words that are read beyond those of the sample, for those whose vectors have no direction."""
+SPARE = 200  # words that are read beyond those of the sample, for those whose vectors have no direction
 
 
 def list_embeddings() -> pd.DataFrame:
@@ -375,20 +346,6 @@ def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
     return zero
 
 
-def have_directions(words: Sequence[str], vectors: NDArray[Any], where: str) -> NDArray[np.bool_]:
-    """Which vectors (words, dimensions) are not all zeros."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        squares = np.vecdot(vectors, vectors)
-    some: NDArray[np.bool_] = np.isfinite(squares) & (squares > 0)
-    # a square may overflow or vanish where the number does not: look closer there
-    odd = np.flatnonzero(~some).tolist()
-    bad = [words[row] for row in odd if not np.isfinite(vectors[row]).all()]
-    if bad:
-        raise InputError(f"{where}: the vectors of {_few(bad)} hold NaN or infinite numbers; repair or remove them")
-    some[odd] = vectors[odd].any(axis=1)
-    return some
-
-
 def _manifest() -> dict[str, dict[str, Any]]:
     return tomllib.loads((shipped("data") / "manifest.toml").read_text(encoding="utf-8"))
 
@@ -404,7 +361,7 @@ def _from_file(source: str | os.PathLike[str], request: _Asked | None, trust_pic
         )
     if path.name.endswith(DECADE):
         return _from_keyed_vectors(_keyed_vectors(*_from_decade(path)), request)
-    if is_pickle(path):
+    if begins_with(path, PICKLE_MARK):
         if not trust_pickle:
             raise InputError(
                 f"{path} is a Python pickle, and opening a pickle runs the code in it: "
@@ -416,7 +373,7 @@ def _from_file(source: str | os.PathLike[str], request: _Asked | None, trust_pic
     if mmap:
         tokens, matrix = mapped(path)
         return _made(_decoded(tokens, path), matrix, where)
-    if request is None or is_fasttext(path):
+    if request is None or begins_with(path, FASTTEXT_MARK):
         whole = _made(*_read(path, None), where)
         return _from_keyed_vectors(_with_stored(whole, path), request)
     wanted = Named(frozenset(word.encode("utf-8", "surrogatepass") for word in request.words))
@@ -430,7 +387,7 @@ def _from_file(source: str | os.PathLike[str], request: _Asked | None, trust_pic
     return _with_sample(kv, read, request)
 
 
-def _first_places(words: list[bytes]) -> IntArray:
+def _first_places(words: list[bytes] | list[str]) -> IntArray:
     """Places of the first occurrence of each word, ascending."""
     if len(set(words)) == len(words):
         return np.arange(len(words))
@@ -519,8 +476,7 @@ class _Rows:
         return self._held
 
 
-DECADE = "-w.npy"
-"""How files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl."""
+DECADE = "-w.npy"  # how files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl
 
 
 class _PlainUnpickler(pickle.Unpickler):
@@ -652,14 +608,10 @@ def keyed_vectors(words: list[str], matrix: NDArray[Any]) -> KeyedVectors:
 
 def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.bool_]:
     """Which vectors (words,) are the first of their word and not all zeros."""
-    first: dict[str, int] = {}
-    for i, word in enumerate(tokens):
-        first.setdefault(word, i)
-    kept = np.ones(len(tokens), dtype=bool)
-    if repeated := len(tokens) - len(first):
+    kept = np.zeros(len(tokens), dtype=bool)
+    kept[_first_places(tokens)] = True
+    if repeated := int((~kept).sum()):
         _warn(f"{where}: {repeated} vectors belong to words seen before; the first vector of a word is kept")
-        kept[:] = False
-        kept[list(first.values())] = True
     zero: list[int] = []
     for begin in range(0, len(tokens), BLOCK):
         part = slice(begin, begin + BLOCK)
@@ -667,15 +619,11 @@ def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.b
         if not some.all():
             zero += (begin + np.flatnonzero(~some & kept[part])).tolist()
     if zero:
-        _warn(f"{where}: {_few([tokens[row] for row in zero])} left out, because a vector of zeros has no direction")
+        _warn(f"{where}: {few([tokens[row] for row in zero])} left out, because a vector of zeros has no direction")
         kept[zero] = False
     if not kept.any():
         raise InputError(f"{where} holds only vectors of zeros")
     return kept
-
-
-def _few(words: list[str], shown: int = 5) -> str:
-    return listed([repr(word) for word in words], shown)
 
 
 def _warn(message: str) -> None:

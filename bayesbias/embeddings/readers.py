@@ -9,6 +9,7 @@ from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO
 from zipfile import ZIP_STORED, ZipFile
@@ -33,6 +34,7 @@ FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
 PARQUET_MARK = b"PAR1"
 SAFE_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
 MOST_HEADER = 1 << 28  # bytes of the header of a safetensors file
+LINES = 1_000  # lines of a text between two looks at how much is read
 BATCH = 4096  # rows of a Parquet file that are read together
 # arrays of an .npz embedding that hold a sample of the vocabulary
 SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
@@ -139,14 +141,6 @@ Wanted = Named | Placed | None
 Blocks = Iterator[tuple[list[bytes], Vectors]]
 
 
-@dataclass(frozen=True)
-class Header:
-    """The first line of a word2vec file: how many words, how many dimensions."""
-
-    words: int
-    dimensions: int
-
-
 def blocks(path: Path, wanted: Wanted, done: Callable[[float], None]) -> Blocks:
     """Words and vectors (n, d) of an embedding file, its format found from its content.
 
@@ -170,16 +164,10 @@ def blocks(path: Path, wanted: Wanted, done: Callable[[float], None]) -> Blocks:
             yield from _word2vec_or_glove(file, path, wanted, lambda: done(file.tell()))
 
 
-def is_pickle(path: Path) -> bool:
-    """Whether a file is a Python pickle, as gensim's ``.kv`` and ``.model`` files are."""
+def begins_with(path: Path, mark: bytes) -> bool:
+    """Whether a file begins with the mark of a format."""
     with path.open("rb") as file:
-        return file.read(1) == PICKLE_MARK
-
-
-def is_fasttext(path: Path) -> bool:
-    """Whether a file is a fastText model, which gensim reads whole."""
-    with path.open("rb") as file:
-        return file.read(4) == FASTTEXT_MARK
+        return file.read(len(mark)) == mark
 
 
 def _word2vec_or_glove(
@@ -189,14 +177,17 @@ def _word2vec_or_glove(
     first = reader.line().removeprefix(BOM_UTF8)
     if not first.strip():
         raise InputError(f"{path} is empty: an embedding file begins with a header or a word and its numbers")
-    header = _header(first)
-    if header is None:
-        yield from _text(reader, path, None, wanted, first)
+    header = first.split()
+    if len(header) != 2 or not all(part.isdigit() and len(part) < 19 for part in header):
+        yield from _text(reader, path, len(first.split()) - 1, None, wanted, first)
         return
-    if header.words < 1 or not 0 < header.dimensions <= LONGEST // 4:
-        raise InputError(f"{path} says in its first line that it holds {header.words} x {header.dimensions} numbers")
-    text = _text_vector(reader.peek_line(), header.dimensions) is not None
-    yield from _text(reader, path, header, wanted, b"") if text else _binary(reader, path, header, wanted)
+    words, dimensions = map(int, header)
+    if words < 1 or not 0 < dimensions <= LONGEST // 4:
+        raise InputError(f"{path} says in its first line that it holds {words} x {dimensions} numbers")
+    if _text_vector(reader.peek_line(), dimensions) is None:
+        yield from _binary(reader, path, dimensions, words, wanted)
+    else:
+        yield from _text(reader, path, dimensions, words, wanted, b"")
 
 
 class _Chunks:
@@ -227,23 +218,17 @@ class _Chunks:
             raise InputError(f"{self.path} is no embedding: it has a line or vector of more than {LONGEST:,} bytes")
         return bool(piece)
 
-    def _find(self, mark: bytes) -> int:
-        """Where ``mark`` comes next in the buffer, or -1 when the stream ends before."""
-        while (place := self.buffer.find(mark, self.position)) < 0:
-            if not self.more():
-                return -1
-        return place
+    def peek_line(self) -> bytes:
+        """The next line, with its break, without going on."""
+        while (end := self.buffer.find(b"\n", self.position)) < 0 and self.more():
+            pass
+        return self.buffer[self.position : len(self.buffer) if end < 0 else end + 1].replace(b"\t", b" ")
 
     def line(self) -> bytes:
-        end = self._find(b"\n")
-        stop = len(self.buffer) if end < 0 else end + 1
-        line = self.buffer[self.position : stop]
-        self.position = stop
-        return line.replace(b"\t", b" ")
-
-    def peek_line(self) -> bytes:
-        end = self._find(b"\n")
-        return self.buffer[self.position : len(self.buffer) if end < 0 else end].replace(b"\t", b" ")
+        """The next line, with its break."""
+        line = self.peek_line()
+        self.position += len(line)
+        return line
 
     def lines(self) -> tuple[Lines | None, bool]:
         """The whole lines of the current piece, the last one of the file with what is left of it; None at the end.
@@ -259,20 +244,13 @@ class _Chunks:
         return lines_of(whole.replace(b"\t", b" ")), end < 0
 
 
-def _header(line: bytes) -> Header | None:
-    parts = line.split()
-    if len(parts) == 2 and all(part.isdigit() and len(part) < 19 for part in parts):
-        return Header(int(parts[0]), int(parts[1]))
-    return None
-
-
-def _binary(reader: _Chunks, path: Path, header: Header, wanted: Wanted) -> Blocks:
-    dimensions, size, count = header.dimensions, 4 * header.dimensions, 0
+def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wanted) -> Blocks:
+    size, count = 4 * dimensions, 0
     # word2vec's own program ends each vector with a line break
     entry = re.compile(rb"\n*+([^ ]*+) (?s:.{%d})" % size).match
-    while count < header.words:
+    while count < words:
         buffer, tokens, places, position = reader.buffer, [], [], reader.position
-        while count < header.words and (match := entry(buffer, position)) is not None:
+        while count < words and (match := entry(buffer, position)) is not None:
             position = match.end()
             count += 1
             token = match[1]
@@ -285,27 +263,26 @@ def _binary(reader: _Chunks, path: Path, header: Header, wanted: Wanted) -> Bloc
             for row, place in enumerate(places):
                 vectors[row] = np.frombuffer(buffer, dtype="<f4", count=dimensions, offset=place)
             yield tokens, vectors
-        if count < header.words and not reader.more():
+        if count < words and not reader.more():
             raise InputError(
-                f"{path} is truncated at byte {reader.unpacked:,}: its first line promises {header.words} vectors, it "
-                f"holds {count} whole ones"
+                f"{path} is truncated at byte {reader.unpacked:,}: its first line promises {words} vectors, it holds "
+                f"{count} whole ones"
             )
     if reader.more() or reader.buffer[reader.position :].strip(b"\n"):
         raise InputError(
-            f"{path} is damaged: after the {header.words} vectors of {header.dimensions} numbers that its first line "
-            "promises there is more; check the numbers in the first line"
+            f"{path} is damaged: after the {words} vectors of {dimensions} numbers that its first line promises there "
+            "is more; check the numbers in the first line"
         )
 
 
-def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, first: bytes) -> Blocks:
-    begin = first or reader.peek_line()
-    dimensions = header.dimensions if header else len(begin.split()) - 1
+def _text(reader: _Chunks, path: Path, dimensions: int, words: int | None, wanted: Wanted, first: bytes) -> Blocks:
+    begin = first or reader.peek_line().removesuffix(b"\n")
     if _text_vector(begin, dimensions) is None:
         raise InputError(
             f"{path} is no embedding of a known format: expected are word2vec (binary or text), GloVe text (a word and "
             f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {begin[:60]!r}"
         )
-    number, count, last, ending = 1 if header is None else 2, 0, b"", 0
+    number, count, last, ending = 1 if words is None else 2, 0, b"", 0
     lines, unbroken = (lines_of(first.rstrip(b"\r\n")), not first.endswith(b"\n")) if first else reader.lines()
     while lines is not None:
         chosen = range(len(lines.starts)) if wanted is None else wanted.may_take(lines)
@@ -321,9 +298,9 @@ def _text(reader: _Chunks, path: Path, header: Header | None, wanted: Wanted, fi
         if unbroken:
             break
         lines, unbroken = reader.lines()
-    if header is not None and count != header.words:
-        fault = f"truncated at byte {reader.unpacked:,}" if count < header.words else "damaged"
-        raise InputError(f"{path} is {fault}: its first line promises {header.words} vectors, it holds {count}")
+    if words is not None and count != words:
+        fault = f"truncated at byte {reader.unpacked:,}" if count < words else "damaged"
+        raise InputError(f"{path} is {fault}: its first line promises {words} vectors, it holds {count}")
     if wanted is not None and count:
         _entry(path, ending, last, dimensions)  # a file that was cut shows it here
     if unbroken and _cut(last):
@@ -417,18 +394,16 @@ def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 
 def stored_sample(path: Path) -> dict[str, NDArray[Any]] | None:
     """The arrays of a vocabulary's sample in an ``.npz`` embedding of a part of the words, or None."""
-    with path.open("rb") as file:
-        if file.read(4) != ZIP_MARK:
+    if not begins_with(path, ZIP_MARK):
+        return None
+    with path.open("rb") as file, archive_of(file, str(path)) as archive:
+        if not {name.removesuffix(".npy") for name in archive.namelist()}.issuperset(SAMPLED):
             return None
-        with archive_of(file, str(path)) as archive:
-            names = {name.removesuffix(".npy") for name in archive.namelist()}
-            if not names.issuperset(SAMPLED):
-                return None
-            arrays = {}
-            for name in SAMPLED:
-                with archive.open(f"{name}.npy") as member:
-                    arrays[name] = read_array(member, allow_pickle=False)
-            return arrays
+        arrays = {}
+        for name in SAMPLED:
+            with archive.open(f"{name}.npy") as member:
+                arrays[name] = read_array(member, allow_pickle=False)
+        return arrays
 
 
 def _npz_parts(path: Path, archive: ZipFile) -> tuple[NDArray[Any], tuple[int, ...], bool, np.dtype[Any]]:
@@ -542,9 +517,7 @@ def _fasttext(path: Path, wanted: Wanted) -> Blocks:
 
 def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
     """Words and memory-mapped vectors of a file whose format allows it."""
-    with path.open("rb") as file:
-        mark = file.read(4)
-    if mark == ZIP_MARK:
+    if begins_with(path, ZIP_MARK):
         with path.open("rb") as file, archive_of(file, str(path)) as archive:
             words, shape, by_columns, dtype = _npz_parts(path, archive)
             info = archive.getinfo("vectors.npy")
@@ -564,3 +537,21 @@ def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
     raise InputError(
         f"{path} cannot be memory-mapped: write it as .npz or .safetensors with save_embedding, or read it without mmap"
     )
+
+
+def text_lines(path: Path, done: Callable[[float], None] | None = None) -> Iterator[str]:
+    """The lines of a text in UTF-8, packed by gzip or not."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == GZIP_MARK
+            file.seek(0)
+            # the place in the file itself, packed or not, is what its size is compared with
+            with TextIOWrapper(gzip.open(file) if packed else file, encoding="utf-8-sig") as lines:
+                for number, line in enumerate(lines):
+                    if done and number % LINES == 0:
+                        done(file.tell())
+                    yield line
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no text in UTF-8: {error}") from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path} is truncated or damaged: {error}") from error

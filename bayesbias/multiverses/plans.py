@@ -38,7 +38,7 @@ from bayesbias.distances import distance_table
 from bayesbias.distances.covariances import KEY, Relatedness, packed, relatedness_of
 from bayesbias.distances.vocabularies import SAMPLE, Drawn, draws_for, measured_relatedness
 from bayesbias.embeddings import Case, keyed_vectors, list_embeddings, load_embedding
-from bayesbias.embeddings.samples import ordered_by_frequency
+from bayesbias.embeddings.lookup import ordered_by_frequency
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.words import WordLists, bundled_names, load_words

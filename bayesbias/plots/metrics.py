@@ -16,9 +16,8 @@ from matplotlib.patches import Rectangle
 from bayesbias._checks import flag
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import MINUS, difference, percent, signed
-from bayesbias.calibration.false_positives import Ranks
-from bayesbias.calibration.null_models import as_far
-from bayesbias.calibration.simulation import NullWeat
+from bayesbias.calibration.null_models import NullWeat, as_far
+from bayesbias.calibration.simulation import Ranks
 from bayesbias.calibration.topics import LISTS, TopicNull
 from bayesbias.comparison.metric_uncertainty import Ranking
 from bayesbias.comparison.power import Plan

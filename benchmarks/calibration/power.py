@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from bayesbias.calibration.false_positives import _kolmogorov_smirnov, _spread_test
+from bayesbias.calibration.simulation import _kolmogorov_smirnov, _spread_test
 
 DRAWS = 199
 TABLES = (20, 60, 200, 1000)
