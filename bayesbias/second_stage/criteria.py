@@ -78,11 +78,7 @@ class Criterion(Staged):
     errors
         Whether the values have standard errors.
     unadjusted
-        The relation that is not adjusted for an attribute of the words, where adjustment was asked for; else None.
-    cited
-        What stands behind the places, where they are those of an axis.
-    notes
-        What limits the result.
+        The relation before adjustment for an attribute of the words, where it was asked for; else None.
     """
 
     picture: ClassVar[str] = "plot_relation"
@@ -215,14 +211,12 @@ def criterion(
         Two lists of a fit, stereotypes or controls, by name; ``"associated"`` is the stereotype list of a fit with one
         group. The contrast is the mean distance to the first less that to the second: negative, closer to the first. By
         default the two stereotype lists, or associated less the first control list.
-    seed
-        Seed of the draws; None takes a fresh one.
     adjust, frequencies
         An attribute of the words, such as ``"frequency"``, that contrasts and values may both depend on, and where
         frequencies come from, as in :func:`fit`. The relation is then that among words of equal frequency, and the
         result says what it was before. Frequencies of attribute words are adjusted for in the fit.
-    draws, chains
-        Draws in all, split evenly over chains.
+    draws, chains, seed
+        As in :func:`fit`.
 
     Returns
     -------
