@@ -77,14 +77,8 @@ class Audit(Result):
         Group to half the width of the region of no interest, in cosine distance.
     level
         Expected share of wrong or empty calls among the words called.
-    prob
-        Mass of the intervals.
-    embedding
-        Name and size.
     paired
         Whether the contrast is made of pairs.
-    notes
-        What limits the result.
     lists
         ``word_list``, ``source`` and ``doi`` of the word lists that groups came from; empty where words were given.
     """
@@ -199,8 +193,6 @@ class Audit(Result):
 
         Raises
         ------
-        InputError
-            Another suffix, or a folder that does not exist.
         OSError
             The folder cannot be written or the disk is full.
         """
