@@ -276,7 +276,7 @@ def retest_reliability(
     scores
         What :func:`bias_scores` returns.
     of
-        ``"target"`` or ``"base_pair"``.
+        What has a coefficient.
     form
         An intraclass correlation of Shrout and Fleiss; the study takes ICC(2,1), agreement of single seeds.
     prob
@@ -334,15 +334,13 @@ def inter_rater_consistency(
     scores
         What :func:`bias_scores` returns, with at least two measures.
     of
-        ``"target"`` or ``"base_pair"``.
+        What has a coefficient.
     standardise
         Whether each measure is first brought to mean 0 and standard deviation 1 over all words and pairs. On raw scores
         the measures disagree because their units differ: NBM varies some five times as much as DB/WA.
     form
         An intraclass correlation of Shrout and Fleiss; the study takes ICC(3,1), consistency of these measures.
-    prob
-        Coverage of the confidence intervals.
-    interval, seed
+    prob, interval, seed
         As in :func:`retest_reliability`.
 
     Returns
@@ -390,14 +388,12 @@ def internal_consistency(
     scores
         What :func:`bias_scores` returns.
     of
-        ``"query"`` or ``"base_pair"``.
+        Whose words or pairs are the items.
     queries
         Name to words; None takes all target words as one query, ``all``.
     standardise
         Whether every item is first brought to standard deviation 1 (standardised alpha).
-    prob
-        Coverage of the confidence intervals.
-    interval, seed
+    prob, interval, seed
         As in :func:`retest_reliability`.
 
     Returns
@@ -521,8 +517,6 @@ class Coefficients(Result):
     ----------
     tables
         Kind of reliability to what its function returns.
-    notes
-        Kinds that the scores do not allow, and how well the intervals hold.
     """
 
     picture: ClassVar[str] = "plot_reliability"
@@ -532,8 +526,8 @@ class Coefficients(Result):
 
     def table(self) -> pd.DataFrame:
         """One row a coefficient: ``kind``, ``measure``, ``label``, ``value``, ``low``, ``high`` and ``reason``."""
-        columns = ["kind", "measure", "label", "value", "low", "high", "reason"]
         rows = [table.assign(kind=kind) for kind, table in self.tables.items()]
+        columns = ["kind", "measure", "label", "value", "low", "high", "reason"]
         return pd.concat(rows, ignore_index=True).reindex(columns=columns)
 
     def brief(self) -> pd.DataFrame:

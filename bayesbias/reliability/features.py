@@ -158,8 +158,7 @@ def word_features(
     Parameters
     ----------
     kvs
-        Embeddings that were trained the same way but for their seed: a sequence, a mapping of labels (such as the
-        result of :func:`train_embeddings`), or one.
+        As in :func:`bias_scores`.
     words
         Words to describe, or what :func:`load_list` takes; those that some embedding lacks are left out.
     counts

@@ -68,8 +68,6 @@ class Silhouette(Result):
         (runs, sizes): NaN where the metric has no value.
     bounds, zero, optimum
         The metric's smallest and largest value, the value from which accuracy counts, and that of no bias.
-    notes
-        Words that were left out, and values that there are none of.
     low, high
         (runs, sizes): ends of the intervals of the values; None for a metric without.
     """
