@@ -388,15 +388,14 @@ def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
             f"on knows {len(settings) - len(missing)} of {len(settings)} embeddings, and {FEWEST} are needed: its "
             f"index holds {listed(frame.index.tolist())}, the embeddings are {listed(settings)}"
         )
-    frame = frame.reindex(settings)
+    frame = frame.reindex(settings).apply(pd.to_numeric, errors="coerce").astype(float)
     names = _variables(frame)
     if not names:
         raise InputError(f"on has no variable: its columns are {listed([str(name) for name in frame.columns])}")
     table = pd.DataFrame(index=settings)
     for name in names:
-        values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=float)
-        errors = pd.to_numeric(frame.get(f"{name}_se", pd.Series(0.0, index=settings)), errors="coerce")
-        se = errors.to_numpy(dtype=float)
+        values = frame[name].to_numpy()
+        se = frame.get(f"{name}_se", pd.Series(0.0, index=settings)).to_numpy()
         known = np.isfinite(values) & np.isfinite(se)
         if known.sum() < FEWEST:
             raise InputError(
@@ -434,6 +433,11 @@ def _equal_weights(own: IntArray, band: IntArray | None) -> FloatArray:
         return weights / weights.sum()
     each: FloatArray = weights / np.bincount(band, weights)[band]
     return each / each.sum()
+
+
+def _same(codes: IntArray) -> FloatArray:
+    """Which two (E, E) have one code."""
+    return np.equal(codes[:, None], codes).astype(float)
 
 
 @dataclass(frozen=True)
@@ -509,12 +513,6 @@ class _Layout:
         total = np.einsum("sn,nm,sm->s", rows, noise, rows)
         share_: FloatArray = median[-1] * (rows**2).sum(axis=1) / total
         return share_
-
-
-def _same(codes: IntArray) -> FloatArray:
-    """Which two (E, E) have one code."""
-    same: FloatArray = (codes[:, None] == codes).astype(float)
-    return same
 
 
 def _relations(
