@@ -154,10 +154,8 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     ----------
     axis, other
         Results of :func:`axis` in one embedding.
-    prob
-        Mass of the interval.
-    seed
-        Seed of the draws.
+    prob, seed
+        Mass of the interval; seed of the draws.
 
     Examples
     --------
@@ -358,10 +356,8 @@ def quadrants(
         Results of :func:`axis` in one embedding; places are centred and adjusted as theirs are.
     traits
         Words, or a list that :func:`load_list` takes.
-    population
-        What the errors are over, as in :meth:`Axis.table`.
-    prob
-        Mass of the intervals.
+    population, prob
+        What the errors are over, as in :meth:`Axis.table`; mass of the intervals.
     draws, seed
         Of the places.
 
@@ -500,10 +496,8 @@ def intersections(
     words
         Word lists with two ``factors`` whose levels divide the groups, each pair of levels being one group, or what
         :func:`load_words` takes: ``[factors.gender]`` with ``female = ["black women", "white women"]`` and so on.
-    population
-        What the errors of the axis are over, as in :meth:`Axis.table`.
-    prob
-        Mass of the intervals.
+    population, prob
+        What the errors of the axis are over, as in :meth:`Axis.table`; mass of the intervals.
 
     Returns
     -------

@@ -90,10 +90,8 @@ def multiverse(
     out
         A folder, in which what is measured in each embedding stays: a run that was stopped goes on there. None keeps
         nothing.
-    executor
+    executor, workers
         As in :func:`sweep`: embeddings are measured in this process, in others, or on a Dask cluster.
-    workers
-        Processes; by default one for each processor.
     retry
         Measure embeddings again that failed. By default their reason stays on record.
 

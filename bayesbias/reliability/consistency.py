@@ -283,11 +283,6 @@ def retest_reliability(
     DataFrame
         ``measure``, ``label``, ``value``, ``low``, ``high`` and ``reason`` (why there is no value).
 
-    References
-    ----------
-    Du, Y., Fang, Q. and Nguyen, D. (2021). Assessing the reliability of word embedding gender bias measures. EMNLP.
-    https://doi.org/10.18653/v1/2021.emnlp-main.785
-
     Examples
     --------
     >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)

@@ -180,11 +180,6 @@ def word_features(
         the embeddings; ``stability`` (mean over pairs of embeddings of the cosine of a word's vectors after an
         orthogonal map of one embedding to the other; NaN for one). ``attrs["notes"]`` says what was left out.
 
-    References
-    ----------
-    Du, Y., Fang, Q. and Nguyen, D. (2021). Assessing the reliability of word embedding gender bias measures. EMNLP.
-    https://doi.org/10.18653/v1/2021.emnlp-main.785
-
     Examples
     --------
     >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
