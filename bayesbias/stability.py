@@ -115,8 +115,6 @@ class MetricStability(Result):
         ``standardised``, for measures that are sums or means of cosines: over the mean ``|cosine|`` of random pairs),
         ``value`` less the metric's value of no bias, ``low``
         and ``high`` (of the contrast; NaN for others) and ``reason`` of a missing value.
-    notes
-        What was left out.
     """
 
     rows: pd.DataFrame
@@ -179,12 +177,10 @@ def metric_stability(
     contrast
         Whether the crossed model's contrast is fitted too, with ``draws`` draws: associated - different, or - human
         (or neutral) where only one target set has an attribute set.
-    random_pairs
-        Pairs of words for the baseline.
-    prob, seed
-        Mass of the contrast's intervals; seed of its draws and of the random pairs.
-    case
-        As in :func:`distance_table`.
+    random_pairs, seed
+        Pairs of words for the baseline; seed of these and of the contrast's draws.
+    prob, case
+        Mass of the contrast's intervals; as in :func:`distance_table`.
 
     Examples
     --------
@@ -290,10 +286,6 @@ class DirectBiasStudy(Result):
         direct bias smaller, and so was the estimate itself.
     pairs
         The pairs that were used.
-    prob
-        Mass of the intervals.
-    notes
-        What was left out.
     """
 
     picture: ClassVar[str] = "plot_bias_decay"
@@ -343,8 +335,8 @@ class DirectBiasStudy(Result):
         value, draws = self.rows["direct_bias"].to_numpy() / unit, self.draws / unit[:, None]
         shared = ["algorithm", "dims", "word_list"]
         places: dict[tuple[object, ...], list[int]] = {}
-        for i, row in enumerate(self.rows[["corpus", *shared]].to_numpy().tolist()):
-            places.setdefault(tuple(row), []).append(i)
+        for i, row in enumerate(self.rows[["corpus", *shared]].itertuples(index=False, name=None)):
+            places.setdefault(row, []).append(i)
         rows = []
         for first, second in combinations(corpora, 2):
             for key in dict.fromkeys(tuple(rest) for _, *rest in places):
@@ -397,14 +389,10 @@ def direct_bias_study(
         Words that should be neutral, or what :func:`load_list` takes; a mapping of names to such for several lists.
     pairs
         Pairs whose first principal direction is the direction of bias, or what :func:`load_list` takes.
-    draws
-        How often pairs and words are drawn with replacement.
-    random_pairs
-        Pairs of words for the baseline.
-    prob
-        Mass of the bootstrap intervals.
-    seed
-        Seed of the draws and of the random pairs.
+    draws, prob
+        How often pairs and words are drawn with replacement; mass of the bootstrap intervals.
+    random_pairs, seed
+        Pairs of words for the baseline; seed of these and of the draws.
 
     Returns
     -------
@@ -538,12 +526,8 @@ class SettingComponents(Result):
     posterior
         DataTree with ``component_sd`` and ``finite_population_sd`` (chain, draw, component), in the measure's unit
         (of its logarithm, if that was taken).
-    components
-        Facets of each component, in the order of the posterior's.
-    sizes
-        Levels of each facet that varies.
-    notes
-        What the table leaves open, and faults of the draws.
+    components, sizes
+        Facets of each component, in the order of the posterior's, and levels of each facet that varies.
     """
 
     picture: ClassVar[str] = "plot_components"

@@ -13,12 +13,12 @@ HERE = Path(__file__).parent
 SHARED = Path(os.environ.get("BAYESBIAS_SHARED", HERE.parents[1] / "shared"))
 
 
-def published_tables(keep_duplicates=False):
+def published_tables():
     """Name to distance table, all published CSV files."""
     files = sorted((SHARED / "paper_tables").glob("*.csv"))
     if not files:
         raise SystemExit(f"no published tables at {SHARED}: set BAYESBIAS_SHARED")
-    return {file.stem: bb.read_distance_table(file, keep_duplicates=keep_duplicates) for file in files}
+    return {file.stem: bb.read_distance_table(file) for file in files}
 
 
 def keep(table: pd.DataFrame, name: str) -> None:

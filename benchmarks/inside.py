@@ -1,7 +1,6 @@
 """What the benchmarks take from the inside of the package: when something moves there, it is changed here."""
 
 import bayesbias.axes.angles
-import bayesbias.axes.places
 import bayesbias.axes.poles
 from bayesbias import _core, comparison, distances, models, reliability  # noqa: F401  (loads _core.components)
 from bayesbias.calibration import simulation

@@ -41,19 +41,13 @@ class Angle(Result):
     Attributes
     ----------
     names, ends
-        Of the two axes, and what the negative and the positive pole of each are called.
+        Of the two axes, and of the negative and the positive pole of each.
     draws
         Posterior draws (4000,) of the cosine of the axes that further pairs of the two oppositions would show.
     plain
         Cosine of the two mean offsets, errors not taken out.
     chance
         Share of pairs of axes without a relation whose cosine is as far from 0 as the plain one.
-    prob
-        Mass of the interval.
-    cited
-        What stands behind both axes.
-    notes
-        What both axes miss.
     """
 
     names: tuple[str, str]
@@ -73,8 +67,7 @@ class Angle(Result):
 
     def findings(self) -> list[str]:
         """The result in sentences."""
-        row = self.table().iloc[0]
-        first, second = self.names
+        row, (first, second) = self.table().iloc[0], self.names
         low, high = row["low"], row["high"]
         side = (
             "the interval holds 0, so that it is inconclusive whether the two go together"
@@ -94,13 +87,9 @@ class Angle(Result):
 
     def front(self) -> Page:
         """The first screen of a report."""
-        answer, *rest = self.findings()
-        lines = {
-            "What is a cosine?": rest[0],
-            "How sure?": " ".join(rest[1:]),
-            "What limits it?": " ".join(self.notes),
-            **unsaid(),
-        }
+        answer, meaning, *sure = self.findings()
+        lines = {"What is a cosine?": meaning, "How sure?": " ".join(sure), "What limits it?": " ".join(self.notes)}
+        lines |= unsaid()
         ends = [f"{name} (from {low} to {high})" for name, (low, high) in zip(self.names, self.ends, strict=True)]
         return Page(
             title=f"Do the axes {self.names[0]} and {self.names[1]} go together?",
@@ -125,7 +114,7 @@ class Angle(Result):
 
 @dataclass(frozen=True)
 class _Both:
-    """Two mean offsets (first, second) in one field, and their covariances (Q,) over either population."""
+    """Two mean offsets in one field, and their covariances (Q,) over either population."""
 
     field: Field
     offsets: tuple[MeanOffset, MeanOffset]
@@ -165,10 +154,8 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     ----------
     axis, other
         Results of :func:`axis` in one embedding.
-    prob
-        Mass of the interval.
-    seed
-        Seed of the draws.
+    prob, seed
+        Mass of the interval; seed of the draws.
 
     Examples
     --------
@@ -195,7 +182,14 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     log += np.log(np.cos(np.arcsin(grid[2])))  # widths of the cells of the correlation
     mass_ = np.exp(log - log.max())
     node = rng.choice(len(mass_), DRAWS, p=mass_ / mass_.sum())
-    drawn = _behind(grid[:, node], z, noise, shared, rng)
+    # what lies behind the two offsets, given these, at the nodes drawn of two sds and a correlation
+    first_sd, second_sd, rho = grid[:, node, None]
+    prior = np.concatenate([first_sd**2, rho * first_sd * second_sd, rho * first_sd * second_sd, second_sd**2], axis=1)
+    prior = prior.reshape(DRAWS, 1, 2, 2)
+    gain = prior @ np.linalg.inv(prior + _joint(noise, shared))
+    root = root_of(prior - gain @ prior)
+    drawn = np.einsum("dqij,jq->idq", gain, z)
+    drawn = drawn + np.einsum("dqij,dqj->idq", root, rng.standard_normal((*root.shape[:2], 2)))
     values = field.variances
     inner = (drawn[0] * drawn[1]) @ values
     cosines = inner / (field.lengths(drawn[0]) * field.lengths(drawn[1]))
@@ -226,21 +220,6 @@ def _joint(variances: FloatArray, shared: FloatArray) -> FloatArray:
     return rows.reshape(-1, 2, 2)
 
 
-def _behind(
-    nodes: FloatArray, z: FloatArray, noise: FloatArray, shared: FloatArray, rng: np.random.Generator
-) -> FloatArray:
-    """Draws (2, D, Q) of what lies behind two offsets given these, at nodes (3, D) of two sds and a correlation."""
-    prior = np.empty((nodes.shape[1], 1, 2, 2))
-    prior[:, 0, 0, 0], prior[:, 0, 1, 1] = nodes[0] ** 2, nodes[1] ** 2
-    prior[:, 0, 0, 1] = prior[:, 0, 1, 0] = nodes[0] * nodes[1] * nodes[2]
-    errors = _joint(noise, shared)
-    gain = prior @ np.linalg.inv(prior + errors)
-    mean = np.einsum("dqij,jq->diq", gain, z)
-    covariance = prior - gain @ prior
-    drawn = mean + np.einsum("dqij,dqj->diq", root_of(covariance), rng.standard_normal((*covariance.shape[:2], 2)))
-    return np.moveaxis(drawn, 1, 0)
-
-
 ERRORS = {
     "oppositions": "axes without a meaning, whose pairs are as similar and as parallel as these",
     "pairs": "further pairs of both oppositions",
@@ -260,10 +239,6 @@ class Quadrants(Result):
         Of the four quadrants, by the signs (+ +), (+ -), (- +), (- -) of the two places.
     draws
         Joint posterior draws (D, traits, 2) of the places.
-    population
-        What the errors are over.
-    prob
-        Mass of the intervals.
     """
 
     picture: ClassVar[str] = "plot_quadrants"
@@ -381,12 +356,10 @@ def quadrants(
         Results of :func:`axis` in one embedding; places are centred and adjusted as theirs are.
     traits
         Words, or a list that :func:`load_list` takes.
-    population
-        What the errors are over, as in :meth:`Axis.table`.
-    prob
-        Mass of the intervals.
+    population, prob
+        What the errors are over, as in :meth:`Axis.table`; mass of the intervals.
     draws, seed
-        Number of joint draws of the places, and their seed.
+        Of the places.
 
     References
     ----------
@@ -440,10 +413,6 @@ class Intersections(Result):
     effects
         One row an effect: ``kind`` (``main`` or ``interaction``), ``effect``, ``mean``, ``sd``, ``low``, ``high``,
         ``p_positive``.
-    population
-        What the errors of the axis are over.
-    prob
-        Mass of the intervals.
     freedom
         Degrees of freedom of the scatter of words within groups.
     """
@@ -527,10 +496,8 @@ def intersections(
     words
         Word lists with two ``factors`` whose levels divide the groups, each pair of levels being one group, or what
         :func:`load_words` takes: ``[factors.gender]`` with ``female = ["black women", "white women"]`` and so on.
-    population
-        What the errors of the axis are over, as in :meth:`Axis.table`.
-    prob
-        Mass of the intervals.
+    population, prob
+        What the errors of the axis are over, as in :meth:`Axis.table`; mass of the intervals.
 
     Returns
     -------

@@ -71,20 +71,11 @@ class Audit(Result):
         frequency (-1 elsewhere), ``db_wa``, ``ripa`` (of pairs, or two groups of equally many words).
     distribution
         Group to mean and standard deviation of its contrasts over the vocabulary. Of two groups the first has one.
-    sizes
-        Group to the posterior mean of the standard deviation of places over the vocabulary, errors taken out.
-    ropes
-        Group to half the width of the region of no interest, in cosine distance.
-    level
-        Expected share of wrong or empty calls among the words called.
-    prob
-        Mass of the intervals.
-    embedding
-        Name and size.
+    sizes, ropes
+        Group to the posterior mean of the standard deviation of places over the vocabulary, errors taken out, and to
+        half the width of the region of no interest, in cosine distance.
     paired
         Whether the contrast is made of pairs.
-    notes
-        What limits the result.
     lists
         ``word_list``, ``source`` and ``doi`` of the word lists that groups came from; empty where words were given.
     """
@@ -199,8 +190,6 @@ class Audit(Result):
 
         Raises
         ------
-        InputError
-            Another suffix, or a folder that does not exist.
         OSError
             The folder cannot be written or the disk is full.
         """
@@ -239,12 +228,10 @@ def audit(
     rope
         Places, in cosine distance, within which a word is of no interest; by default half of the standard deviation of
         places over the vocabulary.
-    prob
-        Mass of the intervals.
     most_frequent
         Only that many of the first words of a file that is ordered by frequency; by default all words.
-    seed
-        Seed of the sample that the covariance comes from.
+    prob, seed
+        Mass of the intervals; seed of the sample that the covariance comes from.
 
     Returns
     -------

@@ -24,7 +24,6 @@ from bayesbias.axes.poles import (
     Base,
     FoundPoles,
     TemplateErrors,
-    Vocabulary,
     find_poles,
     noted,
     poles_of,
@@ -41,7 +40,7 @@ from bayesbias.contextual import ContextVectors
 from bayesbias.distances.vocabularies import FREQUENCY
 from bayesbias.embeddings import Case, Embedding, about, find_words, opened
 from bayesbias.embeddings.lookup import CASES
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, many
 from bayesbias.words import words_given
 
 if TYPE_CHECKING:
@@ -68,28 +67,19 @@ class Axis(Result):
     ----------
     name, ends
         Of the axis, and what its negative and its positive pole are called.
-    words
-        The words placed.
-    coordinates
-        Theirs (words, Q), centred, such that the product with ``offset.mean`` is the place.
-    zero
-        Mean place that the centring took off.
-    offset
-        The mean offset with its errors.
-    field
-        What the vocabulary tells of vectors.
+    words, ranks
+        The words placed, and their places in a file ordered by frequency, from 1; 0 where they are not known.
+    coordinates, zero
+        Of the words (words, Q), centred, such that the product with ``offset.mean`` is the place, and the mean place
+        that the centring took off.
+    offset, field
+        The mean offset with its errors, and what the vocabulary tells of vectors.
     poles
         The words at the poles that were found.
-    base
-        What the vectors of words are taken less.
-    ranks
-        Places of the words in a file ordered by frequency, from 1; 0 where they are not known.
-    centre, adjusted
-        What places are centred on, and adjusted for.
+    centre, adjusted, base
+        What places are centred on, and adjusted for; what the vectors of words are taken less.
     embedding, kv
         Name, number of vectors and dimensions, and the vectors, for axes that are compared with this one.
-    notes
-        What is missing and what limits the result.
     templates
         What templates of sentences add to the errors of places; None where words have one vector each.
     """
@@ -251,9 +241,7 @@ class Axis(Result):
         ----------
         words_a, words_b
             Words, or lists that :func:`load_list` takes; no word is in both.
-        prob
-            Mass of the interval.
-        scale, population
+        prob, scale, population
             As in :meth:`table`.
 
         Returns
@@ -321,19 +309,15 @@ class Axis(Result):
         """The result in sentences, without its notes."""
         table = self.table(prob)
         low, high = self.ends
-        made = (
-            f"{len(self.poles.pairs)} pair{'s' * (len(self.poles.pairs) > 1)} of opposites"
-            if self.paired
-            else f"two lists of {' and '.join(str(len(words)) for _, words in self.poles.lists)} words"
-        )
+        made = f"two lists of {' and '.join(str(len(words)) for _, words in self.poles.lists)} words"
+        if self.paired:
+            made = f"{many(len(self.poles.pairs), 'pair')} of opposites"
         beyond = int(((table["low"] > 0) | (table["high"] < 0)).sum())
-        ends = [table["word"].head(ENDS).tolist(), table["word"].tail(ENDS).tolist()[::-1]]
-        both = len(table) >= 2 * ENDS
-        order = (
-            f"Furthest towards {high}: {listed(ends[0])}. Furthest towards {low}: {listed(ends[1])}."
-            if both
-            else f"From {high} to {low}: {listed(table['word'].tolist(), len(table))}."
-        )
+        words = table["word"].tolist()
+        order = f"From {high} to {low}: {listed(words, len(words))}."
+        if len(words) >= 2 * ENDS:
+            order = f"Furthest towards {high}: {listed(words[:ENDS])}. Furthest towards {low}: "
+            order += f"{listed(words[: -ENDS - 1 : -1])}."
         if not beyond:
             order = f"None of them is credibly on either side. By their means: {order[0].lower()}{order[1:]}"
         sentences = [
@@ -397,18 +381,12 @@ class Axis(Result):
     def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report: the words in order, and the pairs."""
         table = self.table(prob)
-        columns = {
-            "word": ("word", "text"),
-            "mean": ("place", "number"),
-            "low": ("low", "number"),
-            "high": ("high", "number"),
-            "p_positive": ("P(> 0)", "share"),
-            "p_above_next": ("P(beyond the next)", "share"),
-            "pairs_sd": ("sd over further pairs", "number"),
-        }
-        many = len(table) > MOST_ROWS
+        columns = {"word": ("word", "text"), "mean": ("place", "number"), "low": ("low", "number")}
+        columns |= {"high": ("high", "number"), "p_positive": ("P(> 0)", "share")}
+        columns |= {"p_above_next": ("P(beyond the next)", "share"), "pairs_sd": ("sd over further pairs", "number")}
+        some = ", the two ends" if len(table) > MOST_ROWS else ""
         ends = _ends(table, MOST_ROWS // 2)
-        caption = f"Places of {len(table):,} words{', the two ends' if many else ''}, {percent(prob)} intervals"
+        caption = f"Places of {len(table):,} words{some}, {percent(prob)} intervals"
         said = (
             f"P(> 0): that the word lies on the side of {self.ends[1]}. P(beyond the next): that it lies further "
             f"towards {self.ends[1]} than the word in the next row. Sd over further pairs: how far other pairs of "
@@ -547,10 +525,21 @@ def axis(
         turns = turns_of(sentences, vectors)
         own = [None if where != "words" else turn[rows_of(vectors, keys.values())] for turn in turns]
         bases = [
-            Base.of(where, vocabulary.turned(turn, vectors), words_, wanted, frequencies, vectors)
+            Base.of(where, vocabulary.turned(turn, vectors), words_, wanted, frequencies, vectors).coefficients
             for turn, words_ in zip(turns, own, strict=True)
         ]
-        errors = _template_errors(turns, found, base, bases, vocabulary, vectors, start)
+        design, known = base.of_words(vocabulary.words, vectors)
+        weights, spanned = found.strata.weights, rows_of(vectors, vocabulary.words)[known]
+        with one_thread():
+            errors = template_errors(
+                turns,
+                offset=weights @ found.strata.vectors,
+                offsets=weights @ turns[:, rows_of(vectors, found.keys)],
+                base=base.coefficients,
+                bases=np.stack(bases),
+                vocabulary=(spanned, vocabulary.units[known], design[known]),
+                seed=start,
+            )
     placed = Axis(
         name=found.poles.name,
         ends=found.poles.ends,
@@ -592,30 +581,6 @@ def _with(on: Axis, keys: dict[str, str], missing: Sequence[str], units: FloatAr
         notes=(*on.poles.notes, *missing, *notes),
         templates=errors,
     )
-
-
-def _template_errors(
-    turns: FloatArray,
-    found: FoundPoles,
-    base: Base,
-    bases: Sequence[Base],
-    vocabulary: Vocabulary,
-    kv: KeyedVectors,
-    seed: int,
-) -> TemplateErrors:
-    """What templates change in an axis, from what they change in words (T, N, d) and in the base."""
-    design, known = base.of_words(vocabulary.words, kv)
-    weights = found.strata.weights
-    with one_thread():
-        return template_errors(
-            turns,
-            offset=weights @ found.strata.vectors,
-            offsets=weights @ turns[:, rows_of(kv, found.keys)],
-            base=base.coefficients,
-            bases=np.stack([each.coefficients for each in bases]),
-            vocabulary=(rows_of(kv, vocabulary.words)[known], vocabulary.units[known], design[known]),
-            seed=seed,
-        )
 
 
 def _units(kv: KeyedVectors, keys: Iterable[str]) -> FloatArray:

@@ -97,38 +97,31 @@ class Poles:
     @property
     def ends(self) -> tuple[str, str]:
         """What the negative and the positive pole are called: the name of a list, or the word of the first pair."""
-        if self.lists:
-            return self.lists[0][0], self.lists[1][0]
-        return self.pairs[0]
+        return (self.lists[0][0], self.lists[1][0]) if self.lists else self.pairs[0]
 
 
 def poles_of(pairs: Any, name: str = "pairs") -> Poles:
     """The poles that an argument stands for."""
     if isinstance(pairs, Poles):
         return pairs
-    if isinstance(pairs, str) and pairs in _bundled().axes:
-        known = _bundled()
+    known = _bundled()
+    if isinstance(pairs, str) and pairs in known.axes:
         return Poles(pairs, tuple(known.axes[pairs].pairs), source=known.source, doi=known.doi)
+    if isinstance(pairs, str | Path):
+        try:
+            loaded = lists_of_any_kind(pairs)
+        except InputError as error:
+            valid = ", ".join([*known.axes, "gender_pairs"])
+            raise InputError(f"{name} is {str(pairs)!r}: {error}. Bundled axes are {valid}.") from None
+        if isinstance(loaded, WordList):
+            raise InputError(f"{name} is {str(pairs)!r}, a list of words: give pairs of words, or two lists")
+        pairs = loaded
     if isinstance(pairs, WordLists | Mapping):
         return _two_lists(pairs, name)
-    if isinstance(pairs, str | Path):
-        return _named(pairs, name)
     if isinstance(pairs, PairList):
         return Poles(pairs.name, tuple(dict.fromkeys(pairs.pairs)), source=pairs.source, doi=pairs.doi or "")
     given = tuple(pairs_given(pairs, name))
     return Poles(f"{given[0][0]} to {given[0][1]}", given)
-
-
-def _named(pairs: str | Path, name: str) -> Poles:
-    """The pairs or the two groups of a bundled list or a file."""
-    try:
-        loaded = lists_of_any_kind(pairs)
-    except InputError as error:
-        known = ", ".join([*_bundled().axes, "gender_pairs"])
-        raise InputError(f"{name} is {str(pairs)!r}: {error}. Bundled axes are {known}.") from None
-    if isinstance(loaded, WordList):
-        raise InputError(f"{name} is {str(pairs)!r}, a list of words: give pairs of words, or two lists")
-    return poles_of(loaded, name)
 
 
 def _two_lists(lists: WordLists | Mapping[str, Sequence[str]], name: str) -> Poles:
@@ -143,9 +136,9 @@ def _two_lists(lists: WordLists | Mapping[str, Sequence[str]], name: str) -> Pol
         if not entries or not all(isinstance(word, str) for word in entries):
             raise InputError(f"{name} gives {shown(words)} for {group!r}: give a list of words")
         both.append((str(group), tuple(dict.fromkeys(entries))))
-    about = (lists.source, lists.doi or "") if isinstance(lists, WordLists) else ("", "")
-    named = lists.name if isinstance(lists, WordLists) else f"{both[0][0]} to {both[1][0]}"
-    return Poles(named, lists=tuple(both), source=about[0], doi=about[1])
+    if isinstance(lists, WordLists):
+        return Poles(lists.name, lists=tuple(both), source=lists.source, doi=lists.doi or "")
+    return Poles(f"{both[0][0]} to {both[1][0]}", lists=tuple(both))
 
 
 @dataclass(frozen=True)

@@ -90,10 +90,8 @@ def multiverse(
     out
         A folder, in which what is measured in each embedding stays: a run that was stopped goes on there. None keeps
         nothing.
-    executor
+    executor, workers
         As in :func:`sweep`: embeddings are measured in this process, in others, or on a Dask cluster.
-    workers
-        Processes; by default one for each processor.
     retry
         Measure embeddings again that failed. By default their reason stays on record.
 
@@ -249,8 +247,8 @@ class Sources:
     spec: ModelSpec = field(default_factory=partial(load_model, RELATED))
     blocks: list[Block] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
-    _tables: dict[str, Distances | InputError] = field(default_factory=dict)
-    _prepared: dict[str, _Prepared | InputError] = field(default_factory=dict)
+    _tables: dict[str, Distances] = field(default_factory=dict)
+    _prepared: dict[str, _Prepared] = field(default_factory=dict)
 
     def weights(self, settings: Mapping[str, Any]) -> Weights:
         """The weights of one combination of decisions."""
@@ -299,35 +297,28 @@ class Sources:
         if key not in self._tables:
             own = self._of(settings)
             table = own.tables[_key(settings, OF_TABLES)]
-            try:
-                if isinstance(table, str):
-                    raise InputError(table)
-                if settings["adjust"] == NONE:
-                    # a copy of the table would copy what it carries, many times over
-                    data = Distances.read(table, check=False)
-                    self._tables[key] = replace(data, relatedness=own.related)
-                else:
-                    carried = table.copy()
-                    carried.attrs[KEY] = own.related
-                    self._tables[key] = Distances.read(adjusted_table(carried, settings["adjust"])[0], check=False)
-            except InputError as error:
-                self._tables[key] = error
-        return _or_raise(self._tables[key])
+            if isinstance(table, str):
+                raise InputError(table)
+            if settings["adjust"] == NONE:
+                # a copy of the table would copy what it carries, many times over
+                self._tables[key] = replace(Distances.read(table, check=False), relatedness=own.related)
+            else:
+                carried = table.copy()
+                carried.attrs[KEY] = own.related
+                self._tables[key] = Distances.read(adjusted_table(carried, settings["adjust"])[0], check=False)
+        return self._tables[key]
 
     def _prepared_of(self, settings: Mapping[str, Any]) -> _Prepared:
         """The same with a word left out."""
         key = _key(settings, (*OF_VECTORS, *OF_TABLES, "adjust", "without"))
         if key not in self._prepared:
-            try:
-                data, left_out = self._table(settings), settings["without"]
-                if left_out != NONE:
-                    data = _without(data, left_out, settings["words"])
-                grid = factor_posterior(self.spec, data)
-                # root mean squares, as in pools: one factor for all
-                self._prepared[key] = _Prepared(data, cells_of(data), np.sqrt(np.diag(grid.products)))
-            except InputError as error:
-                self._prepared[key] = error
-        return _or_raise(self._prepared[key])
+            data, left_out = self._table(settings), settings["without"]
+            if left_out != NONE:
+                data = _without(data, left_out, settings["words"])
+            grid = factor_posterior(self.spec, data)
+            # root mean squares, as in pools: one factor for all
+            self._prepared[key] = _Prepared(data, cells_of(data), np.sqrt(np.diag(grid.products)))
+        return self._prepared[key]
 
 
 def _without(data: Distances, left_out: str, name: str) -> Distances:
@@ -347,12 +338,6 @@ def _without(data: Distances, left_out: str, name: str) -> Distances:
 
 def _key(settings: Mapping[str, Any], names: Sequence[str]) -> str:
     return plain_json({name: settings[name] for name in names})
-
-
-def _or_raise[T](value: T | InputError) -> T:
-    if isinstance(value, InputError):
-        raise value
-    return value
 
 
 type _Entry = tuple[IntArray, IntArray, FloatArray, FloatArray]

@@ -78,14 +78,10 @@ class VarianceComponents(Result):
         DataTree with the group ``posterior``: ``component_sd`` (chain, draw, component), of words, pairs and seeds like
         those at hand, in standard deviations of a measure's scores (or in the scores' unit, if they were not
         standardised), and ``finite_population_sd``, of those at hand.
-    components
-        Facets of each component, in the order of the posterior's.
-    sizes
-        Levels of each facet that varies.
+    components, sizes
+        Facets of each component, in the order of the posterior's, and levels of each facet that varies.
     standardised
         Whether each measure was first brought to standard deviation 1.
-    notes
-        What the scores leave open, and faults of the draws.
     """
 
     picture: ClassVar[str] = "plot_components"
@@ -154,7 +150,7 @@ class VarianceComponents(Result):
             Numbers to look at; ``base_pairs`` are numbers of target words where pairs are told apart. ``seeds`` are by
             default 1, 2, 5 and 10, and 1 where the scores have one seed only: they are then about that embedding.
         of
-            What is told apart: ``"target"`` words or ``"base_pair"``.
+            What is told apart.
         absolute
             Whether equal shifts of all words count as error: for reading a score as it is, not for ranking words.
         threshold

@@ -14,7 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._checks import by_name_or_none, flag, one_of, printable, probability, several, whole_number
-from bayesbias._core.components import FEWEST, FORMS, Estimate, bootstrap_icc, icc
+from bayesbias._core.components import FEWEST, FORMS, bootstrap_icc, icc
 from bayesbias._core.vectors import FloatArray, IntArray, in_blocks, nearest_rows, unit_rows, unit_single
 from bayesbias._progress import progress
 from bayesbias._results import Result, drawing
@@ -109,10 +109,8 @@ def bias_scores(
     shared_pairs, lacking = in_all(base_pairs, named.values(), "base pairs")
     notes += lacking
     if not shared_words or not shared_pairs:
-        lost = "target words" if not shared_words else "base pairs"
-        raise InputError(
-            f"the embeddings share none of the {len(base_pairs) if shared_words else len(words)} {lost}: choose others"
-        )
+        lost = f"{len(base_pairs)} base pairs" if shared_words else f"{len(words)} target words"
+        raise InputError(f"the embeddings share none of the {lost}: choose others")
     if twins == "once" and compat is None:
         shared_words, shared_pairs, repeats = _once(named, shared_words, shared_pairs)
         notes += repeats
@@ -159,16 +157,15 @@ def _scores(
     first, second = (looked.of([pair[side] for pair in pairs]) for side in (0, 1))
     vectors = looked.of(words)
     scores = []
+    apart = unit_rows(first) - unit_rows(second)
     for measure in measures:
         if measure == "ripa":
-            apart = first - second
-            if not (some := np.abs(apart).max(axis=1) > NOTHING).all():
+            raw = first - second
+            if not (some := np.abs(raw).max(axis=1) > NOTHING).all():
                 bad = "/".join(pairs[int(np.flatnonzero(~some)[0])])
                 raise InputError(f"the words of the pair {bad} have one vector, so that nothing relates them")
-            scores.append((unit_rows(vectors) if compat == "published" else vectors) @ unit_rows(apart).T)
-            continue
-        apart = unit_rows(first) - unit_rows(second)
-        if measure == "db_wa":
+            scores.append((unit_rows(vectors) if compat == "published" else vectors) @ unit_rows(raw).T)
+        elif measure == "db_wa":
             scores.append(unit_rows(vectors) @ apart.T)
         else:
             rows = np.array([kv.key_to_index[word] for word in words], dtype=np.intp)
@@ -199,9 +196,8 @@ def seeds_of(kvs: Seeds) -> dict[Hashable, KeyedVectors]:
     """Label to embedding: the seed of a :class:`Setting`, a name, or the place in a sequence."""
     source: Any = kvs
     if isinstance(source, Mapping) and source and all(map(is_embedding, source.values())):
-        labelled: dict[Hashable, KeyedVectors] = {
-            label: opened(kv) for label, kv in zip(_seed_labels(list(source)), source.values(), strict=True)
-        }
+        labels = _seed_labels(list(source))
+        labelled: dict[Hashable, KeyedVectors] = dict(zip(labels, map(opened, source.values()), strict=True))
     elif isinstance(source, Sequence) and not isinstance(source, str):
         labelled = {i: opened(kv) for i, kv in enumerate(source)}
     else:
@@ -211,9 +207,8 @@ def seeds_of(kvs: Seeds) -> dict[Hashable, KeyedVectors]:
         raise InputError("no embedding was given: give one, or several that were trained with other seeds")
     for label in labelled:
         printable(str(label), "the name of an embedding")
-    sizes = {label: int(kv.vector_size) for label, kv in labelled.items()}
-    if len(set(sizes.values())) > 1:  # they differ in more than their seed
-        dimensions = ", ".join(f"{size} in {called(label)}" for label, size in sizes.items())
+    if len({kv.vector_size for kv in labelled.values()}) > 1:  # they differ in more than their seed
+        dimensions = ", ".join(f"{kv.vector_size} in {called(label)}" for label, kv in labelled.items())
         raise InputError(f"the embeddings have different numbers of dimensions ({dimensions}): take them one by one")
     return labelled
 
@@ -245,14 +240,10 @@ ALPHA = "ICC(3,k)"
 Interval = Literal["f", "bootstrap"]
 SAMPLES = 1000
 NOTES = {
-    "f": (
-        "The intervals take scores for normal: where they have heavy tails (Student's t with 4 degrees of freedom), "
-        "89% intervals hold the truth in 64 to 88% of tables. interval='bootstrap' does not.",
-    ),
-    "bootstrap": (
-        "The intervals are a percentile-t bootstrap: 89% intervals hold the truth in 81 to 91% of tables, whether "
-        "scores are normal or have heavy tails.",
-    ),
+    "f": "The intervals take scores for normal: where they have heavy tails (Student's t with 4 degrees of freedom), "
+    "89% intervals hold the truth in 64 to 88% of tables. interval='bootstrap' does not.",
+    "bootstrap": "The intervals are a percentile-t bootstrap: 89% intervals hold the truth in 81 to 91% of tables, "
+    "whether scores are normal or have heavy tails.",
 }
 """How well the two kinds of interval hold, as simulated."""
 CONSTANT = "the scores do not vary, so that nothing tells reliable from unreliable"
@@ -276,7 +267,7 @@ def retest_reliability(
     scores
         What :func:`bias_scores` returns.
     of
-        ``"target"`` or ``"base_pair"``.
+        What has a coefficient.
     form
         An intraclass correlation of Shrout and Fleiss; the study takes ICC(2,1), agreement of single seeds.
     prob
@@ -292,11 +283,6 @@ def retest_reliability(
     DataFrame
         ``measure``, ``label``, ``value``, ``low``, ``high`` and ``reason`` (why there is no value).
 
-    References
-    ----------
-    Du, Y., Fang, Q. and Nguyen, D. (2021). Assessing the reliability of word embedding gender bias measures. EMNLP.
-    https://doi.org/10.18653/v1/2021.emnlp-main.785
-
     Examples
     --------
     >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
@@ -310,9 +296,8 @@ def retest_reliability(
     rows = _rows_of(scores, of, form, "seed", "the reliability over seeds", "reliability of")
     values = _values(scores, "measure", of, rows, "seed")
     measures, labels = scores["measure"].to_numpy(), scores[of].to_numpy()
-    estimate = _estimate(values, form, prob, interval, seed, rows)
-    measure = np.repeat(measures, len(labels))
-    return _table(estimate, NOTES[interval], measure=measure, label=np.tile(labels, len(measures)))
+    measure, label = np.repeat(measures, len(labels)), np.tile(labels, len(measures))
+    return _table(values, form, prob, interval, seed, rows, measure=measure, label=label)
 
 
 def inter_rater_consistency(
@@ -334,15 +319,13 @@ def inter_rater_consistency(
     scores
         What :func:`bias_scores` returns, with at least two measures.
     of
-        ``"target"`` or ``"base_pair"``.
+        What has a coefficient.
     standardise
         Whether each measure is first brought to mean 0 and standard deviation 1 over all words and pairs. On raw scores
         the measures disagree because their units differ: NBM varies some five times as much as DB/WA.
     form
         An intraclass correlation of Shrout and Fleiss; the study takes ICC(3,1), consistency of these measures.
-    prob
-        Coverage of the confidence intervals.
-    interval, seed
+    prob, interval, seed
         As in :func:`retest_reliability`.
 
     Returns
@@ -368,7 +351,7 @@ def inter_rater_consistency(
             raise InputError(f"the scores of {constant[0]} do not vary and cannot be standardised: leave it out")
         values = standardised(values)
     ordered = values.transpose((1, 2, 0) if of == "target" else (2, 1, 0))
-    return _table(_estimate(ordered, form, prob, interval, seed, rows), NOTES[interval], label=scores[of].to_numpy())
+    return _table(ordered, form, prob, interval, seed, rows, label=scores[of].to_numpy())
 
 
 def internal_consistency(
@@ -390,14 +373,12 @@ def internal_consistency(
     scores
         What :func:`bias_scores` returns.
     of
-        ``"query"`` or ``"base_pair"``.
+        Whose words or pairs are the items.
     queries
         Name to words; None takes all target words as one query, ``all``.
     standardise
         Whether every item is first brought to standard deviation 1 (standardised alpha).
-    prob
-        Coverage of the confidence intervals.
-    interval, seed
+    prob, interval, seed
         As in :func:`retest_reliability`.
 
     Returns
@@ -440,12 +421,12 @@ def internal_consistency(
         if standardise:
             spread = items.std(axis=-2, ddof=1, keepdims=True)
             items = np.divide(items, spread, out=np.zeros_like(items), where=spread > 0)
-        estimate = _estimate(items, ALPHA, prob, interval, seed, cases)
-        parts.append(_table(estimate, (), measure=measure, label=np.repeat(name, len(items))))
+        label = np.repeat(name, len(items))
+        parts.append(_table(items, ALPHA, prob, interval, seed, cases, measure=measure, label=label))
     if not parts:
         raise InputError("queries is empty: give names of queries and their words, or None for all words")
     table = pd.concat(parts, ignore_index=True)
-    table.attrs["notes"] = (*notes, *NOTES[interval])
+    table.attrs["notes"] = (*notes, NOTES[interval])
     return table
 
 
@@ -454,7 +435,7 @@ def check_scores(scores: object, gaps: bool = False) -> None:
     if not hasattr(scores, "dims") or set(DIMS) != set(scores.dims):
         shown = f"dims {', '.join(map(str, scores.dims))}" if hasattr(scores, "dims") else type(scores).__name__
         raise InputError(f"given is {shown}: give what bias_scores returns, a DataArray with dims {', '.join(DIMS)}")
-    values: Any = scores.values if hasattr(scores, "values") else scores  # noqa: PD011
+    values = np.asarray(scores)
     if not (np.isfinite(values) | (gaps & np.isnan(values))).all():
         raise InputError("the scores hold NaN or infinite numbers: leave those words, pairs or seeds out")
 
@@ -465,19 +446,6 @@ def standardised(values: FloatArray) -> FloatArray:
     apart = values - np.nanmean(values, axis=rest, keepdims=True)
     spread = np.nanstd(apart, axis=rest, keepdims=True)
     return np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
-
-
-def _estimate(values: FloatArray, form: str, prob: float, interval: Interval, seed: int, rows: str) -> Estimate:
-    """A coefficient of tables of ``rows`` with the interval that was asked for."""
-    seed = whole_number(seed, "seed", least=0, most=None)
-    if one_of(interval, tuple(NOTES), "interval") == "f":
-        return icc(values, form, prob)
-    if (count := values.shape[-2]) < FEWEST:
-        raise InputError(
-            f"there are {count} {rows.replace('_', ' ')}s, and a bootstrap over them needs at least {FEWEST}: score "
-            "more, or take interval='f'"
-        )
-    return bootstrap_icc(values, form, prob, SAMPLES, np.random.default_rng(seed))
 
 
 def _values(scores: xr.DataArray, *dims: str) -> FloatArray:
@@ -501,15 +469,27 @@ def _rows_of(scores: xr.DataArray, of: str, form: str, columns: str, across: str
     return rows
 
 
-def _table(estimate: Estimate, notes: tuple[str, ...], **labels: np.ndarray) -> pd.DataFrame:
-    """Coefficients with their intervals, and why one of these is missing."""
+def _table(
+    values: FloatArray, form: str, prob: float, interval: Interval, seed: int, rows: str, **labels: np.ndarray
+) -> pd.DataFrame:
+    """A coefficient of each table of ``rows`` with the interval that was asked for, and why one of these is missing."""
+    seed = whole_number(seed, "seed", least=0, most=None)
+    if one_of(interval, tuple(NOTES), "interval") == "f":
+        estimate = icc(values, form, prob)
+    elif (count := values.shape[-2]) >= FEWEST:
+        estimate = bootstrap_icc(values, form, prob, SAMPLES, np.random.default_rng(seed))
+    else:
+        raise InputError(
+            f"there are {count} {rows.replace('_', ' ')}s, and a bootstrap over them needs at least {FEWEST}: score "
+            "more, or take interval='f'"
+        )
     value, low, high = (end.ravel() for end in estimate)
     no_errors = "the mean scores do not vary, so that errors are all there is"
     no_interval = "its interval is not known: the approximation needs errors, and rows that differ"
     why = np.select([np.isnan(value), np.isinf(value), np.isnan(low)], [CONSTANT, no_errors, no_interval], "")
     table = pd.DataFrame(labels | {"value": value, "low": low, "high": high})
     table["reason"] = [reason or None for reason in why.tolist()]
-    table.attrs["notes"] = notes
+    table.attrs["notes"] = (NOTES[interval],)
     return table
 
 
@@ -521,8 +501,6 @@ class Coefficients(Result):
     ----------
     tables
         Kind of reliability to what its function returns.
-    notes
-        Kinds that the scores do not allow, and how well the intervals hold.
     """
 
     picture: ClassVar[str] = "plot_reliability"
@@ -532,8 +510,8 @@ class Coefficients(Result):
 
     def table(self) -> pd.DataFrame:
         """One row a coefficient: ``kind``, ``measure``, ``label``, ``value``, ``low``, ``high`` and ``reason``."""
-        columns = ["kind", "measure", "label", "value", "low", "high", "reason"]
         rows = [table.assign(kind=kind) for kind, table in self.tables.items()]
+        columns = ["kind", "measure", "label", "value", "low", "high", "reason"]
         return pd.concat(rows, ignore_index=True).reindex(columns=columns)
 
     def brief(self) -> pd.DataFrame:
@@ -573,4 +551,4 @@ def coefficients_of(scores: xr.DataArray, queries: Mapping[str, Iterable[str]] |
             notes.append(f"no {kind}: {error}")
     if not tables:
         raise InputError(f"the scores allow no coefficient of reliability: {'; '.join(notes)}")
-    return Coefficients(tables, (*notes, *NOTES["f"]))
+    return Coefficients(tables, (*notes, NOTES["f"]))

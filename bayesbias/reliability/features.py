@@ -158,8 +158,7 @@ def word_features(
     Parameters
     ----------
     kvs
-        Embeddings that were trained the same way but for their seed: a sequence, a mapping of labels (such as the
-        result of :func:`train_embeddings`), or one.
+        As in :func:`bias_scores`.
     words
         Words to describe, or what :func:`load_list` takes; those that some embedding lacks are left out.
     counts
@@ -181,11 +180,6 @@ def word_features(
         the embeddings; ``stability`` (mean over pairs of embeddings of the cosine of a word's vectors after an
         orthogonal map of one embedding to the other; NaN for one). ``attrs["notes"]`` says what was left out.
 
-    References
-    ----------
-    Du, Y., Fang, Q. and Nguyen, D. (2021). Assessing the reliability of word embedding gender bias measures. EMNLP.
-    https://doi.org/10.18653/v1/2021.emnlp-main.785
-
     Examples
     --------
     >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
@@ -200,9 +194,9 @@ def word_features(
     senses = None if wordnet is None else _read_wordnet(wordnet)
     known = {label: find_words(kv, wanted) for label, kv in named.items()}
     shared = [word for word in wanted if all(word in entry.keys for entry in known.values())]
-    notes = _lost(wanted, known)
     if not shared:
         raise InputError(f"the embeddings share none of the {len(wanted)} words: choose other words")
+    notes = _lost(wanted, known)
     frequency, remarks = _log_frequencies(named, shared, counts)
     known_frequency = frequency[~np.isnan(frequency)]
     spread = known_frequency.std(ddof=1) if len(known_frequency) > 1 else 0.0
@@ -250,8 +244,7 @@ def _log_frequencies(
         known = _checked_counts(counts, words)
         return known, _left("Without a count", words, np.isnan(known))
     own: list[FloatArray] = []
-    made_up: list[str] = []
-    bare: list[str] = []
+    made_up, bare = list[str](), list[str]()
     for label, kv in named.items():
         recorded = np.asarray(getattr(kv, "expandos", {}).get("count", ()), dtype=np.float64)
         if len(recorded) != len(kv.index_to_key) or not (recorded > 0).all():
@@ -299,17 +292,13 @@ def _stability(
     """Stability of words with these vectors (seeds, words, dimensions), and sentences on what it rests on."""
     if len(named) == 1:
         return np.full(len(vectors[0]), np.nan), ["There is no stability of a single embedding: give other seeds."]
-    first, *others = named.values()
+    first = next(iter(named.values()))
     candidates = first.index_to_key if fit_on is None else words_given(fit_on, "fit_on")
-    common = [
-        word for word in candidates if word in first.key_to_index and all(word in kv.key_to_index for kv in others)
-    ]
+    known = np.array([all(word in kv.key_to_index for kv in named.values()) for word in candidates])
+    common = [word for word, mark in zip(candidates, known, strict=True) if mark]
     if not common:
         raise InputError("the embeddings share none of the words of fit_on: give words that all hold")
-    known = set(common)
-    notes = _left("Left out of fit_on", candidates, np.array([word not in known for word in candidates])) * (
-        fit_on is not None
-    )
+    notes = [] if fit_on is None else _left("Left out of fit_on", candidates, ~known)
     if len(common) <= first.vector_size:
         notes.append(
             f"The maps between embeddings rest on {len(common)} words in {first.vector_size} dimensions, so that they "

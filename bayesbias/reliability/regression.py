@@ -59,8 +59,6 @@ class ReliabilityRegression(Result):
 
     Attributes
     ----------
-    outcome
-        The column that is explained.
     rows
         One row a term, as in the study's Table 2: ``term`` and ``part``; ``mean``, ``sd``, ``low``, ``high``
         (equal-tailed interval) of a coefficient, or of the sd of residuals or of a grouping's effects, in units of
@@ -70,14 +68,8 @@ class ReliabilityRegression(Result):
         ArviZ groups. ``posterior``: ``coefficient`` (term), ``group_sd`` (group), ``residual_sd``, ``r2`` (part), and
         the effects of each grouping, such as ``algorithm_effect`` (algorithm_level). ``sample_stats``;
         ``observed_data`` (row); ``constant_data``: ``design`` (row, term).
-    references
-        Text column to its reference level.
-    levels
-        Grouping to its number of levels.
-    prob
-        Mass of the intervals.
-    notes
-        Why the regression should not be read, if so; what was left out; what the groupings cannot tell.
+    references, levels
+        Text column to its reference level, and grouping to its number of levels.
 
     References
     ----------

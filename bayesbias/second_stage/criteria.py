@@ -31,7 +31,6 @@ from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.related import components_for
 from bayesbias.models.results import Fit
 from bayesbias.second_stage.estimates import (
-    Measured,
     Staged,
     cells_of,
     checked_contrast,
@@ -78,11 +77,7 @@ class Criterion(Staged):
     errors
         Whether the values have standard errors.
     unadjusted
-        The relation that is not adjusted for an attribute of the words, where adjustment was asked for; else None.
-    cited
-        What stands behind the places, where they are those of an axis.
-    notes
-        What limits the result.
+        The relation before adjustment for an attribute of the words, where it was asked for; else None.
     """
 
     picture: ClassVar[str] = "plot_relation"
@@ -215,14 +210,12 @@ def criterion(
         Two lists of a fit, stereotypes or controls, by name; ``"associated"`` is the stereotype list of a fit with one
         group. The contrast is the mean distance to the first less that to the second: negative, closer to the first. By
         default the two stereotype lists, or associated less the first control list.
-    seed
-        Seed of the draws; None takes a fresh one.
     adjust, frequencies
         An attribute of the words, such as ``"frequency"``, that contrasts and values may both depend on, and where
         frequencies come from, as in :func:`fit`. The relation is then that among words of equal frequency, and the
         result says what it was before. Frequencies of attribute words are adjusted for in the fit.
-    draws, chains
-        Draws in all, split evenly over chains.
+    draws, chains, seed
+        As in :func:`fit`.
 
     Returns
     -------
@@ -261,15 +254,12 @@ def criterion(
     if adjust is not None:
         attribute = word_values(shared, adjust, frequencies, side.related, side.language)
         shared = [word for word in shared if word in attribute.numbers]
-    missing = {
-        "without a value": tuple(word for word in every if word not in outside.index),
-        "not in the embedding" if isinstance(post, Axis) else "not in the fit": tuple(
-            word for word in outside.index if word not in set(every)
-        ),
-    }
+    unvalued, held = tuple(word for word in every if word not in outside.index), set(every)
+    absent = "not in the embedding" if isinstance(post, Axis) else "not in the fit"
+    missing = {"without a value": unvalued, absent: tuple(word for word in outside.index if word not in held)}
     if attribute is not None:
-        unknown = [word for word in every if word in outside.index and word not in shared]
-        missing[f"without a known {attribute.name}"] = tuple(unknown)
+        known = {*unvalued, *shared}
+        missing[f"without a known {attribute.name}"] = tuple(word for word in every if word not in known)
     if len(shared) < FEWEST:
         raise InputError(
             f"{len(shared)} words have a contrast and a value, and {FEWEST} are needed: the fit holds "
@@ -284,8 +274,7 @@ def criterion(
     place = {word: row for row, word in enumerate(every)}
     rows = np.array([place[word] for word in shared])
     y, covariance = side.y[rows], side.covariance(rows)
-    rng = np.random.default_rng([used, 3])
-    relation = side.relation(rows, x, x_se**2, covariate, draws, rng)
+    relation = side.relation(rows, x, x_se**2, covariate, draws, np.random.default_rng([used, 3]))
     relation["r2"] = relation["correlation"] ** 2
     if covariate is not None:
         y, x = (_without(values_, covariate) for values_ in (y, x))
@@ -318,19 +307,25 @@ def criterion(
     )
 
 
-@dataclass(frozen=True)
-class _Placed:
-    """Words whose contrasts are places on one axis."""
+@dataclass(frozen=True, kw_only=True)
+class _Side:
+    """Contrasts of words, the first side of a relation."""
 
     contrast: tuple[str, str]
     words: tuple[str, ...]
     groups: tuple[str, ...]  # of each word; empty where there is none
+    y: FloatArray  # as they were measured
+    related: Relatedness | None = None  # what a fit knows of its words, as the language
+    language: str | None = None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Placed(_Side):
+    """Places on one axis."""
+
     coordinates: FloatArray  # (words, Q)
     behind: Signal  # what lies behind the mean offset
-    y: FloatArray  # contrasts as they were measured
-    related: Relatedness | None  # what a fit knows of its words, as the language
-    language: str | None
-    notes: tuple[str, ...]
 
     def covariance(self, rows: IntArray) -> FloatArray:
         """Covariance of the errors of some words' contrasts, over further pairs or words like these."""
@@ -358,18 +353,11 @@ class _Placed:
         return {"correlation": found.correlation, "slope": slope, "intercept": intercept, "residual_sd": left}
 
 
-@dataclass(frozen=True)
-class _Unrelated:
+@dataclass(frozen=True, kw_only=True)
+class _Unrelated(_Side):
     """Contrasts of words that a fit takes for unrelated, each with its own error."""
 
-    contrast: tuple[str, str]
-    words: tuple[str, ...]
-    groups: tuple[str, ...]
-    y: FloatArray
     errors: FloatArray
-    language: str | None
-    notes: tuple[str, ...]
-    related: None = None
 
     def covariance(self, rows: IntArray) -> FloatArray:
         """Covariance of the errors of some words' contrasts."""
@@ -403,8 +391,6 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _Placed:
         coordinates=placed.coordinates,
         behind=signal(placed.offset),
         y=placed.places,
-        related=None,
-        language=None,
         notes=tuple(note for note in placed.notes if "are missing" not in note),
     )
 
@@ -415,14 +401,20 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Placed | _Unrel
     every = tuple(data.protected_words.tolist())
     groups = tuple(data.groups.tolist()) or ("",) * len(every)
     if related is None:
-        pair = default_contrast([Measured.of(fit)])[0] if contrast is None else contrast
+        pair = default_contrast([fit])[0] if contrast is None else contrast
         _refuse_two_poles(pair, groups)
-        cells = cells_of({"fit": Measured.of(fit)}, pair, topic=True)
+        cells = cells_of({"fit": fit}, pair, topic=True)
         found = contrasts_of(cells, pair, list(every))
         known = dict(zip(every, groups, strict=True))
         names = tuple(found.words.tolist())
         return _Unrelated(
-            pair, names, tuple(known[word] for word in names), found.y, found.covariance, data.language, cells.notes
+            contrast=pair,
+            words=names,
+            groups=tuple(known[word] for word in names),
+            y=found.y,
+            errors=found.covariance,
+            language=data.language,
+            notes=cells.notes,
         )
     lists = {name: words for name, kind, words in related.lists if kind != PROTECTED}
     stereotypes = [name for name, kind, _ in related.lists if kind == "stereotype"]

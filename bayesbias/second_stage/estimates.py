@@ -34,7 +34,7 @@ from bayesbias.models.frames import GROUP as FRAMES
 from bayesbias.models.functionals import CellErrors, related_cell_errors
 from bayesbias.models.related import cell_lists
 from bayesbias.models.results import Fit, read_distances
-from bayesbias.models.spec import ModelSpec, load_model
+from bayesbias.models.spec import load_model
 
 STACKED, SHARED, APART, PAIRS = "related", "shared words", "independent", "pairs"
 JOINT = {
@@ -193,41 +193,36 @@ def checked_contrast(contrast: object) -> tuple[str, str] | None:
     raise InputError(f"contrast is {shown(contrast)}: give two connections, such as ('associated', 'different')")
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One embedding: the model of its distances, these, and the fit where a part of their errors is known by draws."""
+type Measured = Fit | Distances
+"""An embedding: a fit of its distances, or these alone where they know how words are related."""
 
-    spec: ModelSpec
-    data: Distances
-    fit: Fit | None = None
 
-    @classmethod
-    def of(cls, fit: Fit) -> Measured:
-        """What a fit says."""
-        return cls(fit.spec, fit.data, fit)
+def _data_of(measured: Measured) -> Distances:
+    return measured.data if isinstance(measured, Fit) else measured
 
-    def errors(self, connections: tuple[str, str], topic: bool) -> CellErrors:
-        """Means of cells, with the errors that attribute words and templates leave."""
-        contrasted(*connections, self.data.connections.tolist(), self.data.filled)
-        if self.fit is None:
-            return related_cell_errors(self.spec, self.data, connections, topic)
-        errors = family_of(self.spec).cell_errors(self.fit, connections, topic)
-        if FRAMES not in self.fit.tree.children:
-            return errors
-        shifts = flat_draws(self.fit.tree[f"{FRAMES}/word_shift"].to_numpy())
-        names = self.data.protected_words.tolist()
-        words = [names.index(word) for word in errors.word.tolist()]
-        columns = [self.data.connections.tolist().index(name) for name in errors.connection.tolist()]
-        return replace(errors, covariance=errors.covariance + np.cov(shifts[:, words, columns], rowvar=False))
+
+def _cell_errors(measured: Measured, connections: tuple[str, str], topic: bool) -> CellErrors:
+    """Means of cells, with the errors that attribute words and templates leave."""
+    data = _data_of(measured)
+    contrasted(*connections, data.connections.tolist(), data.filled)
+    if isinstance(measured, Distances):
+        return related_cell_errors(load_model(RELATED), data, connections, topic)
+    errors = family_of(measured.spec).cell_errors(measured, connections, topic)
+    if FRAMES not in measured.tree.children:
+        return errors
+    shifts = flat_draws(measured.tree[f"{FRAMES}/word_shift"].to_numpy())
+    words = [data.protected_words.tolist().index(word) for word in errors.word.tolist()]
+    columns = [data.connections.tolist().index(name) for name in errors.connection.tolist()]
+    return replace(errors, covariance=errors.covariance + np.cov(shifts[:, words, columns], rowvar=False))
 
 
 def default_contrast(measured: Iterable[Measured]) -> tuple[tuple[str, str], tuple[str, ...]]:
     """Associated - different where every table has it, else associated - the first control list; and a note if so."""
     first, *rest = (
-        contrast_partners("associated", each.data.connections.tolist(), each.data.filled)
-        if "associated" in each.data.connections
+        contrast_partners("associated", data.connections.tolist(), data.filled)
+        if "associated" in data.connections
         else []
-        for each in measured
+        for data in map(_data_of, measured)
     )
     common = [name for name in first if all(name in others for others in rest)]
     if not common:
@@ -241,15 +236,11 @@ def default_contrast(measured: Iterable[Measured]) -> tuple[tuple[str, str], tup
     return ("associated", common[0]), (note,)
 
 
-def measured_tables(
-    tables: Mapping[str, pd.DataFrame], seed: int, adjust: Any = None, frequencies: Any = None
-) -> dict[str, Measured]:
-    """Each table with the model of its errors: related words where every table knows how words are, else all crossed.
-
-    ``frequencies`` is what :func:`fit` takes, or a mapping of the tables' names to that.
-    """
+def _measured(tables: Mapping[str, pd.DataFrame], seed: int, adjust: Any, frequencies: Any) -> Mapping[str, Measured]:
+    """Each table as it is where every one knows how words are related, else fitted with errors of crossed effects."""
     by_name = frequencies_by_name(list(tables), frequencies)
-    data, measured = {}, {}
+    data: dict[str, Distances] = {}
+    fits: dict[str, Fit] = {}
     with progress("reading the tables", len(tables)) as done:
         for number, (name, table) in enumerate(tables.items()):
             try:
@@ -260,18 +251,17 @@ def measured_tables(
             done(number + 1)
     related = all(each.relatedness is not None for each in data.values())
     if related and adjust is None and not any(frame_columns(table) for table in tables.values()):
-        spec = load_model(RELATED)
-        return {name: Measured(spec, each) for name, each in data.items()}
+        return data
     model = RELATED if related else FALLBACK
     with progress("fitting the embeddings", len(tables)) as done:
         for number, (name, table) in enumerate(tables.items()):
             options: dict[str, Any] = {"draws": DRAWS, "adjust": adjust, "frequencies": by_name[name]}
             try:
-                measured[name] = Measured.of(Fit(fit(table, model, seed=seed + number, **options)))
+                fits[name] = Fit(fit(table, model, seed=seed + number, **options))
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
             done(number + 1)
-    return measured
+    return fits
 
 
 def stage_cells(
@@ -285,7 +275,7 @@ def stage_cells(
         return _cells_of_axes(axes, contrast)
     frames = {name: each for name, each in tables.items() if isinstance(each, pd.DataFrame)}
     with one_thread():  # thousands of small matrices, of which several threads make more work
-        measured = measured_tables(frames, seed, adjust, frequencies)
+        measured = _measured(frames, seed, adjust, frequencies)
         pair, notes = default_contrast(measured.values()) if contrast is None else (contrast, ())
         return cells_of(measured, pair), pair, notes
 
@@ -347,7 +337,7 @@ def cells_of(measured: Mapping[str, Measured], contrast: tuple[str, str], topic:
     parts = []
     for name, each in measured.items():
         try:
-            parts.append(each.errors(contrast, topic))
+            parts.append(_cell_errors(each, contrast, topic))
         except InputError as error:
             raise InputError(f"{name}: {error}" if len(measured) > 1 else str(error)) from error
     embedding = np.repeat(np.arange(len(parts)), [len(part.y) for part in parts])

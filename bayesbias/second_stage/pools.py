@@ -54,12 +54,10 @@ class Pool(Staged):
 
     Attributes
     ----------
-    contrast
-        The two connections.
+    contrast, weights
+        The two connections, and how the mean weighs the estimates.
     standardised
         Whether contrasts are in standard deviations of an embedding's distances, else in cosine distance.
-    weights
-        ``"equal"`` or ``"precision"``: how the mean weighs the estimates.
     estimates
         One row an embedding: ``embedding``, ``setting``, ``group``, ``protected_words`` (how many), ``estimate``,
         ``se``, ``weight`` (in the mean over these embeddings), ``found`` (the share of the list words that it holds;
@@ -74,14 +72,10 @@ class Pool(Staged):
         One row for each outside variable: its correlation and slope with the latent contrasts, errors of both sides
         taken out, and ``plain``, the correlation of the estimates. With groups ``group_share``: how much of what is
         left around the line embeddings of one group have in common. Empty without ``on``.
-    outside
-        The outside variables by setting, with their standard errors.
-    lines
-        Draws (D, 2) of intercept and slope by variable.
+    outside, lines
+        The outside variables by setting, with their standard errors; draws (D, 2) of intercept and slope by variable.
     training_share
         By setting, the share of the variance of its interval that is noise of training; None without replicates.
-    notes
-        What limits the result.
     """
 
     picture: ClassVar[str] = "plot_pool"
@@ -258,8 +252,6 @@ def pool(
     groups
         Name of each embedding to a group of embeddings that are more similar, such as the language of a corpus. What a
         relation to ``on`` leaves may then be shared within groups.
-    seed
-        Seed of the draws; None takes a fresh one.
     replicates
         Name of each embedding to its setting, where several are trainings, seeds or resampled corpora of one setting:
         the noise of training is then a variance of its own, and ``training_share`` says how much it widens intervals.
@@ -270,8 +262,8 @@ def pool(
         As in :func:`fit`; ``frequencies`` may be a mapping of names of tables to what :func:`fit` takes.
     prob
         Mass of the intervals in ``relation``.
-    draws, chains
-        Draws in all, split evenly over chains.
+    draws, chains, seed
+        As in :func:`fit`.
     weights
         ``"equal"``: the mean is the plain one of the estimates, in which groups weigh the same, settings within a group
         and replicates within a setting; only deviations from it are pooled. ``"precision"``: generalised least squares,
@@ -396,15 +388,14 @@ def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
             f"on knows {len(settings) - len(missing)} of {len(settings)} embeddings, and {FEWEST} are needed: its "
             f"index holds {listed(frame.index.tolist())}, the embeddings are {listed(settings)}"
         )
-    frame = frame.reindex(settings)
+    frame = frame.reindex(settings).apply(pd.to_numeric, errors="coerce").astype(float)
     names = _variables(frame)
     if not names:
         raise InputError(f"on has no variable: its columns are {listed([str(name) for name in frame.columns])}")
     table = pd.DataFrame(index=settings)
     for name in names:
-        values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=float)
-        errors = pd.to_numeric(frame.get(f"{name}_se", pd.Series(0.0, index=settings)), errors="coerce")
-        se = errors.to_numpy(dtype=float)
+        values = frame[name].to_numpy()
+        se = frame.get(f"{name}_se", pd.Series(0.0, index=settings)).to_numpy()
         known = np.isfinite(values) & np.isfinite(se)
         if known.sum() < FEWEST:
             raise InputError(
@@ -442,6 +433,11 @@ def _equal_weights(own: IntArray, band: IntArray | None) -> FloatArray:
         return weights / weights.sum()
     each: FloatArray = weights / np.bincount(band, weights)[band]
     return each / each.sum()
+
+
+def _same(codes: IntArray) -> FloatArray:
+    """Which two (E, E) have one code."""
+    return np.equal(codes[:, None], codes).astype(float)
 
 
 @dataclass(frozen=True)
@@ -517,12 +513,6 @@ class _Layout:
         total = np.einsum("sn,nm,sm->s", rows, noise, rows)
         share_: FloatArray = median[-1] * (rows**2).sum(axis=1) / total
         return share_
-
-
-def _same(codes: IntArray) -> FloatArray:
-    """Which two (E, E) have one code."""
-    same: FloatArray = (codes[:, None] == codes).astype(float)
-    return same
 
 
 def _relations(

@@ -51,8 +51,6 @@ class Multiverse(Staged):
         Estimates (replicates, distinct specifications) with random topics in place of the lists; none without vectors.
     standardised
         Whether estimates are in standard deviations of each embedding's distances, else in cosine distance.
-    notes
-        What limits the result.
     """
 
     picture: ClassVar[str] = "plot_multiverse"

@@ -56,12 +56,8 @@ class Trend(Staged):
 
     Attributes
     ----------
-    contrast
-        The two connections.
-    kind
-        ``"linear"``, or ``"walk"``: levels that change by normal steps.
-    weights
-        ``"equal"`` or ``"precision"``: how the trend weighs the estimates.
+    contrast, kind, weights
+        As they were asked for.
     estimates
         One row an embedding, in the order of time: ``embedding``, ``time``, ``protected_words``, ``estimate``, ``se``,
         ``found`` (the share of the list words that it holds; NaN where it is not known), ``language`` (of the lists).
@@ -73,8 +69,6 @@ class Trend(Staged):
         (protected_word).
     unadjusted
         The trend of distances that are not adjusted, where adjustment was asked for; else None.
-    notes
-        What limits the result.
     """
 
     picture: ClassVar[str] = "plot_trend"
@@ -233,17 +227,14 @@ def trend(
     time
         Name of each embedding to its time, a number; None where the names are numbers themselves.
     contrast
-        Two connections; the contrast is the mean of the first less that of the second. By default associated -
-        different or, where no protected word has both in every table, associated - the first control list, with a note.
+        As in :func:`pool`.
     kind
         ``"linear"``, or ``"walk"``: a random walk, for steps and turns. A line through a step overstates it.
-    seed
-        Seed of the draws; None takes a fresh one.
     adjust, frequencies
         As in :func:`fit`; ``frequencies`` may be a mapping of names of tables to what :func:`fit` takes, for
         frequencies that change over time. The result then says whether the raw trend is one of frequency.
-    draws, chains
-        Draws in all, split evenly over chains.
+    draws, chains, seed
+        As in :func:`fit`.
     weights
         ``"equal"``: an ordinary line, or for a walk the plain mean of the estimates, around which levels are pooled.
         ``"precision"``: generalised least squares, which is better if the covariance of the errors is exact, and may
@@ -314,18 +305,7 @@ def _trend(
 ) -> Trend:
     """The trend of measured cells; ``last`` are its last notes."""
     rng = np.random.default_rng([seed, 2])
-    frame = pd.DataFrame({"word": cells.word, "embedding": cells.embedding, "connection": cells.connection})
-    frame = frame[frame["connection"].isin(contrast)]
-    # which protected words (rows) have both connections in which embedding (columns)
-    every = frame.pivot_table("connection", "word", "embedding", aggfunc="nunique", fill_value=0, sort=False) == 2
-    every = every.reindex(columns=range(len(cells.embeddings)), fill_value=False)
-    every = every[every.any(axis=1)]
-    notes, partly = [], every.index[~every.all(axis=1)].tolist()
-    if partly:
-        notes.append(
-            f"{len(partly)} of {len(every)} protected words are not in all embeddings, nor in the whole list: "
-            f"{listed(partly)}."
-        )
+    every, notes = _presence(cells, contrast)
     words = every.index[every.all(axis=1)].tolist()
     if not words:
         raise InputError(
@@ -352,23 +332,6 @@ def _trend(
         "word_slope": ("protected_word", np.column_stack(slopes)),
         **{name: (None, values) for name, values in extra.items()},
     }
-    if kind == "linear" and len(times) <= FEW:
-        # embeddings that are one differ by nothing: a trace of independent error keeps the inverse finite
-        precision = np.linalg.inv(covariance + ROUNDING * np.trace(covariance) * np.eye(len(covariance)))
-        design = _line(times)
-        left = y - design @ np.linalg.solve(design.T @ precision @ design, design.T @ precision @ y)
-        p = float(chdtrc(len(y) - 2, left @ precision @ left))
-        if p < DOUBTED:
-            notes.append(
-                "A line does not fit these estimates: they lie farther from it than their errors allow (p = "
-                f"{p:.2g}). Take kind='walk', or compare the embeddings two by two."
-            )
-    mean = level.mean(axis=0)
-    if kind == "walk":
-        beyond = int(((mean < y.min()) | (mean > y.max())).sum())
-        notes += [f"{beyond} of {len(y)} levels lie outside the range of all estimates."] if beyond else []
-    elif weights == "precision":
-        notes += outside_note(mean, y, "The line")
     return Trend(
         contrast=contrast,
         kind=kind,
@@ -386,8 +349,46 @@ def _trend(
         covariance=covariance,
         tree=posterior_tree(variables, chains, seed, embedding=list(cells.embeddings), protected_word=own),
         unadjusted=raw,
-        notes=(JOINT[cells.joint], *cells.notes, *notes, *last),
+        notes=(JOINT[cells.joint], *cells.notes, *notes, *_doubts(y, covariance, times, level, kind, weights), *last),
     )
+
+
+def _presence(cells: Cells, contrast: tuple[str, str]) -> tuple[pd.DataFrame, list[str]]:
+    """Which protected words (rows) have both connections in which embedding (columns), and what enters or leaves."""
+    frame = pd.DataFrame({"word": cells.word, "embedding": cells.embedding, "connection": cells.connection})
+    frame = frame[frame["connection"].isin(contrast)]
+    present = frame.pivot_table("connection", "word", "embedding", aggfunc="nunique", fill_value=0, sort=False) == 2
+    present = present.reindex(columns=range(len(cells.embeddings)), fill_value=False)
+    present = present[present.any(axis=1)]
+    partly = present.index[~present.all(axis=1)].tolist()
+    note = (
+        f"{len(partly)} of {len(present)} protected words are not in all embeddings, nor in the whole list: "
+        f"{listed(partly)}."
+    )
+    return present, [note] if partly else []
+
+
+def _doubts(
+    y: FloatArray, covariance: FloatArray, times: FloatArray, level: FloatArray, kind: str, weights: str
+) -> list[str]:
+    """Notes where a line does not fit, or the draws (D, E) of levels lie outside the estimates."""
+    notes, mean = [], level.mean(axis=0)
+    if kind == "linear" and len(times) <= FEW:
+        # embeddings that are one differ by nothing: a trace of independent error keeps the inverse finite
+        precision = np.linalg.inv(covariance + ROUNDING * np.trace(covariance) * np.eye(len(covariance)))
+        design = _line(times)
+        left = y - design @ np.linalg.solve(design.T @ precision @ design, design.T @ precision @ y)
+        # the probability of deviations as large as these or larger
+        if (p := float(chdtrc(len(y) - 2, left @ precision @ left))) < DOUBTED:
+            notes.append(
+                "A line does not fit these estimates: they lie farther from it than their errors allow (p = "
+                f"{p:.2g}). Take kind='walk', or compare the embeddings two by two."
+            )
+    if kind == "walk" and (beyond := int(((mean < y.min()) | (mean > y.max())).sum())):
+        notes.append(f"{beyond} of {len(y)} levels lie outside the range of all estimates.")
+    elif kind == "linear" and weights == "precision":
+        notes += outside_note(mean, y, "The line")
+    return notes
 
 
 def _line(times: FloatArray) -> FloatArray:

@@ -68,8 +68,6 @@ class Silhouette(Result):
         (runs, sizes): NaN where the metric has no value.
     bounds, zero, optimum
         The metric's smallest and largest value, the value from which accuracy counts, and that of no bias.
-    notes
-        Words that were left out, and values that there are none of.
     low, high
         (runs, sizes): ends of the intervals of the values; None for a metric without.
     """
@@ -212,7 +210,7 @@ def silhouette_separation(biased: Silhouette, unbiased: Silhouette) -> float:
     Parameters
     ----------
     biased, unbiased
-        Silhouettes of one metric with the same lists, in two embeddings.
+        As in :func:`silhouette_accuracy`.
 
     Examples
     --------
@@ -266,16 +264,14 @@ def silhouette_uncertainty(
     biased, unbiased
         Silhouettes of at least ten runs; with one alone, its robustness. Two need the same runs (one seed), which are
         drawn together.
-    resamples
-        How many samples of the runs.
+    resamples, seed
+        How many samples of the runs, and their seed.
     prob
         Probability of the normal intervals.
     method
         ``"half"`` draws halves of the runs without replacement: for means, and so for accuracy, their spread is exactly
         the standard error. For robustness, which rests on extremes, it is a lower bound, 0.6 to 1 of the standard error
         where we tried; that of ``"bootstrap"``, as many runs drawn with replacement, is 0.5 to 0.8 of it.
-    seed
-        Seed of the samples.
 
     Returns
     -------

@@ -448,10 +448,6 @@ def silhouette_study(
         and ``coverage``: for a metric with intervals, the share that hold the value with all words, over all sizes but
         the last. ``attrs["notes"]`` says what was left out.
 
-    References
-    ----------
-    Spliethöver, M. and Wachsmuth, H. (2021). Bias silhouette analysis. IJCAI. https://doi.org/10.24963/ijcai.2021/77
-
     Examples
     --------
     >>> kvs = {"news": bb.load_embedding("google-news-slice")}
@@ -537,9 +533,9 @@ def values_of(parts: Sequence[StudyPart]) -> pd.DataFrame:
     tables = []
     for part in parts:
         for name, result in part.silhouettes.items():
-            labels = {"query": part.query, "metric": part.metric, "vary": part.vary, "embedding": name}
             rows = result.frame()
-            tables.append(pd.DataFrame(labels, index=rows.index).join(rows))
+            labels = {"query": part.query, "metric": part.metric, "vary": part.vary, "embedding": name}
+            tables.append(rows.assign(**labels)[[*labels, *rows]])
     return pd.concat(tables, ignore_index=True)
 
 
