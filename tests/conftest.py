@@ -1,5 +1,6 @@
 """Fixtures: shared reference data, the bundled vectors, one fit."""
 
+import gc
 import hashlib
 import os
 import pickle
@@ -55,6 +56,13 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if not item.get_closest_marker("full")]
     config.stash[LEFT_OUT] = len(left_out)
     config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_collection_finish(session):
+    """What was imported and collected stays: the garbage collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
 
 
 def pytest_sessionfinish(session):
