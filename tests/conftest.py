@@ -5,7 +5,9 @@ import hashlib
 import os
 import pickle
 import sys
+from collections import OrderedDict
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import fields
 from functools import wraps
 from importlib.metadata import entry_points
 from io import StringIO
@@ -17,6 +19,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import bayesbias as bb
+from bayesbias._core import offsets, related
+from bayesbias.axes import templates
+from bayesbias.distances import joint, vocabularies
 
 if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
     # workers share the processors: with all threads in each, they wait for each other; tests marked reproducible run
@@ -100,6 +105,51 @@ def shared() -> Path:
     if os.environ.get("BAYESBIAS_REQUIRE_SHARED"):
         pytest.fail(f"the reference data are required, and {folder} does not hold them")
     pytest.skip(f"the reference data are not at {folder}; set BAYESBIAS_SHARED to where they are")
+
+
+class SampledPairs:
+    """Pairs of the words of an embedding, sampled once for all tests that ask for the same words with the same seed.
+
+    What a test gets is what the function returned for the same vectors, and cannot be written to. Tests of whether
+    bits are the same again sample themselves.
+    """
+
+    MOST = 24
+
+    def __init__(self, function):
+        self.function, self.known, self.asleep = function, OrderedDict(), False
+
+    def __call__(self, units, rng, *most):
+        if self.asleep:
+            return self.function(units, rng, *most)
+        digest = hashlib.sha1(np.ascontiguousarray(units), usedforsecurity=False).digest()
+        key = (digest, units.shape, units.dtype, str(rng.bit_generator.state), *most)
+        if key not in self.known:
+            sampled = self.function(units, rng, *most)
+            for field in fields(sampled):
+                getattr(sampled, field.name).flags.writeable = False
+            self.known[key] = sampled, rng.bit_generator.state
+            if len(self.known) > self.MOST:
+                self.known.popitem(last=False)
+        self.known.move_to_end(key)
+        sampled, rng.bit_generator.state = self.known[key]
+        return sampled
+
+
+SAMPLED_PAIRS = SampledPairs(related.sample_pairs)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sampled_once():
+    """The package's modules ask for sampled pairs here."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (vocabularies, joint, offsets, templates):
+            patch.setattr(module, "sample_pairs", SAMPLED_PAIRS)
+        yield
+
+
+def pytest_runtest_setup(item):
+    SAMPLED_PAIRS.asleep = item.get_closest_marker("reproducible") is not None
 
 
 REMEMBERED = ("audit", "axis", "compare", "distance_table", "fit")
