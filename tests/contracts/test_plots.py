@@ -16,6 +16,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import bayesbias as bb
+from bayesbias.plots import style
 
 OF_A_FIT = {
     "overview": bb.plots.plot_overview,
@@ -39,9 +40,10 @@ def table_of(words, connections=("associated", "different", "human", "neutral"),
 
 
 def svg(figure):
+    """What savefig writes, as test_report has it, but laid out once."""
     buffer = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": "fixed", "svg.fonttype": "none"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
+        style.write_svg(figure, buffer)
     return buffer.getvalue()
 
 
