@@ -251,8 +251,9 @@ VALID = f"{', '.join(CONNECTIONS)}, and each control list, which is the attribut
 
 def unknown_connections(table: pd.DataFrame) -> list[str]:
     """The connections of a table that are none: neither a known one nor a control list that its rows name as class."""
-    if "attribute_class" not in table:
-        return [name for name in map(str, table["connection"].unique()) if name not in CONNECTIONS]
+    others = [name for name in map(str, table["connection"].unique()) if name not in CONNECTIONS]
+    if not others or "attribute_class" not in table:
+        return others
     pairs = table[["connection", "attribute_class"]].drop_duplicates().astype(str)
     free = pairs[~pairs["connection"].isin(CONNECTIONS)]
     alike = free["connection"] == free["attribute_class"]
