@@ -251,8 +251,9 @@ VALID = f"{', '.join(CONNECTIONS)}, and each control list, which is the attribut
 
 def unknown_connections(table: pd.DataFrame) -> list[str]:
     """The connections of a table that are none: neither a known one nor a control list that its rows name as class."""
-    if "attribute_class" not in table:
-        return [name for name in map(str, table["connection"].unique()) if name not in CONNECTIONS]
+    others = [name for name in map(str, table["connection"].unique()) if name not in CONNECTIONS]
+    if not others or "attribute_class" not in table:
+        return others
     pairs = table[["connection", "attribute_class"]].drop_duplicates().astype(str)
     free = pairs[~pairs["connection"].isin(CONNECTIONS)]
     alike = free["connection"] == free["attribute_class"]
@@ -502,19 +503,12 @@ def list_words(language: str | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    wanted, rows = language_tag(language), []
-    for path in _bundled().values():
-        content = read_toml(path)
-        if wanted and not f"{content.get('language', '')}-".lower().startswith(f"{wanted}-".lower()):
-            continue
-        lists = load_words(path) if content["kind"] == "words" else load_list(path)
-        if isinstance(lists, WordLists):
-            protected, attributes = (sum(map(len, part.values())) for part in (lists.protected, lists.stereotypes))
-            sizes: tuple[int | None, ...] = (len(lists.protected), protected, attributes)
-        else:
-            sizes = (None, None, len(lists))
-        origin = (content["kind"], content.get("language"), content.get("provenance"))
-        rows.append((lists.name, *origin, *sizes, lists.description, lists.source, lists.doi, str(path)))
+    wanted = f"{language_tag(language) or ''}-".lower()
+    rows = [
+        (*_described(path), str(path))
+        for path in _bundled().values()
+        if wanted == "-" or f"{read_toml(path).get('language', '')}-".lower().startswith(wanted)
+    ]
     columns = ["name", "kind", "language", "provenance", "groups", "protected", "attributes", "description", "source"]
     table = pd.DataFrame(rows, columns=[*columns, "doi", "path"]).astype({"groups": "Int64", "protected": "Int64"})
     order = table["kind"].map({"words": 0, "list": 1, "pairs": 2})
@@ -524,6 +518,20 @@ def list_words(language: str | None = None) -> pd.DataFrame:
 def bundled_names() -> set[str]:
     """Names of the bundled lists, which are not read."""
     return set(_bundled())
+
+
+@cache
+def _described(path: Path) -> tuple[str | int | None, ...]:
+    """What :func:`list_words` says of a bundled list, from its name to its DOI; these files do not change."""
+    content = read_toml(path)
+    lists = load_words(path) if content["kind"] == "words" else load_list(path)
+    if isinstance(lists, WordLists):
+        protected, attributes = (sum(map(len, part.values())) for part in (lists.protected, lists.stereotypes))
+        sizes: tuple[int | None, ...] = (len(lists.protected), protected, attributes)
+    else:
+        sizes = (None, None, len(lists))
+    origin = (content["kind"], content.get("language"), content.get("provenance"))
+    return (lists.name, *origin, *sizes, lists.description, lists.source, lists.doi)
 
 
 @cache

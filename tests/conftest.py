@@ -1,10 +1,13 @@
 """Fixtures: shared reference data, the bundled vectors, one fit."""
 
+import gc
 import hashlib
 import os
 import pickle
 import sys
+from collections import OrderedDict
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import fields
 from functools import wraps
 from importlib.metadata import entry_points
 from io import StringIO
@@ -16,6 +19,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import bayesbias as bb
+from bayesbias._core import related
 
 if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
     # workers share the processors: with all threads in each, they wait for each other; tests marked reproducible run
@@ -57,6 +61,13 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=left_out)
 
 
+def pytest_collection_finish(session):
+    """What was imported and collected stays: the garbage collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
+
+
 def pytest_sessionfinish(session):
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["left_out"] = session.config.stash[LEFT_OUT]
@@ -92,6 +103,59 @@ def shared() -> Path:
     if os.environ.get("BAYESBIAS_REQUIRE_SHARED"):
         pytest.fail(f"the reference data are required, and {folder} does not hold them")
     pytest.skip(f"the reference data are not at {folder}; set BAYESBIAS_SHARED to where they are")
+
+
+class SampledPairs:
+    """Pairs of the words of an embedding, sampled once for all tests that ask for the same words with the same seed.
+
+    What a test gets is what the function returned for the same vectors, and cannot be written to. Tests of whether
+    bits are the same again sample themselves.
+    """
+
+    MOST = 24
+
+    def __init__(self, function):
+        self.function, self.known, self.asleep = function, OrderedDict(), False
+
+    def __call__(self, units, rng, *most):
+        if self.asleep:
+            return self.function(units, rng, *most)
+        digest = hashlib.sha1(np.ascontiguousarray(units), usedforsecurity=False).digest()
+        key = (digest, units.shape, units.dtype, str(rng.bit_generator.state), *most)
+        if key not in self.known:
+            sampled = self.function(units, rng, *most)
+            for field in fields(sampled):
+                getattr(sampled, field.name).flags.writeable = False
+            self.known[key] = sampled, rng.bit_generator.state
+            if len(self.known) > self.MOST:
+                self.known.popitem(last=False)
+        self.known.move_to_end(key)
+        sampled, rng.bit_generator.state = self.known[key]
+        return sampled
+
+
+SAMPLED_PAIRS = SampledPairs(related.sample_pairs)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sampled_once():
+    """The package's modules that sample pairs, which these functions load, ask for them here."""
+    assert callable(bb.relatedness)
+    assert callable(bb.axis)
+    asking = [
+        module
+        for name, module in sys.modules.items()
+        if name.startswith("bayesbias.") and vars(module).get("sample_pairs") is SAMPLED_PAIRS.function
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        for module in asking:
+            if module is not related:
+                patch.setattr(module, "sample_pairs", SAMPLED_PAIRS)
+        yield
+
+
+def pytest_runtest_setup(item):
+    SAMPLED_PAIRS.asleep = item.get_closest_marker("reproducible") is not None
 
 
 REMEMBERED = ("audit", "axis", "compare", "distance_table", "fit")

@@ -1,5 +1,7 @@
 """Scores that are no distances: how they are scaled, labelled and refused."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -66,7 +68,7 @@ def words():
     return [word for kind in (LISTS.stereotypes, LISTS.controls) for part in kind.values() for word in part]
 
 
-def test_what_the_numbers_are_is_said(pairs, lists, tmp_path):
+def test_what_the_numbers_are_is_said(pairs, lists, tmp_path, blank_pictures):
     table = bb.checks.score_table(scores_of(pairs), lists, "log odds of a model")
     path = tmp_path / "scores.csv"
     bb.write_distance_table(table, path)
@@ -74,10 +76,13 @@ def test_what_the_numbers_are_is_said(pairs, lists, tmp_path):
     said = "The numbers are scores (log odds of a model), not cosine distances: 0.1 is one standard deviation"
     post = bb.fit(table, seed=0)
     assert said in " ".join(bb.checks.verdict_sentences(post))
-    page = bb.report(post, tmp_path / "scores.html").read_text(encoding="utf-8")
-    assert "(log odds of a model, 0.1 for one sd)" in page
-    assert "We measured log odds of a model (standardised)" in page
-    assert "cosine distance" not in page.replace("not cosine distances", "")
+    plain = bb.fit(table, "published", seed=0)  # whose refits, of which the second page tells, take no time
+    for one, sensitivity in ((post, False), (plain, True)):
+        with blank_pictures() if sensitivity else nullcontext():
+            page = bb.report(one, tmp_path / "scores.html", sensitivity=sensitivity).read_text(encoding="utf-8")
+        assert "(log odds of a model, 0.1 for one sd)" in page
+        assert "We measured log odds of a model (standardised)" in page
+        assert "cosine distance" not in page.replace("not cosine distances", "")
     assert bb.plot_contrasts(post).axes[0].get_xlabel().startswith("difference in log odds of a model, 0.1 for one sd")
 
 

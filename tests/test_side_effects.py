@@ -28,6 +28,12 @@ def tables(slice_vectors, debiased):
 
 
 @pytest.fixture(scope="module")
+def compared(tables):
+    """The comparison of the tables, which side effects make themselves where it is not given."""
+    return bb.compare(before=tables[0], after=tables[1], seed=0)
+
+
+@pytest.fixture(scope="module")
 def found(tables, slice_vectors, debiased):
     names = slice_vectors.index_to_key
     rng = np.random.default_rng(3)
@@ -72,8 +78,7 @@ def test_means_and_intervals_of_neighbours(found):
     assert protected["high"] < control["low"]
 
 
-def test_control_changes_are_those_of_the_comparison(found, tables):
-    compared = bb.compare(before=tables[0], after=tables[1], seed=0)
+def test_control_changes_are_those_of_the_comparison(found, compared):
     for row in found.controls.itertuples():
         whole = compared.changes(row.connection).iloc[0]
         assert row.mean == whole["mean"]
@@ -227,16 +232,16 @@ def test_a_seed_gives_the_same(found, tables, slice_vectors, debiased):
     pd.testing.assert_frame_equal(again.neighbours_by_word, found.neighbours_by_word)
 
 
-def test_the_vocabulary_can_be_cut(tables, slice_vectors, debiased):
-    small = bb.side_effects(*tables, slice_vectors, debiased, vocabulary=100, k=5, words=20)
+def test_the_vocabulary_can_be_cut(tables, compared, slice_vectors, debiased):
+    small = bb.side_effects(*tables, slice_vectors, debiased, vocabulary=100, k=5, words=20, comparison=compared)
     assert small.neighbours["k"].unique().tolist() == [5]
     assert small.recovery["words"].iloc[0] <= 40
 
 
-def test_words_that_one_embedding_lacks_are_named(tables, slice_vectors, debiased):
+def test_words_that_one_embedding_lacks_are_named(tables, compared, slice_vectors, debiased):
     kept = [word for word in debiased.index_to_key if word != "she"]
     fewer = vectors(kept, debiased.vectors[[debiased.key_to_index[word] for word in kept]])
-    some = bb.side_effects(*tables, slice_vectors, fewer, **SMALL)
+    some = bb.side_effects(*tables, slice_vectors, fewer, comparison=compared, **SMALL)
     assert any("1 protected words of the tables are not in both embeddings: she" in note for note in some.notes)
 
 
@@ -274,14 +279,14 @@ def test_embeddings_belong_to_their_tables(tables, slice_vectors, debiased):
             bb.side_effects(*tables, *kvs)
 
 
-def test_words_under_other_capitals(tables, slice_vectors, debiased):
+def test_words_under_other_capitals(tables, compared, slice_vectors, debiased):
     lower = [word for word in slice_vectors.index_to_key if word.islower()]
     upper = vectors([word.upper() for word in lower], slice_vectors[lower])
     after = vectors(lower, debiased[lower])
     table = bb.distance_table(upper, "gender", case="fallback")
     assert len(table) == len(tables[0])
     found = bb.side_effects(table, tables[1], upper, after, case="fallback", **SMALL)
-    plain = bb.side_effects(*tables, slice_vectors, debiased, **SMALL)
+    plain = bb.side_effects(*tables, slice_vectors, debiased, comparison=compared, **SMALL)
     assert found.neighbours["words"].tolist() == plain.neighbours["words"].tolist()
     with pytest.raises(bb.InputError, match="the embeddings share 0 words"):
         bb.side_effects(table, tables[1], upper, after)
@@ -327,9 +332,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG.keys())
-def test_wrong_input(tables, slice_vectors, debiased, options, message):
+def test_wrong_input(tables, compared, slice_vectors, debiased, options, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.side_effects(*tables, slice_vectors, debiased, **options)
+        bb.side_effects(*tables, slice_vectors, debiased, comparison=compared, **options)
 
 
 def test_embeddings_of_other_words(tables, slice_vectors):

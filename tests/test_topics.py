@@ -309,7 +309,7 @@ def test_random_lists_are_as_similar_to_each_other_as_the_given_ones(gender, new
 )
 def test_the_null_is_as_wide_as_the_posterior(news, name):
     """Two answers to two questions on one scale: unlike random lists gave .8 to 2.3 times the posterior's sd."""
-    null = bb.topic_null(news, name)
+    null = bb.topic_null(news, name, replicates=400)
     posterior = bb.contrasts(bb.fit(bb.distance_table(news, name), seed=0))
     spread = null.table().set_index("statistic")["sd"]["associated - different"]
     assert 0.8 < spread / posterior["sd"].iloc[0] < 1.2

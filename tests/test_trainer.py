@@ -572,8 +572,8 @@ def test_wrong_options_of_the_toy_corpus(option, value):
 
 
 @pytest.fixture(scope="module")
-def levels():
-    biases = (0, 0.25, 0.5, 0.75, 1)
+def levels(sized):
+    biases = sized((0, 0.25, 0.5, 0.75, 1), (0, 0.25, 1))
     toys = {
         f"bias {bias}": bb.stability.toy_corpus(bias, seed=number, sentences=8_000)
         for number, bias in enumerate(biases)

@@ -6,6 +6,7 @@ import hashlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from numbers import Real
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -393,8 +394,12 @@ def load_model(name_or_path: str | Path | ModelSpec) -> ModelSpec:
     return model_of_text(read_text(path), str(path))
 
 
+@lru_cache(maxsize=64)
 def model_of_text(text: str, where: str) -> ModelSpec:
-    """A model from the text of its file; ``where`` names it in errors."""
+    """A model from the text of its file; ``where`` names it in errors.
+
+    A fit asks for its own model again and again: to read a text takes longer than some of the questions.
+    """
     return _parsed(parse_toml(text, where), text, where)
 
 

@@ -16,6 +16,7 @@ from gensim.models import KeyedVectors
 from matplotlib.figure import Figure
 
 import bayesbias as bb
+from bayesbias.plots import style
 
 MODULES = (
     "checks",
@@ -645,7 +646,7 @@ def answer(found):
     if isinstance(found, Figure):
         buffer = io.StringIO()
         with mpl.rc_context({"svg.hashsalt": "fixed"}):
-            found.savefig(buffer, format="svg", metadata={"Date": None})
+            style.write_svg(found, buffer)
         return buffer.getvalue()
     if isinstance(found, xr.DataTree):
         return {path: node.to_dataset().drop_attrs().to_dict() for path, node in found.subtree_with_keys}.__repr__()

@@ -66,17 +66,18 @@ def recorded_values(record, model, metric, sizes, vary):
 @pytest.mark.parametrize("vary", ["targets", "attributes"])
 @pytest.mark.parametrize("metric", KEYS)
 @pytest.mark.parametrize("sizes", ["trimmed", "saturate"])
-def test_values_and_scores_in_the_recorded_orders(record, models, metric, vary, sizes):
+def test_values_and_scores_in_the_recorded_orders(record, models, metric, vary, sizes, sized):
     unconverged = metric == "rnsb" and sizes == "saturate"  # recorded with scikit-learn's default tolerance only
+    runs = sized(None, 6) if unconverged else None  # of 20: classifiers of up to 75 words take long
     close = 0.02 if unconverged else CLOSE[metric]
     mode = record["modes"][MODES[sizes]]
     expected = mode["scores"]["biased_vs_unbiased"][KEYS[metric]][f"shuffled_{vary.removesuffix('s')}_results"]
     both = []
     for model, kv in models.items():
-        own = followed(record, kv, metric, sizes, vary, compat="published")
+        own = followed(record, kv, metric, sizes, vary, runs=runs, compat="published")
         measured = recorded_values(record, model, metric, sizes, vary)
-        assert own.values.shape == measured.shape
-        np.testing.assert_allclose(own.values, measured, atol=close, rtol=0)
+        assert own.values.shape == measured[:runs].shape
+        np.testing.assert_allclose(own.values, measured[:runs], atol=close, rtol=0)
         default = followed(record, kv, metric, sizes, vary, runs=2)
         np.testing.assert_allclose(default.values, measured[:2], atol=close, rtol=0)
         curves = np.array(mode["results"][model][KEYS[metric]][f"shuffled_{vary.removesuffix('s')}_results"])
