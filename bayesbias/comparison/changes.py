@@ -34,7 +34,7 @@ from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
 from bayesbias.models.related import (
     LEAST_SCATTER,
     factor_products,
-    protected_covariance,
+    protected_root,
     related_posterior,
     relatedness_for,
 )
@@ -229,7 +229,8 @@ def by_covariance(
     by_word = by_word.reshape(draws, embeddings, *cells.shape)
     observed = scatter_cells(posterior.sums.y, every.filled).reshape(embeddings, *cells.shape)
     blocks = posterior.sums.covariance.reshape(embeddings, n, embeddings, n)
-    wide = protected_covariance(every).reshape(embeddings, words, embeddings, words)
+    root = protected_root(every)
+    wide = (root @ root.T).reshape(embeddings, words, embeddings, words)
     families = relatedness_for(every).families(every.protected_words[:words].tolist())
     products = factor_products(factors, distances)
     results = []

@@ -17,36 +17,18 @@ from bayesbias.words import OWN, STEREOTYPES
 
 @dataclass(frozen=True)
 class Cells:
-    """Mean distances of protected words to connections and to the lists of the groups.
+    """Mean distances of protected words to connections and to the lists of the groups."""
 
-    Attributes
-    ----------
-    columns
-        Labels (C,): the connections, then the groups that have a stereotype list.
-    connections
-        How many of the columns are connections.
-    n, mean
-        Arrays (J, C): distances in each cell and their mean (NaN without any).
-    own
-        Column (J,) of the list of each word's own group; -1 where that has none.
-    stands_for
-        Connection (J, C) that each cell's list has to the word.
-    word, column, attribute
-        The cell and the attribute word of each distance, which counts under its connection and under its lists.
-    in_several
-        Stereotype words that stand in the lists of several groups.
-    """
-
-    columns: tuple[str, ...]
-    connections: int
-    n: IntArray
-    mean: FloatArray
-    own: IntArray
-    stands_for: IntArray
-    word: IntArray
+    columns: tuple[str, ...]  # labels (C,): the connections, then the groups that have a stereotype list
+    connections: int  # how many of the columns are connections
+    n: IntArray  # distances in each cell, (J, C)
+    mean: FloatArray  # and their mean, NaN without any
+    own: IntArray  # column (J,) of the list of each word's own group; -1 where that has none
+    stands_for: IntArray  # connection (J, C) that each cell's list has to the word
+    word: IntArray  # the cell of each distance, which counts under its connection and under its lists
     column: IntArray
-    attribute: IntArray
-    in_several: tuple[str, ...]
+    attribute: IntArray  # and its attribute word
+    in_several: tuple[str, ...]  # stereotype words that stand in the lists of several groups
 
     @property
     def lists(self) -> NDArray[np.intp]:
@@ -99,7 +81,8 @@ def cells_of(data: Distances) -> Cells:
     n = np.bincount(cell, minlength=shape[0] * shape[1])
     total = np.bincount(cell, weights=y, minlength=len(n))
     mean = np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
-    position = {name: len(names) + i for i, name in enumerate(groups[place] for place in listed)}
+    columns = (*names, *(groups[place] for place in listed))
+    position = {name: place for place, name in enumerate(columns) if place >= len(names)}
     own_list = np.array([position.get(name, -1) for name in data.groups.tolist()], dtype=np.intp)
     stands_for = np.tile(np.r_[np.arange(len(names)), np.full(len(listed), -1)], (shape[0], 1))
     if listed:
@@ -107,7 +90,7 @@ def cells_of(data: Distances) -> Cells:
         here = np.arange(len(names), shape[1])
         stands_for[:, here] = np.where(own_list[:, None] == here, names.index(OWN), different)
     return Cells(
-        columns=(*names, *(groups[place] for place in listed)),
+        columns=columns,
         connections=len(names),
         n=n.reshape(shape),
         mean=mean.reshape(shape),
@@ -179,15 +162,8 @@ def list_contrasts(lists: int) -> FloatArray:
 def association_rows(own: IntArray, weights: FloatArray, lists: int) -> FloatArray:
     """Weights (J, J, lists) of mean distances in the association of each word, as a dense array for few words.
 
-    Each word's own list less the mean of the others, less what that is for the weighted mean of all words: neither how
-    near a word is to every list nor how near a list is to every word counts.
-
-    Parameters
-    ----------
-    own
-        Place of each word's own list, (J,).
-    weights
-        Of the words in the whole list, (J,): :func:`word_weights`.
+    Each word's own list (its place, (J,)) less the mean of the others, less what that is for the weighted mean of all
+    words: neither how near a word is to every list nor how near a list is to every word counts.
     """
     return (np.eye(len(own)) - weights)[:, :, None] * list_contrasts(lists)[own][:, None, :]
 

@@ -32,25 +32,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Engine:
-    """A way to draw from a posterior.
+    """A way to draw from a posterior."""
 
-    Attributes
-    ----------
-    name
-        What ``fit(engine=...)`` takes.
-    obstacle
-        Specification to the reason why this engine cannot fit it, or None.
-    sample
-        Specification, data, chains, draws in each chain and a generator to draws.
-    independent
-        Whether draws are independent, but where statistics of the sampler tell of divergent transitions: NUTS took
-        over.
-    """
-
-    name: str
-    obstacle: Callable[[ModelSpec], str | None]
-    sample: Callable[..., Draws]
-    independent: bool = False
+    name: str  # what fit(engine=...) takes
+    obstacle: Callable[[ModelSpec], str | None]  # why it cannot fit a model, or None
+    sample: Callable[..., Draws]  # from specification, data, chains, draws in each chain and a generator
+    independent: bool = False  # draws are, but where the sampler tells of divergent transitions: NUTS took over
 
 
 ENGINES = (
@@ -175,7 +162,15 @@ def fit(
     by_frame, table = table, averaged(table)
     data = read_distances(table)
     frames = frame_data(by_frame, data)
-    spec, note = _chosen_model(model, data)
+    note: tuple[str, ...] = ()
+    if not is_auto(model):
+        spec = load_model(model)
+    elif data.relatedness is None:
+        spec, note = load_model(FALLBACK), (NO_RELATEDNESS,)
+    elif reason := too_many_lists(data):
+        spec, note = load_model(FALLBACK), (f"{reason[0].upper()}{reason[1:]}, so that 'crossed' was fitted.",)
+    else:
+        spec = load_model(RELATED)
     if priors is not None:
         spec = with_priors(spec, priors)
         note = (*note, f"Priors other than those of the model {spec.name!r}: {', '.join(map(repr, priors))}.")
@@ -207,17 +202,6 @@ def _fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> t
         f"x connections, attribute words), and draws times these may be {numbers:,} numbers."
     )
     return most, (note,)
-
-
-def _chosen_model(model: str | Path | ModelSpec, data: Distances) -> tuple[ModelSpec, tuple[str, ...]]:
-    """The model that was asked for, or for ``"auto"`` the one that the table allows with the reason for another."""
-    if not is_auto(model):
-        return load_model(model), ()
-    if data.relatedness is None:
-        return load_model(FALLBACK), (NO_RELATEDNESS,)
-    if reason := too_many_lists(data):
-        return load_model(FALLBACK), (f"{reason[0].upper()}{reason[1:]}, so that 'crossed' was fitted.",)
-    return load_model(RELATED), ()
 
 
 def is_auto(model: object) -> bool:
@@ -303,9 +287,10 @@ def _thinned(result: Fit, draws: int | None) -> xr.Dataset:
         step = -(-chains * each * pairs // MOST_NUMBERS)
     thinned = posterior.isel(draw=slice(None, None, step))
     if draws is None and step > 1:
+        every = chains * each
         warnings.warn(
-            f"the group is made of {chains * thinned.sizes['draw']:,} of {chains * each:,} draws: all would be "
-            f"{chains * each * pairs:,} numbers, more than {MOST_NUMBERS:,} (draws={chains * each} takes all)",
+            f"the group is made of {chains * thinned.sizes['draw']:,} of {every:,} draws: all would be "
+            f"{every * pairs:,} numbers, more than {MOST_NUMBERS:,} (draws={every} takes all)",
             UserWarning,
             skip_file_prefixes=(PACKAGE,),
         )
@@ -360,6 +345,7 @@ def predictive_generator(result: Fit, seed: int | None = None) -> np.random.Gene
 
 
 def _with_group(result: Fit, group: str, values: FloatArray, posterior: xr.Dataset) -> xr.DataTree:
+    """The fit with a group of numbers (chain, draw, pair)."""
     coords = {name: posterior[name].to_numpy() for name in ("chain", "draw")}
     coords["pair"] = result.tree["observed_data"]["pair"].to_numpy()
     tree = result.tree.copy()

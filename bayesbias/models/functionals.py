@@ -72,23 +72,13 @@ class Functionals(Protocol):
 class NormalFunctionals(Marginals):
     """Scale mixtures of normals: errors have a covariance that the vectors know, up to a factor for each class.
 
-    Attributes
-    ----------
-    mean
-        Observed values, (m,).
-    roots
-        For each class of attribute words that has a weight, an array (m, r): the errors are the sum over classes of
-        the factor times the root times r standard normals.
-    classes
-        Place of each class on the grid.
-    grid
-        Posteriors of the factors.
+    They are the sum over classes of the factor times the root times r standard normals.
     """
 
-    mean: FloatArray
-    roots: tuple[FloatArray, ...]
-    classes: tuple[int, ...]
-    grid: FactorGrid
+    mean: FloatArray  # observed values, (m,)
+    roots: tuple[FloatArray, ...]  # (m, r) for each class of attribute words that has a weight
+    classes: tuple[int, ...]  # place of each class on the grid
+    grid: FactorGrid  # posteriors of the factors
 
     @cached_property
     def nodes(self) -> tuple[FloatArray, FloatArray]:
@@ -170,28 +160,17 @@ class DrawnFunctionals:
 class ConditionalFunctionals(Marginals):
     """Weighted sums of cells that are independent and normal given the scales and the means that they share.
 
-    Attributes
-    ----------
-    combine, parts
-        Sparse matrices (m, p) and (p, J * K); the weights of the sums are their product.
-    totals
-        What the cells need of the table.
-    scales
-        Variances at N points of equal weight.
-    centre, root
-        (N, n) and (N, n, n): connection means less ``prior_mean``, and effects of patterns, are the centre plus the
-        root times standard normals.
-    prior_mean
-        Mean that every distance is taken from.
+    These, connection means less ``prior_mean`` and effects of patterns, are the centre plus the root times standard
+    normals.
     """
 
-    combine: sparse.csr_array
-    parts: sparse.csr_array
-    totals: CellTotals
-    scales: Scales
-    centre: FloatArray
-    root: FloatArray
-    prior_mean: float
+    combine: sparse.csr_array  # (m, p)
+    parts: sparse.csr_array  # (p, J * K); the weights of the sums are the product of both
+    totals: CellTotals  # what the cells need of the table
+    scales: Scales  # variances at N points of equal weight
+    centre: FloatArray  # (N, n)
+    root: FloatArray  # (N, n, n)
+    prior_mean: float  # that every distance is taken from
 
     @cached_property
     def kinds(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -282,19 +261,19 @@ def related_functionals(spec: ModelSpec, data: Distances, cells: Cells, weights:
     """
     relatedness = relatedness_for(data)
     parts = components_for(relatedness, data.protected_words)
-    sets = attribute_sets(cells.word, cells.column, cells.attribute, cells.filled, len(data.attribute_words))
+    number, member = attribute_sets(cells.word, cells.column, cells.attribute, cells.filled, len(data.attribute_words))
     used = np.zeros(cells.filled.shape, dtype=bool)
     used.ravel()[np.unique(weights.indices[weights.data != 0])] = True
     if (used & ~cells.filled).any():
         raise InputError("weights fall on cells without a distance: give 0 to these")
-    same, shares = relatedness.overlaps(sets.member, data.attribute_words.tolist())
+    same, shares = relatedness.overlaps(member, data.attribute_words.tolist())
     coordinates = weights.tocoo()
     some = coordinates.data != 0
     row, value = coordinates.row[some], coordinates.data[some]
     word, column = np.divmod(coordinates.col[some], len(cells.columns))
     kind = np.concatenate([data.connection_class, np.zeros(len(cells.lists), dtype=np.intp)])[column]
     classes, roots = weighted_roots(
-        CellWeights(row, value, word, sets.number[word, column], kind, weights.shape[0]),
+        CellWeights(row, value, word, number[word, column], kind, weights.shape[0]),
         parts.loadings * np.sqrt(parts.variances),
         list_correlations(parts.correlations, same, shares),
     )
@@ -312,19 +291,11 @@ FEW_TERMS = 6
 
 @dataclass(frozen=True)
 class CellMeans:
-    """Cells that are independent given the means that they share: what they need of the table, and these means.
-
-    Attributes
-    ----------
-    totals
-        Sums of the cells.
-    centre, root
-        (N, n) and (N, n, n): at each point of the scales, mean and root of the covariance of the shared means.
-    """
+    """Cells that are independent given the means that they share: what they need of the table, and these means."""
 
     totals: CellTotals
-    centre: FloatArray
-    root: FloatArray
+    centre: FloatArray  # mean of the shared means at each point of the scales, (N, n)
+    root: FloatArray  # root of their covariance, (N, n, n)
 
 
 GivenScales = Callable[[Distances, Scales, Normal], CellMeans | None]
@@ -429,7 +400,17 @@ def related_cell_errors(spec: ModelSpec, data: Distances, connections: tuple[str
     # root mean squares: one factor for all embeddings, which therefore does not add to differences between them
     factors = np.sqrt(np.diag(posterior.grid.products))[sums.kind][chosen]
     refuse_many_cells(len(sums.y))
-    covariance = _within_topics(data) if topic else sums.covariance
+    if topic:
+        # in each component the words of a list share the part that their similarity says, which belongs to the topic;
+        # what is left is independent from word to word
+        relatedness, lists = relatedness_for(data), cell_lists(data)
+        parts = components_for(relatedness, data.protected_words)
+        same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
+        left = np.maximum(1 - alike_within(parts, same, shares), 0)
+        loadings = parts.loadings[lists.word] * np.sqrt(parts.variances * left[lists.listed])
+        covariance = (loadings @ loadings.T) * same[np.ix_(lists.listed, lists.listed)]
+    else:
+        covariance = sums.covariance
     return CellErrors(
         data=data,
         word=data.protected_words[sums.word[chosen]],
@@ -439,21 +420,6 @@ def related_cell_errors(spec: ModelSpec, data: Distances, connections: tuple[str
         factors=factors,
         sources=(),
     )
-
-
-def _within_topics(data: Distances) -> FloatArray:
-    """Covariance (n, n) of cells' means for further words on the topics of their lists, for a factor of 1.
-
-    In each component the words of a list share the part that their similarity says, which belongs to the topic; what is
-    left is independent from word to word.
-    """
-    relatedness = relatedness_for(data)
-    parts, lists = components_for(relatedness, data.protected_words), cell_lists(data)
-    same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
-    left = np.maximum(1 - alike_within(parts, same, shares), 0)
-    loadings = parts.loadings[lists.word] * np.sqrt(parts.variances * left[lists.listed])
-    covariance: FloatArray = (loadings @ loadings.T) * same[np.ix_(lists.listed, lists.listed)]
-    return covariance
 
 
 def drawn_cell_errors(result: Fit, connections: tuple[str, ...]) -> CellErrors:
@@ -472,26 +438,20 @@ def drawn_cell_errors(result: Fit, connections: tuple[str, ...]) -> CellErrors:
         return sparse.csr_array((values, (cell[rows], units[rows])), shape=(len(word), int(units.max()) + 1))
 
     def scales(name: str) -> FloatArray:
-        return np.sqrt((posterior[name].to_numpy() ** 2).mean(axis=(0, 1)))
+        """Root mean square of a scale over the draws, for each connection."""
+        by_class = "attribute_class" in posterior[name].dims
+        drawn = result.by_connection(name) if by_class else posterior[name].to_numpy()
+        return np.broadcast_to(np.sqrt((drawn**2).mean(axis=(0, 1))), (len(data.connections),))
 
-    groups = data.group_index[data.word]
-    pair = data.word * len(data.attribute_words) + data.attribute
-    labels = data.attribute_words
-    sources = []
+    labels, sources = data.attribute_words, []
     if "attribute_sd" in posterior:
-        sd = (
-            np.sqrt((result.by_connection("attribute_sd") ** 2).mean(axis=(0, 1)))
-            if "attribute_class" in posterior["attribute_sd"].dims
-            else np.full(len(data.connections), float(scales("attribute_sd")))
-        )
-        sources.append((root(data.attribute, sd), labels))
+        sources.append((root(data.attribute, scales("attribute_sd")), labels))
     if "interaction_sd" in posterior:
-        units = data.attribute * len(data.group_names) + groups
+        units = data.attribute * len(data.group_names) + data.group_index[data.word]
         names = np.array([f"{w}\t{g}" for w in labels for g in data.group_names])
-        sources.append((root(units, np.full(len(data.connections), float(scales("interaction_sd")))), names))
-    sigma = np.broadcast_to(scales("sigma"), (len(data.connections),))
+        sources.append((root(units, scales("interaction_sd")), names))
     names = np.array([f"{p}\t{w}" for p in data.protected_words for w in labels])
-    sources.append((root(pair, sigma), names))
+    sources.append((root(data.word * len(labels) + data.attribute, scales("sigma")), names))
     covariance = sum(((r @ r.T).toarray() for r, _ in sources), np.zeros((len(word), len(word))))
     return CellErrors(
         data=data,
