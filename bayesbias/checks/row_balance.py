@@ -187,8 +187,7 @@ class _Errors:
             weights != 0,
         )  # lists that do not count may have no scatter
         squares = np.multiply(weights**2, scatter, out=np.zeros_like(weights), where=counted)
-        total: FloatArray = squares.sum(axis=1)
-        return total
+        return squares.sum(axis=1)
 
     def of_sums(self, weights: FloatArray) -> FloatArray:
         """Variance (m,) of sums over words with weights (m, J, L)."""

@@ -190,8 +190,7 @@ def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.G
 
     def log_density(theta: FloatArray) -> FloatArray:
         sds = PRIOR.from_normal(theta)
-        value: FloatArray = sums.log_likelihood(sds**2) - 0.5 * (theta**2).sum(axis=1)
-        return value
+        return sums.log_likelihood(sds**2) - 0.5 * (theta**2).sum(axis=1)
 
     if sums.squares[-1] <= NOTHING_LEFT * sums.squares.sum():
         raise InputError(

@@ -287,8 +287,7 @@ def contrast_draws(result: Fit, first: str, second: str, population: str = GIVEN
     else:
         words = result.draws("word_mean")[:, kept][:, :, places]
         means = np.einsum("djk,j->dk", words, whole_weights(result.data, kept)[kept])
-    difference: FloatArray = means[:, 0] - means[:, 1]
-    return difference
+    return means[:, 0] - means[:, 1]
 
 
 def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:

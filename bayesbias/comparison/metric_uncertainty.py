@@ -606,8 +606,7 @@ def _drawn(
                 entry = ready[query, name]
                 values[i, row, column] = abs(entry.resampled(chosen).value - entry.metric.optimum)
         done(before + i + 1)
-    scores: FloatArray = AGGREGATES[aggregate](values, axis=2)
-    return scores
+    return AGGREGATES[aggregate](values, axis=2)
 
 
 def _places(scores: FloatArray) -> FloatArray:
@@ -617,8 +616,7 @@ def _places(scores: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):
         first = 1 + (apart > SAME * level).sum(axis=-1)
         last = (apart >= -SAME * level).sum(axis=-1)
-    places: FloatArray = np.where(np.isnan(scores), np.nan, np.stack([first, last]).astype(float))
-    return places
+    return np.where(np.isnan(scores), np.nan, np.stack([first, last]).astype(float))
 
 
 def _chances(drawn: Mapping[str, FloatArray], names: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -388,8 +388,7 @@ class Sides:
     def away_after(self, prob: float) -> NDArray[np.bool_]:
         """Which values after have an equal-tailed interval that excludes 0, (m,)."""
         tail = (1 - prob) / 2
-        away: NDArray[np.bool_] = (self.after.quantile(tail) > 0) | (self.after.quantile(1 - tail) < 0)
-        return away
+        return (self.after.quantile(tail) > 0) | (self.after.quantile(1 - tail) < 0)
 
     def unpaired(self, seed: Any) -> Functionals:
         """The change as if the errors of the two embeddings were independent."""
@@ -412,12 +411,10 @@ class Sides:
 def _p_opposite(first: Functionals, second: Functionals) -> FloatArray:
     """Probability (m,) that two quantities of one posterior have opposite signs."""
     if not isinstance(first, NormalFunctionals) or not isinstance(second, NormalFunctionals):
-        shares: FloatArray = (drawn(first) * drawn(second) < 0).mean(axis=0)
-        return shares
+        return (drawn(first) * drawn(second) < 0).mean(axis=0)
     weights = first.nodes[1]
     sds = first.mixture.sds, second.mixture.sds
-    value: FloatArray = weights @ opposite_signs((first.mean, second.mean), sds, first.covariance(second))
-    return value
+    return weights @ opposite_signs((first.mean, second.mean), sds, first.covariance(second))
 
 
 def drawn(functionals: Functionals) -> FloatArray:

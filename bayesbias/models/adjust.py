@@ -49,8 +49,7 @@ class Curve:
 
     def at(self, x: FloatArray) -> FloatArray:
         """Expected distances (J, len(x))."""
-        value: FloatArray = (self.basis(x) @ self.coefficients).T
-        return value
+        return (self.basis(x) @ self.coefficients).T
 
 
 def _basis(x: FloatArray, knots: FloatArray, low: float, high: float) -> FloatArray:
@@ -60,8 +59,7 @@ def _basis(x: FloatArray, knots: FloatArray, low: float, high: float) -> FloatAr
     inside = np.clip(x, low, high)
     design: FloatArray = BSpline.design_matrix(inside, knots, 3).toarray()
     slopes = BSpline(knots, np.eye(design.shape[1]), 3).derivative()
-    result: FloatArray = design + (x - inside)[:, None] * slopes(inside)
-    return result
+    return design + (x - inside)[:, None] * slopes(inside)
 
 
 def _fitted_curve(x: FloatArray, distances: FloatArray) -> Curve:

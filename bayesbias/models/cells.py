@@ -155,8 +155,7 @@ def list_difference_weights(cells: Cells, words: IntArray, columns: IntArray) ->
 
 def list_contrasts(lists: int) -> FloatArray:
     """Weights (lists, lists): each list less the mean of the others."""
-    value: FloatArray = (np.eye(lists) - 1 / lists) * lists / (lists - 1)
-    return value
+    return (np.eye(lists) - 1 / lists) * lists / (lists - 1)
 
 
 def association_rows(own: IntArray, weights: FloatArray, lists: int) -> FloatArray:

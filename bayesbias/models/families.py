@@ -154,8 +154,7 @@ class Independent:
             sigma = at_rows("sigma", drawn["sigma"], rows, leading=1)
             squares = ((y[part] - row_means(drawn, rows, leading=1)) / sigma) ** 2
             if "nu" not in drawn:
-                normal: FloatArray = -0.5 * (squares + LOG_2PI) - np.log(sigma)
-                return normal
+                return -0.5 * (squares + LOG_2PI) - np.log(sigma)
             nu = drawn["nu"][:, None]
             constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
             student: FloatArray = constant - 0.5 * (nu + 1) * np.log1p(squares / nu) - np.log(sigma)
@@ -246,8 +245,7 @@ class Independent:
         sigma = at_rows("sigma", truth["sigma"], data.places, leading=0)
         student = "nu" in truth
         noise = rng.standard_t(float(truth["nu"]), len(data.y)) if student else rng.standard_normal(len(data.y))
-        value: FloatArray = mean + sigma * noise
-        return value
+        return mean + sigma * noise
 
 
 class Crossed(Independent):
@@ -370,10 +368,9 @@ class Related(Independent):
     def predicted_cells(self, result: Fit, rng: np.random.Generator) -> FloatArray:
         """A distance to a further word of the same list, around the mean of those that are there."""
         data, factor = result.data, result.by_connection("sd_factor")[:, :, None]
-        drawn: FloatArray = data.cells.mean + factor * further_word_sd(data) * rng.standard_normal(
+        return data.cells.mean + factor * further_word_sd(data) * rng.standard_normal(
             result.posterior["word_mean"].shape
         )
-        return drawn
 
     def variances(self, result: Fit) -> dict[str, FloatArray]:
         """Variances that the vectors give: what a word's distances to protected words have in common, and the rest.

@@ -128,24 +128,20 @@ class DrawnFunctionals:
     @cached_property
     def mean(self) -> FloatArray:
         """Posterior means (m,)."""
-        value: FloatArray = self.values.mean(axis=0)
-        return value
+        return self.values.mean(axis=0)
 
     @cached_property
     def sd(self) -> FloatArray:
         """Posterior standard deviations (m,)."""
-        value: FloatArray = self.values.std(axis=0, ddof=1)
-        return value
+        return self.values.std(axis=0, ddof=1)
 
     def quantile(self, p: float) -> FloatArray:
         """Posterior quantiles (m,) at one probability."""
-        value: FloatArray = np.quantile(self.values, p, axis=0)
-        return value
+        return np.quantile(self.values, p, axis=0)
 
     def below(self, x: FloatArray | float) -> FloatArray:
         """Posterior probability (m,) of a value below x."""
-        value: FloatArray = (self.values < x).mean(axis=0)
-        return value
+        return (self.values < x).mean(axis=0)
 
     def combined(self, matrix: sparse.csr_array | FloatArray) -> DrawnFunctionals:
         """Weighted sums (k, m) of the m quantities."""

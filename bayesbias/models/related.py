@@ -441,16 +441,14 @@ def kernels_of(data: Distances) -> Kernels:
 def protected_root(data: Distances) -> FloatArray:
     """Root (J, Q) of the covariance of the distances of one random word to the protected words, for a factor of 1."""
     parts = components_for(relatedness_for(data), data.protected_words)
-    root: FloatArray = parts.loadings * np.sqrt(parts.variances)
-    return root
+    return parts.loadings * np.sqrt(parts.variances)
 
 
 def alike_within(parts: Components, same: FloatArray, shares: FloatArray) -> FloatArray:
     """Mean correlation (lists, Q) of different words of a list in each component; 0 for lists of one word."""
     within = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T
     pairs = 1 - np.diag(same)
-    alike: FloatArray = np.divide(within, pairs[:, None], out=np.zeros_like(within), where=pairs[:, None] > 0)
-    return alike
+    return np.divide(within, pairs[:, None], out=np.zeros_like(within), where=pairs[:, None] > 0)
 
 
 def further_word_sd(data: Distances) -> FloatArray:

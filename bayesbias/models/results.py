@@ -307,8 +307,7 @@ class Fit:
         present = [str(label) for label in self.posterior["attribute_class"].to_numpy()]
         names = [str(label) for label in self.posterior["connection"].to_numpy()]
         places = [present.index(class_of_connection(label)) for label in names]
-        values: np.ndarray = self.posterior[name].to_numpy()[:, :, places]
-        return values
+        return self.posterior[name].to_numpy()[:, :, places]
 
     def priors(self) -> dict[str, Prior]:
         """The priors that the fit made use of: word x group is left out of a table with one group."""

@@ -77,8 +77,7 @@ class Normal(_Prior):
         return rng.normal(self.mean, self.sd, size)
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        value: FloatArray = -0.5 * ((x - self.mean) / self.sd) ** 2
-        return value
+        return -0.5 * ((x - self.mean) / self.sd) ** 2
 
     @property
     def pymc_form(self) -> tuple[str, dict[str, float]]:
@@ -96,8 +95,7 @@ class Exponential(_Scale):
         return value
 
     def from_normal(self, z: FloatArray) -> FloatArray:
-        value: FloatArray = -log_ndtr(-z) / self.rate
-        return value
+        return -log_ndtr(-z) / self.rate
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return rng.exponential(1 / self.rate, size)
@@ -122,8 +120,7 @@ class HalfNormal(_Scale):
         return value
 
     def from_normal(self, z: FloatArray) -> FloatArray:
-        value: FloatArray = -self.sd * ndtri(ndtr(-z) / 2)
-        return value
+        return -self.sd * ndtri(ndtr(-z) / 2)
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return np.abs(rng.normal(0, self.sd, size))
@@ -153,8 +150,7 @@ class HalfCauchy(_Scale):
     def from_normal(self, z: FloatArray) -> FloatArray:
         # tan of an angle from below, its reciprocal from above: neither loses digits in its tail
         tail = np.tan(np.pi / 2 * ndtr(-np.abs(z)))
-        value: FloatArray = self.scale * np.where(z < 0, tail, 1 / tail)
-        return value
+        return self.scale * np.where(z < 0, tail, 1 / tail)
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return self.scale * np.abs(rng.standard_cauchy(size))
@@ -178,8 +174,7 @@ class LogNormal(_Scale):
         return value
 
     def from_normal(self, z: FloatArray) -> FloatArray:
-        value: FloatArray = self.median * np.exp(self.spread * z)
-        return value
+        return self.median * np.exp(self.spread * z)
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return rng.lognormal(np.log(self.median), self.spread, size)
@@ -200,8 +195,7 @@ class Gamma(_Prior):
         return rng.gamma(self.shape, 1 / self.rate, size)
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        value: FloatArray = (self.shape - 1) * np.log(x) - self.rate * x
-        return value
+        return (self.shape - 1) * np.log(x) - self.rate * x
 
     @property
     def pymc_form(self) -> tuple[str, dict[str, float]]:
