@@ -14,7 +14,7 @@ from scipy.special import stdtr
 
 from bayesbias._checks import probability, several
 from bayesbias._core.related import MIDDLES
-from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
 from bayesbias.checks.confounds import Balance, known_balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
@@ -145,7 +145,10 @@ def _scatter_of(data: Distances) -> pd.DataFrame:
     level = np.searchsorted(ENDS, kernels.mean(np.append(MIDDLES, MIDDLES[-1])))
     pairs = np.zeros((len(LABELS), 2, len(data.attribute_words)))  # by word: observed, predicted
     counts = np.zeros(len(LABELS), dtype=int)
-    for words in _lists(data, distances):
+    names, whole = data.connections.tolist(), ~np.isnan(distances).any(axis=0)
+    for k in [names.index(name) for name in reversed(controls_of(names))] or range(len(names)):
+        words = np.unique(data.attribute[data.connection == k])
+        words = words[whole[words]]  # those that meet all protected words
         apart = ((distances[:, words, None] - distances[:, None, words]) ** 2).sum(axis=0)
         expected, own = predicted[np.ix_(words, words)], level[np.ix_(words, words)]
         for i in range(len(LABELS)):
@@ -154,24 +157,12 @@ def _scatter_of(data: Distances) -> pd.DataFrame:
             pairs[i, 0, words] += (apart * here).sum(axis=1)
             pairs[i, 1, words] += (expected * here).sum(axis=1)
     every = pairs.sum(axis=0)
-    rows = [("all", int((every[1] > 0).sum()), int(counts.sum()), *_ratio(every, None, int(counts.sum())))]
-    rows += [
-        (name, int((pairs[i, 1] > 0).sum()), int(counts[i]), *_ratio(pairs[i], every, int(counts[i])))
-        for i, name in enumerate(LABELS)
-    ]
+    parts = [("all", every, None, counts.sum()), *zip(LABELS, pairs, [every] * len(LABELS), counts, strict=True)]
+    rows = [(name, int((own[1] > 0).sum()), int(n), *_ratio(own, of, int(n))) for name, own, of, n in parts]
     columns = ["similarity", "words", "pairs", "observed", "predicted", "ratio", "relative", "z"]
     table = pd.DataFrame(rows, columns=columns)
     far = (table["relative"] < LEAST) | (table["relative"] > MOST)
     return table.assign(fault=far & (table["z"].abs() > MOST_Z))
-
-
-def _lists(data: Distances, distances: FloatArray) -> list[IntArray]:
-    """The attribute words of each control list (of every list where there is none) that meet all protected words."""
-    names = data.connections.tolist()
-    chosen = [names.index(name) for name in reversed(controls_of(names))] or list(range(len(names)))
-    whole = ~np.isnan(distances).any(axis=0)
-    attributes = [np.unique(data.attribute[data.connection == k]) for k in chosen]
-    return [words[whole[words]] for words in attributes]
 
 
 def _ratio(sums: FloatArray, every: FloatArray | None, count: int) -> tuple[float, ...]:
@@ -267,22 +258,17 @@ class Verdict(Result):
 
     def numbers(self) -> dict[str, str]:
         """The figures by name, as they are shown."""
-        shown = {"engine": self.engine, "draws": f"{self.draws} in {self.chains} chains"}
-        if self.independent:
-            shown["draws"] = f"{self.draws}, independent"
-        if self.r_hat is not None:
-            shown["largest R-hat"] = f"{self.r_hat:.3f}"
-        if not self.independent:
-            shown["smallest ESS"] = f"{self.ess:.0f}"
-        if self.divergences is not None:
-            shown["divergences"] = str(self.divergences)
-        if self.pareto_k is not None:
-            shown["Pareto k"] = f"{self.pareto_k:.2f}"
-        if self.importance_ess is not None:
-            shown["importance ESS"] = f"{self.importance_ess:.0f}"
-        if self.grid_mass_outside is not None:
-            shown["posterior mass outside the grid"] = f"{self.grid_mass_outside:.0e}"
-        return shown
+        draws = f"{self.draws}, independent" if self.independent else f"{self.draws} in {self.chains} chains"
+        figures = {
+            "largest R-hat": (self.r_hat, ".3f"),
+            "smallest ESS": (None if self.independent else self.ess, ".0f"),
+            "divergences": (self.divergences, "d"),
+            "Pareto k": (self.pareto_k, ".2f"),
+            "importance ESS": (self.importance_ess, ".0f"),
+            "posterior mass outside the grid": (self.grid_mass_outside, ".0e"),
+        }
+        shown = {name: format(value, form) for name, (value, form) in figures.items() if value is not None}
+        return {"engine": self.engine, "draws": draws, **shown}
 
     def headline(self) -> str:
         """Whether the fit passes its checks, and if not, why, in a sentence."""
@@ -434,7 +420,13 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
     )
     notes = [*result.notes, *(sentence for unusual, sentence in checks if unusual)]
     if result.related:
-        notes += _scatter_notes(result)
+        scatter = _scatter_of(result.data)
+        notes += [
+            f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as "
+            "the vectors predict (squared differences, check_relatedness): the variogram does not fit these lists, and "
+            f"intervals may be too {'narrow' if row['relative'] < 1 else 'wide'}."
+            for row in scatter[scatter["fault"]].to_dict("records")
+        ]
     notes += frame_notes(result) + _width_notes(result, words) + _extreme_notes(result, table)
     if balance is not None:
         notes += balance.warnings
@@ -500,12 +492,8 @@ def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[str]:
 def _extreme_word(means: pd.Series) -> tuple[str, float, float]:
     """The word farthest from the mean of the others in their standard deviations, how far, and a p-value.
 
-    Grubbs' two-sided test of a single outlier; p is 1 for fewer than 4 words.
-
-    References
-    ----------
-    Grubbs, F. E. (1969). Procedures for detecting outlying observations in samples. Technometrics 11(1).
-    https://doi.org/10.1080/00401706.1969.10490657
+    Grubbs' two-sided test of a single outlier (1969, https://doi.org/10.1080/00401706.1969.10490657); p is 1 for fewer
+    than 4 words.
     """
     size, values = len(means), means.to_numpy()
     place = int(np.argmax(np.abs(values - values.mean())))
@@ -521,12 +509,8 @@ def _extreme_word(means: pd.Series) -> tuple[str, float, float]:
 def _prior_width(result: Fit) -> float:
     """Relative change of the sd of the headline contrast of means if the priors of the scales counted twice.
 
-    The draws are weighted by the prior to a power of 0.8 and of 1.25, and the change is scaled to a power of 2.
-
-    References
-    ----------
-    Kallioinen, N. et al. (2024). Detecting and diagnosing prior and likelihood sensitivity with power-scaling.
-    Statistics and Computing 34. https://doi.org/10.1007/s11222-023-10366-5
+    The draws are weighted by the prior to a power of 0.8 and of 1.25, and the change is scaled to a power of 2
+    (Kallioinen et al. 2024, https://doi.org/10.1007/s11222-023-10366-5).
     """
     values = {str(name): each.to_numpy() for name, each in result.posterior.data_vars.items()}
     priors = {name: prior for name, prior in result.priors().items() if name in SCALES}
@@ -540,17 +524,6 @@ def _prior_width(result: Fit) -> float:
         weights /= weights.sum()
         logs.append(0.5 * np.log(weights @ (contrast - weights @ contrast) ** 2))
     return float(np.expm1((logs[1] - logs[0]) / np.log2(POWERS[1] / POWERS[0])))
-
-
-def _scatter_notes(result: Fit) -> list[str]:
-    """Sentences on pairs of control words that scatter otherwise than their similarity predicts."""
-    scatter = _scatter_of(result.data)
-    return [
-        f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as the "
-        "vectors predict (squared differences, check_relatedness): the variogram does not fit these lists, and "
-        f"intervals may be too {'narrow' if row['relative'] < 1 else 'wide'}."
-        for row in scatter[scatter["fault"]].to_dict("records")
-    ]
 
 
 def _columns(result: Fit) -> tuple[np.ndarray, list[str]]:
@@ -572,6 +545,7 @@ def _columns(result: Fit) -> tuple[np.ndarray, list[str]]:
 
 
 def _mixing(values: np.ndarray) -> tuple[float | None, float]:
+    """The largest R-hat, None with a single chain, and the smallest effective sample size."""
     from arviz_stats.base import array_stats
 
     axes = {"chain_axis": 0, "draw_axis": 1}

@@ -99,34 +99,24 @@ class WordCheck(Result):
         """The result in sentences, without its notes."""
         asked, found = int(self.lists["asked"].sum()), int(self.lists["found"].sum())
         sentences = [f"{found:,} of {many(asked, 'word')} of the list {self.word_list} are in {self.embedding}."]
-        half = self.lists[self.lists["found"] < HALF * self.lists["asked"]]
-        if len(half):
-            named = [
-                f"{row['kind']} {row['list']} ({row['found']} of {row['asked']})" for row in half.to_dict("records")
-            ]
+        half = self.lists[self.lists["found"] < HALF * self.lists["asked"]].to_dict("records")
+        if named := [f"{row['kind']} {row['list']} ({row['found']} of {row['asked']})" for row in half]:
             sentences.append(f"Less than half of the words were found of: {listed(named)}.")
-        sentences += self._spelling_sentences() + self._duplicate_sentences()
-        if self.balance is not None:
-            sentences += [self.balance.sentence, *self.balance.notes]
-        return sentences
-
-    def _spelling_sentences(self) -> list[str]:
-        if self.spellings.empty:
-            return []
-        named = [f"{row['word']} as {row['found']}" for row in self.spellings.to_dict("records")]
-        return [f"Missing words that the embedding has under another spelling: {listed(named)}."]
-
-    def _duplicate_sentences(self) -> list[str]:
-        rows = self.duplicates.to_dict("records")
-        near = ["one vector" if row["cosine"] == 1 else f"{row['cosine']:.2f}" for row in rows]
-        named = [f"{row['first']} and {row['second']} ({how})" for row, how in zip(rows, near, strict=True)]
-        sentences = [f"No two words are near duplicates (no cosine similarity above {NEAR:g})."]
+        if named := [f"{row['word']} as {row['found']}" for row in self.spellings.to_dict("records")]:
+            sentences.append(f"Missing words that the embedding has under another spelling: {listed(named)}.")
+        named = []
+        for row in self.duplicates.to_dict("records"):
+            how = "one vector" if row["cosine"] == 1 else f"{row['cosine']:.2f}"
+            named.append(f"{row['first']} and {row['second']} ({how})")
+        duplicates = f"No two words are near duplicates (no cosine similarity above {NEAR:g})."
         if named:
             above = f"with a cosine similarity above {NEAR:g}"
-            sentences = [f"Near duplicates, {above}: {listed(named)}. Keep one of each."]
-        if self.repeated:
-            named = [f"{word} ({', '.join(lists)})" for word, lists in self.repeated.items()]
+            duplicates = f"Near duplicates, {above}: {listed(named)}. Keep one of each."
+        sentences.append(duplicates)
+        if named := [f"{word} ({', '.join(lists)})" for word, lists in self.repeated.items()]:
             sentences.append(f"In more than one list: {listed(named)}.")
+        if self.balance is not None:
+            sentences += [self.balance.sentence, *self.balance.notes]
         return sentences
 
     def sources(self) -> tuple[Any, ...]:
@@ -172,25 +162,20 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
     table = pd.DataFrame(entries_of(lists, known.concepts)).assign(effective=np.nan)
     notes: list[str] = []
     balanced = None
-    if _measurable(table):
+    protected = table.loc[table["found"] > 0, "kind"] == "protected"
+    if protected.any() and not protected.all():
         balanced = _measured(vectors, lists, table, frequencies, notes)
-    notes = [*_unsettled(table), *notes]
+    places = _places(lists)
     return WordCheck(
         lists.name,
         str(about(vectors)["name"]),
         table[LISTS],
-        _near(known, _places(lists), lists.forms),
-        {word: where for word, where in _places(lists).items() if len(where) > 1},
+        _near(known, places, lists.forms),
+        {word: where for word, where in places.items() if len(where) > 1},
         _spellings(table, lists, vectors),
         balanced,
-        tuple(notes),
+        (*_unsettled(table), *notes),
     )
-
-
-def _measurable(table: pd.DataFrame) -> bool:
-    """Whether a protected and an attribute word are found."""
-    kinds = table[table["found"] > 0]["kind"]
-    return bool((kinds == "protected").any() and (kinds != "protected").any())
 
 
 def _measured(

@@ -21,17 +21,20 @@ from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, listed
-from bayesbias.models.cells import (
+from bayesbias.models.families import functionals_of
+from bayesbias.models.functionals import (
     Cells,
+    DrawnFunctionals,
+    Functionals,
+    NormalFunctionals,
     association_weights,
     cells_of,
     difference_weights,
+    figures,
     list_difference_weights,
     nearness_weights,
     whole_weights,
 )
-from bayesbias.models.families import functionals_of
-from bayesbias.models.functionals import DrawnFunctionals, Functionals, NormalFunctionals, figures
 from bayesbias.models.related import distance_sd
 from bayesbias.models.results import Fit
 from bayesbias.words import CONTROLS, OTHER, OWN, WHOLE, controls_of, labelled

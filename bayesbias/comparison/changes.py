@@ -27,8 +27,8 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import check_distances
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError
-from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
+from bayesbias.models.functionals import whole_weights
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
 from bayesbias.models.related import (

@@ -46,8 +46,7 @@ from bayesbias.distances.covariances import relatedness_in_fit
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, shown
-from bayesbias.models.cells import Cells, cells_of
-from bayesbias.models.functionals import DrawnFunctionals, figures
+from bayesbias.models.functionals import Cells, DrawnFunctionals, cells_of, figures
 from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE
 

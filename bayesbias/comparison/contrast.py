@@ -31,9 +31,16 @@ from bayesbias.comparison.associations import (
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, listed
-from bayesbias.models.cells import Cells, cell_weights, cells_of, whole_weights
 from bayesbias.models.families import family_of, functionals_of
-from bayesbias.models.functionals import DrawnFunctionals, Functionals, figures
+from bayesbias.models.functionals import (
+    Cells,
+    DrawnFunctionals,
+    Functionals,
+    cell_weights,
+    cells_of,
+    figures,
+    whole_weights,
+)
 from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, OWN, WHOLE, controls_of
 

@@ -23,9 +23,9 @@ from bayesbias.distances.covariances import KEY
 from bayesbias.distances.storage import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, averaged, frame_columns
 from bayesbias.distances.tables import distance_table
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import fit
 from bayesbias.models.frames import GROUP, change_of_frames, frame_errors, frame_notes
+from bayesbias.models.functionals import whole_weights
 from bayesbias.models.results import Fit
 from bayesbias.words import OWN, WordLists, load_words
 

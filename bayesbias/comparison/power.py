@@ -29,9 +29,9 @@ from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import frame_columns
 from bayesbias.errors import InputError, many
-from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import RELATED, fit
 from bayesbias.models.frames import GROUP
+from bayesbias.models.functionals import whole_weights
 from bayesbias.models.marginal import drawn_scales, fit_for_crossed, prior_of_means, variances_of
 from bayesbias.models.related import components_for, related_posterior, relatedness_for
 from bayesbias.models.results import Fit, read_distances

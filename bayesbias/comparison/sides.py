@@ -21,13 +21,17 @@ from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import PAIR, once, stored_coverage
 from bayesbias.errors import InputError, listed
-from bayesbias.models.cells import Cells, association_weights, cell_weights, difference_weights, whole_weights
 from bayesbias.models.functionals import (
+    Cells,
     DrawnFunctionals,
     Functionals,
     NormalFunctionals,
+    association_weights,
+    cell_weights,
+    difference_weights,
     drawn_functionals,
     related_functionals,
+    whole_weights,
 )
 from bayesbias.models.spec import ModelSpec
 

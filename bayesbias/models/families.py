@@ -20,10 +20,10 @@ from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
-from bayesbias.models.cells import Cells
 from bayesbias.models.functionals import (
     CellErrors,
     CellMeans,
+    Cells,
     Functionals,
     conditional_functionals,
     crossed_cells,

@@ -22,7 +22,7 @@ from bayesbias._core.vectors import FloatArray, IntArray, in_blocks
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
-from bayesbias.models.cells import word_weights
+from bayesbias.models.functionals import word_weights
 from bayesbias.models.marginal import (
     LEAST_SHARE,
     MAX_PARETO_K,

@@ -33,8 +33,8 @@ from bayesbias.errors import InputError, listed
 from bayesbias.metrics.catalogue import find_metric
 from bayesbias.models import load_model
 from bayesbias.models.adjust import adjusted_table
-from bayesbias.models.cells import Cells, cells_of, whole_weights
 from bayesbias.models.fits import RELATED
+from bayesbias.models.functionals import Cells, cells_of, whole_weights
 from bayesbias.models.related import distance_sd, factor_posterior
 from bayesbias.models.spec import ModelSpec
 from bayesbias.multiverses.plans import (
