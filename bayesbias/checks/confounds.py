@@ -421,8 +421,7 @@ def balance(
         Counts or relative frequencies: a mapping of words, the path of a file with two columns (word, count), an
         embedding whose file is ordered by frequency, or ``"wordfreq"`` (an extra: ``bayesbias[frequencies]``). None
         takes the order of the embedding behind the table where it is ordered by frequency, else wordfreq, in the
-        language of the word lists. For several
-        embeddings also a mapping of their names to these, such as counts by period.
+        language of the word lists. For several embeddings also a mapping of their names to these.
     attribute
         ``"frequency"``, ``"length"``, or a mapping with one entry: the name of an attribute of your own and the number
         of each word, such as its concreteness.
@@ -433,8 +432,7 @@ def balance(
         Tables of lists, slopes and contrasts; ``sentence`` and ``warnings``. A contrast is warned about where its lists
         differ by more than .5 zipf (half a standard deviation of another attribute) and the slope matters: it explains
         more than 10% of the variance of distances, or predicts a difference of more than half the standard error of
-        the contrast (that of the cluster interval). The rows of single words are judged one by one, since opposite
-        differences of the lists of two groups cancel in their mean: a row is called into question where the attribute
+        the contrast (that of the cluster interval). A row of a single word is called into question where the attribute
         predicts more than half of its standard error, and that is said where it is so for more than a tenth of them.
     Balances
         For several embeddings: the same of each, and how far the attribute predicts differences between them. A

@@ -18,7 +18,6 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
 from bayesbias.checks.confounds import Balance, known_balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
-from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import stored_coverage
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of
@@ -125,29 +124,24 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     >>> bb.checks.check_relatedness(table)["similarity"].tolist()
     ['all', 'dissimilar', 'similar', 'close']
     """
-    distances = read_distances(data, check=False)
-    if distances.relatedness is None:
+    table = read_distances(data, check=False)
+    if table.relatedness is None:
         raise InputError("the table carries no relatedness: make it with distance_table(kv, words)")
-    return _scatter_of(distances)
-
-
-def _scatter_of(data: Distances) -> pd.DataFrame:
-    """The table of :func:`check_relatedness`."""
-    if len(data.attribute_words) > LOOKED_AT:
-        chosen = np.random.default_rng(0).permutation(len(data.attribute_words))[:LOOKED_AT]
-        data = data.part(np.isin(data.attribute, chosen))
-    kernels = kernels_of(data)
+    if len(table.attribute_words) > LOOKED_AT:
+        chosen = np.random.default_rng(0).permutation(len(table.attribute_words))[:LOOKED_AT]
+        table = table.part(np.isin(table.attribute, chosen))
+    kernels = kernels_of(table)
     weight = (kernels.components.loadings**2).sum(axis=0) * kernels.components.variances
     predicted = kernels.mean(2 * weight @ (1 - kernels.correlations))
     predicted -= (np.diag(predicted)[:, None] + np.diag(predicted)) / 2
-    distances = np.full((len(data.protected_words), len(data.attribute_words)), np.nan)
-    distances[data.word, data.attribute] = data.y
+    distances = np.full((len(table.protected_words), len(table.attribute_words)), np.nan)
+    distances[table.word, table.attribute] = table.y
     level = np.searchsorted(ENDS, kernels.mean(np.append(MIDDLES, MIDDLES[-1])))
-    pairs = np.zeros((len(LABELS), 2, len(data.attribute_words)))  # by word: observed, predicted
+    pairs = np.zeros((len(LABELS), 2, len(table.attribute_words)))  # by word: observed, predicted
     counts = np.zeros(len(LABELS), dtype=int)
-    names, whole = data.connections.tolist(), ~np.isnan(distances).any(axis=0)
+    names, whole = table.connections.tolist(), ~np.isnan(distances).any(axis=0)
     for k in [names.index(name) for name in reversed(controls_of(names))] or range(len(names)):
-        words = np.unique(data.attribute[data.connection == k])
+        words = np.unique(table.attribute[table.connection == k])
         words = words[whole[words]]  # those that meet all protected words
         apart = ((distances[:, words, None] - distances[:, None, words]) ** 2).sum(axis=0)
         expected, own = predicted[np.ix_(words, words)], level[np.ix_(words, words)]
@@ -160,9 +154,9 @@ def _scatter_of(data: Distances) -> pd.DataFrame:
     parts = [("all", every, None, counts.sum()), *zip(LABELS, pairs, [every] * len(LABELS), counts, strict=True)]
     rows = [(name, int((own[1] > 0).sum()), int(n), *_ratio(own, of, int(n))) for name, own, of, n in parts]
     columns = ["similarity", "words", "pairs", "observed", "predicted", "ratio", "relative", "z"]
-    table = pd.DataFrame(rows, columns=columns)
-    far = (table["relative"] < LEAST) | (table["relative"] > MOST)
-    return table.assign(fault=far & (table["z"].abs() > MOST_Z))
+    found = pd.DataFrame(rows, columns=columns)
+    far = (found["relative"] < LEAST) | (found["relative"] > MOST)
+    return found.assign(fault=far & (found["z"].abs() > MOST_Z))
 
 
 def _ratio(sums: FloatArray, every: FloatArray | None, count: int) -> tuple[float, ...]:
@@ -420,7 +414,7 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
     )
     notes = [*result.notes, *(sentence for unusual, sentence in checks if unusual)]
     if result.related:
-        scatter = _scatter_of(result.data)
+        scatter = check_relatedness(result.tree)
         notes += [
             f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as "
             "the vectors predict (squared differences, check_relatedness): the variogram does not fit these lists, and "

@@ -292,16 +292,13 @@ def decomposition(
 ) -> pd.DataFrame:
     """A contrast of associated words with a control list as a sum of parts.
 
-    For the whole list (associated - human) = (associated - different) + (different - human). The first part says how
-    much closer protected words are to their own stereotypes than to those of other groups. The second says how much
-    closer they are to the stereotypes of other groups than to control words: that is so for stereotype words of any
-    kind.
+    For the whole list (associated - human) = (associated - different) + (different - human): how much closer protected
+    words are to their own stereotypes than to those of other groups, and how much closer to these than to control
+    words, as stereotype words of any kind may be.
 
-    For a word (associated - human) = association + nearness of the lists + nearness of the word. The association is
-    the row of :func:`contrasts`. The nearness of the lists is how much nearer the word's own list is to
-    all protected words than other lists are. The nearness of the word is how much nearer it is to other groups'
-    stereotypes than to control words. The first part of the whole list is the mean association, its second part the
-    mean nearness of the words; the nearness of the lists has the mean 0.
+    For a word (associated - human) = association + nearness of the lists + nearness of the word: the row of
+    :func:`contrasts`; how much nearer the word's own list is to all protected words than other lists are (0 in the
+    mean); and how much nearer the word is to other groups' stereotypes than to control words.
 
     Parameters
     ----------
@@ -317,12 +314,10 @@ def decomposition(
     Returns
     -------
     DataFrame
-        Three rows for the whole list (``protected_word`` is ``"whole list"``): ``associated - different``,
-        ``different - human``, ``associated - human``. Then four for each protected word: ``association``,
-        ``nearness of the lists``, ``nearness of the word``, ``associated - human``. A table without associations (of
-        one group) has the three rows of the whole list for each word. Columns ``protected_word``,
-        ``contrast``, ``mean``, ``sd``, ``low``, ``high`` (cosine distance), ``p_closer``. ``attrs`` holds ``second``,
-        ``prob``, ``population`` and ``left_out``, the words without distances to one of the lists.
+        The parts and their sum: three rows for the whole list (``protected_word`` is ``"whole list"``), then four for
+        each protected word, or three of a table without associations. Columns ``protected_word``, ``contrast``,
+        ``mean``, ``sd``, ``low``, ``high`` (cosine distance), ``p_closer``. ``attrs`` holds ``second``, ``prob``,
+        ``population`` and ``left_out``, the words without distances to one of the lists.
 
     Examples
     --------
@@ -486,11 +481,9 @@ DRAWS = 40_000
 def patterns(post: xr.DataTree, rope: float = 0.02, seed: int = 0) -> pd.DataFrame:
     """Probability of each pattern of two groups: whether the words of each are nearer to their own list or the other.
 
-    The single-category tests of ML-EAT (Wolfe, Hiniker and Howe 2024) sort an association test into nine outcomes by
-    two effect sizes, one for each group. These are their posterior probabilities, for these protected words and
-    attribute lists like these. The two differences hold how near each list is to all words, so that both groups may be
-    nearer to one list without any bias: what the groups do not share is the association
-    (:func:`bayesbias.association`).
+    The posterior probabilities, for these protected words and attribute lists like these, of the nine outcomes of the
+    single-category tests of ML-EAT. Both groups may be nearer to one list without any bias: what they do not share is
+    the association (:func:`bayesbias.association`).
 
     Parameters
     ----------

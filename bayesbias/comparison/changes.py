@@ -491,11 +491,10 @@ def compare(
     """What changed between embeddings, from distances of the same pairs.
 
     The same words are measured in each embedding, so that most of what makes a single contrast uncertain cancels in
-    its change. Where the tables know how words are related, the covariance of all distances in all embeddings is read
-    off the vectors, and one posterior holds levels and changes; whole-list results are then those of these protected
-    words. Otherwise differences of paired distances follow a crossed model, which takes different words for unrelated
-    and is fitted by the marginal engine; what the first embedding's distances do not share with the change is fitted
-    beside it, and taken for independent.
+    its change. Where the tables know how words are related, the covariance of all distances in all embeddings is
+    estimated from the vectors, and one posterior holds levels and changes, of these protected words. Otherwise
+    differences of paired distances follow a crossed model, which takes different words for unrelated; what the first
+    embedding's distances do not share with the change is fitted beside it, and taken for independent.
 
     Parameters
     ----------

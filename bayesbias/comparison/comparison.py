@@ -73,12 +73,11 @@ class Comparison(Result):
         connection), ``change_attribute_sd`` (change, attribute_class), ``change_interaction_sd`` (change). NUTS adds
         ``connection_covariance``, ``residual_covariance``, ``attribute_covariance`` and ``interaction_covariance``
         (..., embedding, embedding_other). ``paired``: ``connection_before`` and ``word_before``, what each change
-        starts from. With more than two embeddings levels are those of the first, and what changed from it; differences
-        of two others must be read from the changes. ``observed_data``: ``distance`` (pair, embedding).
-        ``constant_data``: the pairs, ``n`` of each cell, and ``control_spread`` (embedding), the sd of the distances of
-        control words (NaN for fewer than ten). ``relatedness``: of the protected words of all embeddings, where figures
-        are exact. A change is named ``"before → after"``. ``save_fit`` and ``load_fit``
-        keep the tree on disk, and ``Comparison(tree)`` is the comparison again.
+        starts from; with more than two embeddings levels are those of the first, and what changed from it.
+        ``observed_data``: ``distance`` (pair, embedding). ``constant_data``: the pairs, ``n`` of each cell, and
+        ``control_spread`` (embedding), the sd of control distances. ``relatedness``: where figures are exact. A change
+        is named ``"before → after"``. ``save_fit`` and ``load_fit`` keep the tree on disk, and ``Comparison(tree)`` is
+        the comparison again.
     """
 
     picture: ClassVar[str] = "plot_change"
@@ -269,29 +268,27 @@ class Comparison(Result):
         Parameters
         ----------
         first, second
-            Two connections (``second`` by default different, or a control list): the change of their contrast, the
-            value after minus the value before. :meth:`between` compares two embeddings.
+            Two connections (``second`` by default different, or a control list). :meth:`between` compares embeddings.
         prob
             Posterior mass of the equal-tailed intervals.
         standardise
-            Divide the contrast in each embedding by the spread of its control distances (their standard deviation), so
-            that embeddings whose cosines differ in scale can be compared. ``attrs["unit"]`` says which is shown.
+            Divide the contrast in each embedding by the standard deviation of its control distances, so that embeddings
+            whose cosines differ in scale can be compared.
         paired
             False takes the two embeddings for independent, as two separate fits do; for comparison only.
         change
             The place of one change among :attr:`pairs`; None takes all.
         rows
-            What the rows of words are. ``"association"`` (the default of associated - different): changes of
-            associations, double-centred in each embedding. ``"difference"`` (that of all other contrasts): changes of
-            differences of two mean distances, which also hold how near the lists are to all protected words.
+            What the rows of words are: changes of ``"association"`` (the default of associated - different), or of
+            ``"difference"`` of two mean distances (that of all other contrasts).
 
         Returns
         -------
         DataFrame
             First the whole list (``protected_word`` is ``"whole list"``), then each protected word that has what the
             row needs. Columns ``protected_word``, ``group``, ``mean``, ``sd``, ``low``, ``high``, ``p_below_zero``; for
-            more than one change first ``before`` and ``after``. ``attrs`` hold ``rows`` and ``meaning``, which say what
-            the rows are, and ``left_out``, the words without a row.
+            more than one change first ``before`` and ``after``. ``attrs`` hold ``unit``, ``rows`` and ``meaning``
+            (what rows are), and ``left_out``, the words without a row.
         """
         names = [name for name in (first, second) if isinstance(name, str) and name in self.embeddings]
         if len(names) == 2 and not set(names) <= set(self.connections):
@@ -350,14 +347,12 @@ class Comparison(Result):
         DataFrame
             Columns ``protected_word``, ``group``, ``before``, ``after``, ``change`` (posterior means), ``low``,
             ``high`` (of the change), ``p_shrank`` (that the value is nearer to 0 after than before), ``p_reversed``
-            (that its sign is another; it is near .5 by itself where the value after is near 0), and ``outcome``:
-            ``shrank`` or ``grew`` where that has a probability of .945 or more, ``unchanged`` where the change is
-            exactly 0, else ``inconclusive``. Outcomes are judged word by word, not adjusted for multiple comparisons.
-            The probabilities are exact for the model of related words, from the draws of NUTS as they are, and
-            otherwise approximate: closely for the whole list, roughly for single words (docs/debiasing.md).
-            ``observed_before`` and ``observed_after`` are the same quantities of the observed pairs: what became of
-            these attribute words, where the posterior speaks of words of their kind. For more than one change first
-            ``before_embedding`` and ``after_embedding``.
+            (that its sign is another; near .5 by itself where the value after is near 0), and ``outcome``: ``shrank``
+            or ``grew`` where that has a probability of .945 or more, ``unchanged`` where the change is exactly 0, else
+            ``inconclusive``, word by word, not adjusted for multiple comparisons. The probabilities are exact for the
+            model of related words and for NUTS; otherwise approximate, closely for the whole list, roughly for single
+            words (docs/debiasing.md). ``observed_before`` and ``observed_after`` are the same quantities of the
+            observed pairs. For more than one change first ``before_embedding`` and ``after_embedding``.
         """
         first, second = contrasted(first, second, list(self.connections), self.filled)
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
@@ -397,10 +392,6 @@ class Comparison(Result):
         self, second: str | None = None, prob: float = PROB, standardise: bool = False, change: int | None = None
     ) -> pd.DataFrame:
         """The change of a contrast of associated words as a sum of changes, as in :func:`decomposition`.
-
-        For the whole list the change of (associated - human) is that of (associated - different), special to a word's
-        own stereotypes, plus that of (different - human), which stereotype words of any kind share. For a word it is
-        the sum of the changes of the association, of the nearness of the lists and of the nearness of the word.
 
         Parameters
         ----------

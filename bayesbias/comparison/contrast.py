@@ -63,9 +63,9 @@ def contrasts(
     """A contrast for the whole list, and the association of each protected word or group.
 
     The whole list of associated - different says whether protected words are closer to the stereotypes of their own
-    group than to those of others. A difference of two mean distances of a single word also holds how near the two lists
-    are to all protected words. The association of a word is what is left without this: with m[j, l] the mean distance
-    of word j to list l, g its double-centred value and G groups,
+    group than to those of others. The association of a word is its difference of two mean distances without how near
+    the two lists are to all protected words: with g[j, l] the double-centred mean distance of word j to list l and G
+    groups,
 
         association of j = G / (G - 1) g[j, own],    whole list = weighted mean of the associations,
 
@@ -90,11 +90,11 @@ def contrasts(
         ``"protected_word"``, or ``"group"``: means over the protected words of each group, and differences of groups.
         Associations have it for three groups or more.
     rows
-        What the rows of words are. ``"association"`` (the default of associated - different): associations, with the
-        observed mean. ``"pooled"``: associations whose deviations from the whole list are partially pooled; closer to
-        the truth on average, with intervals that miss it more often (docs/validation.md). ``"difference"`` (that of all
-        other contrasts): differences of two mean distances, which also hold how near the lists are. Models with normal
-        means of words (``crossed``, ``published``) pool in either case.
+        What the rows of words are. ``"association"`` (the default of associated - different). ``"pooled"``:
+        associations whose deviations from the whole list are partially pooled (around 0, with a half-Cauchy prior of
+        their standard deviation); closer to the truth on average, with intervals that miss it more often
+        (docs/validation.md). ``"difference"`` (that of all other contrasts): differences of two mean distances. Models
+        with normal means of words (``crossed``, ``published``) pool in either case.
 
     Returns
     -------
@@ -104,8 +104,7 @@ def contrasts(
         (cosine distance), ``p_closer`` (posterior probability of a value below 0), and ``p_rope`` where a rope was
         given. With ``by="group"`` there is no ``protected_word``: one row a group, and one for each two groups
         (``g - h``, negative: that of g is the smaller one). For the model ``related`` all figures are exact: they do
-        not depend on the draws. Pooled deviations are normal; their standard deviation has a half-Cauchy prior and is
-        integrated over.
+        not depend on the draws.
 
         ``attrs``: ``rows`` and ``meaning`` (what rows are), ``population``, ``left_out`` (words without a row),
         ``signs`` (words whose sign is told with an expected share of wrong signs below .05 of their number),

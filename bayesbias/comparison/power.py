@@ -228,20 +228,6 @@ class RelatedDesign:
         return value
 
 
-@dataclass(frozen=True)
-class RelatedQuestion:
-    """What is asked of each design: effect and interval, with equally probable points of the factors, (M, A)."""
-
-    effect: float
-    prob: float
-    factors: FloatArray
-
-    def answer(self, design: RelatedDesign, lengths: FloatArray, alike: bool) -> PlannedSize:
-        """Width and power of lists of these lengths."""
-        variance = np.einsum("ma,ab,mb->m", self.factors, design.variance(lengths, alike), self.factors)
-        return _planned(design.sizes(lengths), np.sqrt(np.maximum(variance, 0.0)), self.effect, self.prob)
-
-
 def related_design(data: Distances, first: str, second: str) -> RelatedDesign:
     """The lists behind a contrast of a table that knows how its words are related."""
     relatedness = relatedness_for(data)
@@ -389,12 +375,11 @@ def plan(
 ) -> Plan:
     """How many words are needed so that a whole-list contrast is seen: its equal-tailed interval excludes 0.
 
-    Given the scales of the crossed model the posterior sd of a contrast of connection means depends on the lengths of
-    the lists alone. Width and power are averaged over draws of the scales: a table's own, or, where they are typical or
-    given, ``connection_sd`` spread as the present number of protected words would leave it. The sampling sd of the
-    estimate is taken to be the posterior sd, and longer lists to be of the same kind as the present ones. For a table
-    that carries relatedness the contrast is that of these protected words, and lists grow in two ways: by words as
-    similar to those there, which tell little new, or by unrelated words.
+    Given the scales of the crossed model the posterior sd of a contrast depends on the lengths of the lists alone.
+    Width and power are averaged over draws of the scales: a table's own, or, where they are typical or given,
+    ``connection_sd`` spread as the present number of protected words would leave it. Longer lists are taken to be of
+    the same kind as the present ones. For a table that carries relatedness the contrast is that of these protected
+    words, and lists grow by words as similar as those there, which tell little new, or by unrelated words.
 
     Parameters
     ----------
@@ -499,8 +484,12 @@ def _related_plan(
     first, second = contrasted(first, second, data.connections.tolist(), data.filled)
     design = related_design(data, first, second)
     grid = related_posterior(spec, data).grid
-    question = RelatedQuestion(effect, prob, factor_points(grid, range(len(grid.mass))))
-    now = design.words.astype(float)
+    factors, now = factor_points(grid, range(len(grid.mass))), design.words.astype(float)
+
+    def answer(lengths: FloatArray, alike: bool) -> PlannedSize:
+        variance = np.einsum("ma,ab,mb->m", factors, design.variance(lengths, alike), factors)
+        return _planned(design.sizes(lengths), np.sqrt(np.maximum(variance, 0.0)), effect, prob)
+
     ways = {
         name: ((design.stereotype & stereotype) | (~design.stereotype & design.contrasted & control), alike)
         for name, (stereotype, control, alike) in WAYS.items()
@@ -510,8 +499,7 @@ def _related_plan(
     for name, (varied, alike) in ways.items():
 
         def sized(percent: int, varied: NDArray[np.bool_] = varied, alike: bool = alike) -> PlannedSize:
-            longer = np.maximum(1, np.round(now * (percent / 100)))
-            return question.answer(design, np.where(varied, longer, now), alike)
+            return answer(np.where(varied, np.maximum(1, np.round(now * (percent / 100))), now), alike)
 
         curve += [{"varied": name, "factor": factor, **asdict(sized(int(100 * factor)))} for factor in FACTORS]
         both = design.sizes(now), design.sizes(np.where(varied, LIMIT * now, now))
@@ -524,7 +512,7 @@ def _related_plan(
         prob=prob,
         power=power,
         scales_from="this table, words as related as in the vectors",
-        present=question.answer(design, now, True),
+        present=answer(now, True),
         needed=pd.DataFrame(needed).astype(dict.fromkeys(SIZES, "Int64")),
         curve=pd.DataFrame(curve),
     )

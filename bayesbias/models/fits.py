@@ -111,7 +111,6 @@ def fit(
         of single words are more than 2**26 numbers (half a gigabyte; of the model ``related`` 2**24); notes say so.
     seed
         Seed of the draws; None takes a fresh one. Either way it is recorded in the result.
-
     adjust
         An attribute of words that distances are adjusted for: ``"frequency"``, ``"length"`` (letters), or a mapping
         with one entry, the name of an attribute of your own and the number of each word. From each distance its
@@ -256,12 +255,7 @@ def add_predictive(post: xr.DataTree, seed: int | None = None, draws: int | None
     Returns
     -------
     DataTree
-        A new tree; ``post`` is untouched. The group takes 8 bytes for each draw and pair.
-
-    Warns
-    -----
-    UserWarning
-        The group is made of fewer draws than the fit has.
+        A new tree; ``post`` is untouched.
 
     Examples
     --------
@@ -313,12 +307,7 @@ def add_log_likelihood(post: xr.DataTree, draws: int | None = None) -> xr.DataTr
     Returns
     -------
     DataTree
-        A new tree; ``post`` is untouched. The group takes 8 bytes for each draw and pair.
-
-    Warns
-    -----
-    UserWarning
-        The group is made of fewer draws than the fit has.
+        A new tree; ``post`` is untouched.
 
     Examples
     --------
