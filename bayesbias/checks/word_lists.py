@@ -165,14 +165,19 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
     protected = table.loc[table["found"] > 0, "kind"] == "protected"
     if protected.any() and not protected.all():
         balanced = _measured(vectors, lists, table, frequencies, notes)
-    places = _places(lists)
+    places, spellings, keys = _places(lists), [], vectors.key_to_index
+    for row in table.to_dict("records"):
+        for word in row["missing"]:
+            forms = (variant for form in lists.concepts[word] for variant in variants(form))
+            if (spelling := next((form for form in forms if form in keys), None)) is not None:
+                spellings.append((word, f"{row['kind']} {row['list']}", spelling))
     return WordCheck(
         lists.name,
         str(about(vectors)["name"]),
         table[LISTS],
         _near(known, places, lists.forms),
         {word: where for word, where in places.items() if len(where) > 1},
-        _spellings(table, lists, vectors),
+        pd.DataFrame(spellings, columns=SPELLINGS).drop_duplicates("word", ignore_index=True),
         balanced,
         (*_unsettled(table), *notes),
     )
@@ -256,17 +261,6 @@ def _near(
             where = " and ".join(dict.fromkeys([*places[first], *places[second]]))
             rows.append((first, second, where, 1.0 if cosine > SAME else cosine))
     return pd.DataFrame(rows, columns=PAIRS).sort_values("cosine", ascending=False, kind="stable", ignore_index=True)
-
-
-def _spellings(table: pd.DataFrame, lists: WordLists, vectors: KeyedVectors) -> pd.DataFrame:
-    """Missing words that the embedding has under another spelling."""
-    keys, rows = vectors.key_to_index, []
-    for row in table.to_dict("records"):
-        for word in row["missing"]:
-            forms = (variant for form in lists.concepts[word] for variant in variants(form))
-            if (spelling := next((form for form in forms if form in keys), None)) is not None:
-                rows.append((word, f"{row['kind']} {row['list']}", spelling))
-    return pd.DataFrame(rows, columns=SPELLINGS).drop_duplicates("word", ignore_index=True)
 
 
 def variants(word: str) -> Iterator[str]:

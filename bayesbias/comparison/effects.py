@@ -214,7 +214,15 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
     rng = np.random.default_rng(seed)
     rows, labels = _most_biased(shared, groups, count)
     sizes = [len(shared.rows(words)) for words in groups.values()]
-    drawn = [_random_groups(shared, sizes, count, rng) for _ in range(REFERENCES)]
+    drawn = []
+    for _ in range(REFERENCES):  # the words most biased towards random groups, without the differences of their means
+        parts = draw_any(len(shared.words), sizes, rng)
+        random = {str(i): [shared.words[row] for row in part] for i, part in enumerate(parts)}
+        biased, sides = _most_biased(shared, random, count)
+        means = np.array([mean_unit(shared.before[part].astype(np.float64)) for part in parts])
+        directions = np.linalg.svd(means[1:] - means[0], full_matrices=False)[2]
+        left = shared.before[biased].astype(np.float64)
+        drawn.append((unit_rows(left - left @ directions.T @ directions).astype(np.float32), sides))
     pieces = []
     for test in TESTS:
         figures: list[float] = []
@@ -227,17 +235,6 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
         figures += [float(np.mean(shares)), min(shares), max(shares)]
         pieces.append((test, len(rows), float(np.mean(chances)), *figures))
     return pd.DataFrame(pieces, columns=RECOVERY_COLUMNS)
-
-
-def _random_groups(shared: Shared, sizes: Sequence[int], count: int, rng: np.random.Generator) -> tuple[Unit, IntArray]:
-    """Words most biased towards random groups, without the differences of the groups' means, and their groups."""
-    parts = draw_any(len(shared.words), sizes, rng)
-    groups = {str(i): [shared.words[row] for row in part] for i, part in enumerate(parts)}
-    rows, labels = _most_biased(shared, groups, count)
-    means = np.array([mean_unit(shared.before[part].astype(np.float64)) for part in parts])
-    directions = np.linalg.svd(means[1:] - means[0], full_matrices=False)[2]
-    left = shared.before[rows].astype(np.float64)
-    return unit_rows(left - left @ directions.T @ directions).astype(np.float32), labels
 
 
 def _right(test: str, unit: Unit, labels: IntArray, seed: int, rng: np.random.Generator) -> tuple[int, float]:

@@ -580,8 +580,14 @@ def _scales_of(
     elif not isinstance(table, pd.DataFrame):
         table = _every_pair(table if isinstance(table, WordLists) else load_words(table))
     spec, data = fit_for_crossed(load_model("crossed"), read_distances(table, check=False))
-    source = f"typical scales of {TYPICAL_TABLES} published tables" if scales is None else "given"
-    point = _single_point(_typical_scales(data) if scales is None else scales, spec, data)
+    source = "given"
+    if scales is None:  # for control lists of other names those of neutral words
+        source = f"typical scales of {TYPICAL_TABLES} published tables"
+        scales = {
+            name: {**dict.fromkeys(data.classes, value["neutral"]), **value} if isinstance(value, Mapping) else value
+            for name, value in TYPICAL_SCALES.items()
+        }
+    point = _single_point(scales, spec, data)
     return data, _as_estimated(point, data, np.random.default_rng(seed)), prior_of_means(spec).sd, source
 
 
@@ -598,14 +604,6 @@ def _fitted(result: Fit) -> Scales:
     values = np.unique(np.linspace(0, total - 1, min(DRAWS, total)).astype(int))
     classes = len(np.unique(constant["class"].to_numpy()))
     return variances_of({name: sd[values] for name, sd in every.items()}, constant.sizes["connection"], classes)
-
-
-def _typical_scales(data: Distances) -> dict[str, Any]:
-    """The typical scales, for control lists of other names those of neutral words."""
-    return {
-        name: {**dict.fromkeys(data.classes, value["neutral"]), **value} if isinstance(value, Mapping) else value
-        for name, value in TYPICAL_SCALES.items()
-    }
 
 
 def _single_point(scales: Mapping[str, Any], spec: ModelSpec, data: Distances) -> Scales:

@@ -393,15 +393,9 @@ def model_of_text(text: str, where: str) -> ModelSpec:
 
 
 def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> ModelSpec:
-    """A model with other priors, written into its text.
+    """A model with other priors, written into its text: what the model file gives for each parameter.
 
-    Parameters
-    ----------
-    spec
-        The model.
-    priors
-        Parameter name to what the model file gives for it, such as ``{"sigma": {"distribution": "half_normal",
-        "sd": 0.2}}``. Without ``distribution`` the prior keeps its own, and fields that are not given stay.
+    Without ``distribution`` a prior keeps its own, and fields that are not given stay.
     """
     if not isinstance(priors, Mapping) or not priors:
         raise InputError(
@@ -448,7 +442,10 @@ def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
         raise InputError(f"{where}: word_x_group needs an attribute_sd: shared, pooled or separate")
     if head.terms.intercept and head.terms.connection_sd == "pooled":
         raise InputError(f"{where}: connection_sd = 'pooled' goes with intercept = false")
-    _check_vectors(head, where)
+    if head.likelihood.sigma == "vectors" and (head.likelihood.family != "normal" or head.terms != Terms()):
+        raise InputError(
+            f"{where}: with sigma = 'vectors' residuals are normal, without an intercept or effects of attribute words"
+        )
     fields: dict[str, Any] = {name: (kind, ...) for name, kind in _priors_needed(head.likelihood, head.terms).items()}
     priors_kind = create_model("Priors", __base__=Document, **fields)
     priors = check(create_model("Model", __base__=_Head, priors=(priors_kind, ...)), content, where).priors
@@ -462,15 +459,6 @@ def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
         priors={name: getattr(priors, name) for name in fields},
         text=text,
     )
-
-
-def _check_vectors(head: _Head, where: str) -> None:
-    """A covariance from the vectors goes with normal residuals, and without other terms."""
-    related = head.likelihood.sigma == "vectors"
-    if related and (head.likelihood.family != "normal" or head.terms != Terms()):
-        raise InputError(
-            f"{where}: with sigma = 'vectors' residuals are normal, without an intercept or effects of attribute words"
-        )
 
 
 def bundled_models() -> dict[str, Path]:
