@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from bayesbias.distances.vocabularies import WordValues
 
 ASSOCIATION = "association"
-MOST_JUDGED = 300
-"""Protected words beyond which associations, each of which rests on all of them, are not judged."""
-QUESTIONABLE = 0.5
-"""Standard errors of a row beyond which what the attribute predicts calls it into question."""
+MOST_JUDGED = 300  # protected words beyond which associations, each of which rests on all of them, are not judged
+QUESTIONABLE = 0.5  # standard errors of a row beyond which what the attribute predicts calls it into question
 ROWS = ["protected_word", "group", "contrast", "expected", "distance", "se", "warning"]
 PAIRS = ["first", "second", "difference", "overlap", "expected", "expected_low", "expected_high"]
 
@@ -205,17 +203,14 @@ def judged_pairs(given: ListMeans, values: WordValues, overlap: FloatArray) -> p
 
 
 MINUS = "\N{MINUS SIGN}"
-FAR = 0.5
-"""Mean zipf values of lists that differ by more differ much; other attributes: half a standard deviation."""
+FAR = 0.5  # mean zipf values of lists that differ by more differ much; other attributes: half a standard deviation
 MOST_R2 = 0.1
 MOST_SHARE = 0.5
 """A slope matters if it explains more than the former of the variance of distances, or if it is known (beyond two
 standard errors) and predicts a difference of more than the latter of the contrast's cluster standard error."""
-MOST_ROWS = 0.1
-"""Share of a contrast's rows that are called into question beyond which that is said."""
+MOST_ROWS = 0.1  # share of a contrast's rows that are called into question beyond which that is said
 FEWEST_EMBEDDINGS = 2
-BIN = 0.5
-"""Width of the bins in which distributions are compared, in standard deviations of the values."""
+BIN = 0.5  # width of the bins in which distributions are compared, in standard deviations of the values
 FAMILY = 0.5
 """Correlation of two protected words, beyond that of most of their group, from which on they are of one family."""
 CONTRASTS = ["contrast", "difference", "overlap", "expected", "distance", "warning"]
@@ -311,11 +306,9 @@ class Balance(Result):
         return " ".join([start, *(self.warnings or ["No contrast is called into question by it, nor its rows."])])
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         return [self.sentence]
 
     def text(self) -> str:
-        """The result in sentences."""
         tables = [table.round(3).to_string(index=False) for table in (self.lists.round(2), self.contrasts, self.pairs)]
         return "\n\n".join([self.sentence, *self.notes, *tables])
 
@@ -377,13 +370,11 @@ class Balances(Result):
         )
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         first = next(iter(self.by_embedding.values()))
         start = f"By {first.attribute}, over {len(self.by_embedding)} embeddings."
         return [start, *(self.warnings or ["No difference between embeddings is called into question by it."])]
 
     def text(self) -> str:
-        """The result in sentences."""
         return "\n\n".join([" ".join(self.findings()), *self.notes, self.spreads.round(4).to_string(index=False)])
 
 

@@ -84,12 +84,10 @@ def predictive_cells(result: Fit, seed: int | None = None) -> FloatArray:
     return flat_draws(family_of(result.spec).predicted_cells(result, predictive_generator(result, seed)))
 
 
-ENDS = (0.1, 0.3)
-"""Centred cosine similarities that part dissimilar, similar and close words."""
+ENDS = (0.1, 0.3)  # centred cosine similarities that part dissimilar, similar and close words
 LABELS = ("dissimilar", "similar", "close")
 FEWEST = 20
-LOOKED_AT = 1500
-"""Attribute words that are looked at, drawn at random, where there are more."""
+LOOKED_AT = 1500  # attribute words that are looked at, drawn at random, where there are more
 LEAST, MOST, MOST_Z = 1 / 1.5, 3.0, 3.0
 """Relative ratios outside of the first two, as far from 1 as the third in standard errors, are faults. Too little
 scatter of close words makes intervals too narrow, too much makes them too wide."""
@@ -185,20 +183,13 @@ MAX_R_HAT, MIN_ESS, MAX_PARETO_K, MAX_GRID_MASS_OUTSIDE = 1.01, 400, 0.7, 1e-6
 """Beyond these a fit should not be read: thresholds of Vehtari et al. (2021, 2024), and of the quadrature's grids."""
 LARGEST, MOST_BEYOND = 2, 0.5
 """Largest cosine distance, and the share of values beyond it from which on these are no cosine distances."""
-FEW_WORDS = 3
-"""Protected words below which whole-list means rest on the prior."""
-MISSING_CODE = -1.0
-"""Values below this stand for missing distances in published tables."""
-THIN = 0.5
-"""Share of a list's words that are found, below which a note says so."""
-POWERS = (0.8, 1.25)
-"""Powers of a prior by which draws are weighted."""
-THIN_LIST = 5
-"""Protected words below which the prior always sets part of the width."""
-MOST_WIDTH = 0.1
-"""Relative change of an interval's width from which on the prior is said to set part of it."""
-EXTREME_P = 0.01
-"""p-value over all connections below which a protected word is said to be too far from the others."""
+FEW_WORDS = 3  # protected words below which whole-list means rest on the prior
+MISSING_CODE = -1.0  # values below this stand for missing distances in published tables
+THIN = 0.5  # share of a list's words that are found, below which a note says so
+POWERS = (0.8, 1.25)  # powers of a prior by which draws are weighted
+THIN_LIST = 5  # protected words below which the prior always sets part of the width
+MOST_WIDTH = 0.1  # relative change of an interval's width from which on the prior is said to set part of it
+EXTREME_P = 0.01  # p-value over all connections below which a protected word is said to be too far from the others
 SCALES = frozenset(f"{name}_sd{common}" for name in ("connection", "attribute", "interaction") for common in ("", "0"))
 
 
@@ -271,11 +262,9 @@ class Verdict(Result):
         return f"This fit should not be read: {'; '.join(self.faults)}."
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         return [self.headline()]
 
     def text(self) -> str:
-        """The result in sentences."""
         figures = ", ".join(f"{name} {value}" for name, value in self.numbers().items())
         return " ".join([f"{self.headline()} ({figures})", *self.notes])
 

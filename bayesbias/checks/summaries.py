@@ -21,8 +21,7 @@ from bayesbias.models.families import family_of
 from bayesbias.models.results import EFFECTS, Fit, read_distances
 from bayesbias.words import counterparts
 
-PROB = 0.89
-"""The share of posterior mass in an interval unless another is asked for, as in the published study."""
+PROB = 0.89  # the share of posterior mass in an interval unless another is asked for, as in the published study
 ETI, HDI = "eti", "hdi"
 INTERVALS = {ETI: sorted_interval, HDI: shortest_interval}
 """ArviZ's names of the two kinds of interval, equal-tailed and of highest density, and what finds their ends."""
@@ -158,8 +157,7 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     return table.sort_values("connection", key=lambda s: s.map(order), kind="stable", ignore_index=True)
 
 
-NO_SPREAD = 1e-12
-"""Standard errors below this are rounding, in cosine distance: the attribute words agree."""
+NO_SPREAD = 1e-12  # standard errors below this are rounding, in cosine distance: the attribute words agree
 
 
 @dataclass(frozen=True, repr=False)
@@ -194,7 +192,6 @@ class ClusterInterval(Result):
     reason: str = ""
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         what = f"{self.first}{MINUS}{self.second}, for these protected words"
         if self.reason:
             return [f"{what}: no interval, because {self.reason}."]

@@ -26,16 +26,13 @@ from bayesbias.models.nuts import run_nuts
 from bayesbias.models.results import versions_of
 from bayesbias.models.spec import Exponential
 
-PRIOR = Exponential(distribution="exponential", rate=2.0)
-"""Of every standard deviation, in units of the numbers' own."""
+PRIOR = Exponential(distribution="exponential", rate=2.0)  # of every standard deviation, in units of the numbers' own
 FEWEST_POINTS = 4096
 LEAST_SD = 0.01
 """Standard deviation from which the search for the mode begins where the analysis of variance gives less."""
 CENTRE_SD = 5.0
-NOTHING_LEFT = 1e-20
-"""Share of the residual in the sum of squares that is rounding and no more."""
-MOST_WITH_GAPS = 2_000
-"""Numbers of an array with gaps up to which NUTS is tried unasked: a minute or two."""
+NOTHING_LEFT = 1e-20  # share of the residual in the sum of squares that is rounding and no more
+MOST_WITH_GAPS = 2_000  # numbers of an array with gaps up to which NUTS is tried unasked: a minute or two
 ENGINES = ("auto", "marginal", "nuts")
 STEPS = ("chain", "draw", "component")
 

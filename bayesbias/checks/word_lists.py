@@ -26,13 +26,11 @@ if TYPE_CHECKING:
 
     from bayesbias.embeddings.lookup import FoundConcepts
 
-NEAR = 0.9
-"""Cosine similarity above which two words are nearly one."""
+NEAR = 0.9  # cosine similarity above which two words are nearly one
 SAME = 1 - 1e-6
 BLOCK = 1_000
 FEWEST_PROTECTED = 3
-LEAST_WORTH = 2.0
-"""Protected words, and effective words of a list, below which a contrast is inconclusive."""
+LEAST_WORTH = 2.0  # protected words, and effective words of a list, below which a contrast is inconclusive
 HALF = 0.5
 LISTS = ["list", "kind", "asked", "found", "effective", "missing"]
 PAIRS = ["first", "second", "lists", "cosine"]
@@ -96,7 +94,6 @@ class WordCheck(Result):
         return [*self.findings(), *self.notes]
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         asked, found = int(self.lists["asked"].sum()), int(self.lists["found"].sum())
         sentences = [f"{found:,} of {many(asked, 'word')} of the list {self.word_list} are in {self.embedding}."]
         half = self.lists[self.lists["found"] < HALF * self.lists["asked"]].to_dict("records")

@@ -266,8 +266,7 @@ ONE_GROUP = (
     "by stereotype words of any kind."
 )
 """What a fit without distances to other groups' stereotypes leaves open."""
-PARTS_OF_WORD = (RAW, "nearness of the lists", "nearness of the word")
-"""Parts of a protected word's contrast."""
+PARTS_OF_WORD = (RAW, "nearness of the lists", "nearness of the word")  # parts of a protected word's contrast
 WHOLE_OF_WORDS = np.array([[1.0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 """Parts of the whole list, and their sum, from those of words and their sum."""
 

@@ -22,12 +22,9 @@ if TYPE_CHECKING:
     from bayesbias.comparison.comparison import Comparison
     from bayesbias.comparison.effects import SideEffects
 
-SLIGHT = 0.005
-"""Size of an observed difference below which its sign says nothing."""
-SURE = 0.945
-"""Probability from which on an outcome is called: that of one side of an 89% interval."""
-UNNAMED = ("before", "after")
-"""Names of two tables that were given without names."""
+SLIGHT = 0.005  # size of an observed difference below which its sign says nothing
+SURE = 0.945  # probability from which on an outcome is called: that of one side of an 89% interval
+UNNAMED = ("before", "after")  # names of two tables that were given without names
 HIDDEN = "The test for bias that remains: Gonen, H. and Goldberg, Y. (2019), doi 10.18653/v1/N19-1061."
 
 

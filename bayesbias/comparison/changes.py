@@ -31,13 +31,7 @@ from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, us
 from bayesbias.models.functionals import whole_weights
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
-from bayesbias.models.related import (
-    LEAST_SCATTER,
-    factor_products,
-    protected_root,
-    related_posterior,
-    relatedness_for,
-)
+from bayesbias.models.related import LEAST_SCATTER, factor_products, protected_root, related_posterior, relatedness_for
 from bayesbias.models.results import Fit, versions_of
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 from bayesbias.words import STEREOTYPES
@@ -53,8 +47,7 @@ STEP = ("chain", "draw")
 WHOLE, WORDS = ("connection",), ("protected_word", "connection")
 SCALE_DIMS = {"connection_sd": WHOLE, "sigma": WHOLE, "attribute_sd": ("attribute_class",), "interaction_sd": ()}
 """Dimensions of draws, of means over the whole list, of means of words, and of scales."""
-FEWEST_CONTROLS = 10
-"""Control distances below which their spread is not known."""
+FEWEST_CONTROLS = 10  # control distances below which their spread is not known
 
 
 def comparison_tree(
@@ -195,8 +188,7 @@ def transform(size: int) -> FloatArray:
     return matrix
 
 
-MOST_CELLS = 2000
-"""Cells of all embeddings beyond which a covariance matrix of them is too large for a comparison."""
+MOST_CELLS = 2000  # cells of all embeddings beyond which a covariance matrix of them is too large for a comparison
 
 
 def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[Distances, Distances] | str:

@@ -227,7 +227,6 @@ class Comparison(Result):
         return [sentence for name, part in self.parts(prob).items() if name != "Notes" for sentence in part]
 
     def text(self) -> str:
-        """The result in sentences."""
         pairs = self.posterior["observed_data"].sizes["pair"]
         return f"Comparison of {', '.join(self.embeddings)} on {pairs:,} pairs ({self.engine}). {self.verdict}"
 

@@ -46,8 +46,7 @@ from bayesbias.words import OTHER, OWN, WHOLE, controls_of
 
 LEAST_RATIO = 0.95
 """Posterior sd over the standard error of attribute words as clusters, below which the posterior is too narrow."""
-SIGN_RATE = 0.05
-"""Expected share of wrong signs among the words that are named together."""
+SIGN_RATE = 0.05  # expected share of wrong signs among the words that are named together
 
 
 def contrasts(
@@ -244,8 +243,7 @@ def cluster_sentence(table: pd.DataFrame) -> str:
     return sentence
 
 
-FEWEST_CONTROLS = 3
-"""Control words below which their spread is not taken for a measure."""
+FEWEST_CONTROLS = 3  # control words below which their spread is not taken for a measure
 
 
 def control_spread(data: Distances) -> float | None:

@@ -164,10 +164,8 @@ def agreement(
 
 
 FOLDS = 5
-QUARTER = 4
-"""All words that count as biased are one of so many parts of the vocabulary at most."""
-FEWEST_BIASED = 10
-"""Words of a group below which the test says nothing."""
+QUARTER = 4  # all words that count as biased are one of so many parts of the vocabulary at most
+FEWEST_BIASED = 10  # words of a group below which the test says nothing
 PERMUTATIONS = 200
 STARTS = 10
 REFERENCES = 10
@@ -266,8 +264,7 @@ def _matched(predicted: IntArray, labels: IntArray) -> int:
     return int(table[linear_sum_assignment(-table)].sum())
 
 
-SLIGHT = 0.15
-"""How much better than chance a test must have been before, to say something afterwards."""
+SLIGHT = 0.15  # how much better than chance a test must have been before, to say something afterwards
 TESTS = {"cluster": "k-means", "classify": "a cross-validated logistic regression"}
 KINDS = {"protected": "protected words", "attribute": "stereotype words", "control": "control words"}
 
@@ -357,7 +354,6 @@ class SideEffects(Result):
         return {name: sentences for name, sentences in both.items() if sentences}
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         moved = [
             f"The mean distance of {self._said(row['connection'])} changed by {signed(row['mean'])} ({ends_of(row)})."
             for row in self.controls.to_dict("records")
@@ -416,8 +412,7 @@ def _percent(value: float) -> str:
 
 
 MOST = 50_000
-CHECKED, APART = 20, 1e-3
-"""Pairs whose distances are measured again, and how far they may lie from the table's."""
+CHECKED, APART = 20, 1e-3  # pairs whose distances are measured again, and how far they may lie from the table's
 CONTROL_COLUMNS = ["mean", "sd", "low", "high", "p_below_zero"]
 
 

@@ -31,8 +31,7 @@ from bayesbias.models.spec import ModelSpec, load_model
 
 MODELS = ("published", "crossed_plain", "crossed_shared", "crossed")
 """Models that are compared where nothing is asked for, besides ``related`` where the table knows how words are."""
-PAIR_DRAWS = 1000
-"""Draws of which the densities of single pairs are made."""
+PAIR_DRAWS = 1000  # draws of which the densities of single pairs are made
 Unit = Literal["attribute", "protected", "pair"]
 UNITS = {"attribute": "word", "protected": "protected", "pair": "pair"}
 """What can be left out, and how its columns are called."""

@@ -44,8 +44,7 @@ from bayesbias.words import CONTROLS, OTHER, OWN, WordLists
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-Units = tuple[Hashable, ...]
-"""The words of a set, or its pairs of words."""
+Units = tuple[Hashable, ...]  # the words of a set, or its pairs of words
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,6 @@ class MetricUncertainty(Result):
         return ends(self.draws, self.prob)
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         low, high = self.interval
         parts = [
             f"{self.metric}: {signed(self.value)}, {percent(self.prob)} bootstrap interval {signed(low)} to "
@@ -312,8 +310,7 @@ CALIBRATION = (
     "where both are close to no bias, and in 12 to 16% where they are far from it (nominal 10%)."
 )
 """How well the probabilities hold, as simulated."""
-SAME = 1e-5
-"""Relative difference up to which scores are the same: vectors in single precision say no more."""
+SAME = 1e-5  # relative difference up to which scores are the same: vectors in single precision say no more
 
 
 @dataclass(frozen=True, repr=False)
@@ -392,11 +389,9 @@ class Ranking(Result):
         return tuple(Cited(f"{kind} {name}") for kind in kinds for name in self.by_query[kind].astype(str).unique())
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         return list(self.sentences)
 
     def text(self) -> str:
-        """The result in sentences."""
         return "\n".join([self.ranks.to_string(), *self.sentences, *self.notes])
 
 

@@ -38,8 +38,7 @@ from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.words import WordLists, in_order, load_words
 
-MOST_UNKNOWNS = 200
-"""Mean effects of lists beyond which the matrices of a design are too large."""
+MOST_UNKNOWNS = 200  # mean effects of lists beyond which the matrices of a design are too large
 
 
 @dataclass(frozen=True)
@@ -279,11 +278,9 @@ TYPICAL_SCALES: Mapping[str, Mapping[str, float] | float] = MappingProxyType(
 )
 """Scales in cosine distance for lists without distances: medians over the published tables of the posterior means of
 the crossed model (benchmarks/typical_scales.py). Single tables lie between a quarter and twice of most of them."""
-DRAWS = 300
-"""Posterior draws of a table's own scales."""
+DRAWS = 300  # posterior draws of a table's own scales
 FACTORS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0)
-LIMIT = 1000
-"""How many times the present length stands for a list without end."""
+LIMIT = 1000  # how many times the present length stands for a list without end
 SIZES = ("stereotype_words", "control_words", "protected_words")
 
 
@@ -355,7 +352,6 @@ class Plan(Result):
         return "; ".join(ways)
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         return [self.sentence]
 
     def table(self) -> pd.DataFrame:
@@ -539,8 +535,7 @@ def _effect(value: object) -> float:
     return float(value)
 
 
-Way = tuple[bool, bool, bool]
-"""Whether stereotype lists, control lists and protected words are varied."""
+Way = tuple[bool, bool, bool]  # whether stereotype lists, control lists and protected words are varied
 
 
 def _longest(design: Design, way: Way) -> int:

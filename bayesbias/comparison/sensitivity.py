@@ -25,20 +25,16 @@ from bayesbias.models.moments import Moments
 from bayesbias.models.results import Fit
 from bayesbias.models.spec import Gamma, ModelSpec
 
-DRAWS = 4000
-"""Draws of each fit under changed priors."""
-ALL = "all"
-"""All priors at once."""
-WIDEST = 1000
-"""Times that a prior is made wider and narrower, at most."""
+DRAWS = 4000  # draws of each fit under changed priors
+ALL = "all"  # all priors at once
+WIDEST = 1000  # times that a prior is made wider and narrower, at most
 MOST_SHIFT, MOST_SD_CHANGE = 0.5, 0.2
 """A prior matters if it moves the mean by more posterior sds than the former, or the sd by more than the latter."""
 LEAST_STEP = 0.25
 """In posterior sds: an end of an interval that moves by less than this may have crossed 0 by the noise of draws."""
 WORDS = ("word_mean", "attribute_effect", "interaction_effect", "connection_covariance")
 """What single words have; power-scaling asks for what stands above them."""
-MOST_POWER = 0.05
-"""Above this, scaling prior or likelihood moves a posterior noticeably."""
+MOST_POWER = 0.05  # above this, scaling prior or likelihood moves a posterior noticeably
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -80,7 +76,6 @@ class PriorSensitivity(Result):
         return bool(self.refits["matters"].any())
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         return [self.verdict]
 
     def table(self) -> pd.DataFrame:
@@ -231,8 +226,7 @@ def _power(result: Fit, spec: ModelSpec, contrast: str, drawn: FloatArray) -> pd
     return table.astype(dict.fromkeys(("parameter", "label", "diagnosis"), "string"))
 
 
-KINDS_OF_WORDS = (ALL, "attribute", "protected", "stereotype")
-"""Words that can be left out."""
+KINDS_OF_WORDS = (ALL, "attribute", "protected", "stereotype")  # words that can be left out
 COLUMNS = ["kind", "word", "list", "n", "mean", "sd", "shift", "shift_sd"]
 
 

@@ -39,10 +39,8 @@ Case = Literal["as-is", "fallback"]
 CASES = ("as-is", "fallback")
 LABELS = ["group", "attribute_class", "connection"]
 KEY = [*PAIR, "connection"]
-SAME = 1e-6
-"""Differences of distances below this are rounding of vectors in single precision."""
-PARTLY = 0.05
-"""Share of unchanged distances from which on a note says that there are such."""
+SAME = 1e-6  # differences of distances below this are rounding of vectors in single precision
+PARTLY = 0.05  # share of unchanged distances from which on a note says that there are such
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,9 @@ from bayesbias.words import STEREOTYPES
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-FEWEST = 200
-"""Words of the sample with a known value from which on the curves of the vocabulary are used."""
+FEWEST = 200  # words of the sample with a known value from which on the curves of the vocabulary are used
 KNOTS = (0.25, 0.5, 0.75)
-ENDS = (0.01, 0.99)
-"""Quantiles of the vocabulary's values: inner knots, and where the curves become straight lines."""
+ENDS = (0.01, 0.99)  # quantiles of the vocabulary's values: inner knots, and where the curves become straight lines
 FEWEST_CONTROLS = 8
 
 

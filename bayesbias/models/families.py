@@ -53,10 +53,8 @@ MomentsOf = Callable[[ModelSpec, Distances], Moments]
 LeaveOut = Callable[[str, int], tuple[list[str], Moments]]
 """From the kind of a word (protected or attribute) and its place to the connections left, and their moments."""
 Truth = dict[str, FloatArray]
-PAIRS_AT_ONCE = 1024
-"""Pairs whose draws are looked at together."""
-COMPONENTS = ("protected word", "attribute word", "word x group", "residual")
-"""Parts of the variance of distances."""
+PAIRS_AT_ONCE = 1024  # pairs whose draws are looked at together
+COMPONENTS = ("protected word", "attribute word", "word x group", "residual")  # parts of the variance of distances
 
 
 class Independent:
@@ -255,7 +253,6 @@ class Crossed(Independent):
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
-        """Whether a model is of this family."""
         return spec.crossed
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
@@ -266,7 +263,6 @@ class Crossed(Independent):
         return crossed_cells(data, scales, prior)
 
     def obstacle(self, spec: ModelSpec) -> str | None:
-        """Why the moments of a model are not known without chains, or None."""
         return marginal.obstacle(spec)
 
     def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, LeaveOut]:
@@ -289,7 +285,6 @@ class Related(Independent):
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
-        """Whether a model is of this family."""
         return spec.related
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
@@ -431,8 +426,7 @@ class Related(Independent):
         return value
 
 
-FAMILIES = (Related(), Crossed(), Independent())
-"""Every family of models."""
+FAMILIES = (Related(), Crossed(), Independent())  # every family of models
 
 
 def family_of(spec: ModelSpec) -> Independent:

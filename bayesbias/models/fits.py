@@ -67,10 +67,8 @@ def choose_engine(spec: ModelSpec, name: str) -> Engine:
 
 MOST_NUMBERS = 2**26
 """Draws times parameters of single words, or draws times pairs, that are held at most: half a gigabyte."""
-RELATED_NUMBERS = 2**24
-"""The same of the model of related words, which holds several arrays of this size at once."""
-FEWEST_DRAWS = 500
-"""Draws that a fit of a large table has at least."""
+RELATED_NUMBERS = 2**24  # the same of the model of related words, which holds several arrays of this size at once
+FEWEST_DRAWS = 500  # draws that a fit of a large table has at least
 AUTO, RELATED, FALLBACK = "auto", "related", "crossed"
 UNRELATED = (
     "The model 'crossed' takes different words for unrelated: for lists of one topic without bias its 89% intervals "

@@ -21,10 +21,8 @@ UNIT = ["protected_word", "attribute_word", "connection"]
 PRIOR = 0.25
 """Mean of the exponential prior of a frame's standard deviation, in standard deviations of control distances."""
 NODES = 400
-REACH = (1e-3, 200.0)
-"""Smallest and largest standard deviation that is looked at, in prior means."""
-FEW = 5
-"""Frames below which the size of their effect rests on the prior."""
+REACH = (1e-3, 200.0)  # smallest and largest standard deviation that is looked at, in prior means
+FEW = 5  # frames below which the size of their effect rests on the prior
 
 
 @dataclass(frozen=True)

@@ -240,10 +240,8 @@ def by_connection(cells: Cells, weights: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array((total.data, (total.row, word * cells.connections + connection)), shape=shape)
 
 
-FRAMES = "frames"
-"""Name of the group of a fit with templates."""
-NODES = 16
-"""Nodes that stand for the posterior of a factor; smooth functions of it are then exact to rounding."""
+FRAMES = "frames"  # name of the group of a fit with templates
+NODES = 16  # nodes that stand for the posterior of a factor; smooth functions of it are then exact to rounding
 
 
 class Functionals(Protocol):
@@ -308,11 +306,9 @@ class NormalFunctionals(Marginals):
         return NormalMixture(self.nodes[1], self.mean[None], np.sqrt(np.maximum(variance, 0.0)))
 
     def combined(self, matrix: sparse.csr_array | FloatArray) -> NormalFunctionals:
-        """Weighted sums (k, m) of the m quantities."""
         return replace(self, mean=matrix @ self.mean, roots=tuple(matrix @ root for root in self.roots))
 
     def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
-        """Joint draws (size, m)."""
         factors = draw_factors(self.grid, size, rng)
         standard = rng.standard_normal((size, self.roots[0].shape[1]))
         value = np.tile(self.mean, (size, 1))
@@ -329,24 +325,19 @@ class DrawnFunctionals:
 
     @cached_property
     def mean(self) -> FloatArray:
-        """Posterior means (m,)."""
         return self.values.mean(axis=0)
 
     @cached_property
     def sd(self) -> FloatArray:
-        """Posterior standard deviations (m,)."""
         return self.values.std(axis=0, ddof=1)
 
     def quantile(self, p: float) -> FloatArray:
-        """Posterior quantiles (m,) at one probability."""
         return np.quantile(self.values, p, axis=0)
 
     def below(self, x: FloatArray | float) -> FloatArray:
-        """Posterior probability (m,) of a value below x."""
         return (self.values < x).mean(axis=0)
 
     def combined(self, matrix: sparse.csr_array | FloatArray) -> DrawnFunctionals:
-        """Weighted sums (k, m) of the m quantities."""
         return DrawnFunctionals((matrix @ self.values.T).T)
 
     def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
@@ -429,15 +420,12 @@ class ConditionalFunctionals(Marginals):
 
     @property
     def mean(self) -> FloatArray:
-        """Posterior means (m,)."""
         return self.mixture.mean
 
     def combined(self, matrix: sparse.csr_array | FloatArray) -> ConditionalFunctionals:
-        """Weighted sums (k, m) of the m quantities."""
         return replace(self, combine=sparse.csr_array(matrix @ self.combine))
 
     def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
-        """Joint draws (size, m)."""
         share, variance, slope = self.kinds
         kind, filled = self.totals.kind.ravel(), self.totals.kind.ravel() >= 0
         own, total = kind[filled], self.totals.total.ravel()[filled]
@@ -479,12 +467,9 @@ def related_functionals(spec: ModelSpec, data: Distances, cells: Cells, weights:
     return NormalFunctionals(mean, roots, classes, factor_posterior(spec, data))
 
 
-FEWEST_POINTS, POINTS = 250, 1000
-"""Draws of the scales that stand for their posterior: fewest and most."""
-NUMBERS = 2**22
-"""Sums times points that are kept, as far as there are points enough."""
-FEW_TERMS = 6
-"""Parts of a sum whose products are looked up pair by pair."""
+FEWEST_POINTS, POINTS = 250, 1000  # draws of the scales that stand for their posterior: fewest and most
+NUMBERS = 2**22  # sums times points that are kept, as far as there are points enough
+FEW_TERMS = 6  # parts of a sum whose products are looked up pair by pair
 
 
 @dataclass(frozen=True)

@@ -44,14 +44,11 @@ from bayesbias.models.related import (
 from bayesbias.models.spec import ModelSpec
 from bayesbias.words import OWN
 
-POINTS = 1024
-"""Points of the scales: the last stage of importance sampling, or draws of all chains."""
+POINTS = 1024  # points of the scales: the last stage of importance sampling, or draws of all chains
 CHAINS = 4
-BLOCK = 256
-"""Points that are looked at at once."""
+BLOCK = 256  # points that are looked at at once
 
-Moments = tuple[FloatArray, FloatArray]
-"""Mean (K,) and covariance (K, K)."""
+Moments = tuple[FloatArray, FloatArray]  # mean (K,) and covariance (K, K)
 
 
 @dataclass(frozen=True)

@@ -108,8 +108,7 @@ def run_nuts(model: pymc.Model, chains: int, draws: int, rng: np.random.Generato
     )
 
 
-SHARP = 6
-"""Variance of cell means over that of their noise from which on cells are drawn directly."""
+SHARP = 6  # variance of cell means over that of their noise from which on cells are drawn directly
 _HELPERS = ("cell_raw", "m_raw", "connection_sd_raw", "attribute_sd_raw", "interaction_raw")
 """Variables that only help the sampler."""
 
@@ -241,10 +240,8 @@ def _means_with_intercept(spec: ModelSpec, connections: int) -> Any:
     return mean
 
 
-ETA = 2.0
-"""Of the LKJ prior: mildly in favour of uncorrelated components."""
-SHARP_COMPONENT = 2.0
-"""A level is drawn directly where its units differ by so many times the noise of one, in variance."""
+ETA = 2.0  # of the LKJ prior: mildly in favour of uncorrelated components
+SHARP_COMPONENT = 2.0  # a level is drawn directly where its units differ by so many times the noise of one, in variance
 
 
 @dataclass(frozen=True)

@@ -39,21 +39,16 @@ from bayesbias.models.results import Draws
 from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
 from bayesbias.words import STEREOTYPES
 
-MOST_CELLS = 5000
-"""Cells beyond which their covariance matrix is not made; a fit needs none."""
-MOST_PROTECTED = 2000
-"""Protected words beyond which the density of words left out is not computed."""
+MOST_CELLS = 5000  # cells beyond which their covariance matrix is not made; a fit needs none
+MOST_PROTECTED = 2000  # protected words beyond which the density of words left out is not computed
 MOST_NUMBERS_OF_LISTS = 2**28
 """Numbers of the similarities and correlations of lists, for each two of them, beyond which a fit is refused."""
-MOST_WORDS = 5000
-"""Attribute words beyond which a matrix of them is too large; a fit needs none."""
-NUMBERS_AT_ONCE = 2**22
-"""Numbers of draws of distances that are looked at at once."""
+MOST_WORDS = 5000  # attribute words beyond which a matrix of them is too large; a fit needs none
+NUMBERS_AT_ONCE = 2**22  # numbers of draws of distances that are looked at at once
 LEAST_SCATTER = 1e-12
 FLOOR = 1e-6
 """Smallest variance of a combination of protected words, as a share of the largest: vectors are in half precision."""
-JITTER = 1e-9
-"""Share of the mean variance that is added to that of every cell where a density is asked for."""
+JITTER = 1e-9  # share of the mean variance that is added to that of every cell where a density is asked for
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,7 @@ class Draws:
 
 EFFECTS = ("attribute_effect", "interaction_effect")
 """What single attribute words have. Our own engines draw these exactly, given the scales and means."""
-MEANS = ("word_mean", *EFFECTS)
-"""Variables whose sum is the mean of a row."""
+MEANS = ("word_mean", *EFFECTS)  # variables whose sum is the mean of a row
 
 
 def at_rows(name: str, values: FloatArray, places: Mapping[str, IntArray], leading: int = 2) -> FloatArray:
@@ -105,8 +104,7 @@ class DrawsOfWords:
 
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
 SAMPLERS = {"nuts": ("pymc", "nutpie")}
-ADJUSTMENT = "adjustment"
-"""Group of a fit of adjusted distances."""
+ADJUSTMENT = "adjustment"  # group of a fit of adjusted distances
 
 
 def assemble(
