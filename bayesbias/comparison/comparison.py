@@ -133,21 +133,8 @@ class Comparison(Result):
     @cached_property
     def data(self) -> Distances:
         """The pairs, with the distances of the first embedding."""
-        constant = self.posterior["constant_data"].to_dataset()
-        word, connection, attribute = (
-            constant[f"{name}_index"].to_numpy().astype(np.intp) for name in ("word", "connection", "attribute")
-        )
-        return Distances(
-            protected_words=constant["protected_word"].to_numpy().astype(str),
-            connections=constant["connection"].to_numpy().astype(str),
-            groups=constant["group"].to_numpy().astype(str),
-            word=word,
-            connection=connection,
-            attribute=attribute,
-            attribute_words=constant["attribute_word"].to_numpy().astype(str),
-            attribute_class=constant["attribute_class"].to_numpy().astype(str),
-            y=self.distances[:, 0],
-        )
+        every = Fit(self.posterior).data
+        return replace(every, y=self.distances[:, 0], relatedness=None, coverage=None, adjusted="")
 
     @property
     def distances(self) -> FloatArray:
@@ -509,10 +496,10 @@ class Comparison(Result):
 
     def place(self, before: str | None = None, after: str | None = None) -> int:
         """The place of a change among all, by its two embeddings; with two embeddings it need not be named."""
-        pairs = self.pairs
+        pairs: list[Any] = self.pairs
         if before is None and after is None and len(pairs) == 1:
             return 0
-        if isinstance(before, str) and isinstance(after, str) and (before, after) in pairs:
+        if (before, after) in pairs:
             return pairs.index((before, after))
         changes = ", ".join(f"{pair} to {other}" for pair, other in pairs)
         raise InputError(f"before is {shown(before)} and after is {shown(after)}: the changes are {changes}")
@@ -529,12 +516,8 @@ class Comparison(Result):
     def _labelled(self, sides: Sides) -> pd.DataFrame:
         """What the rows of sides are: the whole list, then words with their groups."""
         words, groups = self.data.protected_words[sides.kept], self.data.groups[sides.kept]
-        return pd.DataFrame(
-            {
-                "protected_word": pd.array([WHOLE, *words.tolist()], dtype="string"),
-                "group": pd.array([pd.NA, *(name or pd.NA for name in groups.tolist())], dtype="string"),
-            }
-        )
+        labels = {"protected_word": [WHOLE, *words], "group": [pd.NA, *(name or pd.NA for name in groups)]}
+        return pd.DataFrame(labels, dtype="string")
 
     def _changes(
         self,

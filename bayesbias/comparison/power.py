@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -103,10 +103,10 @@ class Question:
 
     def answer(self, design: Design) -> PlannedSize:
         """Width and power of a design."""
-        return _planned(design.sizes, contrast_sd(design, self), self.effect, self.prob)
+        return _size_of(design.sizes, contrast_sd(design, self), self.effect, self.prob)
 
 
-def _planned(sizes: tuple[int, int, int], sd: FloatArray, effect: float, prob: float) -> PlannedSize:
+def _size_of(sizes: tuple[int, int, int], sd: FloatArray, effect: float, prob: float) -> PlannedSize:
     """Width and power of an interval, averaged over the posterior sds of a contrast."""
     z = ndtri((1 + prob) / 2)
     with np.errstate(divide="ignore"):
@@ -423,35 +423,20 @@ def plan(
     design = design_of(data, first, second)
     question = Question(valid.index(first), valid.index(second), effect, prob, draws, mean_sd)
     stereotype, control, _ = design.sizes
-    ways: dict[str, Way] = {"protected words": (False, False, True), "all": (True, True, True)}
+    varied: dict[str, Varied] = {"protected words": (False, False, True), "all": (True, True, True)}
     if control:
-        ways = {"stereotype and control lists" if stereotype else "control lists": (True, True, False)} | ways
+        varied = {"stereotype and control lists" if stereotype else "control lists": (True, True, False)} | varied
     if stereotype:
-        ways = {"stereotype lists": (True, False, False)} | ways
-    needed, curve = [], []
-    for name, way in ways.items():
-        longest = _longest(design, way)
+        varied = {"stereotype lists": (True, False, False)} | varied
+    ways = []
+    for name, which in varied.items():
+        changed = {key for key, longer in zip(SIZES, which, strict=True) if longer}
 
-        def sized(length: int, way: Way = way) -> PlannedSize:
-            return question.answer(_grown(design, way, length))
+        def sized(length: int, which: Varied = which) -> PlannedSize:
+            return question.answer(_grown(design, which, length))
 
-        fixed = {key for key, varied in zip(SIZES, way, strict=True) if varied}
-        needed.append(_needed(name, sized, longest, LIMIT * longest, power, fixed))
-        curve += [
-            {"varied": name, "factor": factor, **asdict(sized(max(1, int(factor * longest + 0.5))))}
-            for factor in FACTORS
-        ]
-    return Plan(
-        first=first,
-        second=second,
-        effect=effect,
-        prob=prob,
-        power=power,
-        scales_from=source,
-        present=question.answer(design),
-        needed=pd.DataFrame(needed).astype(dict.fromkeys(SIZES, "Int64")),
-        curve=pd.DataFrame(curve),
-    )
+        ways.append(Way(name, sized, _longest(design, which), changed))
+    return _planned(question.answer(design), ways, first, second, effect, prob, power, source)
 
 
 def _related(source: object) -> tuple[ModelSpec, Distances] | None:
@@ -484,49 +469,60 @@ def _related_plan(
 
     def answer(lengths: FloatArray, alike: bool) -> PlannedSize:
         variance = np.einsum("ma,ab,mb->m", factors, design.variance(lengths, alike), factors)
-        return _planned(design.sizes(lengths), np.sqrt(np.maximum(variance, 0.0)), effect, prob)
+        return _size_of(design.sizes(lengths), np.sqrt(np.maximum(variance, 0.0)), effect, prob)
 
-    ways = {
-        name: ((design.stereotype & stereotype) | (~design.stereotype & design.contrasted & control), alike)
-        for name, (stereotype, control, alike) in WAYS.items()
-        if not control or (~design.stereotype & design.contrasted).any()
-    }
-    needed, curve = [], []
-    for name, (varied, alike) in ways.items():
+    controls, ways = ~design.stereotype & design.contrasted, []
+    for name, (stereotype, control, alike) in WAYS.items():
+        varied = (design.stereotype & stereotype) | (controls & control)
 
         def sized(percent: int, varied: NDArray[np.bool_] = varied, alike: bool = alike) -> PlannedSize:
             return answer(np.where(varied, np.maximum(1, np.round(now * (percent / 100))), now), alike)
 
-        curve += [{"varied": name, "factor": factor, **asdict(sized(int(100 * factor)))} for factor in FACTORS]
         both = design.sizes(now), design.sizes(np.where(varied, LIMIT * now, now))
         changed = {key for key, short, long in zip(SIZES, *both, strict=True) if short != long}
-        needed.append(_needed(name, sized, 100, 100 * LIMIT, power, changed))
-    return Plan(
-        first=first,
-        second=second,
-        effect=effect,
-        prob=prob,
-        power=power,
-        scales_from="this table, words as related as in the vectors",
-        present=answer(now, True),
-        needed=pd.DataFrame(needed).astype(dict.fromkeys(SIZES, "Int64")),
-        curve=pd.DataFrame(curve),
-    )
+        if not control or controls.any():
+            ways.append(Way(name, sized, 100, changed))
+    source = "this table, words as related as in the vectors"
+    return _planned(answer(now, True), ways, first, second, effect, prob, power, source)
 
 
-def _needed(
-    name: str, sized: Callable[[int], PlannedSize], present: int, most: int, power: float, varied: set[str]
-) -> dict[str, Any]:
-    """A row of ``Plan.needed``: the fewest steps that show the difference, by bisection, since power grows with lists.
+class Way(NamedTuple):
+    """A way to lengthen lists: lists by their length in steps, how many these are now, and which numbers change."""
 
-    ``present`` is how many steps the lists are long now, ``most`` how many stand for lists without end.
-    """
-    answer = sized(most)
-    if answer.power < power:
-        row = {key: pd.NA if key in varied else value for key, value in asdict(answer).items()}
-        return {"varied": name, "factor": float("nan"), **row, "reachable": False}
-    fewest = 1 + bisect_left(range(1, most), True, key=lambda steps: sized(steps).power >= power)
-    return {"varied": name, "factor": fewest / present, **asdict(sized(fewest)), "reachable": True}
+    name: str
+    sized: Callable[[int], PlannedSize]
+    now: int
+    varied: set[str]
+
+
+def _planned(
+    present: PlannedSize,
+    ways: Sequence[Way],
+    first: str,
+    second: str,
+    effect: float,
+    prob: float,
+    power: float,
+    source: str,
+) -> Plan:
+    """The fewest words that show the difference in each way, by bisection, since power grows with every list."""
+    needed, curve = [], []
+    for name, sized, now, varied in ways:
+
+        def shows(length: int, sized: Callable[[int], PlannedSize] = sized) -> bool:
+            return sized(length).power >= power
+
+        endless = asdict(sized(LIMIT * now))
+        row = {"varied": name, "factor": float("nan"), "reachable": False, **endless, **dict.fromkeys(varied, pd.NA)}
+        if endless["power"] >= power:
+            fewest = 1 + bisect_left(range(1, LIMIT * now), True, key=shows)
+            row = {"varied": name, "factor": fewest / now, "reachable": True, **asdict(sized(fewest))}
+        needed.append(row)
+        lengths = {factor: max(1, int(factor * now + 0.5)) for factor in FACTORS}
+        curve += [{"varied": name, "factor": factor, **asdict(sized(size))} for factor, size in lengths.items()]
+    columns = ["varied", "factor", *SIZES, "width", "power", "reachable"]
+    table = pd.DataFrame(needed, columns=columns).astype(dict.fromkeys(SIZES, "Int64"))
+    return Plan(first, second, effect, prob, power, source, present, table, pd.DataFrame(curve))
 
 
 def _effect(value: object) -> float:
@@ -535,16 +531,16 @@ def _effect(value: object) -> float:
     return float(value)
 
 
-Way = tuple[bool, bool, bool]  # whether stereotype lists, control lists and protected words are varied
+Varied = tuple[bool, bool, bool]  # whether stereotype lists, control lists and protected words are varied
 
 
-def _longest(design: Design, way: Way) -> int:
+def _longest(design: Design, way: Varied) -> int:
     """Words of the longest list among those varied."""
     lists, sets = _varied(design, way)
     return int(np.concatenate([design.words[lists], design.protected[sets]]).max())
 
 
-def _grown(design: Design, way: Way, longest: int) -> Design:
+def _grown(design: Design, way: Varied, longest: int) -> Design:
     """The design with the longest of the varied lists as long as asked, the others in proportion; none is empty."""
     (lists, sets), now = _varied(design, way), _longest(design, way)
 
@@ -555,7 +551,7 @@ def _grown(design: Design, way: Way, longest: int) -> Design:
     return replace(design, words=sized(design.words, lists), protected=sized(design.protected, sets))
 
 
-def _varied(design: Design, way: Way) -> tuple[IntArray, IntArray]:
+def _varied(design: Design, way: Varied) -> tuple[IntArray, IntArray]:
     stereotype, control, protected = way
     return np.where(design.stereotype, stereotype, control & design.contrasted), np.full(
         len(design.protected), protected
