@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import pandas as pd
@@ -41,8 +41,7 @@ ROWS = ["protected_word", "group", "contrast", "expected", "distance", "se", "wa
 PAIRS = ["first", "second", "difference", "overlap", "expected", "expected_low", "expected_high"]
 
 
-@dataclass(frozen=True)
-class ListMeans:
+class ListMeans(NamedTuple):
     """Distances and expected distances of protected words to attribute lists."""
 
     words: list[str]  # protected words, J, and their groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 Unit = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class Shared:
+class Shared(NamedTuple):
     """Words in both embeddings."""
 
     words: tuple[str, ...]  # in the order of the first; those that were wanted as they are written there

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,8 +39,7 @@ Model = str | Path | ModelSpec
 Done = Callable[[float], None]
 
 
-@dataclass(frozen=True)
-class _Score:
+class _Score(NamedTuple):
     """Pointwise log predictive densities of what was left out, how many Pareto k were high, how many stayed so."""
 
     elpd: FloatArray
@@ -49,8 +47,7 @@ class _Score:
     unresolved: int = 0
 
 
-@dataclass(frozen=True)
-class _Judged:
+class _Judged(NamedTuple):
     """A model with its scores by the unit that is left out and by pair; None where there is none."""
 
     name: str

@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise, permutations
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -47,8 +47,7 @@ if TYPE_CHECKING:
 Units = tuple[Hashable, ...]  # the words of a set, or its pairs of words
 
 
-@dataclass(frozen=True)
-class Pool:
+class Pool(NamedTuple):
     """Sets that share words, directly or through others."""
 
     size: int  # number of distinct units

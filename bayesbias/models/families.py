@@ -89,6 +89,7 @@ class Independent:
         return drawn_functionals(result.draws("word_mean"), cells, weights)
 
     def _given_scales(self, data: Distances, scales: Scales, prior: Normal) -> CellMeans | None:
+        """The means that cells share, given the scales; None where cells are tied."""
         return independent_cells(data, scales, prior)
 
     def obstacle(self, spec: ModelSpec) -> str | None:

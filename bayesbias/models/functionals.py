@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,8 @@ from bayesbias.models.related import (
     attribute_sets,
     cell_lists,
     components_for,
-    factor_posterior,
+    factors_of,
+    list_fields,
     refuse_many_cells,
     related_posterior,
     relatedness_for,
@@ -464,7 +465,7 @@ def related_functionals(spec: ModelSpec, data: Distances, cells: Cells, weights:
         list_correlations(parts.correlations, same, shares),
     )
     mean = weights @ np.where(cells.filled, cells.mean, 0.0).ravel()
-    return NormalFunctionals(mean, roots, classes, factor_posterior(spec, data))
+    return NormalFunctionals(mean, roots, classes, factors_of(spec, list_fields(data)))
 
 
 FEWEST_POINTS, POINTS = 250, 1000  # draws of the scales that stand for their posterior: fewest and most
@@ -472,8 +473,7 @@ NUMBERS = 2**22  # sums times points that are kept, as far as there are points e
 FEW_TERMS = 6  # parts of a sum whose products are looked up pair by pair
 
 
-@dataclass(frozen=True)
-class CellMeans:
+class CellMeans(NamedTuple):
     """Cells that are independent given the means that they share: what they need of the table, and these means."""
 
     totals: CellTotals

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -50,8 +50,7 @@ LEAST_SHARE, MAX_EXTRA = 0.1, 3
 """Effective points, as a share of those asked for, below which stages are added, and how many at most."""
 
 
-@dataclass(frozen=True)
-class Proposal:
+class Proposal(NamedTuple):
     """A mixture of two multivariate t distributions with one centre: root (d, d) of its scale matrix and a wide one."""
 
     centre: FloatArray
@@ -447,8 +446,7 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     return taker.into(Draws(by_chain, sampled.stats, attrs, notes), chains)
 
 
-@dataclass(frozen=True)
-class Explored:
+class Explored(NamedTuple):
     """A density by importance sampling, or by NUTS where the weights cannot be trusted."""
 
     points: WeightedPoints

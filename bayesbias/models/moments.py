@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +52,7 @@ BLOCK = 256  # points that are looked at at once
 Moments = tuple[FloatArray, FloatArray]  # mean (K,) and covariance (K, K)
 
 
-@dataclass(frozen=True)
-class ScalePoints:
+class ScalePoints(NamedTuple):
     """Points that stand for the posterior of a crossed model's scales."""
 
     places: dict[str, slice]  # scale to its columns of the points

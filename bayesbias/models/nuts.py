@@ -7,7 +7,6 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -244,8 +243,7 @@ ETA = 2.0  # of the LKJ prior: mildly in favour of uncorrelated components
 SHARP_COMPONENT = 2.0  # a level is drawn directly where its units differ by so many times the noise of one, in variance
 
 
-@dataclass(frozen=True)
-class JointDraws:
+class JointDraws(NamedTuple):
     """Draws of a joint model, for C components."""
 
     connection_mean: FloatArray  # (chain, draw, C, K)

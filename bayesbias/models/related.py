@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +52,7 @@ FLOOR = 1e-6
 JITTER = 1e-9  # share of the mean variance that is added to that of every cell where a density is asked for
 
 
-@dataclass(frozen=True)
-class RelatedPriors:
+class RelatedPriors(NamedTuple):
     """The priors of the model of related words."""
 
     factor: LogNormal
@@ -92,11 +92,6 @@ def related_posterior(spec: ModelSpec, data: Distances) -> RelatedPosterior:
     """The posterior of a model of related words; no pair of the table repeats."""
     sums = related_sums(data)
     return RelatedPosterior(priors_of(spec), sums, factors_of(spec, sums))
-
-
-def factor_posterior(spec: ModelSpec, data: Distances) -> FactorGrid:
-    """The posteriors of the factors alone: the scatter of words within lists informs them."""
-    return factors_of(spec, _list_fields(data))
 
 
 def factors_of(spec: ModelSpec, fields: ListFields | RelatedSums) -> FactorGrid:
@@ -164,8 +159,7 @@ def independent_words(sums: RelatedSums, data: Distances) -> dict[str, float]:
     return {"independent_protected_words": freedom + 1}
 
 
-@dataclass(frozen=True)
-class CellLists:
+class CellLists(NamedTuple):
     """The attribute words of cells."""
 
     word: IntArray  # protected word and connection of each cell, (cells,)
@@ -254,15 +248,11 @@ def components_for(relatedness: Relatedness, words: NDArray[np.str_]) -> Compone
 
 def distance_sd(data: Distances) -> float:
     """Standard deviation of a protected word's distances to the words of the vocabulary, on average."""
-    return _distance_sd(components_for(relatedness_for(data), data.protected_words))
-
-
-def _distance_sd(parts: Components) -> float:
+    parts = components_for(relatedness_for(data), data.protected_words)
     return float(np.sqrt((parts.loadings**2 @ parts.variances).mean()))
 
 
-@dataclass(frozen=True)
-class ListFields:
+class ListFields(NamedTuple):
     """The lists of a table, how their fields are correlated, and the scatter within their cells."""
 
     lists: CellLists
@@ -273,7 +263,7 @@ class ListFields:
     expected: FloatArray  # and that
 
 
-def _list_fields(data: Distances) -> ListFields:
+def list_fields(data: Distances) -> ListFields:
     """The lists of a table that knows how its words are related."""
     relatedness, lists = relatedness_for(data), checked_lists(data)
     parts = components_for(relatedness, data.protected_words)
@@ -299,7 +289,7 @@ def fields_of(
 
 def related_sums(data: Distances) -> RelatedSums:
     """A table's cells, the covariance of their means, and the scatter within them."""
-    fields = _list_fields(data)
+    fields = list_fields(data)
     lists = fields.lists
     sampled, families = relatedness_for(data).sampled_families(data.protected_words.tolist())
     return RelatedSums(
@@ -312,7 +302,7 @@ def related_sums(data: Distances) -> RelatedSums:
         correlations=fields.correlations,
         sampled=sampled,
         families=families,
-        distance_sd=_distance_sd(fields.parts),
+        distance_sd=distance_sd(data),
         freedom=fields.freedom,
         scatter=fields.scatter,
         expected=fields.expected,

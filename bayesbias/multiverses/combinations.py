@@ -35,7 +35,7 @@ from bayesbias.models import load_model
 from bayesbias.models.adjust import adjusted_table
 from bayesbias.models.fits import RELATED
 from bayesbias.models.functionals import Cells, cells_of, whole_weights
-from bayesbias.models.related import distance_sd, factor_posterior
+from bayesbias.models.related import distance_sd, factors_of, list_fields
 from bayesbias.models.spec import ModelSpec
 from bayesbias.multiverses.plans import (
     CONTRAST,
@@ -322,7 +322,7 @@ class Sources:
                 data, left_out = self._table(settings), settings["without"]
                 if left_out != NONE:
                     data = _without(data, left_out, settings["words"])
-                grid = factor_posterior(self.spec, data)
+                grid = factors_of(self.spec, list_fields(data))
                 # root mean squares, as in pools: one factor for all
                 self._prepared[key] = _Prepared(data, cells_of(data), np.sqrt(np.diag(grid.products)))
             except InputError as error:
