@@ -319,22 +319,20 @@ def diagnose(post: xr.DataTree) -> Verdict:
     remedy = "more draws, or engine='nuts', may help" if importance_ess == ess else "more draws may help"
     outside = float(result.tree.attrs["grid_mass_outside"]) if "grid_mass_outside" in result.tree.attrs else None
     balance, distances = known_balance(result), result.tree["observed_data/distance"].to_numpy()
-    coded = int((distances < MISSING_CODE).sum())
-    beyond = int((np.abs(distances) > LARGEST).sum())
-    checks = (
-        (bool(broken), f"{', '.join(broken)} holds draws that are not finite or do not vary"),
-        (np.isnan(ess), f"{chains * draws} draws are too few to judge convergence by"),
-        (coded > 0, f"{coded:,} values lie below -1, which published tables write where a distance is missing"),
-        (
-            beyond > MOST_BEYOND * len(distances),
+    faults = list(judged(r_hat, figure, divergences, pareto_k, remedy))
+    if broken:
+        faults.append(f"{', '.join(broken)} holds draws that are not finite or do not vary")
+    if np.isnan(ess):
+        faults.append(f"{chains * draws} draws are too few to judge convergence by")
+    if coded := int((distances < MISSING_CODE).sum()):
+        faults.append(f"{coded:,} values lie below -1, which published tables write where a distance is missing")
+    if (beyond := int((np.abs(distances) > LARGEST).sum())) > MOST_BEYOND * len(distances):
+        faults.append(
             f"{beyond:,} of {len(distances):,} values lie beyond {LARGEST}, where no cosine distance lies, and the "
-            "priors are for cosine distances",
-        ),
-        (
-            outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE,
-            f"posterior mass of about {outside or 0:.0e} lies outside the grid",
-        ),
-    )
+            "priors are for cosine distances"
+        )
+    if outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE:
+        faults.append(f"posterior mass of about {outside:.0e} lies outside the grid")
     return Verdict(
         engine=engine,
         chains=chains,
@@ -346,7 +344,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
         pareto_k=pareto_k,
         importance_ess=importance_ess,
         grid_mass_outside=outside,
-        faults=(*judged(r_hat, figure, divergences, pareto_k, remedy), *(why for failed, why in checks if failed)),
+        faults=tuple(faults),
         notes=tuple(_notes(result, balance)),
         balance=balance,
     )
@@ -360,16 +358,16 @@ def judged(
     remedy: str = "more draws may help",
 ) -> tuple[str, ...]:
     """Why draws with such figures should not be read; figures that are None are not judged."""
-    checks = (
-        (r_hat is not None and r_hat > MAX_R_HAT, f"the largest R-hat is {r_hat or 0:.3f}, above {MAX_R_HAT}"),
-        (
-            ess is not None and not ess >= MIN_ESS,
-            f"the smallest effective sample size is {ess or 0:.0f}, below {MIN_ESS} ({remedy})",
-        ),
-        (bool(divergences), f"{divergences} transitions diverged"),
-        (pareto_k is not None and pareto_k > MAX_PARETO_K, f"Pareto k is {pareto_k or 0:.2f}, above {MAX_PARETO_K}"),
-    )
-    return tuple(reason for failed, reason in checks if failed)
+    faults = []
+    if r_hat is not None and r_hat > MAX_R_HAT:
+        faults.append(f"the largest R-hat is {r_hat:.3f}, above {MAX_R_HAT}")
+    if ess is not None and not ess >= MIN_ESS:
+        faults.append(f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS} ({remedy})")
+    if divergences:
+        faults.append(f"{divergences} transitions diverged")
+    if pareto_k is not None and pareto_k > MAX_PARETO_K:
+        faults.append(f"Pareto k is {pareto_k:.2f}, above {MAX_PARETO_K}")
+    return tuple(faults)
 
 
 def mixing_faults(values: np.ndarray, stats: Mapping[str, Any]) -> tuple[str, ...]:

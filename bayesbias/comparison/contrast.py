@@ -210,13 +210,8 @@ def _told(words: pd.DataFrame) -> dict[str, list[str]]:
 def weat_effect_size(data: Distances) -> float | None:
     """WEAT's effect size d for two groups: positive where words are closer to the stereotypes of their own group.
 
-    The protected words of the groups are WEAT's targets, their stereotypes its attributes. None for another number of
-    groups, or where associations do not vary.
-
-    References
-    ----------
-    Caliskan, A., Bryson, J. J. and Narayanan, A. (2017). Semantics derived automatically from language corpora contain
-    human-like biases. Science 356(6334). https://doi.org/10.1126/science.aal4230
+    The protected words of the groups are WEAT's targets, their stereotypes its attributes (Caliskan et al. 2017,
+    https://doi.org/10.1126/science.aal4230). None for another number of groups, or where associations do not vary.
     """
     cells = cells_of(data)
     if len(cells.lists) != 2 or why_no_association(data, cells):

@@ -198,15 +198,12 @@ def _most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int
 
 
 def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, prob: float, seed: int) -> pd.DataFrame:
-    """How well clusters and a classifier find the groups again, before and after.
+    """How well clusters and a classifier find the groups again, before and after: ``SideEffects.recovery``.
 
     The dimensions of an embedding are correlated, so that a classifier finds the old side of words along any direction
     that is removed, meaningless ones too. The reference is what it finds of random groups of words, as large as the
-    given ones, when the differences of their means are removed from the first embedding.
-
-    Columns ``test`` (``cluster``: k-means, ``classify``: logistic regression in five-fold cross-validation), ``words``,
-    ``chance``, shares of words with Jeffreys intervals, ``before``, ``before_low``, ... ``after_high``, and
-    ``reference``, ``reference_low``, ``reference_high``: mean, smallest and largest share of ten random draws.
+    given ones, when the differences of their means are removed from the first embedding: mean, smallest and largest
+    share of ten random draws. Other intervals are Jeffreys'.
     """
     rng = np.random.default_rng(seed)
     rows, labels = _most_biased(shared, groups, count)

@@ -43,23 +43,13 @@ MOST_UNKNOWNS = 200  # mean effects of lists beyond which the matrices of a desi
 
 @dataclass(frozen=True)
 class PlannedSize:
-    """Lengths of word lists, and what an interval on them is like.
+    """Lengths of word lists, and what an interval on them is like."""
 
-    Attributes
-    ----------
-    stereotype_words, control_words, protected_words
-        Numbers of distinct words; control words are those of the lists in the contrast.
-    width
-        Mean width of the contrast's equal-tailed interval, in cosine distance.
-    power
-        Probability that the interval excludes 0 if the contrast is as large as was asked.
-    """
-
-    stereotype_words: int
-    control_words: int
+    stereotype_words: int  # numbers of distinct words
+    control_words: int  # of the lists in the contrast
     protected_words: int
-    width: float
-    power: float
+    width: float  # mean, of the contrast's equal-tailed interval, in cosine distance
+    power: float  # probability that the interval excludes 0 if the contrast is as large as was asked
 
 
 @dataclass(frozen=True)

@@ -133,10 +133,7 @@ class HalfNormal(_Scale):
 class HalfCauchy(_Scale):
     """The absolute value of a Cauchy variable around 0, with the median ``scale``, for a scale of unknown size.
 
-    References
-    ----------
-    Gelman, A. (2006). Prior distributions for variance parameters in hierarchical models. Bayesian Analysis 1(3).
-    https://doi.org/10.1214/06-BA117A
+    Gelman (2006), https://doi.org/10.1214/06-BA117A.
     """
 
     width: ClassVar[str] = "scale"
@@ -403,15 +400,13 @@ def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> Mod
         )
     content = tomllib.loads(spec.text)
     for name, prior in priors.items():
-        if name not in content["priors"]:
+        known = content["priors"].get(name)
+        if known is None:
             valid = ", ".join(content["priors"])
             raise InputError(f"priors: the model {spec.name!r} has no prior of {name!r}: valid are {valid}")
         if not isinstance(prior, Mapping):
-            raise InputError(
-                f"priors: that of {name!r} is {prior!r}: give a mapping, such as {content['priors'][name]}"
-            )
-        known = {} if "distribution" in prior else content["priors"][name]
-        content["priors"][name] = {**known, **prior}
+            raise InputError(f"priors: that of {name!r} is {prior!r}: give a mapping, such as {known}")
+        content["priors"][name] = {**({} if "distribution" in prior else known), **prior}
     text = _written(content)
     return _parsed(tomllib.loads(text), text, "priors")
 
