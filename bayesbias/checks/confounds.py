@@ -233,21 +233,18 @@ class Balance(Result):
         ``words``. Without control words or vectors a row is missing.
     contrasts
         One row for each contrast of associated with another list: ``difference`` of the mean values, ``overlap`` (share
-        of the two distributions that is common, in bins of half a zipf or half a standard deviation), ``expected``
-        (difference of the distances that the attribute predicts: by the curves of :func:`fit` with ``adjust`` where
-        there are vectors, else by the slope), ``distance`` (the difference that there is), ``warning``.
+        of the two distributions that is common), ``expected`` (difference of the distances that the attribute predicts:
+        by the curves of :func:`fit` with ``adjust`` where there are vectors, else by the slope), ``distance`` (the
+        difference that there is), ``warning``.
     pairs
-        One row for each two attribute lists: ``first``, ``second``, ``difference`` of their mean values, ``overlap``,
-        and what that predicts of the difference of a protected word's mean distances to them: ``expected`` (mean over
-        protected words), ``expected_low`` and ``expected_high`` (smallest and largest).
+        One row for each two attribute lists: ``first``, ``second``, ``difference``, ``overlap``, and ``expected``, with
+        its ends over protected words, ``expected_low`` and ``expected_high``.
     rows
-        One row for each protected word and contrast, and for its association (``contrast`` is then ``association``:
-        the mean distance to its own list, centred by word and by list, so that no list's nearness to all words counts):
-        ``expected``, ``distance``, ``se`` (standard error, attribute lists being exchangeable), ``warning`` (whether
-        ``expected`` is more than half of it).
+        One row for each protected word and contrast, and for its ``association``: ``expected``, ``distance``, ``se``
+        (standard error, attribute lists being exchangeable), ``warning`` (``expected`` is more than half of it).
     families
-        One row for protected words that are nearly one word, such as *he, him, his*: ``group``, ``words``, ``number``
-        of them, ``effective`` (effective number of words). Empty without vectors.
+        One row for protected words that are nearly one word, such as *he, him, his*: ``group``, ``words``, ``number``,
+        ``effective`` (effective number of words). Empty without vectors.
     notes
         What is to be read with the numbers.
     """
@@ -338,10 +335,8 @@ class Balances(Result):
         The contrasts of all of them, with ``embedding`` as first column.
     spreads
         One row a contrast that all embeddings have: ``difference_low`` and ``difference_high`` (the smallest and
-        largest difference of the lists' mean values), ``slope`` (mean over embeddings; that over the vocabulary where
-        there are vectors, else among control words), ``expected_sd`` and
-        ``distance_sd`` (standard deviation over embeddings of what the slope gives, and of the contrast itself),
-        ``warning``.
+        largest difference of the lists' mean values), ``slope`` (mean over embeddings), ``expected_sd`` and
+        ``distance_sd`` (standard deviation over embeddings of what the slope gives, and of the contrast), ``warning``.
     notes
         What is to be read with the numbers.
     """

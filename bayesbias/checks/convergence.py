@@ -96,10 +96,10 @@ scatter of close words makes intervals too narrow, too much makes them too wide.
 def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     """Observed against predicted scatter of control words, by the similarity of the words.
 
-    The squared difference of two words' distances to the protected words is predicted by the vectors: twice the
-    variance less the covariance, which the variogram gives. A variogram of the wrong shape gives ratios that differ
-    between dissimilar and close words; a ratio other than 1 of all pairs is a matter of scale, which ``sd_factor``
-    follows. Close words that scatter less than predicted mean that the intervals of lists of one topic are too narrow.
+    The variogram predicts the squared difference of two words' distances to the protected words. One of the wrong shape
+    gives ratios that differ between dissimilar and close words; a ratio other than 1 of all pairs is a matter of scale,
+    which ``sd_factor`` follows. Where close words scatter less than predicted, the intervals of lists of one topic are
+    too narrow.
 
     Parameters
     ----------
@@ -202,20 +202,15 @@ class Verdict(Result):
     engine, chains, draws
         What made the fit, and how many draws it kept in all.
     independent
-        Whether the engine draws independently, so that there is no R-hat.
+        Whether the engine draws independently.
     r_hat
         The largest rank-normalised R-hat of NUTS; None with a single chain, and where draws are independent.
     ess
         The smallest effective sample size of NUTS, bulk or tail, over all parameters. The other engines draw
         independently: the number of draws, or the effective number of importance points if that is smaller.
-    divergences
-        Divergent transitions; None where the engine has none.
-    pareto_k
-        Pareto k of importance weights; None where the engine uses none.
-    importance_ess
-        Effective number of importance points; None where the engine uses none.
-    grid_mass_outside
-        Posterior mass outside the grid; None where the engine uses no grid.
+    divergences, pareto_k, importance_ess, grid_mass_outside
+        Divergent transitions, Pareto k of importance weights and their effective number of points, posterior mass
+        outside the grid; None where the engine has no such thing.
     faults
         Why the fit should not be read; empty if it can be.
     notes

@@ -131,7 +131,6 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     DataFrame
         Columns ``connection``, ``component`` (protected word, attribute word, word x group, residual; those that the
         model has), ``mean``, ``sd``, ``low``, ``high``: shares, which add to 1 in each connection and draw.
-        Distances that share an attribute word are correlated by the second and third.
 
     Examples
     --------
@@ -208,9 +207,9 @@ def cluster_interval(
 ) -> ClusterInterval:
     """The interval of a contrast for the given protected words, attribute words being clusters.
 
-    The contrast is the mean over protected words of the difference of two cell means. Written as a sum over attribute
-    words, whose lists are independent samples, it has a variance without any model; a t quantile with Satterthwaite's
-    degrees of freedom gives the interval. It is the leave-one-word-out jackknife's.
+    The mean over protected words of the difference of two cell means is a sum over attribute words, whose lists are
+    independent samples: it has a variance without any model, that of the leave-one-word-out jackknife. A t quantile
+    with Satterthwaite's degrees of freedom gives the interval.
 
     Parameters
     ----------

@@ -285,7 +285,15 @@ def _by_differences(
     of_change = _drawn(matched.of(change), data, spec, engine, size, seeds[1], f"the change {label}")
     connection, words, moved = of_change
     fits = {name: post for name, (_, _, post) in (("levels", of_levels), ("change", of_change)) if post is not None}
-    weighted = [stats for post in fits.values() if "pareto_k" in (stats := Fit(post).stats)]
+    weighted, faults = [], []
+    for name, post in fits.items():
+        stats = Fit(post).stats
+        if "pareto_k" in stats:  # independent draws are judged by their weights
+            weighted.append(stats)
+            found = judged(ess=float(stats["importance_ess"]), pareto_k=float(stats["pareto_k"]))
+        else:
+            found = diagnose(post).faults
+        faults += [f"{label}, {name}: {fault}" for fault in found]
     notes = dict.fromkeys(note for post in fits.values() for note in Fit(post).notes)
     return ChangeDraws(
         *pair,
@@ -299,7 +307,7 @@ def _by_differences(
             for name, worst in (("pareto_k", max), ("importance_ess", min))
             if weighted
         },
-        faults=tuple(f"{label}, {name}: {fault}" for name, post in fits.items() for fault in _faults(post)),
+        faults=tuple(faults),
         notes=(*change_notes(data, change, fixed, label), *notes),
         engine=str(next(reversed(fits.values())).attrs["engine"]) if fits else "exact",
     )
@@ -385,14 +393,6 @@ def _scales(difference: xr.DataTree, data: Distances) -> dict[str, FloatArray]:
         placed[..., [labels[dim].index(label) for label in values[dim].to_numpy().tolist()]] = values.to_numpy()
         scales[name] = placed
     return scales
-
-
-def _faults(post: xr.DataTree) -> tuple[str, ...]:
-    """Why a fit should not be read; independent draws are judged by their weights."""
-    stats = Fit(post).stats
-    if "pareto_k" not in stats:
-        return diagnose(post).faults
-    return judged(ess=float(stats["importance_ess"]), pareto_k=float(stats["pareto_k"]))
 
 
 def _by_nuts(

@@ -95,16 +95,6 @@ def _neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Seq
     return pd.concat(pieces, ignore_index=True)
 
 
-def _mean_kept(by_word: pd.DataFrame, prob: float) -> pd.DataFrame:
-    """Means over words with t intervals within [0, 1]: ``kind``, ``k``, ``words``, ``kept``, ``low``, ``high``."""
-    rows = [
-        (kind, k, len(part), part["kept"].mean(), *mean_interval(part["kept"].to_numpy(), prob))
-        for (kind, k), part in by_word.groupby(["kind", "k"], sort=False)
-    ]
-    table = pd.DataFrame(rows, columns=["kind", "k", "words", "kept", "low", "high"])
-    return table.assign(low=table["low"].clip(0, 1), high=table["high"].clip(0, 1))
-
-
 FEWEST_JUDGEMENTS = 5
 SIMILARITY_COLUMNS = ["side", "spearman", "low", "high", "asked", "found"]
 
@@ -440,11 +430,10 @@ def side_effects(
     k
         Numbers of nearest neighbours.
     words
-        How many of the words most biased towards each group before are to be told apart afterwards (Gonen and Goldberg
-        took 500): at most, since all together are no more than a quarter of the vocabulary.
+        How many of the words most biased towards each group before are to be told apart afterwards, at most; all
+        together are no more than a quarter of the vocabulary.
     vocabulary
-        How many words of ``kv_a``, from its first on, count as neighbours and as biased words (Gonen and Goldberg took
-        50,000); None takes all.
+        How many words of ``kv_a``, from its first on, count as neighbours and as biased words; None takes all.
     prob
         Mass of the intervals.
     draws, seed
@@ -501,8 +490,12 @@ def side_effects(
             similar, reason = agreement(shared, pairs, prob, draws, rng)
         recovered, why = _recovery(shared, groups, words, prob, seed)
         done(4)
+    kept = [
+        (kind, k, len(part), part["kept"].mean(), *np.clip(mean_interval(part["kept"].to_numpy(), prob), 0, 1))
+        for (kind, k), part in by_word.groupby(["kind", "k"], sort=False)
+    ]
     return SideEffects(
-        neighbours=_mean_kept(by_word, prob),
+        neighbours=pd.DataFrame(kept, columns=["kind", "k", "words", "kept", "low", "high"]),
         neighbours_by_word=by_word,
         controls=_controls(compared, prob),
         similarity=similar,

@@ -68,14 +68,11 @@ def compare_models(
 ) -> pd.DataFrame:
     """How well models predict the distances of a word that they have not seen.
 
-    The headline is the sum over attribute words of log p(all distances of the word | all others): given the cells and
-    scales of a posterior draw the effects of a word are integrated out, and the draws are reweighted to the posterior
+    The headline is the sum over attribute words of log p(all distances of the word | all others): the effects of a word
+    (of a protected word its cell means) are integrated out in each draw, and the draws are reweighted to the posterior
     without the word. For related words it is known in closed form. Words whose weights cannot be trusted (Pareto k
     above 0.7) are left out in truth, by a refit. Leaving out single pairs flatters a model with effects of attribute
     words: the same word's other distances stay.
-
-    With ``unit="protected"`` it is the sum over protected words of log p(all distances of the word | all others): its
-    cell means are integrated out, given the effects of attribute words in each draw.
 
     Parameters
     ----------

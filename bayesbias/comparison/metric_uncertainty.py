@@ -98,8 +98,8 @@ class MetricUncertainty(Result):
     metric, value, optimum
         The metric on the words as they are, and the value of no bias.
     draws
-        (draws,): the metric on words drawn with replacement from each set. Pairs of words stay together, and sets that
-        share words are drawn together, so that a word is drawn for all sets that hold it.
+        (draws,): the metric on words drawn with replacement from each set. Pairs of words stay together, and a word is
+        drawn for all sets that hold it.
     prob
         Mass of the interval.
     leave_one_out
@@ -167,10 +167,9 @@ def bootstrap_metric(
 ) -> MetricUncertainty:
     """A classic metric with a bootstrap interval, each word left out, and its counterpart by the default model.
 
-    Words of a set are drawn with replacement, as many as it has; where sets share words, as many as they have together.
-    The interval is the percentile one. The metrics of one number treat words as given; this asks what other words of
-    the same kind would have said, and takes the words of a set for unrelated. The contrast beside it is that of
-    :func:`fit` with ``model="auto"``, for these target words: its interval knows which attribute words are similar.
+    What other words of the same kind would have said: words of a set are drawn with replacement, as many as it has (as
+    sets that share words have together), and taken for unrelated. The interval is the percentile one. The contrast
+    beside it is that of :func:`fit`, for these target words: its interval knows which attribute words are similar.
 
     Parameters
     ----------
@@ -183,9 +182,8 @@ def bootstrap_metric(
     prob
         Mass of the intervals.
     posterior
-        Whether to fit the default model to the query's distances. Target sets are its groups, and the attribute sets,
-        in order, their stereotypes (one attribute set is the first group's), so that the contrast associated -
-        different is negative where the first target set is nearer to the first attribute set.
+        Whether to fit the default model. Target sets are its groups, and the attribute sets, in order, their
+        stereotypes, so that associated - different is negative where a target set is nearer to its attribute set.
 
     References
     ----------
@@ -303,6 +301,7 @@ def word_lists_of(query: Query) -> WordLists | str:
 Aggregate = Literal["mean", "median", "max"]
 AGGREGATES: Mapping[str, Callable[..., FloatArray]] = {"mean": np.mean, "median": np.median, "max": np.max}
 METRICS = ("weat", "weat_effect_size", "rnd", "rnsb")
+BY_QUERY = ["embedding", "metric", "query", "value", "distance", "reason"]
 SURE = 0.95
 CALIBRATION = (
     "Of two equally biased embeddings, one is called less biased with a probability above .95 in 1 to 3% of word lists "
@@ -412,12 +411,9 @@ def rank(
     A score is the distance of a metric from its value of no bias, aggregated over queries and their sub-queries (with
     an optimum of 0 and the mean, the mean of absolute values of WEFE). Words that one of the embeddings lacks count as
     missing in all of them, and a query without a value in one is left out for all. Words are drawn with replacement,
-    the same for all embeddings and queries, so that the probabilities speak of other words of the same kind.
-
-    Of two equally biased embeddings, either is called less biased with probability above .95 in 1 to 3% of word lists
-    where their bias is within its own uncertainty of none, and in 12 to 16% where it is far from none (8 to 25 words,
-    simulated; nominal 10%). A score is a distance from no bias, whose draws near 0 are folded and lie further from 0
-    than the score does: probabilities near no bias are drawn towards one half, and the result's notes say so.
+    the same for all embeddings and queries, so that the probabilities speak of other words of the same kind. Near no
+    bias they are drawn towards one half, since draws of a distance from 0 are folded there; the notes say how often two
+    equally biased embeddings are told apart.
 
     Parameters
     ----------
@@ -474,7 +470,12 @@ def rank(
             notes |= dict.fromkeys(
                 f"{q}: {note}." for (q, _), entry in ready.items() for note in entry.found.twin_notes
             )
-            table = _by_query(label, ready)
+            rows = []
+            for (query, embedding), entry in ready.items():
+                found = entry.measure()
+                apart = abs(found.value - entry.metric.optimum)
+                rows.append((embedding, label, query, found.value, apart, found.reason))
+            table = pd.DataFrame(rows, columns=BY_QUERY)
             usable = _usable(table, notes)
             tables.append(table)
             by_embedding = table[table["query"].isin(usable)].groupby("embedding", sort=False)["distance"]
@@ -550,15 +551,6 @@ def _ready(
             for embedding, kv in embeddings.items():
                 ready[shown, embedding] = prepared(name, kv, part, options, how)
     return ready
-
-
-def _by_query(label: str, ready: Ready) -> pd.DataFrame:
-    """Values with their distance from no bias, a row each sub-query and embedding."""
-    rows = []
-    for (query, embedding), entry in ready.items():
-        found = entry.measure()
-        rows.append((embedding, label, query, found.value, abs(found.value - entry.metric.optimum), found.reason))
-    return pd.DataFrame(rows, columns=["embedding", "metric", "query", "value", "distance", "reason"])
 
 
 def _usable(table: pd.DataFrame, notes: dict[str, None]) -> list[str]:

@@ -94,10 +94,9 @@ def prior_sensitivity(
     """How much a whole-list contrast depends on the priors.
 
     The model is fitted again to the same distances with each prior in turn, and with all of them, ``factor`` times
-    wider and narrower: the sd of a normal or half-normal prior, the mean of an exponential one, the spread of a pooled
-    one. The prior of a Student t's degrees of freedom stays. The prior matters where a refit moves the contrast by
-    more than half a posterior sd, changes its sd by more than 20%, or decides whether its 89% interval excludes 0 (by
-    an end that moves at least a quarter of a posterior sd: less may be the noise of draws).
+    wider and narrower; that of a Student t's degrees of freedom stays. The prior matters where a refit moves the
+    contrast by more than half a posterior sd, changes its sd by more than 20%, or decides whether its 89% interval
+    excludes 0 (by an end that moves at least a quarter of a posterior sd: less may be the noise of draws).
 
     Parameters
     ----------
@@ -244,9 +243,8 @@ def influence(
 ) -> pd.DataFrame:
     """What leaving out each attribute word and each protected word does to a whole-list contrast.
 
-    The model is fitted again to the distances without the word. Nothing is drawn: given the scales the contrast is
-    normal, and its conditional moments are averaged over the scales, for all words at the same points. What noise is
-    left does not hide the influence of a single control word.
+    The model is fitted again to the distances without the word. Nothing is drawn: the contrast's moments given the
+    scales are averaged over these, for all words at the same points, so that no noise hides the influence of a word.
 
     Parameters
     ----------
@@ -265,10 +263,9 @@ def influence(
     DataFrame
         One row a word, the most influential first: ``kind`` (attribute or protected), ``word``, ``list`` (attribute
         class or group), ``n`` (its distances), ``mean`` and ``sd`` of the contrast without it, ``shift`` (without it
-        minus with it, cosine distance) and ``shift_sd`` (in posterior sds of the contrast with all words). ``attrs``
-        holds ``first``, ``second``, ``mean``, ``sd`` (with all words), ``population`` (``"given"`` where words are
-        related, else ``"similar"``, as in :func:`contrasts`) and ``left_out``: kind, word and reason for each word
-        without which there is no contrast.
+        minus with it, cosine distance) and ``shift_sd`` (in posterior sds with all words). ``attrs`` holds ``first``,
+        ``second``, ``mean``, ``sd`` (with all words), ``population`` (as in :func:`contrasts`) and ``left_out``: kind,
+        word and reason for each word without which there is no contrast.
 
     Examples
     --------

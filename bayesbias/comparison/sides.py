@@ -117,17 +117,13 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     records = {str(name): stored_coverage(table) for name, table in tables.items()}
     coverage = {name: record.as_dict() for name, record in records.items() if record is not None}
     notes = [note for name, table in read.items() for note in _left_over(name, table, joined)]
-    outside = dict(zip(read, ((distances < 0) | (distances > 2)).sum(axis=0), strict=True))
-    notes += [
-        *_conflicts(first, others),
-        *(
-            f"{count:,} of {len(distances):,} values of {name} lie outside [0, 2], where no cosine distance lies."
-            for name, count in outside.items()
-            if count
-        ),
-        *_case_notes(read, case),
-        *_sizes(coverage),
-    ]
+    if moved := _moved(first, others):
+        notes.append(f"The tables have other groups for {listed(sorted(moved))}; those of the first count.")
+    for name, count in zip(read, ((distances < 0) | (distances > 2)).sum(axis=0), strict=True):
+        if count:
+            place = "lie outside [0, 2], where no cosine distance lies"
+            notes.append(f"{count:,} of {len(distances):,} values of {name} {place}.")
+    notes += [*_case_notes(read, case), *_sizes(coverage)]
     return Matched(pairs, tuple(read), distances, tuple(notes), coverage)
 
 
@@ -181,13 +177,13 @@ def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[str
     ]
 
 
-def _conflicts(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> list[str]:
-    """A note on protected words that stand in another group of another table."""
+def _moved(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> set[str]:
+    """Protected words that stand in another group of another table."""
     own, moved = _group_of_word(first), set[str]()
     for other in others:
         theirs = _group_of_word(other).reindex(own.index)
         moved |= set(own.index[theirs.notna() & (theirs != "") & (own != "") & (theirs != own)])
-    return [f"The tables have other groups for {listed(sorted(moved))}; those of the first count."] if moved else []
+    return moved
 
 
 def _sizes(coverage: Mapping[str, Mapping[str, Any]]) -> list[str]:

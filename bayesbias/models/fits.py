@@ -94,27 +94,25 @@ def fit(
     ----------
     table
         A distance table (:func:`distance_table`, :func:`read_distance_table`). The values need only be finite. Of words
-        in sentences the means over templates are fitted; the templates are a random effect of each connection's mean,
-        which is integrated over, so that intervals are for templates like these. Repeats are not counted as data.
+        in sentences the means over templates are fitted; the templates are a random effect, which is integrated over,
+        so that intervals are for templates like these.
     model
         A name that :func:`list_models` shows, the path of a TOML file, or a loaded model. ``"auto"`` is ``"related"``
         where the table carries relatedness (:func:`distance_table` adds it), else ``"crossed"``, which takes different
         words for unrelated and says so.
     engine
-        ``"auto"`` takes the fastest engine that is exact for the model; ``"exact"`` (independent draws by
-        quadrature), ``"marginal"`` (crossed models: importance sampling of the scales, everything else exact) or
-        ``"nuts"`` (PyMC).
+        ``"auto"`` takes the fastest that is exact for the model; ``"exact"`` (independent draws by quadrature),
+        ``"marginal"`` (crossed models: importance sampling of the scales, all else exact) or ``"nuts"`` (PyMC).
     draws
         Draws in all, split evenly over ``chains``. Fewer are made, but at least 500, where these times the parameters
         of single words are more than 2**26 numbers (half a gigabyte; of the model ``related`` 2**24); notes say so.
     seed
         Seed of the draws; None takes a fresh one. Either way it is recorded in the result.
     adjust
-        An attribute of words that distances are adjusted for: ``"frequency"``, ``"length"`` (letters), or a mapping
-        with one entry, the name of an attribute of your own and the number of each word. From each distance its
-        expectation at the word's value is subtracted: with vectors a smooth curve for each protected word over the
-        vocabulary's sample, without them a common slope estimated from the control words, whose uncertainty is in the
-        posterior. :func:`adjustment` shows contrasts before and after. Attribute words without a value are left out.
+        An attribute of words that distances are adjusted for, as in :func:`balance`. From each distance its expectation
+        at the word's value is subtracted: with vectors a smooth curve for each protected word over the vocabulary's
+        sample, without them a common slope estimated from the control words, whose uncertainty is in the posterior.
+        :func:`adjustment` shows contrasts before and after. Attribute words without a value are left out.
     frequencies
         Where frequencies come from, as in :func:`balance`.
     priors

@@ -154,7 +154,17 @@ def _stage(log_density: Density, proposal: Proposal, count: int, rng: np.random.
     stretch = np.sqrt(DEGREES / (-2 * np.log(uniform[:, 1] * uniform[:, 2])))
     stretch[uniform[:, 0] < WIDE_SHARE] *= WIDER
     points: FloatArray = proposal.centre + (stretch[:, None] * ndtri(uniform[:, 3:])) @ proposal.root.T
-    log_ratio = log_density(points) - _log_proposal(proposal, points)
+    # log density of the mixture of two multivariate t distributions
+    standard = np.linalg.solve(proposal.root, (points - proposal.centre).T)
+    squares = (standard**2).sum(axis=0)
+    constant = gammaln((DEGREES + size) / 2) - gammaln(DEGREES / 2) - size / 2 * np.log(DEGREES * np.pi)
+    constant -= np.linalg.slogdet(proposal.root)[1]
+    narrow, wide = (
+        -(DEGREES + size) / 2 * np.log1p(squares / (DEGREES * scale**2)) - size * np.log(scale)
+        for scale in (1.0, WIDER)
+    )
+    mixture = constant + np.logaddexp(np.log1p(-WIDE_SHARE) + narrow, np.log(WIDE_SHARE) + wide)
+    log_ratio = log_density(points) - mixture
     # weights are over the density of the whole mixture, whichever part a point came from: none can be more than
     # 1 / WIDE_SHARE times the weight by the wide part alone
     log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
@@ -171,22 +181,6 @@ def smoothed_weights(log_ratio: FloatArray) -> tuple[FloatArray, float]:
     # it takes minus the log weights, as leave-one-out has them (the ratio is then 1 / likelihood)
     smoothed, k = array_stats.psislw(-log_ratio)
     return np.exp(smoothed - logsumexp(smoothed)), float(k)
-
-
-def _log_proposal(proposal: Proposal, points: FloatArray) -> FloatArray:
-    """Log density of the mixture of two multivariate t distributions at points."""
-    size = len(proposal.centre)
-    standard = np.linalg.solve(proposal.root, (points - proposal.centre).T)
-    squares = (standard**2).sum(axis=0)
-    constant = gammaln((DEGREES + size) / 2) - gammaln(DEGREES / 2) - size / 2 * np.log(DEGREES * np.pi)
-    constant -= np.linalg.slogdet(proposal.root)[1]
-
-    def t(scale: float) -> FloatArray:
-        value: FloatArray = -(DEGREES + size) / 2 * np.log1p(squares / (DEGREES * scale**2)) - size * np.log(scale)
-        return value
-
-    value: FloatArray = constant + np.logaddexp(np.log1p(-WIDE_SHARE) + t(1.0), np.log(WIDE_SHARE) + t(WIDER))
-    return value
 
 
 def _refit(drawn: WeightedPoints) -> Proposal:
