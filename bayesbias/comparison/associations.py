@@ -67,7 +67,6 @@ class Rows:
     whole: Functionals  # one quantity: the whole list
     words: Functionals  # one for each protected word that has a row
     kept: NDArray[np.bool_]  # which protected words (J,) have one
-    weights: FloatArray  # of each word in the whole list, (J,)
     kind: str  # one of ROWS
     notes: tuple[str, ...] = ()  # on what the rows could not be
 
@@ -123,15 +122,14 @@ def _difference_rows(result: Fit, cells: Cells, first: str, second: str) -> Rows
     names = data.connections.tolist()
     places = [names.index(first), names.index(second)]
     kept = cells.filled[:, places].all(axis=1)
-    weights = whole_weights(data, kept)
     if not kept.any():
         draws = result.draws("connection_mean")
         whole = DrawnFunctionals((draws[:, places[0]] - draws[:, places[1]])[:, None])
-        return Rows(whole, DrawnFunctionals(np.empty((len(draws), 0))), kept, weights, DIFFERENCE)
+        return Rows(whole, DrawnFunctionals(np.empty((len(draws), 0))), kept, DIFFERENCE)
     chosen = np.flatnonzero(kept)
     between = difference_weights(cells, chosen, *(np.full(len(chosen), place) for place in places))
     words = functionals_of(result, cells, between)
-    return Rows(words.combined(weights[kept][None]), words, kept, weights, DIFFERENCE)
+    return Rows(words.combined(whole_weights(data, kept)[kept][None]), words, kept, DIFFERENCE)
 
 
 def _association_rows(result: Fit, cells: Cells, kind: str) -> Rows:
@@ -161,7 +159,7 @@ def _association_rows(result: Fit, cells: Cells, kind: str) -> Rows:
             f"One stereotype word only was found for {listed(single)}: how far another one would lie is known from "
             "the vocabulary and the other lists alone."
         )
-    return Rows(raw.combined(weights[words][None]), shown, kept, weights, kind, tuple(notes))
+    return Rows(raw.combined(weights[words][None]), shown, kept, kind, tuple(notes))
 
 
 def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word") -> pd.DataFrame:

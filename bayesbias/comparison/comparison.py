@@ -26,6 +26,7 @@ from bayesbias.comparison.associations import (
     Parts,
     control_of_parts,
     decomposable,
+    decomposition_weights,
     tabulated,
     why_no_association,
 )
@@ -38,7 +39,6 @@ from bayesbias.comparison.sides import (
     drawn_joint,
     fixed_values,
     known_changes,
-    part_sums,
     row_sums,
     stack,
 )
@@ -395,13 +395,13 @@ class Comparison(Result):
         """
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
         second = control_of_parts(list(self.connections), second)
-        sums, weights = part_sums(self.data, self.cells[0], second)
-        names = self.data.protected_words
+        kept, weights, combine, first_parts = decomposition_weights(self.data, self.cells[0], second)
+        sums, names = Sums(combine, first_parts, kept, RAW), self.data.protected_words
         pieces = {}
         labels = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
         for number in self._chosen(change):
             words = self._standardised(self._sides(sums, number), number, 0.0, standardise).change
-            whole = words.combined(np.kron(WHOLE_OF_WORDS, weights))
+            whole = words.combined(np.kron(WHOLE_OF_WORDS, weights[kept]))
             if self.population == SIMILAR:
                 places = [self.connections.index(name) for name in (OWN, OTHER, second)]
                 of_whole = [
@@ -411,7 +411,7 @@ class Comparison(Result):
                 ends = np.zeros(len(labels))
                 sides = Sides(DrawnFunctionals(np.hstack(of_whole)), ends, ends, np.zeros(0, dtype=bool), RAW)
                 whole = self._standardised(sides, number, 0.0, standardise).change
-            parts = Parts(labels, (*PARTS_OF_WORD, labels[-1]), whole, words, sums.kept)
+            parts = Parts(labels, (*PARTS_OF_WORD, labels[-1]), whole, words, kept)
             pieces[number] = tabulated(parts, names, prob).rename(columns={"p_closer": "p_below_zero"})
         table = self._joined(pieces, ("before", "after"))
         table.attrs = {
@@ -419,7 +419,7 @@ class Comparison(Result):
             "prob": prob,
             "population": self.population,
             "unit": SPREADS if standardise else DISTANCE,
-            "left_out": names[~sums.kept].tolist(),
+            "left_out": names[~kept].tolist(),
             **carried_labels(self.labels),
         }
         return table

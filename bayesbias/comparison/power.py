@@ -423,9 +423,9 @@ def plan(
         changed = {key for key, longer in zip(SIZES, which, strict=True) if longer}
 
         def sized(length: int, which: Varied = which) -> PlannedSize:
-            return question.answer(_grown(design, which, length))
+            return question.answer(_grown(design, which, length)[0])
 
-        ways.append(Way(name, sized, _longest(design, which), changed))
+        ways.append(Way(name, sized, _grown(design, which)[1], changed))
     return _planned(question.answer(design), ways, first, second, effect, prob, power, source)
 
 
@@ -524,28 +524,20 @@ def _effect(value: object) -> float:
 Varied = tuple[bool, bool, bool]  # whether stereotype lists, control lists and protected words are varied
 
 
-def _longest(design: Design, way: Varied) -> int:
-    """Words of the longest list among those varied."""
-    lists, sets = _varied(design, way)
-    return int(np.concatenate([design.words[lists], design.protected[sets]]).max())
+def _grown(design: Design, way: Varied, longest: int | None = None) -> tuple[Design, int]:
+    """The design with the longest of the varied lists as long as asked, and how long it is now.
 
-
-def _grown(design: Design, way: Varied, longest: int) -> Design:
-    """The design with the longest of the varied lists as long as asked, the others in proportion; none is empty."""
-    (lists, sets), now = _varied(design, way), _longest(design, way)
-
-    def sized(sizes: IntArray, varied: IntArray) -> IntArray:
-        scaled = np.maximum(1, (2 * sizes * longest + now) // (2 * now))
-        return np.where(varied, scaled, sizes)
-
-    return replace(design, words=sized(design.words, lists), protected=sized(design.protected, sets))
-
-
-def _varied(design: Design, way: Varied) -> tuple[IntArray, IntArray]:
+    The others grow in proportion; none is empty.
+    """
     stereotype, control, protected = way
-    return np.where(design.stereotype, stereotype, control & design.contrasted), np.full(
-        len(design.protected), protected
+    lists = np.where(design.stereotype, stereotype, control & design.contrasted)
+    sets = np.full(len(design.protected), protected)
+    now = int(np.concatenate([design.words[lists], design.protected[sets]]).max())
+    words, protected_words = (
+        np.where(varied, np.maximum(1, (2 * sizes * (longest or now) + now) // (2 * now)), sizes)
+        for sizes, varied in ((design.words, lists), (design.protected, sets))
     )
+    return replace(design, words=words, protected=protected_words), now
 
 
 def _scales_of(

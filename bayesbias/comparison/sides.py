@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -16,7 +16,7 @@ from scipy import sparse
 from bayesbias._checks import one_of, printable
 from bayesbias._core.mixtures import opposite_signs
 from bayesbias._core.vectors import FloatArray
-from bayesbias.comparison.associations import DIFFERENCE, RAW, decomposition_weights, why_no_association
+from bayesbias.comparison.associations import DIFFERENCE, RAW, why_no_association
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import PAIR, once, stored_coverage
@@ -165,15 +165,11 @@ def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[str
     left = len(table) - len(joined)
     if not left:
         return []
-    gone = [sorted(set(table[column]) - set(joined[column])) for column in PAIR]
-    named = " and ".join(
-        f"the {kind} {listed(words)}"
-        for kind, words in zip(("protected words", "attribute words"), gone, strict=True)
-        if words
-    )
+    gone = {f"{column.replace('_', ' ')}s": sorted(set(table[column]) - set(joined[column])) for column in PAIR}
+    named = " and ".join(f"the {kind} {listed(words)}" for kind, words in gone.items() if words)
+    among = f", among them all of {named}" if named else ""
     return [
-        f"{left:,} of {len(table):,} pairs of {name} have no counterpart in every other table and are left out"
-        + (f", among them all of {named}." if named else ".")
+        f"{left:,} of {len(table):,} pairs of {name} have no counterpart in every other table and are left out{among}."
     ]
 
 
@@ -231,8 +227,7 @@ def _nothing_shared(read: Mapping[str, pd.DataFrame], case: Case) -> str:
 
 
 def _pairs(table: pd.DataFrame, fold: bool) -> set[tuple[str, ...]]:
-    columns: Iterable[pd.Series] = (table[column].str.casefold() if fold else table[column] for column in PAIR)
-    return set(zip(*columns, strict=True))
+    return set(zip(*(table[column].str.casefold() if fold else table[column] for column in PAIR), strict=True))
 
 
 def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[str]:
@@ -306,12 +301,11 @@ def _difference_sums(data: Distances, cells: Cells, connections: list[str]) -> S
         means = cell_weights(rows, words, np.array(places)[rows], of_words[rows, words], cells, 2)
         return Sums(sparse.csr_array(np.array([[1.0, -1.0]])), means, kept, DIFFERENCE)
     words = np.flatnonzero(kept)
-    columns = [np.full(len(words), place) for place in places]
-    parts = (
-        difference_weights(cells, words, *columns)
-        if len(columns) == 2
-        else cell_weights(np.arange(len(words)), words, columns[0], np.ones(len(words)), cells, len(words))
-    )
+    columns, size = [np.full(len(words), place) for place in places], len(words)
+    if len(columns) == 2:
+        parts = difference_weights(cells, words, *columns)
+    else:
+        parts = cell_weights(np.arange(size), words, columns[0], np.ones(size), cells, size)
     own = sparse.csr_array(sparse.eye_array(len(words)))
     return Sums(_with_whole(own, whole_weights(data, kept)[words]), parts, kept, DIFFERENCE)
 
@@ -319,12 +313,6 @@ def _difference_sums(data: Distances, cells: Cells, connections: list[str]) -> S
 def _with_whole(combine: sparse.csr_array, weights: FloatArray) -> sparse.csr_array:
     """The weighted mean of rows, and below it the rows."""
     return sparse.csr_array(sparse.vstack([sparse.csr_array(weights[None]) @ combine, combine]))
-
-
-def part_sums(data: Distances, cells: Cells, second: str) -> tuple[Sums, FloatArray]:
-    """The four parts of every word, part by part, and the weights of the kept words in the whole list."""
-    kept, weights, combine, parts = decomposition_weights(data, cells, second)
-    return Sums(combine, parts, kept, RAW), weights[kept]
 
 
 @dataclass(frozen=True)
@@ -364,8 +352,7 @@ class Sides:
     @cached_property
     def unchanged(self) -> NDArray[np.bool_]:
         """Which quantities changed by exactly 0."""
-        same: NDArray[np.bool_] = (self.change.mean == 0) & (self.change.sd == 0)
-        return same
+        return np.asarray((self.change.mean == 0) & (self.change.sd == 0))
 
     @cached_property
     def p_shrank(self) -> FloatArray:
