@@ -89,7 +89,7 @@ def test_the_variance_is_that_of_the_weighted_distances(fits, name):
     matrix = association_matrix(data)
     related = data.relatedness
     single = np.zeros((len(raw.mean), len(related.protected_words), len(related.attribute_words)))
-    cells = models.cells.cells_of(data)
+    cells = models.functionals.cells_of(data)
     protected = [related.protected_words.index(word) for word in data.protected_words.tolist()]
     attributes = [related.attribute_words.index(word) for word in data.attribute_words.tolist()]
     for word, column, attribute in zip(cells.word, cells.column, cells.attribute, strict=True):
@@ -105,19 +105,19 @@ def test_the_variance_is_that_of_the_weighted_distances(fits, name):
 
 def raw_associations(data):
     """The posterior of a table's raw associations, and the weights of the words."""
-    cells = models.cells.cells_of(data)
+    cells = models.functionals.cells_of(data)
     words = np.flatnonzero(cells.associated)
-    weights = models.cells.whole_weights(data, cells.associated)
-    combine, parts = models.cells.association_weights(cells, words, weights)
+    weights = models.functionals.whole_weights(data, cells.associated)
+    combine, parts = models.functionals.association_weights(cells, words, weights)
     raw = functionals.related_functionals(bb.load_model("related"), data, cells, parts).combined(combine)
     return raw, weights[words]
 
 
 def association_matrix(data):
     """Weights (J, J * C) of the associations, dense."""
-    cells = models.cells.cells_of(data)
-    weights = models.cells.whole_weights(data, cells.associated)
-    combine, parts = models.cells.association_weights(cells, np.flatnonzero(cells.associated), weights)
+    cells = models.functionals.cells_of(data)
+    weights = models.functionals.whole_weights(data, cells.associated)
+    combine, parts = models.functionals.association_weights(cells, np.flatnonzero(cells.associated), weights)
     return (combine @ parts).toarray()
 
 
@@ -369,15 +369,15 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
     table = table[~((table["protected_word"] == "he") & (table["connection"] == "human"))]
     post = bb.fit(table, model, draws=400, seed=0)
     data = Fit(post).data
-    cells = models.cells.cells_of(data)
-    combine, parts = models.cells.association_weights(
-        cells, np.flatnonzero(cells.associated), models.cells.whole_weights(data, cells.associated)
+    cells = models.functionals.cells_of(data)
+    combine, parts = models.functionals.association_weights(
+        cells, np.flatnonzero(cells.associated), models.functionals.whole_weights(data, cells.associated)
     )
     every = functionals_of(post, cells, parts).combined(combine)
     assert every.root.shape[0] == 400
     one = replace(every, scales=every.scales.at(slice(7, 8)), centre=every.centre[7:8], root=every.root[7:8])
     prior = models.marginal.prior_of_means(Fit(post).spec)
-    weights = (combine @ models.cells.by_connection(cells, parts)).toarray()
+    weights = (combine @ models.functionals.by_connection(cells, parts)).toarray()
     mean, sd = moments_from_every_distance(post, weights, one.scales, prior)
     np.testing.assert_allclose(one.mean, mean, atol=1e-9)
     np.testing.assert_allclose(one.sd, sd, rtol=1e-6)
@@ -394,14 +394,14 @@ def test_a_table_of_one_group_has_no_effects_of_groups(slice_vectors):
     table = bb.distance_table(slice_vectors, "gender", relatedness=False)
     post = bb.fit(table[table["group"] == "man"], "crossed", draws=400, seed=0)
     data = Fit(post).data
-    cells = models.cells.cells_of(data)
+    cells = models.functionals.cells_of(data)
     words, names = np.arange(len(data.protected_words)), data.connections.tolist()
     columns = (np.full(len(words), names.index(name)) for name in ("associated", "human"))
-    weights = models.cells.difference_weights(cells, words, *columns)
+    weights = models.functionals.difference_weights(cells, words, *columns)
     every = functionals_of(post, cells, weights)
     one = replace(every, scales=every.scales.at(slice(3, 4)), centre=every.centre[3:4], root=every.root[3:4])
     prior = models.marginal.prior_of_means(Fit(post).spec)
-    dense = models.cells.by_connection(cells, weights).toarray()
+    dense = models.functionals.by_connection(cells, weights).toarray()
     mean, sd = moments_from_every_distance(post, dense, one.scales, prior)
     np.testing.assert_allclose(one.mean, mean, atol=1e-9)
     np.testing.assert_allclose(one.sd, sd, rtol=1e-6)
@@ -411,8 +411,8 @@ def test_tables_with_many_holes_answer_with_draws(slice_vectors):
     table = bb.distance_table(slice_vectors, "gender", relatedness=False)
     holed = table[np.random.default_rng(0).random(len(table)) > 0.1]
     post = bb.fit(holed, "crossed", draws=400, seed=0)
-    cells = models.cells.cells_of(Fit(post).data)
-    weights = models.cells.difference_weights(cells, np.arange(3), np.zeros(3, dtype=int), np.ones(3, dtype=int))
+    cells = models.functionals.cells_of(Fit(post).data)
+    weights = models.functionals.difference_weights(cells, np.arange(3), np.zeros(3, dtype=int), np.ones(3, dtype=int))
     found = functionals_of(post, cells, weights)
     draws = post["posterior/word_mean"].to_numpy().reshape(400, *cells.n[:, : cells.connections].shape)
     np.testing.assert_allclose(found.mean, (draws[:, :3, 0] - draws[:, :3, 1]).mean(axis=0))

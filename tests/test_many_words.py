@@ -75,13 +75,13 @@ def test_components_are_the_covariance_of_all_distances(many):
 def test_sums_of_cells_have_the_dense_covariance(many):
     """Associations of words, the whole list, and differences of two classes of lists."""
     data = data_of(many)
-    cells = models.cells.cells_of(data)
+    cells = models.functionals.cells_of(data)
     words = np.arange(WORDS)
-    weights = models.cells.whole_weights(data, cells.associated)
-    combine, parts = models.cells.association_weights(cells, words, weights)
+    weights = models.functionals.whole_weights(data, cells.associated)
+    combine, parts = models.functionals.association_weights(cells, words, weights)
     own = combine @ parts
     every = sparse.vstack([own[[0, 7, 170]], (weights @ own.toarray())[None]], format="csr")
-    to_controls = models.cells.difference_weights(cells, words[[5, 160]], cells.own[[5, 160]], np.full(2, 2))
+    to_controls = models.functionals.difference_weights(cells, words[[5, 160]], cells.own[[5, 160]], np.full(2, 2))
     spec = bb.load_model("related")
     for chosen in (every, to_controls):
         found = functionals.related_functionals(spec, data, cells, chosen)

@@ -4,44 +4,212 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._core.vectors import FloatArray
+from bayesbias._core.related import list_correlations
+from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._page import Section, whole_table
 from bayesbias._phrases import signed
 from bayesbias._results import Result
-from bayesbias.checks.row_balance import ASSOCIATION, MOST_JUDGED, judged_pairs, judged_rows, list_means
 from bayesbias.checks.summaries import PROB, cluster_interval_of
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
-from bayesbias.models.adjust import FEWEST, control_slope
+from bayesbias.models.adjust import FEWEST, control_slope, vocabulary_curve
+from bayesbias.models.functionals import association_rows, word_weights
 from bayesbias.models.results import Fit, read_distances
-from bayesbias.words import STEREOTYPES, counterparts
+from bayesbias.words import OWN, STEREOTYPES, counterparts
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from bayesbias.distances.covariances import Relatedness
+    from bayesbias.distances.distances import Distances
+    from bayesbias.distances.vocabularies import WordValues
+
+ASSOCIATION = "association"
+MOST_JUDGED = 300  # protected words beyond which associations, each of which rests on all of them, are not judged
+QUESTIONABLE = 0.5  # standard errors of a row beyond which what the attribute predicts calls it into question
+ROWS = ["protected_word", "group", "contrast", "expected", "distance", "se", "warning"]
+PAIRS = ["first", "second", "difference", "overlap", "expected", "expected_low", "expected_high"]
+
+
+class ListMeans(NamedTuple):
+    """Distances and expected distances of protected words to attribute lists."""
+
+    words: list[str]  # protected words, J, and their groups
+    groups: list[str]
+    names: list[str]  # of the attribute lists, L
+    own: IntArray  # place of the list of each word's group, (J,), -1 where it has none
+    stereotypes: IntArray  # places of the lists of the groups
+    member: np.ndarray  # which attribute word is in which list, (L, W)
+    attributes: list[str]  # the attribute words, W
+    distances: FloatArray  # (J, W), NaN where there is none
+    expected: FloatArray  # what the attribute predicts of them, NaN where it is not known
+
+    def means(self, values: FloatArray) -> FloatArray:
+        """Means (J, L) of values (J, W) over the words of each list; NaN where there is none."""
+        known = np.isfinite(values)
+        total = np.where(known, values, 0.0) @ self.member.T
+        count = known.astype(float) @ self.member.T
+        result: FloatArray = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+        return result
+
+    def compared(self, other: str) -> FloatArray:
+        """Weights (J, L) of the lists in each word's contrast of associated with another connection."""
+        weights = np.zeros((len(self.words), len(self.names)))
+        sizes = self.member.sum(axis=1)
+        for i, own in enumerate(self.own.tolist()):
+            places = [self.names.index(other)] if other in self.names else []
+            if other == STEREOTYPES[1]:
+                places = [place for place in self.stereotypes.tolist() if place != own]
+            if own < 0 or not places:
+                weights[i] = np.nan
+                continue
+            weights[i, own] = 1.0
+            weights[i, places] -= sizes[places] / sizes[places].sum()
+        return weights
+
+
+def list_means(data: Distances, values: WordValues, related: Relatedness | None, slope: float) -> ListMeans:
+    """Distances and what an attribute predicts of them: by the vocabulary's curves, else by a common slope."""
+    table = data.table
+    wide = table.drop_duplicates(["protected_word", "attribute_word"]).pivot_table(
+        index="protected_word", columns="attribute_word", values="distance", observed=True
+    )
+    words, attributes = data.protected_words.tolist(), [str(word) for word in wide.columns]
+    listed = table[["attribute_class", "attribute_word"]].drop_duplicates()
+    names = [str(name) for name in dict.fromkeys(listed["attribute_class"]) if name]
+    member = np.zeros((len(names), len(attributes)))
+    places = pd.Index(attributes)
+    for i, name in enumerate(names):
+        member[i, places.get_indexer(pd.Index(listed.loc[listed["attribute_class"] == name, "attribute_word"]))] = 1
+    mine = table[table["connection"] == STEREOTYPES[0]].drop_duplicates("protected_word").set_index("protected_word")
+    own = [names.index(mine.loc[word, "attribute_class"]) if word in mine.index else -1 for word in words]
+    groups = data.groups.tolist()
+    x = values.of(attributes)
+    expected = np.tile(slope * x, (len(words), 1))
+    if related is not None and (drawn := vocabulary_curve(related, values)) is not None:
+        rows = [related.protected_words.index(word) for word in words]
+        expected = np.full((len(words), len(x)), np.nan)
+        expected[:, np.isfinite(x)] = related.of_words(drawn[0].at(x[np.isfinite(x)]), np.array(rows))
+    stereotypes = np.array(sorted({place for place in own if place >= 0}), dtype=np.intp)
+    distances = wide.reindex(index=words).to_numpy(dtype=float)
+    return ListMeans(words, groups, names, np.array(own), stereotypes, member, attributes, distances, expected)
+
+
+def judged_rows(given: ListMeans, connections: list[str], related: Relatedness | None, known: bool) -> pd.DataFrame:
+    """Each row of a protected word, what the attribute predicts of it, and whether that calls it into question.
+
+    ``known`` says whether the predictions are known to be other than 0.
+    """
+    means, expected = given.means(given.distances), given.means(given.expected)
+    errors = _Errors(given, related)
+    contrasts: list[tuple[str, FloatArray, FloatArray, FloatArray]] = []
+    for other in counterparts(OWN, connections):
+        weights = given.compared(other)
+        predicted, distance = ((weights * each).sum(axis=1) for each in (expected, means))
+        contrasts.append((f"{OWN} - {other}", predicted, distance, errors.of_words(weights)))
+    joint = association_weights(given)
+    if joint is not None:
+        predicted, distance = (np.einsum("mjl,jl->m", joint, np.nan_to_num(each)) for each in (expected, means))
+        contrasts.append((ASSOCIATION, predicted, distance, errors.of_sums(joint)))
+    if not contrasts:
+        return pd.DataFrame(columns=ROWS)
+    pieces = []
+    for name, predicted, distance, variances in contrasts:
+        numbers = {"expected": predicted, "distance": distance, "se": np.sqrt(np.maximum(variances, 0))}
+        labels = {"protected_word": given.words, "group": given.groups, "contrast": name}
+        pieces.append(pd.DataFrame(labels | numbers).dropna(subset=["expected", "se"]))
+    rows = pd.concat(pieces, ignore_index=True)
+    return rows.assign(warning=known & (rows["expected"].abs() > QUESTIONABLE * rows["se"]))
+
+
+def association_weights(given: ListMeans) -> FloatArray | None:
+    """Weights (J, J, L) of the mean distances in each word's association; None where there is none."""
+    size, lists = len(given.words), len(given.stereotypes)
+    if lists < 2 or (given.own < 0).any() or size > MOST_JUDGED:
+        return None
+    own = np.searchsorted(given.stereotypes, given.own)
+    of_words = word_weights(own.astype(str).tolist(), np.ones(size, dtype=bool), np.unique(own).astype(str).tolist())
+    weights = np.zeros((size, size, len(given.names)))
+    weights[:, :, given.stereotypes] = association_rows(own, of_words, lists)
+    return weights
+
+
+class _Errors:
+    """Variances of sums of mean distances: from the vectors, or with attribute words as independent clusters."""
+
+    def __init__(self, given: ListMeans, related: Relatedness | None) -> None:
+        self.given, self.related = given, related
+        if related is not None:
+            self.parts = related.components
+            same, shares = related.overlaps(given.member > 0, given.attributes)
+            self.kernels = list_correlations(self.parts.correlations, same, shares)
+            rows = [related.protected_words.index(word) for word in given.words]
+            self.loadings = self.parts.loadings[rows] * np.sqrt(self.parts.variances)
+
+    def of_words(self, weights: FloatArray) -> FloatArray:
+        """Variance (J,) of each word's own sum with weights (J, L)."""
+        if self.related is not None:
+            by_component = np.einsum("jl,qlk,jk->jq", weights, self.kernels, weights)
+            result: FloatArray = (self.loadings**2 * by_component).sum(axis=1)
+            return result
+        # lists that do not count may have no scatter
+        scatter = self._scatter(self.given.distances)
+        return np.multiply(weights**2, scatter, out=np.zeros_like(weights), where=weights != 0).sum(axis=1)
+
+    def of_sums(self, weights: FloatArray) -> FloatArray:
+        """Variance (m,) of sums over words with weights (m, J, L)."""
+        if self.related is not None:
+            turned = np.einsum("mjl,jq->mql", weights, self.loadings)
+            result: FloatArray = np.einsum("mql,qlk,mqk->m", turned, self.kernels, turned)
+            return result
+        filled = np.nan_to_num(self.given.distances)
+        total = np.zeros(len(weights))
+        for i, own in enumerate(self.given.member):
+            if not weights[:, :, i].any():
+                continue
+            sums = np.where(own > 0, weights[:, :, i] @ filled, np.nan)
+            total += self._scatter(sums)[:, i]
+        return total
+
+    def _scatter(self, values: FloatArray) -> FloatArray:
+        """Variance (rows, L) of the mean of values (rows, W) over the words of each list."""
+        mean, square = self.given.means(values), self.given.means(values**2)
+        count = np.isfinite(values).astype(float) @ self.given.member.T
+        spread = np.maximum(square - mean**2, 0)
+        result: FloatArray = np.divide(spread, count - 1, out=np.full(spread.shape, np.inf), where=count > 1)
+        return result
+
+
+def judged_pairs(given: ListMeans, values: WordValues, overlap: FloatArray) -> pd.DataFrame:
+    """Each two attribute lists: how far their values differ, and what that predicts of distances."""
+    centres, expected = given.means(values.of(given.attributes)[None])[0], given.means(given.expected)
+    rows = []
+    for i, j in combinations(range(len(given.names)), 2):
+        apart = expected[:, i] - expected[:, j]
+        numbers = (centres[i] - centres[j], overlap[i, j], float(apart.mean()), float(apart.min()), float(apart.max()))
+        rows.append((given.names[i], given.names[j], *numbers))
+    return pd.DataFrame(rows, columns=PAIRS)
+
 
 MINUS = "\N{MINUS SIGN}"
-FAR = 0.5
-"""Mean zipf values of lists that differ by more differ much; other attributes: half a standard deviation."""
+FAR = 0.5  # mean zipf values of lists that differ by more differ much; other attributes: half a standard deviation
 MOST_R2 = 0.1
 MOST_SHARE = 0.5
 """A slope matters if it explains more than the former of the variance of distances, or if it is known (beyond two
 standard errors) and predicts a difference of more than the latter of the contrast's cluster standard error."""
-MOST_ROWS = 0.1
-"""Share of a contrast's rows that are called into question beyond which that is said."""
+MOST_ROWS = 0.1  # share of a contrast's rows that are called into question beyond which that is said
 FEWEST_EMBEDDINGS = 2
-BIN = 0.5
-"""Width of the bins in which distributions are compared, in standard deviations of the values."""
+BIN = 0.5  # width of the bins in which distributions are compared, in standard deviations of the values
 FAMILY = 0.5
 """Correlation of two protected words, beyond that of most of their group, from which on they are of one family."""
 CONTRASTS = ["contrast", "difference", "overlap", "expected", "distance", "warning"]
@@ -65,21 +233,18 @@ class Balance(Result):
         ``words``. Without control words or vectors a row is missing.
     contrasts
         One row for each contrast of associated with another list: ``difference`` of the mean values, ``overlap`` (share
-        of the two distributions that is common, in bins of half a zipf or half a standard deviation), ``expected``
-        (difference of the distances that the attribute predicts: by the curves of :func:`fit` with ``adjust`` where
-        there are vectors, else by the slope), ``distance`` (the difference that there is), ``warning``.
+        of the two distributions that is common), ``expected`` (difference of the distances that the attribute predicts:
+        by the curves of :func:`fit` with ``adjust`` where there are vectors, else by the slope), ``distance`` (the
+        difference that there is), ``warning``.
     pairs
-        One row for each two attribute lists: ``first``, ``second``, ``difference`` of their mean values, ``overlap``,
-        and what that predicts of the difference of a protected word's mean distances to them: ``expected`` (mean over
-        protected words), ``expected_low`` and ``expected_high`` (smallest and largest).
+        One row for each two attribute lists: ``first``, ``second``, ``difference``, ``overlap``, and ``expected``, with
+        its ends over protected words, ``expected_low`` and ``expected_high``.
     rows
-        One row for each protected word and contrast, and for its association (``contrast`` is then ``association``:
-        the mean distance to its own list, centred by word and by list, so that no list's nearness to all words counts):
-        ``expected``, ``distance``, ``se`` (standard error, attribute lists being exchangeable), ``warning`` (whether
-        ``expected`` is more than half of it).
+        One row for each protected word and contrast, and for its ``association``: ``expected``, ``distance``, ``se``
+        (standard error, attribute lists being exchangeable), ``warning`` (``expected`` is more than half of it).
     families
-        One row for protected words that are nearly one word, such as *he, him, his*: ``group``, ``words``, ``number``
-        of them, ``effective`` (effective number of words). Empty without vectors.
+        One row for protected words that are nearly one word, such as *he, him, his*: ``group``, ``words``, ``number``,
+        ``effective`` (effective number of words). Empty without vectors.
     notes
         What is to be read with the numbers.
     """
@@ -105,28 +270,22 @@ class Balance(Result):
             for row in self.contrasts[self.contrasts["warning"]].to_dict("records")
         ]
         called = set(self.contrasts.loc[self.contrasts["warning"], "contrast"])
-        rows = {
-            str(name): part
-            for name, part in self.rows.groupby("contrast", sort=False)
-            if name not in called and part["warning"].mean() > MOST_ROWS
-        }
-        return (*whole, self._of_rows(rows)) if rows else tuple(whole)
-
-    def _of_rows(self, contrasts: Mapping[str, pd.DataFrame]) -> str:
-        """A sentence on the rows of contrasts that the attribute calls into question."""
+        parts = []
+        for name, rows in self.rows.groupby("contrast", sort=False):
+            if name not in called and rows["warning"].mean() > MOST_ROWS:
+                named = "the associations" if name == ASSOCIATION else str(name).replace("-", MINUS)
+                ends = f"{signed(rows['expected'].min(), '+')} to {signed(rows['expected'].max(), '+')}"
+                parts.append(f"{ends} for {named} ({int(rows['warning'].sum())} of {len(rows)} words)")
+        if not parts:
+            return tuple(whole)
         widest = self.pairs.iloc[int(self.pairs["difference"].abs().argmax())]
-        parts = [
-            f"{signed(rows['expected'].min(), '+')} to {signed(rows['expected'].max(), '+')} for "
-            f"{'the associations' if name == ASSOCIATION else name.replace('-', MINUS)} ({int(rows['warning'].sum())} "
-            f"of {len(rows)} words)"
-            for name, rows in contrasts.items()
-        ]
-        return (
+        of_rows = (
             f"Rows of single words: the lists {widest['first']} and {widest['second']} differ by "
             f"{abs(widest['difference']):.1f} {self.unit} in {self.attribute}. {self.attribute.capitalize()} alone "
             f"predicts (in brackets: words for which that is more than half a standard error) {'; '.join(parts)}. Read "
             f"fit(table, adjust={self.attribute!r}) too."
         )
+        return (*whole, of_rows)
 
     @property
     def sentence(self) -> str:
@@ -143,11 +302,9 @@ class Balance(Result):
         return " ".join([start, *(self.warnings or ["No contrast is called into question by it, nor its rows."])])
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         return [self.sentence]
 
     def text(self) -> str:
-        """The result in sentences."""
         tables = [table.round(3).to_string(index=False) for table in (self.lists.round(2), self.contrasts, self.pairs)]
         return "\n\n".join([self.sentence, *self.notes, *tables])
 
@@ -178,10 +335,8 @@ class Balances(Result):
         The contrasts of all of them, with ``embedding`` as first column.
     spreads
         One row a contrast that all embeddings have: ``difference_low`` and ``difference_high`` (the smallest and
-        largest difference of the lists' mean values), ``slope`` (mean over embeddings; that over the vocabulary where
-        there are vectors, else among control words), ``expected_sd`` and
-        ``distance_sd`` (standard deviation over embeddings of what the slope gives, and of the contrast itself),
-        ``warning``.
+        largest difference of the lists' mean values), ``slope`` (mean over embeddings), ``expected_sd`` and
+        ``distance_sd`` (standard deviation over embeddings of what the slope gives, and of the contrast), ``warning``.
     notes
         What is to be read with the numbers.
     """
@@ -209,13 +364,11 @@ class Balances(Result):
         )
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         first = next(iter(self.by_embedding.values()))
         start = f"By {first.attribute}, over {len(self.by_embedding)} embeddings."
         return [start, *(self.warnings or ["No difference between embeddings is called into question by it."])]
 
     def text(self) -> str:
-        """The result in sentences."""
         return "\n\n".join([" ".join(self.findings()), *self.notes, self.spreads.round(4).to_string(index=False)])
 
 
@@ -253,8 +406,7 @@ def balance(
         Counts or relative frequencies: a mapping of words, the path of a file with two columns (word, count), an
         embedding whose file is ordered by frequency, or ``"wordfreq"`` (an extra: ``bayesbias[frequencies]``). None
         takes the order of the embedding behind the table where it is ordered by frequency, else wordfreq, in the
-        language of the word lists. For several
-        embeddings also a mapping of their names to these, such as counts by period.
+        language of the word lists. For several embeddings also a mapping of their names to these.
     attribute
         ``"frequency"``, ``"length"``, or a mapping with one entry: the name of an attribute of your own and the number
         of each word, such as its concreteness.
@@ -265,8 +417,7 @@ def balance(
         Tables of lists, slopes and contrasts; ``sentence`` and ``warnings``. A contrast is warned about where its lists
         differ by more than .5 zipf (half a standard deviation of another attribute) and the slope matters: it explains
         more than 10% of the variance of distances, or predicts a difference of more than half the standard error of
-        the contrast (that of the cluster interval). The rows of single words are judged one by one, since opposite
-        differences of the lists of two groups cancel in their mean: a row is called into question where the attribute
+        the contrast (that of the cluster interval). A row of a single word is called into question where the attribute
         predicts more than half of its standard error, and that is said where it is so for more than a tenth of them.
     Balances
         For several embeddings: the same of each, and how far the attribute predicts differences between them. A
@@ -295,6 +446,7 @@ def frequencies_by_name(names: Sequence[str], frequencies: Any) -> dict[str, Any
 def _balances(
     data: Mapping[str, Any], frequencies: Any, attribute: str | Mapping[str, Mapping[str, float]]
 ) -> Balances:
+    """The balance of each embedding, and how far it predicts differences between them."""
     named = {str(name): table for name, table in data.items()}
     if len(named) < FEWEST_EMBEDDINGS:
         raise InputError(
@@ -338,6 +490,7 @@ def _balance(
     frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
     attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
 ) -> Balance:
+    """The balance of one embedding."""
     rows = read_distances(data, check=False)
     if isinstance(data, xr.DataTree) and (adjusted := Fit(data).adjustment) is not None:
         rows = replace(rows, y=adjusted["raw_distance"].to_numpy())
@@ -353,7 +506,9 @@ def _balance(
     sure = known is not None and abs(float(known["slope"])) > 2 * float(known["se"])
     judged = judged_rows(by_list, rows.connections.tolist(), related, sure or related is not None)
     contrasts = _contrasts(rows, values, slopes, spread, judged)
-    overlap = _overlaps([values.of(np.array(by_list.attributes)[own > 0]) for own in by_list.member], BIN * spread)
+    of_lists = [values.of(np.array(by_list.attributes)[own > 0]) for own in by_list.member]
+    of_lists = [each[np.isfinite(each)] for each in of_lists]
+    overlap = np.array([[_overlap(entry, other, BIN * spread) for other in of_lists] for entry in of_lists])
     pairs = judged_pairs(by_list, values, overlap)
     unknown = [row["list"] for row in lists.to_dict("records") if row["known"] < row["words"] / 2]
     if unknown:
@@ -361,7 +516,12 @@ def _balance(
     protected = table["protected_word"].astype(str).unique().tolist()
     few = len(protected) <= MOST_PROTECTED
     families = _word_families(related if few else None, protected)
-    notes += _family_notes(families)
+    if len(families):
+        named = "; ".join(f"{row['words']} (effective {row['effective']:.1f})" for row in families.to_dict("records"))
+        notes.append(
+            f"Protected words that are nearly one word: {named}. They count fully in the mean over these protected "
+            "words: keep one of each where that is not meant."
+        )
     if len(protected) > MOST_JUDGED and len(by_list.stereotypes) > 1:
         notes.append(f"Associations of words were not judged: there are more than {MOST_JUDGED:,} protected words.")
     if not few:
@@ -395,17 +555,8 @@ def _word_families(related: Relatedness | None, words: list[str]) -> pd.DataFram
     return pd.DataFrame(rows, columns=columns)
 
 
-def _family_notes(families: pd.DataFrame) -> list[str]:
-    if families.empty:
-        return []
-    named = "; ".join(f"{row['words']} (effective {row['effective']:.1f})" for row in families.to_dict("records"))
-    return [
-        f"Protected words that are nearly one word: {named}. They count fully in the mean over these protected words: "
-        "keep one of each where that is not meant."
-    ]
-
-
 def _lists(table: pd.DataFrame, values: WordValues) -> pd.DataFrame:
+    """The values of each list's words."""
     entries = [
         (name, "protected", group["protected_word"].astype(str).unique())
         for name, group in table.groupby("group", sort=False)
@@ -441,24 +592,18 @@ def _slopes(table: pd.DataFrame, values: WordValues, related: Relatedness | None
         x = values.of(related.sample_words)
         known = np.isfinite(x)
         if known.sum() >= FEWEST and np.ptp(x[known]) > 0:
-            rows.append(("vocabulary", *_mean_slope(x[known], related.mean_distances[known])))
+            rows.append(("vocabulary", *slope_of(x[known], related.mean_distances[known])))
     return pd.DataFrame(rows, columns=["where", "slope", "se", "r2", "words"]), notes
 
 
-def _mean_slope(x: FloatArray, distances: FloatArray) -> tuple[float, float, float, int]:
-    """Slope, standard error, R2 and words of the mean distance (N,) over protected words to N words."""
-    x, y = x - x.mean(), distances - distances.mean()
+def slope_of(x: FloatArray, y: FloatArray) -> tuple[float, float, float, int]:
+    """Slope, standard error, R2 and number of the numbers y (N,) on x."""
+    x, y = x - x.mean(), y - y.mean()
     slope = float(x @ y / (x @ x))
     rest = y - slope * x
     total = float(y @ y)
     se = float(np.sqrt(rest @ rest / (len(x) - 2) / (x @ x)))
     return slope, se, 1 - float(rest @ rest) / total if total > 0 else 0.0, len(x)
-
-
-def _overlaps(values: Sequence[FloatArray], width: float) -> FloatArray:
-    """Overlap (L, L) of the distributions of the known values of lists."""
-    known = [each[np.isfinite(each)] for each in values]
-    return np.array([[_overlap(entry, other, width) for other in known] for entry in known])
 
 
 def _contrasts(
@@ -471,18 +616,18 @@ def _contrasts(
     means = by_cell.pivot_table(index="protected_word", columns="connection", values="value")
     present = [str(name) for name in means.columns]
     records = []
-    for other in counterparts("associated", data.connections.tolist()):
-        if "associated" not in present or other not in present:
+    slope, error, r2 = slopes[["slope", "se", "r2"]].to_numpy(dtype=float)[0] if len(slopes) else np.full(3, np.nan)
+    for other in counterparts(OWN, data.connections.tolist()):
+        if OWN not in present or other not in present:
             continue
-        difference = float((means["associated"] - means[other]).mean())
-        parts = [rows.loc[rows["connection"] == name, "value"].to_numpy() for name in ("associated", other)]
-        slope, error, r2 = slopes[["slope", "se", "r2"]].to_numpy(dtype=float)[0] if len(slopes) else np.full(3, np.nan)
-        expected = float(judged.loc[judged["contrast"] == f"associated - {other}", "expected"].mean())
-        cluster = cluster_interval_of(data, "associated", other, PROB)
+        difference = float((means[OWN] - means[other]).mean())
+        parts = [rows.loc[rows["connection"] == name, "value"].to_numpy() for name in (OWN, other)]
+        expected = float(judged.loc[judged["contrast"] == f"{OWN} - {other}", "expected"].mean())
+        cluster = cluster_interval_of(data, OWN, other, PROB)
         known = abs(slope) > 2 * error and abs(expected) > MOST_SHARE * cluster.se
         warning = bool(abs(difference) > FAR * spread and (r2 > MOST_R2 or known))
         common = _overlap(parts[0], parts[1], BIN * spread)
-        records.append((f"associated - {other}", difference, common, expected, cluster.estimate, warning))
+        records.append((f"{OWN} - {other}", difference, common, expected, cluster.estimate, warning))
     return pd.DataFrame(records, columns=CONTRASTS)
 
 

@@ -14,11 +14,10 @@ from scipy.special import stdtr
 
 from bayesbias._checks import probability, several
 from bayesbias._core.related import MIDDLES
-from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
 from bayesbias.checks.confounds import Balance, known_balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
-from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import stored_coverage
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of
@@ -85,12 +84,10 @@ def predictive_cells(result: Fit, seed: int | None = None) -> FloatArray:
     return flat_draws(family_of(result.spec).predicted_cells(result, predictive_generator(result, seed)))
 
 
-ENDS = (0.1, 0.3)
-"""Centred cosine similarities that part dissimilar, similar and close words."""
+ENDS = (0.1, 0.3)  # centred cosine similarities that part dissimilar, similar and close words
 LABELS = ("dissimilar", "similar", "close")
 FEWEST = 20
-LOOKED_AT = 1500
-"""Attribute words that are looked at, drawn at random, where there are more."""
+LOOKED_AT = 1500  # attribute words that are looked at, drawn at random, where there are more
 LEAST, MOST, MOST_Z = 1 / 1.5, 3.0, 3.0
 """Relative ratios outside of the first two, as far from 1 as the third in standard errors, are faults. Too little
 scatter of close words makes intervals too narrow, too much makes them too wide."""
@@ -99,10 +96,10 @@ scatter of close words makes intervals too narrow, too much makes them too wide.
 def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     """Observed against predicted scatter of control words, by the similarity of the words.
 
-    The squared difference of two words' distances to the protected words is predicted by the vectors: twice the
-    variance less the covariance, which the variogram gives. A variogram of the wrong shape gives ratios that differ
-    between dissimilar and close words; a ratio other than 1 of all pairs is a matter of scale, which ``sd_factor``
-    follows. Close words that scatter less than predicted mean that the intervals of lists of one topic are too narrow.
+    The variogram predicts the squared difference of two words' distances to the protected words. One of the wrong shape
+    gives ratios that differ between dissimilar and close words; a ratio other than 1 of all pairs is a matter of scale,
+    which ``sd_factor`` follows. Where close words scatter less than predicted, the intervals of lists of one topic are
+    too narrow.
 
     Parameters
     ----------
@@ -125,27 +122,25 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     >>> bb.checks.check_relatedness(table)["similarity"].tolist()
     ['all', 'dissimilar', 'similar', 'close']
     """
-    distances = read_distances(data, check=False)
-    if distances.relatedness is None:
+    table = read_distances(data, check=False)
+    if table.relatedness is None:
         raise InputError("the table carries no relatedness: make it with distance_table(kv, words)")
-    return _scatter_of(distances)
-
-
-def _scatter_of(data: Distances) -> pd.DataFrame:
-    """The table of :func:`check_relatedness`."""
-    if len(data.attribute_words) > LOOKED_AT:
-        chosen = np.random.default_rng(0).permutation(len(data.attribute_words))[:LOOKED_AT]
-        data = data.part(np.isin(data.attribute, chosen))
-    kernels = kernels_of(data)
+    if len(table.attribute_words) > LOOKED_AT:
+        chosen = np.random.default_rng(0).permutation(len(table.attribute_words))[:LOOKED_AT]
+        table = table.part(np.isin(table.attribute, chosen))
+    kernels = kernels_of(table)
     weight = (kernels.components.loadings**2).sum(axis=0) * kernels.components.variances
     predicted = kernels.mean(2 * weight @ (1 - kernels.correlations))
     predicted -= (np.diag(predicted)[:, None] + np.diag(predicted)) / 2
-    distances = np.full((len(data.protected_words), len(data.attribute_words)), np.nan)
-    distances[data.word, data.attribute] = data.y
+    distances = np.full((len(table.protected_words), len(table.attribute_words)), np.nan)
+    distances[table.word, table.attribute] = table.y
     level = np.searchsorted(ENDS, kernels.mean(np.append(MIDDLES, MIDDLES[-1])))
-    pairs = np.zeros((len(LABELS), 2, len(data.attribute_words)))  # by word: observed, predicted
+    pairs = np.zeros((len(LABELS), 2, len(table.attribute_words)))  # by word: observed, predicted
     counts = np.zeros(len(LABELS), dtype=int)
-    for words in _lists(data, distances):
+    names, whole = table.connections.tolist(), ~np.isnan(distances).any(axis=0)
+    for k in [names.index(name) for name in reversed(controls_of(names))] or range(len(names)):
+        words = np.unique(table.attribute[table.connection == k])
+        words = words[whole[words]]  # those that meet all protected words
         apart = ((distances[:, words, None] - distances[:, None, words]) ** 2).sum(axis=0)
         expected, own = predicted[np.ix_(words, words)], level[np.ix_(words, words)]
         for i in range(len(LABELS)):
@@ -154,24 +149,12 @@ def _scatter_of(data: Distances) -> pd.DataFrame:
             pairs[i, 0, words] += (apart * here).sum(axis=1)
             pairs[i, 1, words] += (expected * here).sum(axis=1)
     every = pairs.sum(axis=0)
-    rows = [("all", int((every[1] > 0).sum()), int(counts.sum()), *_ratio(every, None, int(counts.sum())))]
-    rows += [
-        (name, int((pairs[i, 1] > 0).sum()), int(counts[i]), *_ratio(pairs[i], every, int(counts[i])))
-        for i, name in enumerate(LABELS)
-    ]
+    parts = [("all", every, None, counts.sum()), *zip(LABELS, pairs, [every] * len(LABELS), counts, strict=True)]
+    rows = [(name, int((own[1] > 0).sum()), int(n), *_ratio(own, of, int(n))) for name, own, of, n in parts]
     columns = ["similarity", "words", "pairs", "observed", "predicted", "ratio", "relative", "z"]
-    table = pd.DataFrame(rows, columns=columns)
-    far = (table["relative"] < LEAST) | (table["relative"] > MOST)
-    return table.assign(fault=far & (table["z"].abs() > MOST_Z))
-
-
-def _lists(data: Distances, distances: FloatArray) -> list[IntArray]:
-    """The attribute words of each control list (of every list where there is none) that meet all protected words."""
-    names = data.connections.tolist()
-    chosen = [names.index(name) for name in reversed(controls_of(names))] or list(range(len(names)))
-    whole = ~np.isnan(distances).any(axis=0)
-    attributes = [np.unique(data.attribute[data.connection == k]) for k in chosen]
-    return [words[whole[words]] for words in attributes]
+    found = pd.DataFrame(rows, columns=columns)
+    far = (found["relative"] < LEAST) | (found["relative"] > MOST)
+    return found.assign(fault=far & (found["z"].abs() > MOST_Z))
 
 
 def _ratio(sums: FloatArray, every: FloatArray | None, count: int) -> tuple[float, ...]:
@@ -200,20 +183,13 @@ MAX_R_HAT, MIN_ESS, MAX_PARETO_K, MAX_GRID_MASS_OUTSIDE = 1.01, 400, 0.7, 1e-6
 """Beyond these a fit should not be read: thresholds of Vehtari et al. (2021, 2024), and of the quadrature's grids."""
 LARGEST, MOST_BEYOND = 2, 0.5
 """Largest cosine distance, and the share of values beyond it from which on these are no cosine distances."""
-FEW_WORDS = 3
-"""Protected words below which whole-list means rest on the prior."""
-MISSING_CODE = -1.0
-"""Values below this stand for missing distances in published tables."""
-THIN = 0.5
-"""Share of a list's words that are found, below which a note says so."""
-POWERS = (0.8, 1.25)
-"""Powers of a prior by which draws are weighted."""
-THIN_LIST = 5
-"""Protected words below which the prior always sets part of the width."""
-MOST_WIDTH = 0.1
-"""Relative change of an interval's width from which on the prior is said to set part of it."""
-EXTREME_P = 0.01
-"""p-value over all connections below which a protected word is said to be too far from the others."""
+FEW_WORDS = 3  # protected words below which whole-list means rest on the prior
+MISSING_CODE = -1.0  # values below this stand for missing distances in published tables
+THIN = 0.5  # share of a list's words that are found, below which a note says so
+POWERS = (0.8, 1.25)  # powers of a prior by which draws are weighted
+THIN_LIST = 5  # protected words below which the prior always sets part of the width
+MOST_WIDTH = 0.1  # relative change of an interval's width from which on the prior is said to set part of it
+EXTREME_P = 0.01  # p-value over all connections below which a protected word is said to be too far from the others
 SCALES = frozenset(f"{name}_sd{common}" for name in ("connection", "attribute", "interaction") for common in ("", "0"))
 
 
@@ -226,20 +202,15 @@ class Verdict(Result):
     engine, chains, draws
         What made the fit, and how many draws it kept in all.
     independent
-        Whether the engine draws independently, so that there is no R-hat.
+        Whether the engine draws independently.
     r_hat
         The largest rank-normalised R-hat of NUTS; None with a single chain, and where draws are independent.
     ess
         The smallest effective sample size of NUTS, bulk or tail, over all parameters. The other engines draw
         independently: the number of draws, or the effective number of importance points if that is smaller.
-    divergences
-        Divergent transitions; None where the engine has none.
-    pareto_k
-        Pareto k of importance weights; None where the engine uses none.
-    importance_ess
-        Effective number of importance points; None where the engine uses none.
-    grid_mass_outside
-        Posterior mass outside the grid; None where the engine uses no grid.
+    divergences, pareto_k, importance_ess, grid_mass_outside
+        Divergent transitions, Pareto k of importance weights and their effective number of points, posterior mass
+        outside the grid; None where the engine has no such thing.
     faults
         Why the fit should not be read; empty if it can be.
     notes
@@ -267,22 +238,17 @@ class Verdict(Result):
 
     def numbers(self) -> dict[str, str]:
         """The figures by name, as they are shown."""
-        shown = {"engine": self.engine, "draws": f"{self.draws} in {self.chains} chains"}
-        if self.independent:
-            shown["draws"] = f"{self.draws}, independent"
-        if self.r_hat is not None:
-            shown["largest R-hat"] = f"{self.r_hat:.3f}"
-        if not self.independent:
-            shown["smallest ESS"] = f"{self.ess:.0f}"
-        if self.divergences is not None:
-            shown["divergences"] = str(self.divergences)
-        if self.pareto_k is not None:
-            shown["Pareto k"] = f"{self.pareto_k:.2f}"
-        if self.importance_ess is not None:
-            shown["importance ESS"] = f"{self.importance_ess:.0f}"
-        if self.grid_mass_outside is not None:
-            shown["posterior mass outside the grid"] = f"{self.grid_mass_outside:.0e}"
-        return shown
+        draws = f"{self.draws}, independent" if self.independent else f"{self.draws} in {self.chains} chains"
+        figures = {
+            "largest R-hat": (self.r_hat, ".3f"),
+            "smallest ESS": (None if self.independent else self.ess, ".0f"),
+            "divergences": (self.divergences, "d"),
+            "Pareto k": (self.pareto_k, ".2f"),
+            "importance ESS": (self.importance_ess, ".0f"),
+            "posterior mass outside the grid": (self.grid_mass_outside, ".0e"),
+        }
+        shown = {name: format(value, form) for name, (value, form) in figures.items() if value is not None}
+        return {"engine": self.engine, "draws": draws, **shown}
 
     def headline(self) -> str:
         """Whether the fit passes its checks, and if not, why, in a sentence."""
@@ -291,11 +257,9 @@ class Verdict(Result):
         return f"This fit should not be read: {'; '.join(self.faults)}."
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         return [self.headline()]
 
     def text(self) -> str:
-        """The result in sentences."""
         figures = ", ".join(f"{name} {value}" for name, value in self.numbers().items())
         return " ".join([f"{self.headline()} ({figures})", *self.notes])
 
@@ -350,22 +314,20 @@ def diagnose(post: xr.DataTree) -> Verdict:
     remedy = "more draws, or engine='nuts', may help" if importance_ess == ess else "more draws may help"
     outside = float(result.tree.attrs["grid_mass_outside"]) if "grid_mass_outside" in result.tree.attrs else None
     balance, distances = known_balance(result), result.tree["observed_data/distance"].to_numpy()
-    coded = int((distances < MISSING_CODE).sum())
-    beyond = int((np.abs(distances) > LARGEST).sum())
-    checks = (
-        (bool(broken), f"{', '.join(broken)} holds draws that are not finite or do not vary"),
-        (np.isnan(ess), f"{chains * draws} draws are too few to judge convergence by"),
-        (coded > 0, f"{coded:,} values lie below -1, which published tables write where a distance is missing"),
-        (
-            beyond > MOST_BEYOND * len(distances),
+    faults = list(judged(r_hat, figure, divergences, pareto_k, remedy))
+    if broken:
+        faults.append(f"{', '.join(broken)} holds draws that are not finite or do not vary")
+    if np.isnan(ess):
+        faults.append(f"{chains * draws} draws are too few to judge convergence by")
+    if coded := int((distances < MISSING_CODE).sum()):
+        faults.append(f"{coded:,} values lie below -1, which published tables write where a distance is missing")
+    if (beyond := int((np.abs(distances) > LARGEST).sum())) > MOST_BEYOND * len(distances):
+        faults.append(
             f"{beyond:,} of {len(distances):,} values lie beyond {LARGEST}, where no cosine distance lies, and the "
-            "priors are for cosine distances",
-        ),
-        (
-            outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE,
-            f"posterior mass of about {outside or 0:.0e} lies outside the grid",
-        ),
-    )
+            "priors are for cosine distances"
+        )
+    if outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE:
+        faults.append(f"posterior mass of about {outside:.0e} lies outside the grid")
     return Verdict(
         engine=engine,
         chains=chains,
@@ -377,7 +339,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
         pareto_k=pareto_k,
         importance_ess=importance_ess,
         grid_mass_outside=outside,
-        faults=(*judged(r_hat, figure, divergences, pareto_k, remedy), *(why for failed, why in checks if failed)),
+        faults=tuple(faults),
         notes=tuple(_notes(result, balance)),
         balance=balance,
     )
@@ -391,16 +353,16 @@ def judged(
     remedy: str = "more draws may help",
 ) -> tuple[str, ...]:
     """Why draws with such figures should not be read; figures that are None are not judged."""
-    checks = (
-        (r_hat is not None and r_hat > MAX_R_HAT, f"the largest R-hat is {r_hat or 0:.3f}, above {MAX_R_HAT}"),
-        (
-            ess is not None and not ess >= MIN_ESS,
-            f"the smallest effective sample size is {ess or 0:.0f}, below {MIN_ESS} ({remedy})",
-        ),
-        (bool(divergences), f"{divergences} transitions diverged"),
-        (pareto_k is not None and pareto_k > MAX_PARETO_K, f"Pareto k is {pareto_k or 0:.2f}, above {MAX_PARETO_K}"),
-    )
-    return tuple(reason for failed, reason in checks if failed)
+    faults = []
+    if r_hat is not None and r_hat > MAX_R_HAT:
+        faults.append(f"the largest R-hat is {r_hat:.3f}, above {MAX_R_HAT}")
+    if ess is not None and not ess >= MIN_ESS:
+        faults.append(f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS} ({remedy})")
+    if divergences:
+        faults.append(f"{divergences} transitions diverged")
+    if pareto_k is not None and pareto_k > MAX_PARETO_K:
+        faults.append(f"Pareto k is {pareto_k:.2f}, above {MAX_PARETO_K}")
+    return tuple(faults)
 
 
 def mixing_faults(values: np.ndarray, stats: Mapping[str, Any]) -> tuple[str, ...]:
@@ -434,7 +396,13 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
     )
     notes = [*result.notes, *(sentence for unusual, sentence in checks if unusual)]
     if result.related:
-        notes += _scatter_notes(result)
+        scatter = check_relatedness(result.tree)
+        notes += [
+            f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as "
+            "the vectors predict (squared differences, check_relatedness): the variogram does not fit these lists, and "
+            f"intervals may be too {'narrow' if row['relative'] < 1 else 'wide'}."
+            for row in scatter[scatter["fault"]].to_dict("records")
+        ]
     notes += frame_notes(result) + _width_notes(result, words) + _extreme_notes(result, table)
     if balance is not None:
         notes += balance.warnings
@@ -500,12 +468,8 @@ def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[str]:
 def _extreme_word(means: pd.Series) -> tuple[str, float, float]:
     """The word farthest from the mean of the others in their standard deviations, how far, and a p-value.
 
-    Grubbs' two-sided test of a single outlier; p is 1 for fewer than 4 words.
-
-    References
-    ----------
-    Grubbs, F. E. (1969). Procedures for detecting outlying observations in samples. Technometrics 11(1).
-    https://doi.org/10.1080/00401706.1969.10490657
+    Grubbs' two-sided test of a single outlier (1969, https://doi.org/10.1080/00401706.1969.10490657); p is 1 for fewer
+    than 4 words.
     """
     size, values = len(means), means.to_numpy()
     place = int(np.argmax(np.abs(values - values.mean())))
@@ -521,12 +485,8 @@ def _extreme_word(means: pd.Series) -> tuple[str, float, float]:
 def _prior_width(result: Fit) -> float:
     """Relative change of the sd of the headline contrast of means if the priors of the scales counted twice.
 
-    The draws are weighted by the prior to a power of 0.8 and of 1.25, and the change is scaled to a power of 2.
-
-    References
-    ----------
-    Kallioinen, N. et al. (2024). Detecting and diagnosing prior and likelihood sensitivity with power-scaling.
-    Statistics and Computing 34. https://doi.org/10.1007/s11222-023-10366-5
+    The draws are weighted by the prior to a power of 0.8 and of 1.25, and the change is scaled to a power of 2
+    (Kallioinen et al. 2024, https://doi.org/10.1007/s11222-023-10366-5).
     """
     values = {str(name): each.to_numpy() for name, each in result.posterior.data_vars.items()}
     priors = {name: prior for name, prior in result.priors().items() if name in SCALES}
@@ -540,17 +500,6 @@ def _prior_width(result: Fit) -> float:
         weights /= weights.sum()
         logs.append(0.5 * np.log(weights @ (contrast - weights @ contrast) ** 2))
     return float(np.expm1((logs[1] - logs[0]) / np.log2(POWERS[1] / POWERS[0])))
-
-
-def _scatter_notes(result: Fit) -> list[str]:
-    """Sentences on pairs of control words that scatter otherwise than their similarity predicts."""
-    scatter = _scatter_of(result.data)
-    return [
-        f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as the "
-        "vectors predict (squared differences, check_relatedness): the variogram does not fit these lists, and "
-        f"intervals may be too {'narrow' if row['relative'] < 1 else 'wide'}."
-        for row in scatter[scatter["fault"]].to_dict("records")
-    ]
 
 
 def _columns(result: Fit) -> tuple[np.ndarray, list[str]]:
@@ -572,6 +521,7 @@ def _columns(result: Fit) -> tuple[np.ndarray, list[str]]:
 
 
 def _mixing(values: np.ndarray) -> tuple[float | None, float]:
+    """The largest R-hat, None with a single chain, and the smallest effective sample size."""
     from arviz_stats.base import array_stats
 
     axes = {"chain_axis": 0, "draw_axis": 1}

@@ -21,8 +21,7 @@ from bayesbias.models.families import family_of
 from bayesbias.models.results import EFFECTS, Fit, read_distances
 from bayesbias.words import counterparts
 
-PROB = 0.89
-"""The share of posterior mass in an interval unless another is asked for, as in the published study."""
+PROB = 0.89  # the share of posterior mass in an interval unless another is asked for, as in the published study
 ETI, HDI = "eti", "hdi"
 INTERVALS = {ETI: sorted_interval, HDI: shortest_interval}
 """ArviZ's names of the two kinds of interval, equal-tailed and of highest density, and what finds their ends."""
@@ -103,11 +102,8 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
         grid = np.indices(shape).reshape(len(shape), int(np.prod(shape)))
         names = {dim: values[dim].to_numpy()[codes] for dim, codes in zip(labels, grid, strict=True)}
         # the value of this parameter behind each distance
-        place = (
-            np.ravel_multi_index([places[dim] for dim in labels], shape)
-            if labels
-            else np.zeros_like(places["connection"])
-        )
+        index = [places[dim] for dim in labels]
+        place = np.ravel_multi_index(index, shape) if labels else np.zeros_like(places["connection"])
         n = np.bincount(place, minlength=grid.shape[1])
         flat = {key: np.ravel(value) for key, value in numbers.items()}
         pieces.append(pd.DataFrame({"parameter": name, **names, **flat, "n": n.ravel()}))
@@ -135,7 +131,6 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     DataFrame
         Columns ``connection``, ``component`` (protected word, attribute word, word x group, residual; those that the
         model has), ``mean``, ``sd``, ``low``, ``high``: shares, which add to 1 in each connection and draw.
-        Distances that share an attribute word are correlated by the second and third.
 
     Examples
     --------
@@ -153,13 +148,11 @@ def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
         pd.DataFrame({"connection": labels, "component": name, **describe(flat_draws(values / total), prob)})
         for name, values in parts.items()
     ]
-    table = pd.concat(pieces, ignore_index=True)
-    order = {name: i for i, name in enumerate(labels)}
-    return table.sort_values("connection", key=lambda s: s.map(order), kind="stable", ignore_index=True)
+    # connection by connection, in their order
+    return pd.concat(pieces).sort_index(kind="stable").reset_index(drop=True)
 
 
-NO_SPREAD = 1e-12
-"""Standard errors below this are rounding, in cosine distance: the attribute words agree."""
+NO_SPREAD = 1e-12  # standard errors below this are rounding, in cosine distance: the attribute words agree
 
 
 @dataclass(frozen=True, repr=False)
@@ -194,7 +187,6 @@ class ClusterInterval(Result):
     reason: str = ""
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         what = f"{self.first}{MINUS}{self.second}, for these protected words"
         if self.reason:
             return [f"{what}: no interval, because {self.reason}."]
@@ -215,9 +207,9 @@ def cluster_interval(
 ) -> ClusterInterval:
     """The interval of a contrast for the given protected words, attribute words being clusters.
 
-    The contrast is the mean over protected words of the difference of two cell means. Written as a sum over attribute
-    words, whose lists are independent samples, it has a variance without any model; a t quantile with Satterthwaite's
-    degrees of freedom gives the interval. It is the leave-one-word-out jackknife's.
+    The mean over protected words of the difference of two cell means is a sum over attribute words, whose lists are
+    independent samples: it has a variance without any model, that of the leave-one-word-out jackknife. A t quantile
+    with Satterthwaite's degrees of freedom gives the interval.
 
     Parameters
     ----------
@@ -248,17 +240,9 @@ def cluster_interval(
 def contrasted(
     first: str, second: str | None, valid: list[str], filled: NDArray[np.bool_] | None = None
 ) -> tuple[str, str]:
-    """The two connections of a contrast; where the second is left open, the first of its counterparts.
+    """The two connections of a contrast, of K that are there; a second that is left open is the first of its partners.
 
-    Parameters
-    ----------
-    first, second
-        What was asked.
-    valid
-        Connections (K,) that are there.
-    filled
-        Which protected words have which connections (J, K). Connections that some word has beside ``first`` are
-        chosen before others: with stereotypes of one group only, no word has both associated and different ones.
+    ``filled`` says which protected words have which connections (J, K), see :func:`contrast_partners`.
     """
     one_of(first, valid, "the connection")
     if second is None:
@@ -272,7 +256,11 @@ def contrasted(
 
 
 def contrast_partners(first: str, valid: list[str], filled: NDArray[np.bool_] | None = None) -> list[str]:
-    """The connections that ``first`` can be contrasted with, the headline first; see :func:`contrasted`."""
+    """The connections that ``first`` can be contrasted with, the headline first.
+
+    Those that some word has beside ``first`` stand before others: with stereotypes of one group only, no word has both
+    associated and different ones.
+    """
     others = counterparts(first, valid)
     if filled is None:
         return others
@@ -286,9 +274,8 @@ def cluster_interval_of(rows: Distances, first: str, second: str, prob: float) -
     places = [rows.connections.tolist().index(name) for name in (first, second)]
     contrast = clustered_contrast(rows.word, rows.connection, rows.attribute, lists, rows.y, rows.cells, *places)
     used = np.isin(rows.connection, places)
-    words = dict(
-        zip([names[label] for label in np.unique(lists[rows.attribute[used]])], contrast.words.tolist(), strict=False)
-    )
+    met = [names[label] for label in np.unique(lists[rows.attribute[used]])]
+    words = dict(zip(met, contrast.words.tolist(), strict=False))
     reason = ""
     if np.isnan(contrast.estimate):
         reason = "no protected word has distances under both connections"

@@ -26,16 +26,13 @@ from bayesbias.models.nuts import run_nuts
 from bayesbias.models.results import versions_of
 from bayesbias.models.spec import Exponential
 
-PRIOR = Exponential(distribution="exponential", rate=2.0)
-"""Of every standard deviation, in units of the numbers' own."""
+PRIOR = Exponential(distribution="exponential", rate=2.0)  # of every standard deviation, in units of the numbers' own
 FEWEST_POINTS = 4096
 LEAST_SD = 0.01
 """Standard deviation from which the search for the mode begins where the analysis of variance gives less."""
 CENTRE_SD = 5.0
-NOTHING_LEFT = 1e-20
-"""Share of the residual in the sum of squares that is rounding and no more."""
-MOST_WITH_GAPS = 2_000
-"""Numbers of an array with gaps up to which NUTS is tried unasked: a minute or two."""
+NOTHING_LEFT = 1e-20  # share of the residual in the sum of squares that is rounding and no more
+MOST_WITH_GAPS = 2_000  # numbers of an array with gaps up to which NUTS is tried unasked: a minute or two
 ENGINES = ("auto", "marginal", "nuts")
 STEPS = ("chain", "draw", "component")
 
@@ -55,37 +52,21 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which effects an array has.
+    """Which effects an array has."""
 
-    Attributes
-    ----------
-    facets
-        Names of its axes.
-    without
-        Facets whose own effect has been taken out of the array, so that it says nothing of it.
-    nested
-        A facet, and after it those within whose combinations its levels stand: level 0 of it is another thing in each.
-    """
-
-    facets: tuple[str, ...]
-    without: tuple[str, ...] = ()
+    facets: tuple[str, ...]  # names of its axes
+    without: tuple[str, ...] = ()  # facets whose own effect has been taken out: the array says nothing of it
+    # a facet, and after it those within whose combinations its levels stand: level 0 of it is another thing in each
     nested: tuple[str, ...] = ()
 
     @property
     def components(self) -> Components:
         """Sets of facets with an effect, the residual last."""
         facets, nested = self.facets, frozenset(self.nested)
-        components: dict[frozenset[str], None] = {}
-        for chosen in (
-            frozenset(combination) for size in range(1, len(facets)) for combination in combinations(facets, size)
-        ):
-            components[chosen | nested if self.nested and self.nested[0] in chosen else chosen] = None
-        own = [
-            component
-            for component in components
-            if component != frozenset(facets) and not (len(component) == 1 and component <= {*self.without})
-        ]
-        return (*own, frozenset(facets))
+        sets = (frozenset(chosen) for size in range(1, len(facets)) for chosen in combinations(facets, size))
+        components = dict.fromkeys(one | nested if self.nested and self.nested[0] in one else one for one in sets)
+        gone = {frozenset(facets), *(frozenset([name]) for name in self.without)}
+        return (*(component for component in components if component not in gone), frozenset(facets))
 
     def axes(self, component: frozenset[str]) -> Axes:
         """Axes of a component."""
@@ -119,26 +100,11 @@ def draw_components(
 ) -> tuple[xr.DataTree, list[str]]:
     """Posterior of the variance components of an array, and faults of the draws.
 
-    Parameters
-    ----------
-    y
-        One axis a facet, each of at least two levels; NaN are gaps. Of standard deviation 1.
-    layout
-        Names of the axes, and which effects there are.
-    engine, draws, chains, seed
-        As in :func:`fit`; ``"marginal"`` refuses gaps.
-
-    Returns
-    -------
-    DataTree
-        Group ``posterior``: ``component_sd`` (chain, draw, component), of levels like the observed ones, and
-        ``finite_population_sd``, of what the observed levels add in the mean over those of the other facets. With few
-        levels the first rests on its prior, the second does not.
-
-    References
-    ----------
-    Gelman, A. (2005). Analysis of variance: why it is more important than ever. Annals of Statistics 33(1).
-    https://doi.org/10.1214/009053604000001048
+    The array has the standard deviation 1 and one axis a facet, each of at least two levels; NaN are gaps, which
+    ``"marginal"`` refuses. The group ``posterior`` has ``component_sd`` (chain, draw, component), of levels like the
+    observed ones, and ``finite_population_sd``, of what the observed levels add in the mean over those of the other
+    facets (Gelman 2005, https://doi.org/10.1214/009053604000001048). With few levels the first rests on its prior, the
+    second does not.
     """
     one_of(engine, ENGINES, "engine")
     draws, chains = checked_draws(draws, chains)
@@ -190,8 +156,7 @@ def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.G
 
     def log_density(theta: FloatArray) -> FloatArray:
         sds = PRIOR.from_normal(theta)
-        value: FloatArray = sums.log_likelihood(sds**2) - 0.5 * (theta**2).sum(axis=1)
-        return value
+        return sums.log_likelihood(sds**2) - 0.5 * (theta**2).sum(axis=1)
 
     if sums.squares[-1] <= NOTHING_LEFT * sums.squares.sum():
         raise InputError(

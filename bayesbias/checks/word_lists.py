@@ -26,13 +26,11 @@ if TYPE_CHECKING:
 
     from bayesbias.embeddings.lookup import FoundConcepts
 
-NEAR = 0.9
-"""Cosine similarity above which two words are nearly one."""
+NEAR = 0.9  # cosine similarity above which two words are nearly one
 SAME = 1 - 1e-6
 BLOCK = 1_000
 FEWEST_PROTECTED = 3
-LEAST_WORTH = 2.0
-"""Protected words, and effective words of a list, below which a contrast is inconclusive."""
+LEAST_WORTH = 2.0  # protected words, and effective words of a list, below which a contrast is inconclusive
 HALF = 0.5
 LISTS = ["list", "kind", "asked", "found", "effective", "missing"]
 PAIRS = ["first", "second", "lists", "cosine"]
@@ -96,37 +94,26 @@ class WordCheck(Result):
         return [*self.findings(), *self.notes]
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         asked, found = int(self.lists["asked"].sum()), int(self.lists["found"].sum())
         sentences = [f"{found:,} of {many(asked, 'word')} of the list {self.word_list} are in {self.embedding}."]
-        half = self.lists[self.lists["found"] < HALF * self.lists["asked"]]
-        if len(half):
-            named = [
-                f"{row['kind']} {row['list']} ({row['found']} of {row['asked']})" for row in half.to_dict("records")
-            ]
+        half = self.lists[self.lists["found"] < HALF * self.lists["asked"]].to_dict("records")
+        if named := [f"{row['kind']} {row['list']} ({row['found']} of {row['asked']})" for row in half]:
             sentences.append(f"Less than half of the words were found of: {listed(named)}.")
-        sentences += self._spelling_sentences() + self._duplicate_sentences()
-        if self.balance is not None:
-            sentences += [self.balance.sentence, *self.balance.notes]
-        return sentences
-
-    def _spelling_sentences(self) -> list[str]:
-        if self.spellings.empty:
-            return []
-        named = [f"{row['word']} as {row['found']}" for row in self.spellings.to_dict("records")]
-        return [f"Missing words that the embedding has under another spelling: {listed(named)}."]
-
-    def _duplicate_sentences(self) -> list[str]:
-        rows = self.duplicates.to_dict("records")
-        near = ["one vector" if row["cosine"] == 1 else f"{row['cosine']:.2f}" for row in rows]
-        named = [f"{row['first']} and {row['second']} ({how})" for row, how in zip(rows, near, strict=True)]
-        sentences = [f"No two words are near duplicates (no cosine similarity above {NEAR:g})."]
+        if named := [f"{row['word']} as {row['found']}" for row in self.spellings.to_dict("records")]:
+            sentences.append(f"Missing words that the embedding has under another spelling: {listed(named)}.")
+        named = []
+        for row in self.duplicates.to_dict("records"):
+            how = "one vector" if row["cosine"] == 1 else f"{row['cosine']:.2f}"
+            named.append(f"{row['first']} and {row['second']} ({how})")
+        duplicates = f"No two words are near duplicates (no cosine similarity above {NEAR:g})."
         if named:
             above = f"with a cosine similarity above {NEAR:g}"
-            sentences = [f"Near duplicates, {above}: {listed(named)}. Keep one of each."]
-        if self.repeated:
-            named = [f"{word} ({', '.join(lists)})" for word, lists in self.repeated.items()]
+            duplicates = f"Near duplicates, {above}: {listed(named)}. Keep one of each."
+        sentences.append(duplicates)
+        if named := [f"{word} ({', '.join(lists)})" for word, lists in self.repeated.items()]:
             sentences.append(f"In more than one list: {listed(named)}.")
+        if self.balance is not None:
+            sentences += [self.balance.sentence, *self.balance.notes]
         return sentences
 
     def sources(self) -> tuple[Any, ...]:
@@ -172,25 +159,25 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
     table = pd.DataFrame(entries_of(lists, known.concepts)).assign(effective=np.nan)
     notes: list[str] = []
     balanced = None
-    if _measurable(table):
+    protected = table.loc[table["found"] > 0, "kind"] == "protected"
+    if protected.any() and not protected.all():
         balanced = _measured(vectors, lists, table, frequencies, notes)
-    notes = [*_unsettled(table), *notes]
+    places, spellings, keys = _places(lists), [], vectors.key_to_index
+    for row in table.to_dict("records"):
+        for word in row["missing"]:
+            forms = (variant for form in lists.concepts[word] for variant in variants(form))
+            if (spelling := next((form for form in forms if form in keys), None)) is not None:
+                spellings.append((word, f"{row['kind']} {row['list']}", spelling))
     return WordCheck(
         lists.name,
         str(about(vectors)["name"]),
         table[LISTS],
-        _near(known, _places(lists), lists.forms),
-        {word: where for word, where in _places(lists).items() if len(where) > 1},
-        _spellings(table, lists, vectors),
+        _near(known, places, lists.forms),
+        {word: where for word, where in places.items() if len(where) > 1},
+        pd.DataFrame(spellings, columns=SPELLINGS).drop_duplicates("word", ignore_index=True),
         balanced,
-        tuple(notes),
+        (*_unsettled(table), *notes),
     )
-
-
-def _measurable(table: pd.DataFrame) -> bool:
-    """Whether a protected and an attribute word are found."""
-    kinds = table[table["found"] > 0]["kind"]
-    return bool((kinds == "protected").any() and (kinds != "protected").any())
 
 
 def _measured(
@@ -271,17 +258,6 @@ def _near(
             where = " and ".join(dict.fromkeys([*places[first], *places[second]]))
             rows.append((first, second, where, 1.0 if cosine > SAME else cosine))
     return pd.DataFrame(rows, columns=PAIRS).sort_values("cosine", ascending=False, kind="stable", ignore_index=True)
-
-
-def _spellings(table: pd.DataFrame, lists: WordLists, vectors: KeyedVectors) -> pd.DataFrame:
-    """Missing words that the embedding has under another spelling."""
-    keys, rows = vectors.key_to_index, []
-    for row in table.to_dict("records"):
-        for word in row["missing"]:
-            forms = (variant for form in lists.concepts[word] for variant in variants(form))
-            if (spelling := next((form for form in forms if form in keys), None)) is not None:
-                rows.append((word, f"{row['kind']} {row['list']}", spelling))
-    return pd.DataFrame(rows, columns=SPELLINGS).drop_duplicates("word", ignore_index=True)
 
 
 def variants(word: str) -> Iterator[str]:

@@ -1,70 +1,38 @@
 """What fits say about bias: contrasts, comparisons of models, and how they depend on priors, words and list length."""
 
-from bayesbias.comparison.associations import (
-    GIVEN,
-    ONE_GROUP,
-    POPULATIONS,
-    SIMILAR,
-    association,
-    decomposable_controls,
-    decomposition,
-    decomposition_sentence,
-    patterns,
-)
-from bayesbias.comparison.changes import compare
-from bayesbias.comparison.comparison import Comparison, similarity_shift
-from bayesbias.comparison.contrast import (
-    adjustment,
-    beside_associated,
-    cluster_sentence,
-    connections_of,
-    contrasts,
-    functionals,
-    mean_distances,
-    size_sentence,
-)
-from bayesbias.comparison.effects import SideEffects, side_effects
-from bayesbias.comparison.frame_contrasts import FrameEffects, OriginSensitivity, frame_effects, origin_sensitivity
-from bayesbias.comparison.loo import compare_models
-from bayesbias.comparison.metric_uncertainty import MetricUncertainty, Ranking, bootstrap_metric, rank
-from bayesbias.comparison.power import Plan, plan
-from bayesbias.comparison.sensitivity import PriorSensitivity, influence, prior_sensitivity
-
-__all__ = [
-    "GIVEN",
-    "ONE_GROUP",
-    "POPULATIONS",
-    "SIMILAR",
-    "Comparison",
-    "FrameEffects",
-    "MetricUncertainty",
-    "OriginSensitivity",
-    "Plan",
-    "PriorSensitivity",
-    "Ranking",
-    "SideEffects",
-    "adjustment",
-    "association",
-    "beside_associated",
-    "bootstrap_metric",
-    "cluster_sentence",
-    "compare",
-    "compare_models",
-    "connections_of",
-    "contrasts",
-    "decomposable_controls",
-    "decomposition",
-    "decomposition_sentence",
-    "frame_effects",
-    "functionals",
-    "influence",
-    "mean_distances",
-    "origin_sensitivity",
-    "patterns",
-    "plan",
-    "prior_sensitivity",
-    "rank",
-    "side_effects",
-    "similarity_shift",
-    "size_sentence",
-]
+from bayesbias.comparison.associations import GIVEN as GIVEN
+from bayesbias.comparison.associations import ONE_GROUP as ONE_GROUP
+from bayesbias.comparison.associations import POPULATIONS as POPULATIONS
+from bayesbias.comparison.associations import SIMILAR as SIMILAR
+from bayesbias.comparison.associations import association as association
+from bayesbias.comparison.associations import decomposable_controls as decomposable_controls
+from bayesbias.comparison.associations import decomposition as decomposition
+from bayesbias.comparison.associations import decomposition_sentence as decomposition_sentence
+from bayesbias.comparison.associations import patterns as patterns
+from bayesbias.comparison.changes import compare as compare
+from bayesbias.comparison.comparison import Comparison as Comparison
+from bayesbias.comparison.comparison import similarity_shift as similarity_shift
+from bayesbias.comparison.contrast import adjustment as adjustment
+from bayesbias.comparison.contrast import beside_associated as beside_associated
+from bayesbias.comparison.contrast import cluster_sentence as cluster_sentence
+from bayesbias.comparison.contrast import connections_of as connections_of
+from bayesbias.comparison.contrast import contrasts as contrasts
+from bayesbias.comparison.contrast import functionals as functionals
+from bayesbias.comparison.contrast import mean_distances as mean_distances
+from bayesbias.comparison.contrast import size_sentence as size_sentence
+from bayesbias.comparison.effects import SideEffects as SideEffects
+from bayesbias.comparison.effects import side_effects as side_effects
+from bayesbias.comparison.frame_contrasts import FrameEffects as FrameEffects
+from bayesbias.comparison.frame_contrasts import OriginSensitivity as OriginSensitivity
+from bayesbias.comparison.frame_contrasts import frame_effects as frame_effects
+from bayesbias.comparison.frame_contrasts import origin_sensitivity as origin_sensitivity
+from bayesbias.comparison.loo import compare_models as compare_models
+from bayesbias.comparison.metric_uncertainty import MetricUncertainty as MetricUncertainty
+from bayesbias.comparison.metric_uncertainty import Ranking as Ranking
+from bayesbias.comparison.metric_uncertainty import bootstrap_metric as bootstrap_metric
+from bayesbias.comparison.metric_uncertainty import rank as rank
+from bayesbias.comparison.power import Plan as Plan
+from bayesbias.comparison.power import plan as plan
+from bayesbias.comparison.sensitivity import PriorSensitivity as PriorSensitivity
+from bayesbias.comparison.sensitivity import influence as influence
+from bayesbias.comparison.sensitivity import prior_sensitivity as prior_sensitivity

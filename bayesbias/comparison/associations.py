@@ -21,17 +21,20 @@ from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, listed
-from bayesbias.models.cells import (
+from bayesbias.models.families import functionals_of
+from bayesbias.models.functionals import (
     Cells,
+    DrawnFunctionals,
+    Functionals,
+    NormalFunctionals,
     association_weights,
     cells_of,
     difference_weights,
+    figures,
     list_difference_weights,
     nearness_weights,
     whole_weights,
 )
-from bayesbias.models.families import functionals_of
-from bayesbias.models.functionals import DrawnFunctionals, Functionals, NormalFunctionals, figures
 from bayesbias.models.related import distance_sd
 from bayesbias.models.results import Fit
 from bayesbias.words import CONTROLS, OTHER, OWN, WHOLE, controls_of, labelled
@@ -64,7 +67,6 @@ class Rows:
     whole: Functionals  # one quantity: the whole list
     words: Functionals  # one for each protected word that has a row
     kept: NDArray[np.bool_]  # which protected words (J,) have one
-    weights: FloatArray  # of each word in the whole list, (J,)
     kind: str  # one of ROWS
     notes: tuple[str, ...] = ()  # on what the rows could not be
 
@@ -120,15 +122,14 @@ def _difference_rows(result: Fit, cells: Cells, first: str, second: str) -> Rows
     names = data.connections.tolist()
     places = [names.index(first), names.index(second)]
     kept = cells.filled[:, places].all(axis=1)
-    weights = whole_weights(data, kept)
     if not kept.any():
         draws = result.draws("connection_mean")
         whole = DrawnFunctionals((draws[:, places[0]] - draws[:, places[1]])[:, None])
-        return Rows(whole, DrawnFunctionals(np.empty((len(draws), 0))), kept, weights, DIFFERENCE)
+        return Rows(whole, DrawnFunctionals(np.empty((len(draws), 0))), kept, DIFFERENCE)
     chosen = np.flatnonzero(kept)
     between = difference_weights(cells, chosen, *(np.full(len(chosen), place) for place in places))
     words = functionals_of(result, cells, between)
-    return Rows(words.combined(weights[kept][None]), words, kept, weights, DIFFERENCE)
+    return Rows(words.combined(whole_weights(data, kept)[kept][None]), words, kept, DIFFERENCE)
 
 
 def _association_rows(result: Fit, cells: Cells, kind: str) -> Rows:
@@ -158,7 +159,7 @@ def _association_rows(result: Fit, cells: Cells, kind: str) -> Rows:
             f"One stereotype word only was found for {listed(single)}: how far another one would lie is known from "
             "the vocabulary and the other lists alone."
         )
-    return Rows(raw.combined(weights[words][None]), shown, kept, weights, kind, tuple(notes))
+    return Rows(raw.combined(weights[words][None]), shown, kept, kind, tuple(notes))
 
 
 def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word") -> pd.DataFrame:
@@ -263,8 +264,7 @@ ONE_GROUP = (
     "by stereotype words of any kind."
 )
 """What a fit without distances to other groups' stereotypes leaves open."""
-PARTS_OF_WORD = (RAW, "nearness of the lists", "nearness of the word")
-"""Parts of a protected word's contrast."""
+PARTS_OF_WORD = (RAW, "nearness of the lists", "nearness of the word")  # parts of a protected word's contrast
 WHOLE_OF_WORDS = np.array([[1.0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 """Parts of the whole list, and their sum, from those of words and their sum."""
 
@@ -289,16 +289,13 @@ def decomposition(
 ) -> pd.DataFrame:
     """A contrast of associated words with a control list as a sum of parts.
 
-    For the whole list (associated - human) = (associated - different) + (different - human). The first part says how
-    much closer protected words are to their own stereotypes than to those of other groups. The second says how much
-    closer they are to the stereotypes of other groups than to control words: that is so for stereotype words of any
-    kind.
+    For the whole list (associated - human) = (associated - different) + (different - human): how much closer protected
+    words are to their own stereotypes than to those of other groups, and how much closer to these than to control
+    words, as stereotype words of any kind may be.
 
-    For a word (associated - human) = association + nearness of the lists + nearness of the word. The association is
-    the row of :func:`contrasts`. The nearness of the lists is how much nearer the word's own list is to
-    all protected words than other lists are. The nearness of the word is how much nearer it is to other groups'
-    stereotypes than to control words. The first part of the whole list is the mean association, its second part the
-    mean nearness of the words; the nearness of the lists has the mean 0.
+    For a word (associated - human) = association + nearness of the lists + nearness of the word: the row of
+    :func:`contrasts`; how much nearer the word's own list is to all protected words than other lists are (0 in the
+    mean); and how much nearer the word is to other groups' stereotypes than to control words.
 
     Parameters
     ----------
@@ -314,12 +311,10 @@ def decomposition(
     Returns
     -------
     DataFrame
-        Three rows for the whole list (``protected_word`` is ``"whole list"``): ``associated - different``,
-        ``different - human``, ``associated - human``. Then four for each protected word: ``association``,
-        ``nearness of the lists``, ``nearness of the word``, ``associated - human``. A table without associations (of
-        one group) has the three rows of the whole list for each word. Columns ``protected_word``,
-        ``contrast``, ``mean``, ``sd``, ``low``, ``high`` (cosine distance), ``p_closer``. ``attrs`` holds ``second``,
-        ``prob``, ``population`` and ``left_out``, the words without distances to one of the lists.
+        The parts and their sum: three rows for the whole list (``protected_word`` is ``"whole list"``), then four for
+        each protected word, or three of a table without associations. Columns ``protected_word``, ``contrast``,
+        ``mean``, ``sd``, ``low``, ``high`` (cosine distance), ``p_closer``. ``attrs`` holds ``second``, ``prob``,
+        ``population`` and ``left_out``, the words without distances to one of the lists.
 
     Examples
     --------
@@ -483,11 +478,9 @@ DRAWS = 40_000
 def patterns(post: xr.DataTree, rope: float = 0.02, seed: int = 0) -> pd.DataFrame:
     """Probability of each pattern of two groups: whether the words of each are nearer to their own list or the other.
 
-    The single-category tests of ML-EAT (Wolfe, Hiniker and Howe 2024) sort an association test into nine outcomes by
-    two effect sizes, one for each group. These are their posterior probabilities, for these protected words and
-    attribute lists like these. The two differences hold how near each list is to all words, so that both groups may be
-    nearer to one list without any bias: what the groups do not share is the association
-    (:func:`bayesbias.association`).
+    The posterior probabilities, for these protected words and attribute lists like these, of the nine outcomes of the
+    single-category tests of ML-EAT. Both groups may be nearer to one list without any bias: what they do not share is
+    the association (:func:`bayesbias.association`).
 
     Parameters
     ----------

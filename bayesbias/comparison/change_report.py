@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of, unsaid
-from bayesbias._phrases import FINE, MINUS, difference, figure, percent, share, signed
+from bayesbias._phrases import FINE, MINUS, difference, excludes_zero, figure, percent, share, signed
 from bayesbias._results import Result, drawing
-from bayesbias.comparison.associations import ONE_GROUP, POPULATIONS, RAW, decomposition_sentence, group_weights
+from bayesbias.comparison.associations import ONE_GROUP, POPULATIONS, RAW, decomposition_sentence, group_means
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.models.functionals import figures
 from bayesbias.models.results import Fit
@@ -22,12 +22,9 @@ if TYPE_CHECKING:
     from bayesbias.comparison.comparison import Comparison
     from bayesbias.comparison.effects import SideEffects
 
-SLIGHT = 0.005
-"""Size of an observed difference below which its sign says nothing."""
-SURE = 0.945
-"""Probability from which on an outcome is called: that of one side of an 89% interval."""
-UNNAMED = ("before", "after")
-"""Names of two tables that were given without names."""
+SLIGHT = 0.005  # size of an observed difference below which its sign says nothing
+SURE = 0.945  # probability from which on an outcome is called: that of one side of an 89% interval
+UNNAMED = ("before", "after")  # names of two tables that were given without names
 HIDDEN = "The test for bias that remains: Gonen, H. and Goldberg, Y. (2019), doi 10.18653/v1/N19-1061."
 
 
@@ -41,9 +38,16 @@ def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
         if result.headline is not None:
             first, second = result.headline
             table = result.outcomes(first, second, prob, change=number)
-            parts["What changed"] += [*_headline(result, number, prob, table), *_decomposed(result, number, prob)]
+            parts["What changed"] += _headline(result, number, prob, table)
+            # how much of the change is special to a word's own stereotypes; nothing without control words
+            if OTHER not in result.connections:
+                parts["What changed"].append(ONE_GROUP)
+            elif controls := result.decomposable:
+                sums = result.decomposition(controls[0], prob, change=number)
+                sentence = decomposition_sentence(sums, "the change of ", figure)
+                parts["What changed"].append(_prefix(result, number) + sentence)
             parts["For whom"] += [_words(result, number, table), *_groups(result, number, prob)]
-            parts["How certain"] += _widths(result, number, prob, table)
+            parts["How certain"].append(_prefix(result, number) + _widths(result, number, prob, table))
         parts[broke] += _controls(result, number, prob)
     if result.headline is None and not parts[broke]:
         parts["What changed"].append("The pairs hold one kind of word only, so that there is no contrast to compare.")
@@ -51,9 +55,9 @@ def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
     return {name: sentences for name, sentences in parts.items() if sentences}
 
 
-def _whole(table: pd.DataFrame) -> dict[str, Any]:
+def _whole(table: pd.DataFrame) -> dict[Any, Any]:
     """The whole list's row of a change."""
-    return {str(name): value for name, value in table.iloc[0].items()}
+    return table.iloc[0].to_dict()
 
 
 def route(before: str, after: str) -> str:
@@ -75,11 +79,10 @@ def _prefix(result: Comparison, number: int) -> str:
     return "{} to {}: ".format(*result.pair(number)) if len(result.pairs) > 1 else ""
 
 
-def _interval(result: Comparison, row: Mapping[str, Any], prob: float) -> str:
-    low, high = row["low"], row["high"]
-    settled = "excludes" if low > 0 or high < 0 else "includes"
+def _interval(result: Comparison, row: Mapping[Any, Any], prob: float) -> str:
+    settled = "excludes" if excludes_zero(row) else "includes"
     how = ", words taken for unrelated," if result.unrelated else ""
-    return f"{percent(prob)} interval{how} {figure(low)} to {figure(high)}, which {settled} 0"
+    return f"{percent(prob)} interval{how} {figure(row['low'])} to {figure(row['high'])}, which {settled} 0"
 
 
 def _headline(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
@@ -101,17 +104,6 @@ def _headline(result: Comparison, number: int, prob: float, table: pd.DataFrame)
         f"{part} ({interval}). Probability that it decreased in size, {share(row['p_shrank'])}{turned}."
     )
     return [led(result, number, sentence), *_scale(result, number, prob, table)]
-
-
-def _decomposed(result: Comparison, number: int, prob: float) -> list[str]:
-    """How much of the change is special to a word's own stereotypes; nothing without control words."""
-    if OTHER not in result.connections:
-        return [ONE_GROUP]
-    controls = result.decomposable
-    if not controls:
-        return []
-    table = result.decomposition(controls[0], prob, change=number)
-    return [_prefix(result, number) + decomposition_sentence(table, "the change of ", figure)]
 
 
 def _scale(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
@@ -136,18 +128,18 @@ def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
     """For how many words the association, or the difference, became smaller or larger."""
     part = table.iloc[1:]
     what = "association" if table.attrs["rows"] == RAW else "contrast"
-    counted = {name: part.loc[part["outcome"] == name, "protected_word"].tolist() for name in ("shrank", "grew")}
-    same = int((part["outcome"] == "unchanged").sum())
-    left = len(part) - same - sum(map(len, counted.values()))
+    moved = [part.loc[part["outcome"] == name, "protected_word"].tolist() for name in ("shrank", "grew")]
+    shrank, grew = (f"{len(words)} ({listed(words)})" if words else "0" for words in moved)
+    same, left = (int((part["outcome"] == name).sum()) for name in ("unchanged", "inconclusive"))
     smaller = int((part["observed_after"].abs() < part["observed_before"].abs()).sum())
     away = int(((part["low"] > 0) | (part["high"] < 0)).sum())
     still = f"; it did not change for {same}" if same else ""
     return (
-        f"{_prefix(result, number)}Of {many(len(part), 'protected word')} the {what} decreased in size for "
-        f"{_counted(counted['shrank'])}, increased for {_counted(counted['grew'])}, and is inconclusive for "
-        f"{left}{still} (a decrease or an increase has a posterior probability of at least {share(SURE)}, word by "
-        f"word, not adjusted for multiple comparisons). The {percent(table.attrs['prob'])} interval of its change "
-        f"excludes 0 for {away}. In the observed pairs it decreased in size for {smaller}."
+        f"{_prefix(result, number)}Of {many(len(part), 'protected word')} the {what} decreased in size for {shrank}, "
+        f"increased for {grew}, and is inconclusive for {left}{still} (a decrease or an increase has a posterior "
+        f"probability of at least {share(SURE)}, word by word, not adjusted for multiple comparisons). The "
+        f"{percent(table.attrs['prob'])} interval of its change excludes 0 for {away}. In the observed pairs it "
+        f"decreased in size for {smaller}."
     )
 
 
@@ -159,11 +151,10 @@ def _groups(result: Comparison, number: int, prob: float) -> list[str]:
     if result.headline is None:
         return []
     sides = result.sides(*result.headline, number)
-    labels, weights = group_weights(result.data.groups[sides.kept])
-    names = [name for name in labels if name and " - " not in name]
+    names, weights = group_means(result.data.groups[sides.kept])
     if sides.kind != RAW or len(names) < 3:
         return []
-    matrix = np.column_stack([np.zeros(len(names)), weights[: len(names)]])
+    matrix = np.column_stack([np.zeros(len(names)), weights])
     numbers = figures(sides.after.combined(matrix), prob)
     whole = max(abs(float(sides.after.mean[0])), SLIGHT)
     if not numbers["mean"].min() < -whole < whole < numbers["mean"].max():
@@ -172,8 +163,8 @@ def _groups(result: Comparison, number: int, prob: float) -> list[str]:
         f"{name} {figure(mean)} ({figure(low)} to {figure(high)})"
         for name, mean, low, high in zip(names, numbers["mean"], numbers["low"], numbers["high"], strict=True)
     ]
-    names_of = result.pair(number)
-    where = "Afterwards" if names_of == UNNAMED else f"In {names_of[1]}"
+    before, after = result.pair(number)
+    where = "Afterwards" if (before, after) == UNNAMED else f"In {after}"
     return [
         f"{_prefix(result, number)}{where} the mean associations of the groups differ in sign, {', '.join(named)}: in "
         "the mean of the whole list they cancel."
@@ -181,6 +172,7 @@ def _groups(result: Comparison, number: int, prob: float) -> list[str]:
 
 
 def _controls(result: Comparison, number: int, prob: float) -> list[str]:
+    """What became of the mean distances to control words."""
     sentences = []
     for name in controls_of(result.connections):
         row = _whole(result.changes(name, prob=prob, change=number))
@@ -190,19 +182,16 @@ def _controls(result: Comparison, number: int, prob: float) -> list[str]:
     return sentences
 
 
-def _widths(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
+def _widths(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> str:
+    """How wide the interval is, and what two separate fits would leave."""
     separate = result.changes(prob=prob, paired=False, change=number)
     widths = [row["high"] - row["low"] for row in map(_whole, (table, separate))]
     if widths[0] == 0:
-        return [f"{_prefix(result, number)}The change is known exactly, in cosine distance."]
-    return [
-        f"{_prefix(result, number)}Since the same pairs were measured, the interval of the change is "
-        f"{figure(widths[0])} wide (cosine distance); two separate fits would leave {figure(widths[1])}."
-    ]
-
-
-def _counted(words: list[str]) -> str:
-    return f"{len(words)} ({listed(words)})" if words else "0"
+        return "The change is known exactly, in cosine distance."
+    return (
+        f"Since the same pairs were measured, the interval of the change is {figure(widths[0])} wide (cosine "
+        f"distance); two separate fits would leave {figure(widths[1])}."
+    )
 
 
 def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Page:
@@ -293,10 +282,10 @@ def _parts(result: Comparison, prob: float, effects: SideEffects | None) -> dict
 
 def _title(result: Comparison) -> str:
     """The question: names of embeddings, or what was debiased."""
-    debiased = result.debiasing(result.embeddings[-1]).partition(":")[0]
-    if result.embeddings == UNNAMED:
-        return f"What did debiasing ({debiased}) change?" if debiased else "What changed from before to after?"
     first, *between, last = result.embeddings
+    debiased = result.debiasing(last).partition(":")[0]
+    if result.embeddings == UNNAMED and debiased:
+        return f"What did debiasing ({debiased}) change?"
     return f"What changed from {first} to {last}{f', by way of {listed(between)}' if between else ''}?"
 
 

@@ -27,17 +27,11 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import check_distances
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError
-from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
+from bayesbias.models.functionals import whole_weights
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
-from bayesbias.models.related import (
-    LEAST_SCATTER,
-    factor_products,
-    protected_covariance,
-    related_posterior,
-    relatedness_for,
-)
+from bayesbias.models.related import LEAST_SCATTER, factor_products, protected_root, related_posterior, relatedness_for
 from bayesbias.models.results import Fit, versions_of
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 from bayesbias.words import STEREOTYPES
@@ -53,8 +47,7 @@ STEP = ("chain", "draw")
 WHOLE, WORDS = ("connection",), ("protected_word", "connection")
 SCALE_DIMS = {"connection_sd": WHOLE, "sigma": WHOLE, "attribute_sd": ("attribute_class",), "interaction_sd": ()}
 """Dimensions of draws, of means over the whole list, of means of words, and of scales."""
-FEWEST_CONTROLS = 10
-"""Control distances below which their spread is not known."""
+FEWEST_CONTROLS = 10  # control distances below which their spread is not known
 
 
 def comparison_tree(
@@ -195,8 +188,7 @@ def transform(size: int) -> FloatArray:
     return matrix
 
 
-MOST_CELLS = 2000
-"""Cells of all embeddings beyond which a covariance matrix of them is too large for a comparison."""
+MOST_CELLS = 2000  # cells of all embeddings beyond which a covariance matrix of them is too large for a comparison
 
 
 def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[Distances, Distances] | str:
@@ -229,7 +221,8 @@ def by_covariance(
     by_word = by_word.reshape(draws, embeddings, *cells.shape)
     observed = scatter_cells(posterior.sums.y, every.filled).reshape(embeddings, *cells.shape)
     blocks = posterior.sums.covariance.reshape(embeddings, n, embeddings, n)
-    wide = protected_covariance(every).reshape(embeddings, words, embeddings, words)
+    root = protected_root(every)
+    wide = (root @ root.T).reshape(embeddings, words, embeddings, words)
     families = relatedness_for(every).families(every.protected_words[:words].tolist())
     products = factor_products(factors, distances)
     results = []
@@ -292,7 +285,15 @@ def _by_differences(
     of_change = _drawn(matched.of(change), data, spec, engine, size, seeds[1], f"the change {label}")
     connection, words, moved = of_change
     fits = {name: post for name, (_, _, post) in (("levels", of_levels), ("change", of_change)) if post is not None}
-    weighted = [stats for post in fits.values() if "pareto_k" in (stats := Fit(post).stats)]
+    weighted, faults = [], []
+    for name, post in fits.items():
+        stats = Fit(post).stats
+        if "pareto_k" in stats:  # independent draws are judged by their weights
+            weighted.append(stats)
+            found = judged(ess=float(stats["importance_ess"]), pareto_k=float(stats["pareto_k"]))
+        else:
+            found = diagnose(post).faults
+        faults += [f"{label}, {name}: {fault}" for fault in found]
     notes = dict.fromkeys(note for post in fits.values() for note in Fit(post).notes)
     return ChangeDraws(
         *pair,
@@ -306,7 +307,7 @@ def _by_differences(
             for name, worst in (("pareto_k", max), ("importance_ess", min))
             if weighted
         },
-        faults=tuple(f"{label}, {name}: {fault}" for name, post in fits.items() for fault in _faults(post)),
+        faults=tuple(faults),
         notes=(*change_notes(data, change, fixed, label), *notes),
         engine=str(next(reversed(fits.values())).attrs["engine"]) if fits else "exact",
     )
@@ -392,14 +393,6 @@ def _scales(difference: xr.DataTree, data: Distances) -> dict[str, FloatArray]:
         placed[..., [labels[dim].index(label) for label in values[dim].to_numpy().tolist()]] = values.to_numpy()
         scales[name] = placed
     return scales
-
-
-def _faults(post: xr.DataTree) -> tuple[str, ...]:
-    """Why a fit should not be read; independent draws are judged by their weights."""
-    stats = Fit(post).stats
-    if "pareto_k" not in stats:
-        return diagnose(post).faults
-    return judged(ess=float(stats["importance_ess"]), pareto_k=float(stats["pareto_k"]))
 
 
 def _by_nuts(
@@ -490,11 +483,10 @@ def compare(
     """What changed between embeddings, from distances of the same pairs.
 
     The same words are measured in each embedding, so that most of what makes a single contrast uncertain cancels in
-    its change. Where the tables know how words are related, the covariance of all distances in all embeddings is read
-    off the vectors, and one posterior holds levels and changes; whole-list results are then those of these protected
-    words. Otherwise differences of paired distances follow a crossed model, which takes different words for unrelated
-    and is fitted by the marginal engine; what the first embedding's distances do not share with the change is fitted
-    beside it, and taken for independent.
+    its change. Where the tables know how words are related, the covariance of all distances in all embeddings is
+    estimated from the vectors, and one posterior holds levels and changes, of these protected words. Otherwise
+    differences of paired distances follow a crossed model, which takes different words for unrelated; what the first
+    embedding's distances do not share with the change is fitted beside it, and taken for independent.
 
     Parameters
     ----------

@@ -26,6 +26,7 @@ from bayesbias.comparison.associations import (
     Parts,
     control_of_parts,
     decomposable,
+    decomposition_weights,
     tabulated,
     why_no_association,
 )
@@ -38,7 +39,6 @@ from bayesbias.comparison.sides import (
     drawn_joint,
     fixed_values,
     known_changes,
-    part_sums,
     row_sums,
     stack,
 )
@@ -46,8 +46,7 @@ from bayesbias.distances.covariances import relatedness_in_fit
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, shown
-from bayesbias.models.cells import Cells, cells_of
-from bayesbias.models.functionals import DrawnFunctionals, figures
+from bayesbias.models.functionals import Cells, DrawnFunctionals, cells_of, figures
 from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE
 
@@ -74,12 +73,11 @@ class Comparison(Result):
         connection), ``change_attribute_sd`` (change, attribute_class), ``change_interaction_sd`` (change). NUTS adds
         ``connection_covariance``, ``residual_covariance``, ``attribute_covariance`` and ``interaction_covariance``
         (..., embedding, embedding_other). ``paired``: ``connection_before`` and ``word_before``, what each change
-        starts from. With more than two embeddings levels are those of the first, and what changed from it; differences
-        of two others must be read from the changes. ``observed_data``: ``distance`` (pair, embedding).
-        ``constant_data``: the pairs, ``n`` of each cell, and ``control_spread`` (embedding), the sd of the distances of
-        control words (NaN for fewer than ten). ``relatedness``: of the protected words of all embeddings, where figures
-        are exact. A change is named ``"before → after"``. ``save_fit`` and ``load_fit``
-        keep the tree on disk, and ``Comparison(tree)`` is the comparison again.
+        starts from; with more than two embeddings levels are those of the first, and what changed from it.
+        ``observed_data``: ``distance`` (pair, embedding). ``constant_data``: the pairs, ``n`` of each cell, and
+        ``control_spread`` (embedding), the sd of control distances. ``relatedness``: where figures are exact. A change
+        is named ``"before → after"``. ``save_fit`` and ``load_fit`` keep the tree on disk, and ``Comparison(tree)`` is
+        the comparison again.
     """
 
     picture: ClassVar[str] = "plot_change"
@@ -135,21 +133,8 @@ class Comparison(Result):
     @cached_property
     def data(self) -> Distances:
         """The pairs, with the distances of the first embedding."""
-        constant = self.posterior["constant_data"].to_dataset()
-        word, connection, attribute = (
-            constant[f"{name}_index"].to_numpy().astype(np.intp) for name in ("word", "connection", "attribute")
-        )
-        return Distances(
-            protected_words=constant["protected_word"].to_numpy().astype(str),
-            connections=constant["connection"].to_numpy().astype(str),
-            groups=constant["group"].to_numpy().astype(str),
-            word=word,
-            connection=connection,
-            attribute=attribute,
-            attribute_words=constant["attribute_word"].to_numpy().astype(str),
-            attribute_class=constant["attribute_class"].to_numpy().astype(str),
-            y=self.distances[:, 0],
-        )
+        every = Fit(self.posterior).data
+        return replace(every, y=self.distances[:, 0], relatedness=None, coverage=None, adjusted="")
 
     @property
     def distances(self) -> FloatArray:
@@ -229,7 +214,6 @@ class Comparison(Result):
         return [sentence for name, part in self.parts(prob).items() if name != "Notes" for sentence in part]
 
     def text(self) -> str:
-        """The result in sentences."""
         pairs = self.posterior["observed_data"].sizes["pair"]
         return f"Comparison of {', '.join(self.embeddings)} on {pairs:,} pairs ({self.engine}). {self.verdict}"
 
@@ -270,29 +254,27 @@ class Comparison(Result):
         Parameters
         ----------
         first, second
-            Two connections (``second`` by default different, or a control list): the change of their contrast, the
-            value after minus the value before. :meth:`between` compares two embeddings.
+            Two connections (``second`` by default different, or a control list). :meth:`between` compares embeddings.
         prob
             Posterior mass of the equal-tailed intervals.
         standardise
-            Divide the contrast in each embedding by the spread of its control distances (their standard deviation), so
-            that embeddings whose cosines differ in scale can be compared. ``attrs["unit"]`` says which is shown.
+            Divide the contrast in each embedding by the standard deviation of its control distances, so that embeddings
+            whose cosines differ in scale can be compared.
         paired
             False takes the two embeddings for independent, as two separate fits do; for comparison only.
         change
             The place of one change among :attr:`pairs`; None takes all.
         rows
-            What the rows of words are. ``"association"`` (the default of associated - different): changes of
-            associations, double-centred in each embedding. ``"difference"`` (that of all other contrasts): changes of
-            differences of two mean distances, which also hold how near the lists are to all protected words.
+            What the rows of words are: changes of ``"association"`` (the default of associated - different), or of
+            ``"difference"`` of two mean distances (that of all other contrasts).
 
         Returns
         -------
         DataFrame
             First the whole list (``protected_word`` is ``"whole list"``), then each protected word that has what the
             row needs. Columns ``protected_word``, ``group``, ``mean``, ``sd``, ``low``, ``high``, ``p_below_zero``; for
-            more than one change first ``before`` and ``after``. ``attrs`` hold ``rows`` and ``meaning``, which say what
-            the rows are, and ``left_out``, the words without a row.
+            more than one change first ``before`` and ``after``. ``attrs`` hold ``unit``, ``rows`` and ``meaning``
+            (what rows are), and ``left_out``, the words without a row.
         """
         names = [name for name in (first, second) if isinstance(name, str) and name in self.embeddings]
         if len(names) == 2 and not set(names) <= set(self.connections):
@@ -351,14 +333,12 @@ class Comparison(Result):
         DataFrame
             Columns ``protected_word``, ``group``, ``before``, ``after``, ``change`` (posterior means), ``low``,
             ``high`` (of the change), ``p_shrank`` (that the value is nearer to 0 after than before), ``p_reversed``
-            (that its sign is another; it is near .5 by itself where the value after is near 0), and ``outcome``:
-            ``shrank`` or ``grew`` where that has a probability of .945 or more, ``unchanged`` where the change is
-            exactly 0, else ``inconclusive``. Outcomes are judged word by word, not adjusted for multiple comparisons.
-            The probabilities are exact for the model of related words, from the draws of NUTS as they are, and
-            otherwise approximate: closely for the whole list, roughly for single words (docs/debiasing.md).
-            ``observed_before`` and ``observed_after`` are the same quantities of the observed pairs: what became of
-            these attribute words, where the posterior speaks of words of their kind. For more than one change first
-            ``before_embedding`` and ``after_embedding``.
+            (that its sign is another; near .5 by itself where the value after is near 0), and ``outcome``: ``shrank``
+            or ``grew`` where that has a probability of .945 or more, ``unchanged`` where the change is exactly 0, else
+            ``inconclusive``, word by word, not adjusted for multiple comparisons. The probabilities are exact for the
+            model of related words and for NUTS; otherwise approximate, closely for the whole list, roughly for single
+            words (docs/debiasing.md). ``observed_before`` and ``observed_after`` are the same quantities of the
+            observed pairs. For more than one change first ``before_embedding`` and ``after_embedding``.
         """
         first, second = contrasted(first, second, list(self.connections), self.filled)
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
@@ -399,10 +379,6 @@ class Comparison(Result):
     ) -> pd.DataFrame:
         """The change of a contrast of associated words as a sum of changes, as in :func:`decomposition`.
 
-        For the whole list the change of (associated - human) is that of (associated - different), special to a word's
-        own stereotypes, plus that of (different - human), which stereotype words of any kind share. For a word it is
-        the sum of the changes of the association, of the nearness of the lists and of the nearness of the word.
-
         Parameters
         ----------
         second
@@ -419,13 +395,13 @@ class Comparison(Result):
         """
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
         second = control_of_parts(list(self.connections), second)
-        sums, weights = part_sums(self.data, self.cells[0], second)
-        names = self.data.protected_words
+        kept, weights, combine, first_parts = decomposition_weights(self.data, self.cells[0], second)
+        sums, names = Sums(combine, first_parts, kept, RAW), self.data.protected_words
         pieces = {}
         labels = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
         for number in self._chosen(change):
             words = self._standardised(self._sides(sums, number), number, 0.0, standardise).change
-            whole = words.combined(np.kron(WHOLE_OF_WORDS, weights))
+            whole = words.combined(np.kron(WHOLE_OF_WORDS, weights[kept]))
             if self.population == SIMILAR:
                 places = [self.connections.index(name) for name in (OWN, OTHER, second)]
                 of_whole = [
@@ -435,7 +411,7 @@ class Comparison(Result):
                 ends = np.zeros(len(labels))
                 sides = Sides(DrawnFunctionals(np.hstack(of_whole)), ends, ends, np.zeros(0, dtype=bool), RAW)
                 whole = self._standardised(sides, number, 0.0, standardise).change
-            parts = Parts(labels, (*PARTS_OF_WORD, labels[-1]), whole, words, sums.kept)
+            parts = Parts(labels, (*PARTS_OF_WORD, labels[-1]), whole, words, kept)
             pieces[number] = tabulated(parts, names, prob).rename(columns={"p_closer": "p_below_zero"})
         table = self._joined(pieces, ("before", "after"))
         table.attrs = {
@@ -443,7 +419,7 @@ class Comparison(Result):
             "prob": prob,
             "population": self.population,
             "unit": SPREADS if standardise else DISTANCE,
-            "left_out": names[~sums.kept].tolist(),
+            "left_out": names[~kept].tolist(),
             **carried_labels(self.labels),
         }
         return table
@@ -520,10 +496,10 @@ class Comparison(Result):
 
     def place(self, before: str | None = None, after: str | None = None) -> int:
         """The place of a change among all, by its two embeddings; with two embeddings it need not be named."""
-        pairs = self.pairs
+        pairs: list[Any] = self.pairs
         if before is None and after is None and len(pairs) == 1:
             return 0
-        if isinstance(before, str) and isinstance(after, str) and (before, after) in pairs:
+        if (before, after) in pairs:
             return pairs.index((before, after))
         changes = ", ".join(f"{pair} to {other}" for pair, other in pairs)
         raise InputError(f"before is {shown(before)} and after is {shown(after)}: the changes are {changes}")
@@ -540,12 +516,8 @@ class Comparison(Result):
     def _labelled(self, sides: Sides) -> pd.DataFrame:
         """What the rows of sides are: the whole list, then words with their groups."""
         words, groups = self.data.protected_words[sides.kept], self.data.groups[sides.kept]
-        return pd.DataFrame(
-            {
-                "protected_word": pd.array([WHOLE, *words.tolist()], dtype="string"),
-                "group": pd.array([pd.NA, *(name or pd.NA for name in groups.tolist())], dtype="string"),
-            }
-        )
+        labels = {"protected_word": [WHOLE, *words], "group": [pd.NA, *(name or pd.NA for name in groups)]}
+        return pd.DataFrame(labels, dtype="string")
 
     def _changes(
         self,

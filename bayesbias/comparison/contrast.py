@@ -31,16 +31,22 @@ from bayesbias.comparison.associations import (
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, listed
-from bayesbias.models.cells import Cells, cell_weights, cells_of, whole_weights
 from bayesbias.models.families import family_of, functionals_of
-from bayesbias.models.functionals import DrawnFunctionals, Functionals, figures
+from bayesbias.models.functionals import (
+    Cells,
+    DrawnFunctionals,
+    Functionals,
+    cell_weights,
+    cells_of,
+    figures,
+    whole_weights,
+)
 from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, OWN, WHOLE, controls_of
 
 LEAST_RATIO = 0.95
 """Posterior sd over the standard error of attribute words as clusters, below which the posterior is too narrow."""
-SIGN_RATE = 0.05
-"""Expected share of wrong signs among the words that are named together."""
+SIGN_RATE = 0.05  # expected share of wrong signs among the words that are named together
 
 
 def contrasts(
@@ -56,9 +62,9 @@ def contrasts(
     """A contrast for the whole list, and the association of each protected word or group.
 
     The whole list of associated - different says whether protected words are closer to the stereotypes of their own
-    group than to those of others. A difference of two mean distances of a single word also holds how near the two lists
-    are to all protected words. The association of a word is what is left without this: with m[j, l] the mean distance
-    of word j to list l, g its double-centred value and G groups,
+    group than to those of others. The association of a word is its difference of two mean distances without how near
+    the two lists are to all protected words: with g[j, l] the double-centred mean distance of word j to list l and G
+    groups,
 
         association of j = G / (G - 1) g[j, own],    whole list = weighted mean of the associations,
 
@@ -83,11 +89,11 @@ def contrasts(
         ``"protected_word"``, or ``"group"``: means over the protected words of each group, and differences of groups.
         Associations have it for three groups or more.
     rows
-        What the rows of words are. ``"association"`` (the default of associated - different): associations, with the
-        observed mean. ``"pooled"``: associations whose deviations from the whole list are partially pooled; closer to
-        the truth on average, with intervals that miss it more often (docs/validation.md). ``"difference"`` (that of all
-        other contrasts): differences of two mean distances, which also hold how near the lists are. Models with normal
-        means of words (``crossed``, ``published``) pool in either case.
+        What the rows of words are. ``"association"`` (the default of associated - different). ``"pooled"``:
+        associations whose deviations from the whole list are partially pooled (around 0, with a half-Cauchy prior of
+        their standard deviation); closer to the truth on average, with intervals that miss it more often
+        (docs/validation.md). ``"difference"`` (that of all other contrasts): differences of two mean distances. Models
+        with normal means of words (``crossed``, ``published``) pool in either case.
 
     Returns
     -------
@@ -97,8 +103,7 @@ def contrasts(
         (cosine distance), ``p_closer`` (posterior probability of a value below 0), and ``p_rope`` where a rope was
         given. With ``by="group"`` there is no ``protected_word``: one row a group, and one for each two groups
         (``g - h``, negative: that of g is the smaller one). For the model ``related`` all figures are exact: they do
-        not depend on the draws. Pooled deviations are normal; their standard deviation has a half-Cauchy prior and is
-        integrated over.
+        not depend on the draws.
 
         ``attrs``: ``rows`` and ``meaning`` (what rows are), ``population``, ``left_out`` (words without a row),
         ``signs`` (words whose sign is told with an expected share of wrong signs below .05 of their number),
@@ -205,13 +210,8 @@ def _told(words: pd.DataFrame) -> dict[str, list[str]]:
 def weat_effect_size(data: Distances) -> float | None:
     """WEAT's effect size d for two groups: positive where words are closer to the stereotypes of their own group.
 
-    The protected words of the groups are WEAT's targets, their stereotypes its attributes. None for another number of
-    groups, or where associations do not vary.
-
-    References
-    ----------
-    Caliskan, A., Bryson, J. J. and Narayanan, A. (2017). Semantics derived automatically from language corpora contain
-    human-like biases. Science 356(6334). https://doi.org/10.1126/science.aal4230
+    The protected words of the groups are WEAT's targets, their stereotypes its attributes (Caliskan et al. 2017,
+    https://doi.org/10.1126/science.aal4230). None for another number of groups, or where associations do not vary.
     """
     cells = cells_of(data)
     if len(cells.lists) != 2 or why_no_association(data, cells):
@@ -238,8 +238,7 @@ def cluster_sentence(table: pd.DataFrame) -> str:
     return sentence
 
 
-FEWEST_CONTROLS = 3
-"""Control words below which their spread is not taken for a measure."""
+FEWEST_CONTROLS = 3  # control words below which their spread is not taken for a measure
 
 
 def control_spread(data: Distances) -> float | None:
@@ -287,8 +286,7 @@ def contrast_draws(result: Fit, first: str, second: str, population: str = GIVEN
     else:
         words = result.draws("word_mean")[:, kept][:, :, places]
         means = np.einsum("djk,j->dk", words, whole_weights(result.data, kept)[kept])
-    difference: FloatArray = means[:, 0] - means[:, 1]
-    return difference
+    return means[:, 0] - means[:, 1]
 
 
 def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 Unit = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class Shared:
+class Shared(NamedTuple):
     """Words in both embeddings."""
 
     words: tuple[str, ...]  # in the order of the first; those that were wanted as they are written there
@@ -94,16 +93,6 @@ def _neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Seq
             kept = (both[:, 1:] == both[:, :-1]).sum(axis=1) / k
             pieces.append(pd.DataFrame({"kind": kind, "word": names, "k": k, "kept": kept}))
     return pd.concat(pieces, ignore_index=True)
-
-
-def _mean_kept(by_word: pd.DataFrame, prob: float) -> pd.DataFrame:
-    """Means over words with t intervals within [0, 1]: ``kind``, ``k``, ``words``, ``kept``, ``low``, ``high``."""
-    rows = [
-        (kind, k, len(part), part["kept"].mean(), *mean_interval(part["kept"].to_numpy(), prob))
-        for (kind, k), part in by_word.groupby(["kind", "k"], sort=False)
-    ]
-    table = pd.DataFrame(rows, columns=["kind", "k", "words", "kept", "low", "high"])
-    return table.assign(low=table["low"].clip(0, 1), high=table["high"].clip(0, 1))
 
 
 FEWEST_JUDGEMENTS = 5
@@ -164,10 +153,8 @@ def agreement(
 
 
 FOLDS = 5
-QUARTER = 4
-"""All words that count as biased are one of so many parts of the vocabulary at most."""
-FEWEST_BIASED = 10
-"""Words of a group below which the test says nothing."""
+QUARTER = 4  # all words that count as biased are one of so many parts of the vocabulary at most
+FEWEST_BIASED = 10  # words of a group below which the test says nothing
 PERMUTATIONS = 200
 STARTS = 10
 REFERENCES = 10
@@ -201,20 +188,25 @@ def _most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int
 
 
 def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, prob: float, seed: int) -> pd.DataFrame:
-    """How well clusters and a classifier find the groups again, before and after.
+    """How well clusters and a classifier find the groups again, before and after: ``SideEffects.recovery``.
 
     The dimensions of an embedding are correlated, so that a classifier finds the old side of words along any direction
     that is removed, meaningless ones too. The reference is what it finds of random groups of words, as large as the
-    given ones, when the differences of their means are removed from the first embedding.
-
-    Columns ``test`` (``cluster``: k-means, ``classify``: logistic regression in five-fold cross-validation), ``words``,
-    ``chance``, shares of words with Jeffreys intervals, ``before``, ``before_low``, ... ``after_high``, and
-    ``reference``, ``reference_low``, ``reference_high``: mean, smallest and largest share of ten random draws.
+    given ones, when the differences of their means are removed from the first embedding: mean, smallest and largest
+    share of ten random draws. Other intervals are Jeffreys'.
     """
     rng = np.random.default_rng(seed)
     rows, labels = _most_biased(shared, groups, count)
     sizes = [len(shared.rows(words)) for words in groups.values()]
-    drawn = [_random_groups(shared, sizes, count, rng) for _ in range(REFERENCES)]
+    drawn = []
+    for _ in range(REFERENCES):  # the words most biased towards random groups, without the differences of their means
+        parts = draw_any(len(shared.words), sizes, rng)
+        random = {str(i): [shared.words[row] for row in part] for i, part in enumerate(parts)}
+        biased, sides = _most_biased(shared, random, count)
+        means = np.array([mean_unit(shared.before[part].astype(np.float64)) for part in parts])
+        directions = np.linalg.svd(means[1:] - means[0], full_matrices=False)[2]
+        left = shared.before[biased].astype(np.float64)
+        drawn.append((unit_rows(left - left @ directions.T @ directions).astype(np.float32), sides))
     pieces = []
     for test in TESTS:
         figures: list[float] = []
@@ -227,17 +219,6 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
         figures += [float(np.mean(shares)), min(shares), max(shares)]
         pieces.append((test, len(rows), float(np.mean(chances)), *figures))
     return pd.DataFrame(pieces, columns=RECOVERY_COLUMNS)
-
-
-def _random_groups(shared: Shared, sizes: Sequence[int], count: int, rng: np.random.Generator) -> tuple[Unit, IntArray]:
-    """Words most biased towards random groups, without the differences of the groups' means, and their groups."""
-    parts = draw_any(len(shared.words), sizes, rng)
-    groups = {str(i): [shared.words[row] for row in part] for i, part in enumerate(parts)}
-    rows, labels = _most_biased(shared, groups, count)
-    means = np.array([mean_unit(shared.before[part].astype(np.float64)) for part in parts])
-    directions = np.linalg.svd(means[1:] - means[0], full_matrices=False)[2]
-    left = shared.before[rows].astype(np.float64)
-    return unit_rows(left - left @ directions.T @ directions).astype(np.float32), labels
 
 
 def _right(test: str, unit: Unit, labels: IntArray, seed: int, rng: np.random.Generator) -> tuple[int, float]:
@@ -269,8 +250,7 @@ def _matched(predicted: IntArray, labels: IntArray) -> int:
     return int(table[linear_sum_assignment(-table)].sum())
 
 
-SLIGHT = 0.15
-"""How much better than chance a test must have been before, to say something afterwards."""
+SLIGHT = 0.15  # how much better than chance a test must have been before, to say something afterwards
 TESTS = {"cluster": "k-means", "classify": "a cross-validated logistic regression"}
 KINDS = {"protected": "protected words", "attribute": "stereotype words", "control": "control words"}
 
@@ -360,7 +340,6 @@ class SideEffects(Result):
         return {name: sentences for name, sentences in both.items() if sentences}
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         moved = [
             f"The mean distance of {self._said(row['connection'])} changed by {signed(row['mean'])} ({ends_of(row)})."
             for row in self.controls.to_dict("records")
@@ -419,8 +398,7 @@ def _percent(value: float) -> str:
 
 
 MOST = 50_000
-CHECKED, APART = 20, 1e-3
-"""Pairs whose distances are measured again, and how far they may lie from the table's."""
+CHECKED, APART = 20, 1e-3  # pairs whose distances are measured again, and how far they may lie from the table's
 CONTROL_COLUMNS = ["mean", "sd", "low", "high", "p_below_zero"]
 
 
@@ -452,11 +430,10 @@ def side_effects(
     k
         Numbers of nearest neighbours.
     words
-        How many of the words most biased towards each group before are to be told apart afterwards (Gonen and Goldberg
-        took 500): at most, since all together are no more than a quarter of the vocabulary.
+        How many of the words most biased towards each group before are to be told apart afterwards, at most; all
+        together are no more than a quarter of the vocabulary.
     vocabulary
-        How many words of ``kv_a``, from its first on, count as neighbours and as biased words (Gonen and Goldberg took
-        50,000); None takes all.
+        How many words of ``kv_a``, from its first on, count as neighbours and as biased words; None takes all.
     prob
         Mass of the intervals.
     draws, seed
@@ -513,8 +490,12 @@ def side_effects(
             similar, reason = agreement(shared, pairs, prob, draws, rng)
         recovered, why = _recovery(shared, groups, words, prob, seed)
         done(4)
+    kept = [
+        (kind, k, len(part), part["kept"].mean(), *np.clip(mean_interval(part["kept"].to_numpy(), prob), 0, 1))
+        for (kind, k), part in by_word.groupby(["kind", "k"], sort=False)
+    ]
     return SideEffects(
-        neighbours=_mean_kept(by_word, prob),
+        neighbours=pd.DataFrame(kept, columns=["kind", "k", "words", "kept", "low", "high"]),
         neighbours_by_word=by_word,
         controls=_controls(compared, prob),
         similarity=similar,

@@ -23,15 +23,14 @@ from bayesbias.distances.covariances import KEY
 from bayesbias.distances.storage import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, averaged, frame_columns
 from bayesbias.distances.tables import distance_table
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import fit
 from bayesbias.models.frames import GROUP, change_of_frames, frame_errors, frame_notes
+from bayesbias.models.functionals import whole_weights
 from bayesbias.models.results import Fit
 from bayesbias.words import OWN, WordLists, load_words
 
 FRAME_COLUMNS = ["frame", "side", "contrast", "se"]
-ENOUGH = 0.1
-"""Share of an interval's variance below which templates are enough."""
+ENOUGH = 0.1  # share of an interval's variance below which templates are enough
 MOST = 1000
 
 
@@ -84,7 +83,6 @@ class FrameEffects(Result):
         return max(count, 1) if count <= MOST else None
 
     def findings(self, prob: float = PROB) -> list[str]:
-        """The result in sentences, without its notes."""
         first, second = self.contrast
         row = describe(self.whole[:, None], probability(prob, "prob"))
         interval = f"{percent(prob)} interval {signed(row['low'][0])} to {signed(row['high'][0])}"
@@ -116,7 +114,6 @@ class FrameEffects(Result):
         return [negatives(sentence) for sentence in sentences]
 
     def text(self, prob: float = PROB) -> str:
-        """The result in sentences, notes last."""
         return " ".join([*self.findings(prob), *self.notes])
 
 
@@ -216,7 +213,6 @@ class OriginSensitivity(Result):
         return self.contrasts
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         sentences = []
         for contrast, part in self.contrasts.groupby("contrast", sort=False):
             signs, credible = np.sign(part["mean"]).nunique(), part["credible"].sum()

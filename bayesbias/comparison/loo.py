@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,8 +30,7 @@ from bayesbias.models.spec import ModelSpec, load_model
 
 MODELS = ("published", "crossed_plain", "crossed_shared", "crossed")
 """Models that are compared where nothing is asked for, besides ``related`` where the table knows how words are."""
-PAIR_DRAWS = 1000
-"""Draws of which the densities of single pairs are made."""
+PAIR_DRAWS = 1000  # draws of which the densities of single pairs are made
 Unit = Literal["attribute", "protected", "pair"]
 UNITS = {"attribute": "word", "protected": "protected", "pair": "pair"}
 """What can be left out, and how its columns are called."""
@@ -41,8 +39,7 @@ Model = str | Path | ModelSpec
 Done = Callable[[float], None]
 
 
-@dataclass(frozen=True)
-class _Score:
+class _Score(NamedTuple):
     """Pointwise log predictive densities of what was left out, how many Pareto k were high, how many stayed so."""
 
     elpd: FloatArray
@@ -50,8 +47,7 @@ class _Score:
     unresolved: int = 0
 
 
-@dataclass(frozen=True)
-class _Judged:
+class _Judged(NamedTuple):
     """A model with its scores by the unit that is left out and by pair; None where there is none."""
 
     name: str
@@ -72,14 +68,11 @@ def compare_models(
 ) -> pd.DataFrame:
     """How well models predict the distances of a word that they have not seen.
 
-    The headline is the sum over attribute words of log p(all distances of the word | all others): given the cells and
-    scales of a posterior draw the effects of a word are integrated out, and the draws are reweighted to the posterior
+    The headline is the sum over attribute words of log p(all distances of the word | all others): the effects of a word
+    (of a protected word its cell means) are integrated out in each draw, and the draws are reweighted to the posterior
     without the word. For related words it is known in closed form. Words whose weights cannot be trusted (Pareto k
     above 0.7) are left out in truth, by a refit. Leaving out single pairs flatters a model with effects of attribute
     words: the same word's other distances stay.
-
-    With ``unit="protected"`` it is the sum over protected words of log p(all distances of the word | all others): its
-    cell means are integrated out, given the effects of attribute words in each draw.
 
     Parameters
     ----------
@@ -179,7 +172,16 @@ def _judge(
             "Its residuals or protected words are not normal, so that no word's effects can be integrated out: no "
             f"elpd_{UNITS[unit]}."
         )
-    by_pair = _leave_pairs(result, _part(done, 0.5, 0.5)) if pairs else None
+    by_pair = None
+    if pairs:  # each pair given all others, and the effects of its words
+        size, total = result.tree["observed_data"].sizes["pair"], result.posterior.sizes
+        density = family_of(spec).density(result, max(1, total["chain"] * total["draw"] // PAIR_DRAWS))
+        values, bad = np.empty(size), 0
+        for part in parts_of(size):
+            values[part], k = _left_out(density(part))
+            bad += int((~(k <= MAX_PARETO_K)).sum())
+            done(0.5 + 0.5 * part.stop / size)
+        by_pair = _Score(values, bad)
     if by_unit and by_unit.unresolved:
         notes.append(f"Words with a high Pareto k that no refit could do without: {by_unit.unresolved}.")
     evidence = float(result.tree.attrs.get("log_evidence", np.nan))
@@ -308,18 +310,6 @@ def _effects(posterior: xr.Dataset, data: Distances, rows: IntArray, group: str)
     return effects
 
 
-def _leave_pairs(result: Fit, done: Done) -> _Score:
-    """Log predictive density of each pair given all others, and the effects of its words."""
-    size, draws = result.tree["observed_data"].sizes["pair"], result.posterior.sizes
-    density = family_of(result.spec).density(result, max(1, draws["chain"] * draws["draw"] // PAIR_DRAWS))
-    values, bad = np.empty(size), 0
-    for part in parts_of(size):
-        values[part], k = _left_out(density(part))
-        bad += int((~(k <= MAX_PARETO_K)).sum())
-        done(part.stop / size)
-    return _Score(values, bad)
-
-
 def _left_out(log_density: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Log predictive density (N,) of each point when it is left out, and Pareto k, from log densities (D, N)."""
     from arviz_stats.base import array_stats
@@ -337,20 +327,17 @@ def _ranking(judged: Sequence[_Judged], unit: Unit) -> pd.DataFrame:
     scores = [entry.by_pair if alone else entry.by_unit for entry in judged]
     order = sorted(range(len(judged)), key=lambda i: -_sum(scores[i])[0] if scores[i] else np.inf)
     best = scores[order[0]]
+    columns = ["model", "engine", f"elpd_{name}", f"se_{name}", f"diff_{name}", f"diff_se_{name}", f"bad_k_{name}"]
+    columns += [] if alone else [f"unresolved_k_{name}", "elpd_pair", "se_pair", "bad_k_pair"]
     rows = []
     for place in order:
-        model, score = judged[place], scores[place]
+        model, score, pairs = judged[place], scores[place], judged[place].by_pair
         apart = _Score(score.elpd - best.elpd, 0) if score and best else None
-        row: dict[str, object] = {"model": model.name, "engine": model.engine}
-        row |= dict(zip((f"elpd_{name}", f"se_{name}"), _sum(score), strict=True))
-        row |= dict(zip((f"diff_{name}", f"diff_se_{name}"), _sum(apart), strict=True))
-        row[f"bad_k_{name}"] = score.bad if score else pd.NA
+        row = [model.name, model.engine, *_sum(score), *_sum(apart), score.bad if score else pd.NA]
         if not alone:
-            row[f"unresolved_k_{name}"] = score.unresolved if score else pd.NA
-            row |= dict(zip(("elpd_pair", "se_pair"), _sum(model.by_pair), strict=True))
-            row["bad_k_pair"] = model.by_pair.bad if model.by_pair else pd.NA
-        rows.append(row | {"log_evidence": model.log_evidence})
-    table = pd.DataFrame(rows)
+            row += [score.unresolved if score else pd.NA, *_sum(pairs), pairs.bad if pairs else pd.NA]
+        rows.append([*row, model.log_evidence])
+    table = pd.DataFrame(rows, columns=[*columns, "log_evidence"])
     counts = [column for column in table.columns.astype(str) if "_k_" in column]
     return table.astype({"model": "string", "engine": "string", **dict.fromkeys(counts, "Int64")})
 

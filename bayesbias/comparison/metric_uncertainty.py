@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise, permutations
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -44,12 +44,10 @@ from bayesbias.words import CONTROLS, OTHER, OWN, WordLists
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-Units = tuple[Hashable, ...]
-"""The words of a set, or its pairs of words."""
+Units = tuple[Hashable, ...]  # the words of a set, or its pairs of words
 
 
-@dataclass(frozen=True)
-class Pool:
+class Pool(NamedTuple):
     """Sets that share words, directly or through others."""
 
     size: int  # number of distinct units
@@ -100,8 +98,8 @@ class MetricUncertainty(Result):
     metric, value, optimum
         The metric on the words as they are, and the value of no bias.
     draws
-        (draws,): the metric on words drawn with replacement from each set. Pairs of words stay together, and sets that
-        share words are drawn together, so that a word is drawn for all sets that hold it.
+        (draws,): the metric on words drawn with replacement from each set. Pairs of words stay together, and a word is
+        drawn for all sets that hold it.
     prob
         Mass of the interval.
     leave_one_out
@@ -134,7 +132,6 @@ class MetricUncertainty(Result):
         return ends(self.draws, self.prob)
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         low, high = self.interval
         parts = [
             f"{self.metric}: {signed(self.value)}, {percent(self.prob)} bootstrap interval {signed(low)} to "
@@ -170,10 +167,9 @@ def bootstrap_metric(
 ) -> MetricUncertainty:
     """A classic metric with a bootstrap interval, each word left out, and its counterpart by the default model.
 
-    Words of a set are drawn with replacement, as many as it has; where sets share words, as many as they have together.
-    The interval is the percentile one. The metrics of one number treat words as given; this asks what other words of
-    the same kind would have said, and takes the words of a set for unrelated. The contrast beside it is that of
-    :func:`fit` with ``model="auto"``, for these target words: its interval knows which attribute words are similar.
+    What other words of the same kind would have said: words of a set are drawn with replacement, as many as it has (as
+    sets that share words have together), and taken for unrelated. The interval is the percentile one. The contrast
+    beside it is that of :func:`fit`, for these target words: its interval knows which attribute words are similar.
 
     Parameters
     ----------
@@ -186,9 +182,8 @@ def bootstrap_metric(
     prob
         Mass of the intervals.
     posterior
-        Whether to fit the default model to the query's distances. Target sets are its groups, and the attribute sets,
-        in order, their stereotypes (one attribute set is the first group's), so that the contrast associated -
-        different is negative where the first target set is nearer to the first attribute set.
+        Whether to fit the default model. Target sets are its groups, and the attribute sets, in order, their
+        stereotypes, so that associated - different is negative where a target set is nearer to its attribute set.
 
     References
     ----------
@@ -306,14 +301,14 @@ def word_lists_of(query: Query) -> WordLists | str:
 Aggregate = Literal["mean", "median", "max"]
 AGGREGATES: Mapping[str, Callable[..., FloatArray]] = {"mean": np.mean, "median": np.median, "max": np.max}
 METRICS = ("weat", "weat_effect_size", "rnd", "rnsb")
+BY_QUERY = ["embedding", "metric", "query", "value", "distance", "reason"]
 SURE = 0.95
 CALIBRATION = (
     "Of two equally biased embeddings, one is called less biased with a probability above .95 in 1 to 3% of word lists "
     "where both are close to no bias, and in 12 to 16% where they are far from it (nominal 10%)."
 )
 """How well the probabilities hold, as simulated."""
-SAME = 1e-5
-"""Relative difference up to which scores are the same: vectors in single precision say no more."""
+SAME = 1e-5  # relative difference up to which scores are the same: vectors in single precision say no more
 
 
 @dataclass(frozen=True, repr=False)
@@ -392,11 +387,9 @@ class Ranking(Result):
         return tuple(Cited(f"{kind} {name}") for kind in kinds for name in self.by_query[kind].astype(str).unique())
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         return list(self.sentences)
 
     def text(self) -> str:
-        """The result in sentences."""
         return "\n".join([self.ranks.to_string(), *self.sentences, *self.notes])
 
 
@@ -418,12 +411,9 @@ def rank(
     A score is the distance of a metric from its value of no bias, aggregated over queries and their sub-queries (with
     an optimum of 0 and the mean, the mean of absolute values of WEFE). Words that one of the embeddings lacks count as
     missing in all of them, and a query without a value in one is left out for all. Words are drawn with replacement,
-    the same for all embeddings and queries, so that the probabilities speak of other words of the same kind.
-
-    Of two equally biased embeddings, either is called less biased with probability above .95 in 1 to 3% of word lists
-    where their bias is within its own uncertainty of none, and in 12 to 16% where it is far from none (8 to 25 words,
-    simulated; nominal 10%). A score is a distance from no bias, whose draws near 0 are folded and lie further from 0
-    than the score does: probabilities near no bias are drawn towards one half, and the result's notes say so.
+    the same for all embeddings and queries, so that the probabilities speak of other words of the same kind. Near no
+    bias they are drawn towards one half, since draws of a distance from 0 are folded there; the notes say how often two
+    equally biased embeddings are told apart.
 
     Parameters
     ----------
@@ -480,7 +470,12 @@ def rank(
             notes |= dict.fromkeys(
                 f"{q}: {note}." for (q, _), entry in ready.items() for note in entry.found.twin_notes
             )
-            table = _by_query(label, ready)
+            rows = []
+            for (query, embedding), entry in ready.items():
+                found = entry.measure()
+                apart = abs(found.value - entry.metric.optimum)
+                rows.append((embedding, label, query, found.value, apart, found.reason))
+            table = pd.DataFrame(rows, columns=BY_QUERY)
             usable = _usable(table, notes)
             tables.append(table)
             by_embedding = table[table["query"].isin(usable)].groupby("embedding", sort=False)["distance"]
@@ -558,15 +553,6 @@ def _ready(
     return ready
 
 
-def _by_query(label: str, ready: Ready) -> pd.DataFrame:
-    """Values with their distance from no bias, a row each sub-query and embedding."""
-    rows = []
-    for (query, embedding), entry in ready.items():
-        found = entry.measure()
-        rows.append((embedding, label, query, found.value, abs(found.value - entry.metric.optimum), found.reason))
-    return pd.DataFrame(rows, columns=["embedding", "metric", "query", "value", "distance", "reason"])
-
-
 def _usable(table: pd.DataFrame, notes: dict[str, None]) -> list[str]:
     """Queries of which every embedding has a value."""
     usable = []
@@ -606,8 +592,7 @@ def _drawn(
                 entry = ready[query, name]
                 values[i, row, column] = abs(entry.resampled(chosen).value - entry.metric.optimum)
         done(before + i + 1)
-    scores: FloatArray = AGGREGATES[aggregate](values, axis=2)
-    return scores
+    return AGGREGATES[aggregate](values, axis=2)
 
 
 def _places(scores: FloatArray) -> FloatArray:
@@ -617,8 +602,7 @@ def _places(scores: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):
         first = 1 + (apart > SAME * level).sum(axis=-1)
         last = (apart >= -SAME * level).sum(axis=-1)
-    places: FloatArray = np.where(np.isnan(scores), np.nan, np.stack([first, last]).astype(float))
-    return places
+    return np.where(np.isnan(scores), np.nan, np.stack([first, last]).astype(float))
 
 
 def _chances(drawn: Mapping[str, FloatArray], names: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:

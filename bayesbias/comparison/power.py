@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,38 +29,27 @@ from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import frame_columns
 from bayesbias.errors import InputError, many
-from bayesbias.models.cells import whole_weights
 from bayesbias.models.fits import RELATED, fit
 from bayesbias.models.frames import GROUP
+from bayesbias.models.functionals import whole_weights
 from bayesbias.models.marginal import drawn_scales, fit_for_crossed, prior_of_means, variances_of
 from bayesbias.models.related import components_for, related_posterior, relatedness_for
 from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.words import WordLists, in_order, load_words
 
-MOST_UNKNOWNS = 200
-"""Mean effects of lists beyond which the matrices of a design are too large."""
+MOST_UNKNOWNS = 200  # mean effects of lists beyond which the matrices of a design are too large
 
 
 @dataclass(frozen=True)
 class PlannedSize:
-    """Lengths of word lists, and what an interval on them is like.
+    """Lengths of word lists, and what an interval on them is like."""
 
-    Attributes
-    ----------
-    stereotype_words, control_words, protected_words
-        Numbers of distinct words; control words are those of the lists in the contrast.
-    width
-        Mean width of the contrast's equal-tailed interval, in cosine distance.
-    power
-        Probability that the interval excludes 0 if the contrast is as large as was asked.
-    """
-
-    stereotype_words: int
-    control_words: int
+    stereotype_words: int  # numbers of distinct words
+    control_words: int  # of the lists in the contrast
     protected_words: int
-    width: float
-    power: float
+    width: float  # mean, of the contrast's equal-tailed interval, in cosine distance
+    power: float  # probability that the interval excludes 0 if the contrast is as large as was asked
 
 
 @dataclass(frozen=True)
@@ -104,10 +93,10 @@ class Question:
 
     def answer(self, design: Design) -> PlannedSize:
         """Width and power of a design."""
-        return _planned(design.sizes, contrast_sd(design, self), self.effect, self.prob)
+        return _size_of(design.sizes, contrast_sd(design, self), self.effect, self.prob)
 
 
-def _planned(sizes: tuple[int, int, int], sd: FloatArray, effect: float, prob: float) -> PlannedSize:
+def _size_of(sizes: tuple[int, int, int], sd: FloatArray, effect: float, prob: float) -> PlannedSize:
     """Width and power of an interval, averaged over the posterior sds of a contrast."""
     z = ndtri((1 + prob) / 2)
     with np.errstate(divide="ignore"):
@@ -228,20 +217,6 @@ class RelatedDesign:
         return value
 
 
-@dataclass(frozen=True)
-class RelatedQuestion:
-    """What is asked of each design: effect and interval, with equally probable points of the factors, (M, A)."""
-
-    effect: float
-    prob: float
-    factors: FloatArray
-
-    def answer(self, design: RelatedDesign, lengths: FloatArray, alike: bool) -> PlannedSize:
-        """Width and power of lists of these lengths."""
-        variance = np.einsum("ma,ab,mb->m", self.factors, design.variance(lengths, alike), self.factors)
-        return _planned(design.sizes(lengths), np.sqrt(np.maximum(variance, 0.0)), self.effect, self.prob)
-
-
 def related_design(data: Distances, first: str, second: str) -> RelatedDesign:
     """The lists behind a contrast of a table that knows how its words are related."""
     relatedness = relatedness_for(data)
@@ -293,11 +268,9 @@ TYPICAL_SCALES: Mapping[str, Mapping[str, float] | float] = MappingProxyType(
 )
 """Scales in cosine distance for lists without distances: medians over the published tables of the posterior means of
 the crossed model (benchmarks/typical_scales.py). Single tables lie between a quarter and twice of most of them."""
-DRAWS = 300
-"""Posterior draws of a table's own scales."""
+DRAWS = 300  # posterior draws of a table's own scales
 FACTORS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0)
-LIMIT = 1000
-"""How many times the present length stands for a list without end."""
+LIMIT = 1000  # how many times the present length stands for a list without end
 SIZES = ("stereotype_words", "control_words", "protected_words")
 
 
@@ -369,7 +342,6 @@ class Plan(Result):
         return "; ".join(ways)
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         return [self.sentence]
 
     def table(self) -> pd.DataFrame:
@@ -389,12 +361,11 @@ def plan(
 ) -> Plan:
     """How many words are needed so that a whole-list contrast is seen: its equal-tailed interval excludes 0.
 
-    Given the scales of the crossed model the posterior sd of a contrast of connection means depends on the lengths of
-    the lists alone. Width and power are averaged over draws of the scales: a table's own, or, where they are typical or
-    given, ``connection_sd`` spread as the present number of protected words would leave it. The sampling sd of the
-    estimate is taken to be the posterior sd, and longer lists to be of the same kind as the present ones. For a table
-    that carries relatedness the contrast is that of these protected words, and lists grow in two ways: by words as
-    similar to those there, which tell little new, or by unrelated words.
+    Given the scales of the crossed model the posterior sd of a contrast depends on the lengths of the lists alone.
+    Width and power are averaged over draws of the scales: a table's own, or, where they are typical or given,
+    ``connection_sd`` spread as the present number of protected words would leave it. Longer lists are taken to be of
+    the same kind as the present ones. For a table that carries relatedness the contrast is that of these protected
+    words, and lists grow by words as similar as those there, which tell little new, or by unrelated words.
 
     Parameters
     ----------
@@ -442,35 +413,20 @@ def plan(
     design = design_of(data, first, second)
     question = Question(valid.index(first), valid.index(second), effect, prob, draws, mean_sd)
     stereotype, control, _ = design.sizes
-    ways: dict[str, Way] = {"protected words": (False, False, True), "all": (True, True, True)}
+    varied: dict[str, Varied] = {"protected words": (False, False, True), "all": (True, True, True)}
     if control:
-        ways = {"stereotype and control lists" if stereotype else "control lists": (True, True, False)} | ways
+        varied = {"stereotype and control lists" if stereotype else "control lists": (True, True, False)} | varied
     if stereotype:
-        ways = {"stereotype lists": (True, False, False)} | ways
-    needed, curve = [], []
-    for name, way in ways.items():
-        longest = _longest(design, way)
+        varied = {"stereotype lists": (True, False, False)} | varied
+    ways = []
+    for name, which in varied.items():
+        changed = {key for key, longer in zip(SIZES, which, strict=True) if longer}
 
-        def sized(length: int, way: Way = way) -> PlannedSize:
-            return question.answer(_grown(design, way, length))
+        def sized(length: int, which: Varied = which) -> PlannedSize:
+            return question.answer(_grown(design, which, length)[0])
 
-        fixed = {key for key, varied in zip(SIZES, way, strict=True) if varied}
-        needed.append(_needed(name, sized, longest, LIMIT * longest, power, fixed))
-        curve += [
-            {"varied": name, "factor": factor, **asdict(sized(max(1, int(factor * longest + 0.5))))}
-            for factor in FACTORS
-        ]
-    return Plan(
-        first=first,
-        second=second,
-        effect=effect,
-        prob=prob,
-        power=power,
-        scales_from=source,
-        present=question.answer(design),
-        needed=pd.DataFrame(needed).astype(dict.fromkeys(SIZES, "Int64")),
-        curve=pd.DataFrame(curve),
-    )
+        ways.append(Way(name, sized, _grown(design, which)[1], changed))
+    return _planned(question.answer(design), ways, first, second, effect, prob, power, source)
 
 
 def _related(source: object) -> tuple[ModelSpec, Distances] | None:
@@ -499,50 +455,64 @@ def _related_plan(
     first, second = contrasted(first, second, data.connections.tolist(), data.filled)
     design = related_design(data, first, second)
     grid = related_posterior(spec, data).grid
-    question = RelatedQuestion(effect, prob, factor_points(grid, range(len(grid.mass))))
-    now = design.words.astype(float)
-    ways = {
-        name: ((design.stereotype & stereotype) | (~design.stereotype & design.contrasted & control), alike)
-        for name, (stereotype, control, alike) in WAYS.items()
-        if not control or (~design.stereotype & design.contrasted).any()
-    }
-    needed, curve = [], []
-    for name, (varied, alike) in ways.items():
+    factors, now = factor_points(grid, range(len(grid.mass))), design.words.astype(float)
+
+    def answer(lengths: FloatArray, alike: bool) -> PlannedSize:
+        variance = np.einsum("ma,ab,mb->m", factors, design.variance(lengths, alike), factors)
+        return _size_of(design.sizes(lengths), np.sqrt(np.maximum(variance, 0.0)), effect, prob)
+
+    controls, ways = ~design.stereotype & design.contrasted, []
+    for name, (stereotype, control, alike) in WAYS.items():
+        varied = (design.stereotype & stereotype) | (controls & control)
 
         def sized(percent: int, varied: NDArray[np.bool_] = varied, alike: bool = alike) -> PlannedSize:
-            longer = np.maximum(1, np.round(now * (percent / 100)))
-            return question.answer(design, np.where(varied, longer, now), alike)
+            return answer(np.where(varied, np.maximum(1, np.round(now * (percent / 100))), now), alike)
 
-        curve += [{"varied": name, "factor": factor, **asdict(sized(int(100 * factor)))} for factor in FACTORS]
         both = design.sizes(now), design.sizes(np.where(varied, LIMIT * now, now))
         changed = {key for key, short, long in zip(SIZES, *both, strict=True) if short != long}
-        needed.append(_needed(name, sized, 100, 100 * LIMIT, power, changed))
-    return Plan(
-        first=first,
-        second=second,
-        effect=effect,
-        prob=prob,
-        power=power,
-        scales_from="this table, words as related as in the vectors",
-        present=question.answer(design, now, True),
-        needed=pd.DataFrame(needed).astype(dict.fromkeys(SIZES, "Int64")),
-        curve=pd.DataFrame(curve),
-    )
+        if not control or controls.any():
+            ways.append(Way(name, sized, 100, changed))
+    source = "this table, words as related as in the vectors"
+    return _planned(answer(now, True), ways, first, second, effect, prob, power, source)
 
 
-def _needed(
-    name: str, sized: Callable[[int], PlannedSize], present: int, most: int, power: float, varied: set[str]
-) -> dict[str, Any]:
-    """A row of ``Plan.needed``: the fewest steps that show the difference, by bisection, since power grows with lists.
+class Way(NamedTuple):
+    """A way to lengthen lists: lists by their length in steps, how many these are now, and which numbers change."""
 
-    ``present`` is how many steps the lists are long now, ``most`` how many stand for lists without end.
-    """
-    answer = sized(most)
-    if answer.power < power:
-        row = {key: pd.NA if key in varied else value for key, value in asdict(answer).items()}
-        return {"varied": name, "factor": float("nan"), **row, "reachable": False}
-    fewest = 1 + bisect_left(range(1, most), True, key=lambda steps: sized(steps).power >= power)
-    return {"varied": name, "factor": fewest / present, **asdict(sized(fewest)), "reachable": True}
+    name: str
+    sized: Callable[[int], PlannedSize]
+    now: int
+    varied: set[str]
+
+
+def _planned(
+    present: PlannedSize,
+    ways: Sequence[Way],
+    first: str,
+    second: str,
+    effect: float,
+    prob: float,
+    power: float,
+    source: str,
+) -> Plan:
+    """The fewest words that show the difference in each way, by bisection, since power grows with every list."""
+    needed, curve = [], []
+    for name, sized, now, varied in ways:
+
+        def shows(length: int, sized: Callable[[int], PlannedSize] = sized) -> bool:
+            return sized(length).power >= power
+
+        endless = asdict(sized(LIMIT * now))
+        row = {"varied": name, "factor": float("nan"), "reachable": False, **endless, **dict.fromkeys(varied, pd.NA)}
+        if endless["power"] >= power:
+            fewest = 1 + bisect_left(range(1, LIMIT * now), True, key=shows)
+            row = {"varied": name, "factor": fewest / now, "reachable": True, **asdict(sized(fewest))}
+        needed.append(row)
+        lengths = {factor: max(1, int(factor * now + 0.5)) for factor in FACTORS}
+        curve += [{"varied": name, "factor": factor, **asdict(sized(size))} for factor, size in lengths.items()]
+    columns = ["varied", "factor", *SIZES, "width", "power", "reachable"]
+    table = pd.DataFrame(needed, columns=columns).astype(dict.fromkeys(SIZES, "Int64"))
+    return Plan(first, second, effect, prob, power, source, present, table, pd.DataFrame(curve))
 
 
 def _effect(value: object) -> float:
@@ -551,32 +521,23 @@ def _effect(value: object) -> float:
     return float(value)
 
 
-Way = tuple[bool, bool, bool]
-"""Whether stereotype lists, control lists and protected words are varied."""
+Varied = tuple[bool, bool, bool]  # whether stereotype lists, control lists and protected words are varied
 
 
-def _longest(design: Design, way: Way) -> int:
-    """Words of the longest list among those varied."""
-    lists, sets = _varied(design, way)
-    return int(np.concatenate([design.words[lists], design.protected[sets]]).max())
+def _grown(design: Design, way: Varied, longest: int | None = None) -> tuple[Design, int]:
+    """The design with the longest of the varied lists as long as asked, and how long it is now.
 
-
-def _grown(design: Design, way: Way, longest: int) -> Design:
-    """The design with the longest of the varied lists as long as asked, the others in proportion; none is empty."""
-    (lists, sets), now = _varied(design, way), _longest(design, way)
-
-    def sized(sizes: IntArray, varied: IntArray) -> IntArray:
-        scaled = np.maximum(1, (2 * sizes * longest + now) // (2 * now))
-        return np.where(varied, scaled, sizes)
-
-    return replace(design, words=sized(design.words, lists), protected=sized(design.protected, sets))
-
-
-def _varied(design: Design, way: Way) -> tuple[IntArray, IntArray]:
+    The others grow in proportion; none is empty.
+    """
     stereotype, control, protected = way
-    return np.where(design.stereotype, stereotype, control & design.contrasted), np.full(
-        len(design.protected), protected
+    lists = np.where(design.stereotype, stereotype, control & design.contrasted)
+    sets = np.full(len(design.protected), protected)
+    now = int(np.concatenate([design.words[lists], design.protected[sets]]).max())
+    words, protected_words = (
+        np.where(varied, np.maximum(1, (2 * sizes * (longest or now) + now) // (2 * now)), sizes)
+        for sizes, varied in ((design.words, lists), (design.protected, sets))
     )
+    return replace(design, words=words, protected=protected_words), now
 
 
 def _scales_of(
@@ -592,8 +553,14 @@ def _scales_of(
     elif not isinstance(table, pd.DataFrame):
         table = _every_pair(table if isinstance(table, WordLists) else load_words(table))
     spec, data = fit_for_crossed(load_model("crossed"), read_distances(table, check=False))
-    source = f"typical scales of {TYPICAL_TABLES} published tables" if scales is None else "given"
-    point = _single_point(_typical_scales(data) if scales is None else scales, spec, data)
+    source = "given"
+    if scales is None:  # for control lists of other names those of neutral words
+        source = f"typical scales of {TYPICAL_TABLES} published tables"
+        scales = {
+            name: {**dict.fromkeys(data.classes, value["neutral"]), **value} if isinstance(value, Mapping) else value
+            for name, value in TYPICAL_SCALES.items()
+        }
+    point = _single_point(scales, spec, data)
     return data, _as_estimated(point, data, np.random.default_rng(seed)), prior_of_means(spec).sd, source
 
 
@@ -610,14 +577,6 @@ def _fitted(result: Fit) -> Scales:
     values = np.unique(np.linspace(0, total - 1, min(DRAWS, total)).astype(int))
     classes = len(np.unique(constant["class"].to_numpy()))
     return variances_of({name: sd[values] for name, sd in every.items()}, constant.sizes["connection"], classes)
-
-
-def _typical_scales(data: Distances) -> dict[str, Any]:
-    """The typical scales, for control lists of other names those of neutral words."""
-    return {
-        name: {**dict.fromkeys(data.classes, value["neutral"]), **value} if isinstance(value, Mapping) else value
-        for name, value in TYPICAL_SCALES.items()
-    }
 
 
 def _single_point(scales: Mapping[str, Any], spec: ModelSpec, data: Distances) -> Scales:

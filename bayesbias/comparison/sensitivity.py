@@ -25,20 +25,16 @@ from bayesbias.models.moments import Moments
 from bayesbias.models.results import Fit
 from bayesbias.models.spec import Gamma, ModelSpec
 
-DRAWS = 4000
-"""Draws of each fit under changed priors."""
-ALL = "all"
-"""All priors at once."""
-WIDEST = 1000
-"""Times that a prior is made wider and narrower, at most."""
+DRAWS = 4000  # draws of each fit under changed priors
+ALL = "all"  # all priors at once
+WIDEST = 1000  # times that a prior is made wider and narrower, at most
 MOST_SHIFT, MOST_SD_CHANGE = 0.5, 0.2
 """A prior matters if it moves the mean by more posterior sds than the former, or the sd by more than the latter."""
 LEAST_STEP = 0.25
 """In posterior sds: an end of an interval that moves by less than this may have crossed 0 by the noise of draws."""
 WORDS = ("word_mean", "attribute_effect", "interaction_effect", "connection_covariance")
 """What single words have; power-scaling asks for what stands above them."""
-MOST_POWER = 0.05
-"""Above this, scaling prior or likelihood moves a posterior noticeably."""
+MOST_POWER = 0.05  # above this, scaling prior or likelihood moves a posterior noticeably
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -80,7 +76,6 @@ class PriorSensitivity(Result):
         return bool(self.refits["matters"].any())
 
     def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
         return [self.verdict]
 
     def table(self) -> pd.DataFrame:
@@ -99,10 +94,9 @@ def prior_sensitivity(
     """How much a whole-list contrast depends on the priors.
 
     The model is fitted again to the same distances with each prior in turn, and with all of them, ``factor`` times
-    wider and narrower: the sd of a normal or half-normal prior, the mean of an exponential one, the spread of a pooled
-    one. The prior of a Student t's degrees of freedom stays. The prior matters where a refit moves the contrast by
-    more than half a posterior sd, changes its sd by more than 20%, or decides whether its 89% interval excludes 0 (by
-    an end that moves at least a quarter of a posterior sd: less may be the noise of draws).
+    wider and narrower; that of a Student t's degrees of freedom stays. The prior matters where a refit moves the
+    contrast by more than half a posterior sd, changes its sd by more than 20%, or decides whether its 89% interval
+    excludes 0 (by an end that moves at least a quarter of a posterior sd: less may be the noise of draws).
 
     Parameters
     ----------
@@ -231,8 +225,7 @@ def _power(result: Fit, spec: ModelSpec, contrast: str, drawn: FloatArray) -> pd
     return table.astype(dict.fromkeys(("parameter", "label", "diagnosis"), "string"))
 
 
-KINDS_OF_WORDS = (ALL, "attribute", "protected", "stereotype")
-"""Words that can be left out."""
+KINDS_OF_WORDS = (ALL, "attribute", "protected", "stereotype")  # words that can be left out
 COLUMNS = ["kind", "word", "list", "n", "mean", "sd", "shift", "shift_sd"]
 
 
@@ -250,9 +243,8 @@ def influence(
 ) -> pd.DataFrame:
     """What leaving out each attribute word and each protected word does to a whole-list contrast.
 
-    The model is fitted again to the distances without the word. Nothing is drawn: given the scales the contrast is
-    normal, and its conditional moments are averaged over the scales, for all words at the same points. What noise is
-    left does not hide the influence of a single control word.
+    The model is fitted again to the distances without the word. Nothing is drawn: the contrast's moments given the
+    scales are averaged over these, for all words at the same points, so that no noise hides the influence of a word.
 
     Parameters
     ----------
@@ -271,10 +263,9 @@ def influence(
     DataFrame
         One row a word, the most influential first: ``kind`` (attribute or protected), ``word``, ``list`` (attribute
         class or group), ``n`` (its distances), ``mean`` and ``sd`` of the contrast without it, ``shift`` (without it
-        minus with it, cosine distance) and ``shift_sd`` (in posterior sds of the contrast with all words). ``attrs``
-        holds ``first``, ``second``, ``mean``, ``sd`` (with all words), ``population`` (``"given"`` where words are
-        related, else ``"similar"``, as in :func:`contrasts`) and ``left_out``: kind, word and reason for each word
-        without which there is no contrast.
+        minus with it, cosine distance) and ``shift_sd`` (in posterior sds with all words). ``attrs`` holds ``first``,
+        ``second``, ``mean``, ``sd`` (with all words), ``population`` (as in :func:`contrasts`) and ``left_out``: kind,
+        word and reason for each word without which there is no contrast.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -16,18 +16,22 @@ from scipy import sparse
 from bayesbias._checks import one_of, printable
 from bayesbias._core.mixtures import opposite_signs
 from bayesbias._core.vectors import FloatArray
-from bayesbias.comparison.associations import DIFFERENCE, RAW, decomposition_weights, why_no_association
+from bayesbias.comparison.associations import DIFFERENCE, RAW, why_no_association
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import PAIR, once, stored_coverage
 from bayesbias.errors import InputError, listed
-from bayesbias.models.cells import Cells, association_weights, cell_weights, difference_weights, whole_weights
 from bayesbias.models.functionals import (
+    Cells,
     DrawnFunctionals,
     Functionals,
     NormalFunctionals,
+    association_weights,
+    cell_weights,
+    difference_weights,
     drawn_functionals,
     related_functionals,
+    whole_weights,
 )
 from bayesbias.models.spec import ModelSpec
 
@@ -35,10 +39,8 @@ Case = Literal["as-is", "fallback"]
 CASES = ("as-is", "fallback")
 LABELS = ["group", "attribute_class", "connection"]
 KEY = [*PAIR, "connection"]
-SAME = 1e-6
-"""Differences of distances below this are rounding of vectors in single precision."""
-PARTLY = 0.05
-"""Share of unchanged distances from which on a note says that there are such."""
+SAME = 1e-6  # differences of distances below this are rounding of vectors in single precision
+PARTLY = 0.05  # share of unchanged distances from which on a note says that there are such
 
 
 @dataclass(frozen=True)
@@ -115,17 +117,13 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     records = {str(name): stored_coverage(table) for name, table in tables.items()}
     coverage = {name: record.as_dict() for name, record in records.items() if record is not None}
     notes = [note for name, table in read.items() for note in _left_over(name, table, joined)]
-    outside = dict(zip(read, ((distances < 0) | (distances > 2)).sum(axis=0), strict=True))
-    notes += [
-        *_conflicts(first, others),
-        *(
-            f"{count:,} of {len(distances):,} values of {name} lie outside [0, 2], where no cosine distance lies."
-            for name, count in outside.items()
-            if count
-        ),
-        *_case_notes(read, case),
-        *_sizes(coverage),
-    ]
+    if moved := _moved(first, others):
+        notes.append(f"The tables have other groups for {listed(sorted(moved))}; those of the first count.")
+    for name, count in zip(read, ((distances < 0) | (distances > 2)).sum(axis=0), strict=True):
+        if count:
+            place = "lie outside [0, 2], where no cosine distance lies"
+            notes.append(f"{count:,} of {len(distances):,} values of {name} {place}.")
+    notes += [*_case_notes(read, case), *_sizes(coverage)]
     return Matched(pairs, tuple(read), distances, tuple(notes), coverage)
 
 
@@ -167,25 +165,21 @@ def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[str
     left = len(table) - len(joined)
     if not left:
         return []
-    gone = [sorted(set(table[column]) - set(joined[column])) for column in PAIR]
-    named = " and ".join(
-        f"the {kind} {listed(words)}"
-        for kind, words in zip(("protected words", "attribute words"), gone, strict=True)
-        if words
-    )
+    gone = {f"{column.replace('_', ' ')}s": sorted(set(table[column]) - set(joined[column])) for column in PAIR}
+    named = " and ".join(f"the {kind} {listed(words)}" for kind, words in gone.items() if words)
+    among = f", among them all of {named}" if named else ""
     return [
-        f"{left:,} of {len(table):,} pairs of {name} have no counterpart in every other table and are left out"
-        + (f", among them all of {named}." if named else ".")
+        f"{left:,} of {len(table):,} pairs of {name} have no counterpart in every other table and are left out{among}."
     ]
 
 
-def _conflicts(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> list[str]:
-    """A note on protected words that stand in another group of another table."""
+def _moved(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> set[str]:
+    """Protected words that stand in another group of another table."""
     own, moved = _group_of_word(first), set[str]()
     for other in others:
         theirs = _group_of_word(other).reindex(own.index)
         moved |= set(own.index[theirs.notna() & (theirs != "") & (own != "") & (theirs != own)])
-    return [f"The tables have other groups for {listed(sorted(moved))}; those of the first count."] if moved else []
+    return moved
 
 
 def _sizes(coverage: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -233,8 +227,7 @@ def _nothing_shared(read: Mapping[str, pd.DataFrame], case: Case) -> str:
 
 
 def _pairs(table: pd.DataFrame, fold: bool) -> set[tuple[str, ...]]:
-    columns: Iterable[pd.Series] = (table[column].str.casefold() if fold else table[column] for column in PAIR)
-    return set(zip(*columns, strict=True))
+    return set(zip(*(table[column].str.casefold() if fold else table[column] for column in PAIR), strict=True))
 
 
 def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[str]:
@@ -308,12 +301,11 @@ def _difference_sums(data: Distances, cells: Cells, connections: list[str]) -> S
         means = cell_weights(rows, words, np.array(places)[rows], of_words[rows, words], cells, 2)
         return Sums(sparse.csr_array(np.array([[1.0, -1.0]])), means, kept, DIFFERENCE)
     words = np.flatnonzero(kept)
-    columns = [np.full(len(words), place) for place in places]
-    parts = (
-        difference_weights(cells, words, *columns)
-        if len(columns) == 2
-        else cell_weights(np.arange(len(words)), words, columns[0], np.ones(len(words)), cells, len(words))
-    )
+    columns, size = [np.full(len(words), place) for place in places], len(words)
+    if len(columns) == 2:
+        parts = difference_weights(cells, words, *columns)
+    else:
+        parts = cell_weights(np.arange(size), words, columns[0], np.ones(size), cells, size)
     own = sparse.csr_array(sparse.eye_array(len(words)))
     return Sums(_with_whole(own, whole_weights(data, kept)[words]), parts, kept, DIFFERENCE)
 
@@ -321,12 +313,6 @@ def _difference_sums(data: Distances, cells: Cells, connections: list[str]) -> S
 def _with_whole(combine: sparse.csr_array, weights: FloatArray) -> sparse.csr_array:
     """The weighted mean of rows, and below it the rows."""
     return sparse.csr_array(sparse.vstack([sparse.csr_array(weights[None]) @ combine, combine]))
-
-
-def part_sums(data: Distances, cells: Cells, second: str) -> tuple[Sums, FloatArray]:
-    """The four parts of every word, part by part, and the weights of the kept words in the whole list."""
-    kept, weights, combine, parts = decomposition_weights(data, cells, second)
-    return Sums(combine, parts, kept, RAW), weights[kept]
 
 
 @dataclass(frozen=True)
@@ -366,8 +352,7 @@ class Sides:
     @cached_property
     def unchanged(self) -> NDArray[np.bool_]:
         """Which quantities changed by exactly 0."""
-        same: NDArray[np.bool_] = (self.change.mean == 0) & (self.change.sd == 0)
-        return same
+        return np.asarray((self.change.mean == 0) & (self.change.sd == 0))
 
     @cached_property
     def p_shrank(self) -> FloatArray:
@@ -388,8 +373,7 @@ class Sides:
     def away_after(self, prob: float) -> NDArray[np.bool_]:
         """Which values after have an equal-tailed interval that excludes 0, (m,)."""
         tail = (1 - prob) / 2
-        away: NDArray[np.bool_] = (self.after.quantile(tail) > 0) | (self.after.quantile(1 - tail) < 0)
-        return away
+        return (self.after.quantile(tail) > 0) | (self.after.quantile(1 - tail) < 0)
 
     def unpaired(self, seed: Any) -> Functionals:
         """The change as if the errors of the two embeddings were independent."""
@@ -412,12 +396,10 @@ class Sides:
 def _p_opposite(first: Functionals, second: Functionals) -> FloatArray:
     """Probability (m,) that two quantities of one posterior have opposite signs."""
     if not isinstance(first, NormalFunctionals) or not isinstance(second, NormalFunctionals):
-        shares: FloatArray = (drawn(first) * drawn(second) < 0).mean(axis=0)
-        return shares
+        return (drawn(first) * drawn(second) < 0).mean(axis=0)
     weights = first.nodes[1]
     sds = first.mixture.sds, second.mixture.sds
-    value: FloatArray = weights @ opposite_signs((first.mean, second.mean), sds, first.covariance(second))
-    return value
+    return weights @ opposite_signs((first.mean, second.mean), sds, first.covariance(second))
 
 
 def drawn(functionals: Functionals) -> FloatArray:

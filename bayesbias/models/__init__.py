@@ -1,16 +1,10 @@
 """Models of distances: specification, engines, and the fit."""
 
-from bayesbias.models.fits import add_log_likelihood, add_predictive, fit, list_models
-from bayesbias.models.results import load_fit, save_fit
-from bayesbias.models.spec import ModelSpec, load_model
-
-__all__ = [
-    "ModelSpec",
-    "add_log_likelihood",
-    "add_predictive",
-    "fit",
-    "list_models",
-    "load_fit",
-    "load_model",
-    "save_fit",
-]
+from bayesbias.models.fits import add_log_likelihood as add_log_likelihood
+from bayesbias.models.fits import add_predictive as add_predictive
+from bayesbias.models.fits import fit as fit
+from bayesbias.models.fits import list_models as list_models
+from bayesbias.models.results import load_fit as load_fit
+from bayesbias.models.results import save_fit as save_fit
+from bayesbias.models.spec import ModelSpec as ModelSpec
+from bayesbias.models.spec import load_model as load_model

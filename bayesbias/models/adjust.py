@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,33 +24,21 @@ from bayesbias.words import STEREOTYPES
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-FEWEST = 200
-"""Words of the sample with a known value from which on the curves of the vocabulary are used."""
+FEWEST = 200  # words of the sample with a known value from which on the curves of the vocabulary are used
 KNOTS = (0.25, 0.5, 0.75)
-ENDS = (0.01, 0.99)
-"""Quantiles of the vocabulary's values: inner knots, and where the curves become straight lines."""
+ENDS = (0.01, 0.99)  # quantiles of the vocabulary's values: inner knots, and where the curves become straight lines
 FEWEST_CONTROLS = 8
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Expected distances of J protected words by a word's value: a cubic spline, a straight line beyond its ends.
+    """Expected distances of J protected words by a word's value: a cubic spline, a straight line beyond its ends."""
 
-    Attributes
-    ----------
-    knots, coefficients
-        With the boundary knots repeated; (basis functions, J).
-    low, high
-        The ends.
-    least, most
-        Smallest and largest value of the data, beyond which the curve is flat.
-    """
-
-    knots: FloatArray
-    coefficients: FloatArray
-    low: float
+    knots: FloatArray  # with the boundary knots repeated
+    coefficients: FloatArray  # (basis functions, J)
+    low: float  # the ends
     high: float
-    least: float
+    least: float  # smallest and largest value of the data, beyond which the curve is flat
     most: float
 
     def basis(self, x: FloatArray) -> FloatArray:
@@ -59,8 +47,7 @@ class Curve:
 
     def at(self, x: FloatArray) -> FloatArray:
         """Expected distances (J, len(x))."""
-        value: FloatArray = (self.basis(x) @ self.coefficients).T
-        return value
+        return (self.basis(x) @ self.coefficients).T
 
 
 def _basis(x: FloatArray, knots: FloatArray, low: float, high: float) -> FloatArray:
@@ -70,8 +57,7 @@ def _basis(x: FloatArray, knots: FloatArray, low: float, high: float) -> FloatAr
     inside = np.clip(x, low, high)
     design: FloatArray = BSpline.design_matrix(inside, knots, 3).toarray()
     slopes = BSpline(knots, np.eye(design.shape[1]), 3).derivative()
-    result: FloatArray = design + (x - inside)[:, None] * slopes(inside)
-    return result
+    return design + (x - inside)[:, None] * slopes(inside)
 
 
 def _fitted_curve(x: FloatArray, distances: FloatArray) -> Curve:
@@ -86,8 +72,7 @@ def _fitted_curve(x: FloatArray, distances: FloatArray) -> Curve:
     return Curve(knots, coefficients, float(low), float(high), float(x.min()), float(x.max()))
 
 
-@dataclass(frozen=True)
-class Slope:
+class Slope(NamedTuple):
     """A common slope of distance on a value: estimate, standard error and degrees of freedom."""
 
     value: float
@@ -124,33 +109,15 @@ def control_slope(table: pd.DataFrame, values: WordValues) -> Slope:
 
 @dataclass(frozen=True)
 class Adjustment:
-    """What was taken from each distance.
-
-    Attributes
-    ----------
-    attribute
-        The attribute of the words.
-    how
-        ``"vocabulary"`` or ``"controls"``.
-    reference
-        Value of a word whose distances stay as they are.
-    expected
-        Protected words by attribute words: what was taken from their distance.
-    slope
-        The slope of the controls; None where the curves are those of the vocabulary.
-    words
-        Words behind the curves or the slope.
-    left_out
-        Attribute words without a value.
-    """
+    """What was taken from each distance."""
 
     attribute: WordValues
-    how: str
-    reference: float
-    expected: pd.DataFrame
-    slope: Slope | None
-    words: int
-    left_out: tuple[str, ...]
+    how: str  # "vocabulary" or "controls"
+    reference: float  # value of a word whose distances stay as they are
+    expected: pd.DataFrame  # protected words by attribute words: what was taken from their distance
+    slope: Slope | None  # that of the controls; None where the curves are those of the vocabulary
+    words: int  # behind the curves or the slope
+    left_out: tuple[str, ...]  # attribute words without a value
 
     def facts(self) -> dict[str, Any]:
         """Everything but the expected distances, for the record."""
@@ -161,7 +128,7 @@ class Adjustment:
             "how": self.how,
             "reference": self.reference,
             "words": self.words,
-            "slope": None if self.slope is None else [self.slope.value, self.slope.se, self.slope.df],
+            "slope": None if self.slope is None else list(self.slope[:3]),
             "left_out": list(self.left_out),
         }
 
@@ -178,27 +145,27 @@ def adjusted_table(
     distinct = [*dict.fromkeys(attributes)]
     sampled = () if related is None else related.sample_words
     values = word_values([*distinct, *sampled], adjust, frequencies, related, distances.language)
-    known = pd.Series(values.of(distinct), index=distinct)
-    left_out = tuple(known.index[known.isna()])
-    rows = table[attributes.map(known.notna()).to_numpy()]
+    every = pd.Series(values.of(distinct), index=distinct)
+    known, left_out = every.dropna(), tuple(every.index[every.isna()])
+    rows = table[attributes.map(every.notna()).to_numpy()]
     lost = set(zip(table["connection"], table["attribute_class"].astype(str), strict=True)) - set(
         zip(rows["connection"], rows["attribute_class"].astype(str), strict=True)
     )
     if lost:
         names = sorted({name for _, name in lost})
         raise InputError(f"{values.source} has {values.name} for no word of {listed(names)}: give more words")
-    if np.ptp(known.dropna().to_numpy()) <= 0:
+    if np.ptp(known.to_numpy()) <= 0:
         raise InputError(f"all attribute words have the same {values.name}: there is nothing to adjust for")
-    reference = float(known.dropna().mean())
+    reference = float(known.mean())
     slope: Slope | None = None
     changed = related
     drawn = None if related is None else vocabulary_curve(related, values)
     if related is not None and drawn is not None:
         curve, enough = drawn
-        own: FloatArray = np.asarray(known.dropna(), dtype=float)
         # least squares: the curve of a protected word follows from those of the rows of the scatter
+        own: FloatArray = np.asarray(known, dtype=float)
         by_word = related.of_words(curve.at(own) - curve.at(np.array([reference])))
-        expected = pd.DataFrame(by_word, index=list(related.protected_words), columns=known.dropna().index)
+        expected = pd.DataFrame(by_word, index=list(related.protected_words), columns=known.index)
         x: FloatArray = values.of(related.sample_words)[enough]
         rest = related.scatter.astype(float)[:, enough] - curve.at(x)
         changed = related.with_sample(enough, rest - rest.mean(axis=1, keepdims=True))
@@ -207,7 +174,7 @@ def adjusted_table(
     else:
         slope = control_slope(rows, values)
         protected = [*dict.fromkeys(rows["protected_word"].astype(str))]
-        line = slope.value * (known.dropna() - reference)
+        line = slope.value * (known - reference)
         expected = pd.DataFrame([line.to_numpy()] * len(protected), index=protected, columns=line.index)
         how, words = "controls", slope.words
     place = (
@@ -242,14 +209,8 @@ def _without_levels(related: Relatedness, curve: Curve, x: FloatArray, own: Floa
     and the product of two is on average m(x)'m(x'), which is B(x)' M B(x') with the splines B of the curves and an M
     that the pairs of sampled words give. The similarity that is left is that of r.
 
-    Parameters
-    ----------
-    related
-        With the sample whose values are known.
-    curve
-        The curves over the sample, for their splines.
-    x, own
-        Values of the sampled words and of the attribute words; NaN where one is not known, whose vector stays.
+    ``x`` and ``own`` are values of the sampled words and of the attribute words, NaN where one is not known, whose
+    vector stays.
     """
     pairs = related.pairs
     if related.forms is not None or not len(pairs.first):
@@ -336,6 +297,7 @@ def recorded(post: xr.DataTree, adjustment: Adjustment, raw: xr.DataTree) -> xr.
 
 
 def _sentences(adjustment: Adjustment) -> list[str]:
+    """What was subtracted, and which words were left out."""
     values, slope = adjustment.attribute, adjustment.slope
     if slope is None:
         how = (

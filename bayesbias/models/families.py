@@ -20,10 +20,10 @@ from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
-from bayesbias.models.cells import Cells
 from bayesbias.models.functionals import (
     CellErrors,
     CellMeans,
+    Cells,
     Functionals,
     conditional_functionals,
     crossed_cells,
@@ -53,10 +53,8 @@ MomentsOf = Callable[[ModelSpec, Distances], Moments]
 LeaveOut = Callable[[str, int], tuple[list[str], Moments]]
 """From the kind of a word (protected or attribute) and its place to the connections left, and their moments."""
 Truth = dict[str, FloatArray]
-PAIRS_AT_ONCE = 1024
-"""Pairs whose draws are looked at together."""
-COMPONENTS = ("protected word", "attribute word", "word x group", "residual")
-"""Parts of the variance of distances."""
+PAIRS_AT_ONCE = 1024  # pairs whose draws are looked at together
+COMPONENTS = ("protected word", "attribute word", "word x group", "residual")  # parts of the variance of distances
 
 
 class Independent:
@@ -91,6 +89,7 @@ class Independent:
         return drawn_functionals(result.draws("word_mean"), cells, weights)
 
     def _given_scales(self, data: Distances, scales: Scales, prior: Normal) -> CellMeans | None:
+        """The means that cells share, given the scales; None where cells are tied."""
         return independent_cells(data, scales, prior)
 
     def obstacle(self, spec: ModelSpec) -> str | None:
@@ -154,8 +153,7 @@ class Independent:
             sigma = at_rows("sigma", drawn["sigma"], rows, leading=1)
             squares = ((y[part] - row_means(drawn, rows, leading=1)) / sigma) ** 2
             if "nu" not in drawn:
-                normal: FloatArray = -0.5 * (squares + LOG_2PI) - np.log(sigma)
-                return normal
+                return -0.5 * (squares + LOG_2PI) - np.log(sigma)
             nu = drawn["nu"][:, None]
             constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
             student: FloatArray = constant - 0.5 * (nu + 1) * np.log1p(squares / nu) - np.log(sigma)
@@ -246,8 +244,7 @@ class Independent:
         sigma = at_rows("sigma", truth["sigma"], data.places, leading=0)
         student = "nu" in truth
         noise = rng.standard_t(float(truth["nu"]), len(data.y)) if student else rng.standard_normal(len(data.y))
-        value: FloatArray = mean + sigma * noise
-        return value
+        return mean + sigma * noise
 
 
 class Crossed(Independent):
@@ -257,7 +254,6 @@ class Crossed(Independent):
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
-        """Whether a model is of this family."""
         return spec.crossed
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
@@ -268,7 +264,6 @@ class Crossed(Independent):
         return crossed_cells(data, scales, prior)
 
     def obstacle(self, spec: ModelSpec) -> str | None:
-        """Why the moments of a model are not known without chains, or None."""
         return marginal.obstacle(spec)
 
     def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, LeaveOut]:
@@ -291,7 +286,6 @@ class Related(Independent):
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
-        """Whether a model is of this family."""
         return spec.related
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
@@ -370,10 +364,9 @@ class Related(Independent):
     def predicted_cells(self, result: Fit, rng: np.random.Generator) -> FloatArray:
         """A distance to a further word of the same list, around the mean of those that are there."""
         data, factor = result.data, result.by_connection("sd_factor")[:, :, None]
-        drawn: FloatArray = data.cells.mean + factor * further_word_sd(data) * rng.standard_normal(
+        return data.cells.mean + factor * further_word_sd(data) * rng.standard_normal(
             result.posterior["word_mean"].shape
         )
-        return drawn
 
     def variances(self, result: Fit) -> dict[str, FloatArray]:
         """Variances that the vectors give: what a word's distances to protected words have in common, and the rest.
@@ -434,8 +427,7 @@ class Related(Independent):
         return value
 
 
-FAMILIES = (Related(), Crossed(), Independent())
-"""Every family of models."""
+FAMILIES = (Related(), Crossed(), Independent())  # every family of models
 
 
 def family_of(spec: ModelSpec) -> Independent:

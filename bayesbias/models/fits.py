@@ -32,25 +32,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Engine:
-    """A way to draw from a posterior.
+    """A way to draw from a posterior."""
 
-    Attributes
-    ----------
-    name
-        What ``fit(engine=...)`` takes.
-    obstacle
-        Specification to the reason why this engine cannot fit it, or None.
-    sample
-        Specification, data, chains, draws in each chain and a generator to draws.
-    independent
-        Whether draws are independent, but where statistics of the sampler tell of divergent transitions: NUTS took
-        over.
-    """
-
-    name: str
-    obstacle: Callable[[ModelSpec], str | None]
-    sample: Callable[..., Draws]
-    independent: bool = False
+    name: str  # what fit(engine=...) takes
+    obstacle: Callable[[ModelSpec], str | None]  # why it cannot fit a model, or None
+    sample: Callable[..., Draws]  # from specification, data, chains, draws in each chain and a generator
+    independent: bool = False  # draws are, but where the sampler tells of divergent transitions: NUTS took over
 
 
 ENGINES = (
@@ -80,10 +67,8 @@ def choose_engine(spec: ModelSpec, name: str) -> Engine:
 
 MOST_NUMBERS = 2**26
 """Draws times parameters of single words, or draws times pairs, that are held at most: half a gigabyte."""
-RELATED_NUMBERS = 2**24
-"""The same of the model of related words, which holds several arrays of this size at once."""
-FEWEST_DRAWS = 500
-"""Draws that a fit of a large table has at least."""
+RELATED_NUMBERS = 2**24  # the same of the model of related words, which holds several arrays of this size at once
+FEWEST_DRAWS = 500  # draws that a fit of a large table has at least
 AUTO, RELATED, FALLBACK = "auto", "related", "crossed"
 UNRELATED = (
     "The model 'crossed' takes different words for unrelated: for lists of one topic without bias its 89% intervals "
@@ -109,28 +94,25 @@ def fit(
     ----------
     table
         A distance table (:func:`distance_table`, :func:`read_distance_table`). The values need only be finite. Of words
-        in sentences the means over templates are fitted; the templates are a random effect of each connection's mean,
-        which is integrated over, so that intervals are for templates like these. Repeats are not counted as data.
+        in sentences the means over templates are fitted; the templates are a random effect, which is integrated over,
+        so that intervals are for templates like these.
     model
         A name that :func:`list_models` shows, the path of a TOML file, or a loaded model. ``"auto"`` is ``"related"``
         where the table carries relatedness (:func:`distance_table` adds it), else ``"crossed"``, which takes different
         words for unrelated and says so.
     engine
-        ``"auto"`` takes the fastest engine that is exact for the model; ``"exact"`` (independent draws by
-        quadrature), ``"marginal"`` (crossed models: importance sampling of the scales, everything else exact) or
-        ``"nuts"`` (PyMC).
+        ``"auto"`` takes the fastest that is exact for the model; ``"exact"`` (independent draws by quadrature),
+        ``"marginal"`` (crossed models: importance sampling of the scales, all else exact) or ``"nuts"`` (PyMC).
     draws
         Draws in all, split evenly over ``chains``. Fewer are made, but at least 500, where these times the parameters
         of single words are more than 2**26 numbers (half a gigabyte; of the model ``related`` 2**24); notes say so.
     seed
         Seed of the draws; None takes a fresh one. Either way it is recorded in the result.
-
     adjust
-        An attribute of words that distances are adjusted for: ``"frequency"``, ``"length"`` (letters), or a mapping
-        with one entry, the name of an attribute of your own and the number of each word. From each distance its
-        expectation at the word's value is subtracted: with vectors a smooth curve for each protected word over the
-        vocabulary's sample, without them a common slope estimated from the control words, whose uncertainty is in the
-        posterior. :func:`adjustment` shows contrasts before and after. Attribute words without a value are left out.
+        An attribute of words that distances are adjusted for, as in :func:`balance`. From each distance its expectation
+        at the word's value is subtracted: with vectors a smooth curve for each protected word over the vocabulary's
+        sample, without them a common slope estimated from the control words, whose uncertainty is in the posterior.
+        :func:`adjustment` shows contrasts before and after. Attribute words without a value are left out.
     frequencies
         Where frequencies come from, as in :func:`balance`.
     priors
@@ -175,7 +157,15 @@ def fit(
     by_frame, table = table, averaged(table)
     data = read_distances(table)
     frames = frame_data(by_frame, data)
-    spec, note = _chosen_model(model, data)
+    note: tuple[str, ...] = ()
+    if not is_auto(model):
+        spec = load_model(model)
+    elif data.relatedness is None:
+        spec, note = load_model(FALLBACK), (NO_RELATEDNESS,)
+    elif reason := too_many_lists(data):
+        spec, note = load_model(FALLBACK), (f"{reason[0].upper()}{reason[1:]}, so that 'crossed' was fitted.",)
+    else:
+        spec = load_model(RELATED)
     if priors is not None:
         spec = with_priors(spec, priors)
         note = (*note, f"Priors other than those of the model {spec.name!r}: {', '.join(map(repr, priors))}.")
@@ -207,17 +197,6 @@ def _fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> t
         f"x connections, attribute words), and draws times these may be {numbers:,} numbers."
     )
     return most, (note,)
-
-
-def _chosen_model(model: str | Path | ModelSpec, data: Distances) -> tuple[ModelSpec, tuple[str, ...]]:
-    """The model that was asked for, or for ``"auto"`` the one that the table allows with the reason for another."""
-    if not is_auto(model):
-        return load_model(model), ()
-    if data.relatedness is None:
-        return load_model(FALLBACK), (NO_RELATEDNESS,)
-    if reason := too_many_lists(data):
-        return load_model(FALLBACK), (f"{reason[0].upper()}{reason[1:]}, so that 'crossed' was fitted.",)
-    return load_model(RELATED), ()
 
 
 def is_auto(model: object) -> bool:
@@ -272,12 +251,7 @@ def add_predictive(post: xr.DataTree, seed: int | None = None, draws: int | None
     Returns
     -------
     DataTree
-        A new tree; ``post`` is untouched. The group takes 8 bytes for each draw and pair.
-
-    Warns
-    -----
-    UserWarning
-        The group is made of fewer draws than the fit has.
+        A new tree; ``post`` is untouched.
 
     Examples
     --------
@@ -303,9 +277,10 @@ def _thinned(result: Fit, draws: int | None) -> xr.Dataset:
         step = -(-chains * each * pairs // MOST_NUMBERS)
     thinned = posterior.isel(draw=slice(None, None, step))
     if draws is None and step > 1:
+        every = chains * each
         warnings.warn(
-            f"the group is made of {chains * thinned.sizes['draw']:,} of {chains * each:,} draws: all would be "
-            f"{chains * each * pairs:,} numbers, more than {MOST_NUMBERS:,} (draws={chains * each} takes all)",
+            f"the group is made of {chains * thinned.sizes['draw']:,} of {every:,} draws: all would be "
+            f"{every * pairs:,} numbers, more than {MOST_NUMBERS:,} (draws={every} takes all)",
             UserWarning,
             skip_file_prefixes=(PACKAGE,),
         )
@@ -328,12 +303,7 @@ def add_log_likelihood(post: xr.DataTree, draws: int | None = None) -> xr.DataTr
     Returns
     -------
     DataTree
-        A new tree; ``post`` is untouched. The group takes 8 bytes for each draw and pair.
-
-    Warns
-    -----
-    UserWarning
-        The group is made of fewer draws than the fit has.
+        A new tree; ``post`` is untouched.
 
     Examples
     --------
@@ -360,6 +330,7 @@ def predictive_generator(result: Fit, seed: int | None = None) -> np.random.Gene
 
 
 def _with_group(result: Fit, group: str, values: FloatArray, posterior: xr.Dataset) -> xr.DataTree:
+    """The fit with a group of numbers (chain, draw, pair)."""
     coords = {name: posterior[name].to_numpy() for name in ("chain", "draw")}
     coords["pair"] = result.tree["observed_data"]["pair"].to_numpy()
     tree = result.tree.copy()

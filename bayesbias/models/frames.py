@@ -17,33 +17,22 @@ from bayesbias.models.results import Fit
 from bayesbias.words import STEREOTYPES
 
 GROUP = "frames"
+UNIT = ["protected_word", "attribute_word", "connection"]
 PRIOR = 0.25
 """Mean of the exponential prior of a frame's standard deviation, in standard deviations of control distances."""
 NODES = 400
-REACH = (1e-3, 200.0)
-"""Smallest and largest standard deviation that is looked at, in prior means."""
-FEW = 5
-"""Frames below which the size of their effect rests on the prior."""
+REACH = (1e-3, 200.0)  # smallest and largest standard deviation that is looked at, in prior means
+FEW = 5  # frames below which the size of their effect rests on the prior
 
 
 @dataclass(frozen=True)
 class Variation:
-    """How a contrast varies over templates.
+    """How a contrast varies over templates."""
 
-    Attributes
-    ----------
-    by_frame
-        The contrast in each template, (T,).
-    noise
-        Variance over templates that single attribute words cause: it averages out over words.
-    squares, freedom
-        Sum of squares around the mean over templates, and its degrees of freedom.
-    """
-
-    by_frame: FloatArray
-    noise: float
-    squares: float
-    freedom: int
+    by_frame: FloatArray  # the contrast in each template, (T,)
+    noise: float  # variance over templates that single attribute words cause: it averages out over words
+    squares: float  # sum of squares around the mean over templates
+    freedom: int  # and its degrees of freedom
 
     def draw_sd(self, scale: float, draws: int, rng: np.random.Generator) -> FloatArray:
         """Draws (D,) of the standard deviation of the template effect.
@@ -64,22 +53,12 @@ class Variation:
 
 @dataclass(frozen=True)
 class FrameData:
-    """Distances of pairs by template.
+    """Distances of pairs by template."""
 
-    Attributes
-    ----------
-    data
-        The mean distances.
-    axes
-        For each side whose templates vary: names of the templates (T,), and distances (pairs, T), NaN where a pair
-        lacks it.
-    nested
-        Whether the templates are sentences of the protected words, each word's own.
-    """
-
-    data: Distances
+    data: Distances  # the mean distances
+    # for each side whose templates vary their names (T,), and distances (pairs, T), NaN where a pair lacks it
     axes: tuple[tuple[tuple[str, ...], FloatArray], ...]
-    nested: bool
+    nested: bool  # whether the templates are sentences of the protected words, each word's own
 
     @cached_property
     def variations(self) -> tuple[list[tuple[Variation, Variation]], ...]:
@@ -96,28 +75,18 @@ class FrameData:
 
 
 def frame_data(table: pd.DataFrame, data: Distances) -> FrameData | None:
-    """The distances of a table by template; None for a table without templates.
-
-    ``data`` are the table's mean distances.
-    """
+    """The distances of a table with these means by template; None for a table without templates."""
     columns = frame_columns(table)
     if not columns:
         return None
-    plain = table[["protected_word", "attribute_word", "connection", "distance", *columns]]
+    plain = table[[*UNIT, "distance", *columns]]
     plain.attrs = {}
     keys = pd.MultiIndex.from_arrays(
         [data.protected_words[data.word], data.attribute_words[data.attribute], data.connections[data.connection]]
     )
     axes = []
     for column in columns:
-        matrix = plain.pivot_table(
-            index=["protected_word", "attribute_word", "connection"],
-            columns=column,
-            values="distance",
-            aggfunc="mean",
-            sort=False,
-            observed=True,
-        )
+        matrix = plain.pivot_table("distance", UNIT, column, aggfunc="mean", sort=False, observed=True)
         matrix = matrix[list(dict.fromkeys(plain[column].tolist()))]
         axes.append((tuple(map(str, matrix.columns)), matrix.reindex(keys).to_numpy(dtype=float)))
     return FrameData(data, tuple(axes), contexts_of(table).get("pairing") == "sentences")
@@ -235,14 +204,27 @@ def frame_errors(frames: FrameData, size: int, rng: np.random.Generator) -> tupl
     For sentences of a corpus there are no such sds.
     """
     count = len(frames.data.connections)
-    shift, words = np.zeros((size, count)), np.zeros((size, len(frames.data.protected_words), count))
+    whole, words = np.zeros((size, count)), np.zeros((size, len(frames.data.protected_words), count))
     if frames.nested:
-        return shift, _sentence_errors(frames, size, rng), np.zeros((size, 0))
-    variances = np.zeros((size, count - 1))
-    for axis in range(len(frames.axes)):
-        whole, single, sd = _axis_effects(frames, axis, size, rng)
-        shift, words, variances = shift + whole, words + single, variances + sd**2
-    return shift, words, np.sqrt(variances)
+        return whole, _sentence_errors(frames, size, rng), np.zeros((size, 0))
+    variances, scale = np.zeros((size, count - 1)), PRIOR * frames.control_sd
+    for axis, (names, distances) in enumerate(frames.axes):
+        number, pairs = np.sqrt(len(names)), frames.variations[axis]
+        level = _level(distances)
+        # all connections have an error in common, contrasts with the first of them one of their own
+        whole += (level.draw_sd(scale, size, rng) * rng.standard_normal(size))[:, None] / number
+        if not pairs:
+            continue
+        root = np.linalg.cholesky(_alike(np.column_stack([pair.by_frame for pair, _ in pairs])))
+        common = rng.standard_normal((size, count - 1)) @ root.T
+        sds = np.column_stack([pair.draw_sd(scale, size, rng) for pair, _ in pairs])
+        whole[:, 1:] -= sds * common / number
+        for i, (_, single) in enumerate(pairs):
+            sd = single.draw_sd(scale, size, rng) if single.freedom > 0 else np.zeros(size)
+            own = rng.standard_normal((size, words.shape[1])) * sd[:, None] / number
+            words[:, :, i + 1] -= own - own.mean(axis=1, keepdims=True)
+        variances += sds**2
+    return whole, words, np.sqrt(variances)
 
 
 def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, data: Distances) -> list[FrameData]:
@@ -253,7 +235,7 @@ def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, da
     """
     tables = [table for table in (before, after) if table is not None]
     if len(tables) == 2 and frame_columns(tables[0]) == frame_columns(tables[1]):
-        unit = ["protected_word", "attribute_word", "connection", *frame_columns(tables[0])]
+        unit = [*UNIT, *frame_columns(tables[0])]
         parts = []
         for table in tables:
             part = table[[*unit, "distance"]]
@@ -267,33 +249,8 @@ def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, da
     return [frames for table in tables if (frames := frame_data(table, data)) is not None]
 
 
-def _axis_effects(
-    framed: FrameData, axis: int, size: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Errors of means over templates: whole list (D, K), words (D, J, K), and template sds (D, K - 1) of contrasts."""
-    data = framed.data
-    frames, count = len(framed.axes[axis][0]), len(data.connections)
-    scale = PRIOR * framed.control_sd
-    whole, words = np.zeros((size, count)), np.zeros((size, len(data.protected_words), count))
-    level = _level(framed, axis)
-    whole += (level.draw_sd(scale, size, rng) * rng.standard_normal(size))[:, None] / np.sqrt(frames)
-    if count < 2:
-        return whole, words, np.zeros((size, 0))
-    pairs = framed.variations[axis]
-    root = np.linalg.cholesky(_alike(np.column_stack([pair.by_frame for pair, _ in pairs])))
-    common = rng.standard_normal((size, count - 1)) @ root.T
-    sds = np.column_stack([pair.draw_sd(scale, size, rng) for pair, _ in pairs])
-    whole[:, 1:] -= sds * common / np.sqrt(frames)
-    for i, (_, single) in enumerate(pairs):
-        sd = single.draw_sd(scale, size, rng) if single.freedom > 0 else np.zeros(size)
-        own = rng.standard_normal((size, words.shape[1])) * sd[:, None] / np.sqrt(frames)
-        words[:, :, i + 1] -= own - own.mean(axis=1, keepdims=True)
-    return whole, words, sds
-
-
-def _level(framed: FrameData, axis: int) -> Variation:
+def _level(distances: FloatArray) -> Variation:
     """How the mean distance varies over templates, over the pairs that have all of them."""
-    distances = framed.axes[axis][1]
     whole = distances[~np.isnan(distances).any(axis=1)]
     frames = distances.shape[1]
     if not len(whole):
@@ -329,12 +286,8 @@ def _sentence_errors(frames: FrameData, size: int, rng: np.random.Generator) -> 
         # all attribute words meet the same sentences of the protected word
         sentences = np.flatnonzero(filled[rows[0]])
         present = np.unique(data.connection[rows])
-        means = np.stack(
-            [
-                distances[np.ix_(rows[data.connection[rows] == connection], sentences)].mean(axis=0)
-                for connection in present
-            ]
-        )
+        lists = [rows[data.connection[rows] == connection] for connection in present]
+        means = np.stack([distances[np.ix_(own, sentences)].mean(axis=0) for own in lists])
         means -= means.mean(axis=1, keepdims=True)
         scatter[np.ix_(present, present)] += means @ means.T
         freedom[np.ix_(present, present)] += len(sentences) - 1

@@ -8,12 +8,13 @@ posteriors that they have given their scales, averaged over the draws of these. 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._core.conditionals import CellTotals, beta_moments, cell_totals, kind_moments, totals_by_kind
@@ -23,25 +24,225 @@ from bayesbias._core.related import CellWeights, FactorGrid, draw_factors, list_
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.models.cells import Cells, by_connection
 from bayesbias.models.marginal import drawn_scales, prior_of_means, reduced, variances_of
 from bayesbias.models.related import (
     alike_within,
     attribute_sets,
     cell_lists,
     components_for,
-    factor_posterior,
+    factors_of,
+    list_fields,
     refuse_many_cells,
     related_posterior,
     relatedness_for,
 )
 from bayesbias.models.results import Fit
 from bayesbias.models.spec import ModelSpec, Normal
+from bayesbias.words import OWN, STEREOTYPES
 
-FRAMES = "frames"
-"""Name of the group of a fit with templates."""
-NODES = 16
-"""Nodes that stand for the posterior of a factor; smooth functions of it are then exact to rounding."""
+
+@dataclass(frozen=True)
+class Cells:
+    """Mean distances of protected words to connections and to the lists of the groups."""
+
+    columns: tuple[str, ...]  # labels (C,): the connections, then the groups that have a stereotype list
+    connections: int  # how many of the columns are connections
+    n: IntArray  # distances in each cell, (J, C)
+    mean: FloatArray  # and their mean, NaN without any
+    own: IntArray  # column (J,) of the list of each word's own group; -1 where that has none
+    stands_for: IntArray  # connection (J, C) that each cell's list has to the word
+    word: IntArray  # the cell of each distance, which counts under its connection and under its lists
+    column: IntArray
+    attribute: IntArray  # and its attribute word
+    in_several: tuple[str, ...]  # stereotype words that stand in the lists of several groups
+
+    @property
+    def lists(self) -> NDArray[np.intp]:
+        """Columns (G,) of the groups' stereotype lists."""
+        return np.arange(self.connections, len(self.columns))
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """Which cells hold a distance, (J, C)."""
+        return self.n > 0
+
+    @property
+    def same_lists(self) -> tuple[str, ...]:
+        """Groups whose stereotype lists hold the same words as that of an earlier group, and that group."""
+        words = {column: frozenset(self.attribute[self.column == column].tolist()) for column in self.lists.tolist()}
+        for word in words.values():
+            same = [other for other, theirs in words.items() if theirs == word]
+            if len(same) > 1:
+                return tuple(self.columns[place] for place in same)
+        return ()
+
+    @property
+    def associated(self) -> NDArray[np.bool_]:
+        """Which protected words (J,) have an association: a list of their own, and distances to every list."""
+        return (self.own >= 0) & self.filled[:, self.lists].all(axis=1)
+
+
+def cells_of(data: Distances) -> Cells:
+    """The cells of a table's rows.
+
+    A stereotype word belongs to the list of each group that it is associated with. It then counts in that list for
+    every protected word, whatever its connection to that word.
+    """
+    names = data.connections.tolist()
+    groups = data.group_names
+    member = np.zeros((len(data.attribute_words), len(groups)), dtype=bool)
+    if OWN in names:
+        own = data.connection == names.index(OWN)
+        member[data.attribute[own], data.group_index[data.word[own]]] = True
+    listed = [place for place, name in enumerate(groups) if name and member[:, place].any()]
+    member = member[:, listed]
+    stereotype = np.isin(np.array(names), STEREOTYPES)[data.connection]
+    rows, place = np.nonzero(member[data.attribute] & stereotype[:, None])
+    word = np.concatenate([data.word, data.word[rows]])
+    column = np.concatenate([data.connection, len(names) + place])
+    attribute = np.concatenate([data.attribute, data.attribute[rows]])
+    y = np.concatenate([data.y, data.y[rows]])
+    shape = (len(data.protected_words), len(names) + len(listed))
+    cell = word * shape[1] + column
+    n = np.bincount(cell, minlength=shape[0] * shape[1])
+    total = np.bincount(cell, weights=y, minlength=len(n))
+    mean = np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
+    columns = (*names, *(groups[place] for place in listed))
+    position = {name: place for place, name in enumerate(columns) if place >= len(names)}
+    own_list = np.array([position.get(name, -1) for name in data.groups.tolist()], dtype=np.intp)
+    stands_for = np.tile(np.r_[np.arange(len(names)), np.full(len(listed), -1)], (shape[0], 1))
+    if listed:
+        different = names.index("different") if "different" in names else -1
+        here = np.arange(len(names), shape[1])
+        stands_for[:, here] = np.where(own_list[:, None] == here, names.index(OWN), different)
+    return Cells(
+        columns=columns,
+        connections=len(names),
+        n=n.reshape(shape),
+        mean=mean.reshape(shape),
+        own=own_list,
+        stands_for=stands_for,
+        word=word,
+        column=column,
+        attribute=attribute,
+        in_several=tuple(data.attribute_words[member.sum(axis=1) > 1].tolist()),
+    )
+
+
+def word_weights(groups: Sequence[str], chosen: NDArray[np.bool_], listed: Sequence[str]) -> FloatArray:
+    """Weights (J,) of protected words in the whole list, with sum 1; 0 for words that are not chosen.
+
+    Groups weigh the same where at least two have lists, and so do the words within a group: with groups of unequal
+    size the mean over words would hold a part of how near each list is to all words. Without two such groups every
+    word weighs the same.
+    """
+    labels = np.array(groups, dtype=str)
+    present = [name for name in dict.fromkeys(labels[chosen].tolist()) if name in set(listed)]
+    weights = np.zeros(len(labels))
+    if len(present) < 2 or not np.isin(labels[chosen], present).all():
+        weights[chosen] = 1 / max(int(chosen.sum()), 1)
+        return weights
+    for name in present:
+        own = chosen & (labels == name)
+        weights[own] = 1 / (len(present) * own.sum())
+    return weights
+
+
+def whole_weights(data: Distances, chosen: NDArray[np.bool_]) -> FloatArray:
+    """:func:`word_weights` of a table's protected words; groups with a word that has stereotypes have a list."""
+    own = np.isin(data.connection, np.flatnonzero(data.connections == OWN))
+    listed = np.unique(data.groups[np.unique(data.word[own])])
+    return word_weights(data.groups.tolist(), chosen, [name for name in listed.tolist() if name])
+
+
+def cell_weights(
+    rows: IntArray, words: IntArray, columns: IntArray, values: FloatArray, cells: Cells, size: int
+) -> sparse.csr_array:
+    """Weights (size, J * C) from triplets: the functional, the cell, and the weight of each."""
+    place = words * len(cells.columns) + columns
+    return sparse.csr_array((values, (rows, place)), shape=(size, cells.n.size))
+
+
+def difference_weights(cells: Cells, words: IntArray, first: IntArray, second: IntArray) -> sparse.csr_array:
+    """Weights (words, J * C): for some words the mean distance in one column less that in another, each (words,)."""
+    rows = np.tile(np.arange(len(words)), 2)
+    values = np.repeat([1.0, -1.0], len(words))
+    return cell_weights(rows, np.tile(words, 2), np.concatenate([first, second]), values, cells, len(words))
+
+
+def list_difference_weights(cells: Cells, words: IntArray, columns: IntArray) -> sparse.csr_array:
+    """Weights (words, J * C): the mean distance to one list (``columns``, (words,)) less the mean over the others."""
+    count, lists = len(words), cells.lists
+    rows = np.repeat(np.arange(count), len(lists))
+    every = np.tile(lists, count)
+    values = np.where(np.repeat(columns, len(lists)) == every, 1.0, -1 / (len(lists) - 1))
+    return cell_weights(rows, np.repeat(words, len(lists)), every, values, cells, count)
+
+
+def list_contrasts(lists: int) -> FloatArray:
+    """Weights (lists, lists): each list less the mean of the others."""
+    return (np.eye(lists) - 1 / lists) * lists / (lists - 1)
+
+
+def association_rows(own: IntArray, weights: FloatArray, lists: int) -> FloatArray:
+    """Weights (J, J, lists) of mean distances in the association of each word, as a dense array for few words.
+
+    Each word's own list (its place, (J,)) less the mean of the others, less what that is for the weighted mean of all
+    words: neither how near a word is to every list nor how near a list is to every word counts.
+    """
+    return (np.eye(len(own)) - weights)[:, :, None] * list_contrasts(lists)[own][:, None, :]
+
+
+def nearness_weights(cells: Cells, weights: FloatArray) -> sparse.csr_array:
+    """Weights (G, J * C): by how much each list is nearer to all words than the mean list, times G / (G - 1).
+
+    It is what the difference of own and other lists holds beside the association: sum over words of
+    ``weights`` (J,) times (m[j, l] - mean over lists of m[j, .]).
+    """
+    lists, words = cells.lists, np.flatnonzero(weights)
+    size = len(lists)
+    value = list_contrasts(size)
+    rows = np.repeat(np.arange(size), len(words) * size)
+    columns = np.tile(np.tile(lists, len(words)), size)
+    values = (value[:, None, :] * weights[words][None, :, None]).ravel()
+    return cell_weights(rows, np.tile(np.repeat(words, size), size), columns, values, cells, size)
+
+
+def association_weights(
+    cells: Cells, words: IntArray, weights: FloatArray
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Two matrices whose product (words, J * C) are the weights of the associations of some words.
+
+    The association is the difference of own and other lists less how near the own list is to all words; in matrices of
+    their own both are sparse.
+    """
+    first = sparse.vstack(
+        [list_difference_weights(cells, words, cells.own[words]), nearness_weights(cells, weights)], format="csr"
+    )
+    count = len(words)
+    own = cells.own[words] - cells.connections
+    rows = np.tile(np.arange(count), 2)
+    columns = np.concatenate([np.arange(count), count + own])
+    values = np.repeat([1.0, -1.0], count)
+    return sparse.csr_array((values, (rows, columns)), shape=(count, count + len(cells.lists))), first
+
+
+def by_connection(cells: Cells, weights: sparse.csr_array) -> sparse.csr_array:
+    """Weights (m, J * K) of words under connections from those of cells (m, J * C).
+
+    The connection that a list has to a word stands for the list.
+    """
+    total = sparse.coo_array(weights)
+    word, column = np.divmod(total.col, len(cells.columns))
+    connection = cells.stands_for[word, column]
+    if (connection < 0).any():
+        raise InputError("weights fall on lists that the words have no connection to")
+    shape = (weights.shape[0], len(cells.n) * cells.connections)
+    return sparse.csr_array((total.data, (total.row, word * cells.connections + connection)), shape=shape)
+
+
+FRAMES = "frames"  # name of the group of a fit with templates
+NODES = 16  # nodes that stand for the posterior of a factor; smooth functions of it are then exact to rounding
 
 
 class Functionals(Protocol):
@@ -72,23 +273,13 @@ class Functionals(Protocol):
 class NormalFunctionals(Marginals):
     """Scale mixtures of normals: errors have a covariance that the vectors know, up to a factor for each class.
 
-    Attributes
-    ----------
-    mean
-        Observed values, (m,).
-    roots
-        For each class of attribute words that has a weight, an array (m, r): the errors are the sum over classes of
-        the factor times the root times r standard normals.
-    classes
-        Place of each class on the grid.
-    grid
-        Posteriors of the factors.
+    They are the sum over classes of the factor times the root times r standard normals.
     """
 
-    mean: FloatArray
-    roots: tuple[FloatArray, ...]
-    classes: tuple[int, ...]
-    grid: FactorGrid
+    mean: FloatArray  # observed values, (m,)
+    roots: tuple[FloatArray, ...]  # (m, r) for each class of attribute words that has a weight
+    classes: tuple[int, ...]  # place of each class on the grid
+    grid: FactorGrid  # posteriors of the factors
 
     @cached_property
     def nodes(self) -> tuple[FloatArray, FloatArray]:
@@ -116,11 +307,9 @@ class NormalFunctionals(Marginals):
         return NormalMixture(self.nodes[1], self.mean[None], np.sqrt(np.maximum(variance, 0.0)))
 
     def combined(self, matrix: sparse.csr_array | FloatArray) -> NormalFunctionals:
-        """Weighted sums (k, m) of the m quantities."""
         return replace(self, mean=matrix @ self.mean, roots=tuple(matrix @ root for root in self.roots))
 
     def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
-        """Joint draws (size, m)."""
         factors = draw_factors(self.grid, size, rng)
         standard = rng.standard_normal((size, self.roots[0].shape[1]))
         value = np.tile(self.mean, (size, 1))
@@ -137,28 +326,19 @@ class DrawnFunctionals:
 
     @cached_property
     def mean(self) -> FloatArray:
-        """Posterior means (m,)."""
-        value: FloatArray = self.values.mean(axis=0)
-        return value
+        return self.values.mean(axis=0)
 
     @cached_property
     def sd(self) -> FloatArray:
-        """Posterior standard deviations (m,)."""
-        value: FloatArray = self.values.std(axis=0, ddof=1)
-        return value
+        return self.values.std(axis=0, ddof=1)
 
     def quantile(self, p: float) -> FloatArray:
-        """Posterior quantiles (m,) at one probability."""
-        value: FloatArray = np.quantile(self.values, p, axis=0)
-        return value
+        return np.quantile(self.values, p, axis=0)
 
     def below(self, x: FloatArray | float) -> FloatArray:
-        """Posterior probability (m,) of a value below x."""
-        value: FloatArray = (self.values < x).mean(axis=0)
-        return value
+        return (self.values < x).mean(axis=0)
 
     def combined(self, matrix: sparse.csr_array | FloatArray) -> DrawnFunctionals:
-        """Weighted sums (k, m) of the m quantities."""
         return DrawnFunctionals((matrix @ self.values.T).T)
 
     def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
@@ -170,28 +350,17 @@ class DrawnFunctionals:
 class ConditionalFunctionals(Marginals):
     """Weighted sums of cells that are independent and normal given the scales and the means that they share.
 
-    Attributes
-    ----------
-    combine, parts
-        Sparse matrices (m, p) and (p, J * K); the weights of the sums are their product.
-    totals
-        What the cells need of the table.
-    scales
-        Variances at N points of equal weight.
-    centre, root
-        (N, n) and (N, n, n): connection means less ``prior_mean``, and effects of patterns, are the centre plus the
-        root times standard normals.
-    prior_mean
-        Mean that every distance is taken from.
+    These, connection means less ``prior_mean`` and effects of patterns, are the centre plus the root times standard
+    normals.
     """
 
-    combine: sparse.csr_array
-    parts: sparse.csr_array
-    totals: CellTotals
-    scales: Scales
-    centre: FloatArray
-    root: FloatArray
-    prior_mean: float
+    combine: sparse.csr_array  # (m, p)
+    parts: sparse.csr_array  # (p, J * K); the weights of the sums are the product of both
+    totals: CellTotals  # what the cells need of the table
+    scales: Scales  # variances at N points of equal weight
+    centre: FloatArray  # (N, n)
+    root: FloatArray  # (N, n, n)
+    prior_mean: float  # that every distance is taken from
 
     @cached_property
     def kinds(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -252,15 +421,12 @@ class ConditionalFunctionals(Marginals):
 
     @property
     def mean(self) -> FloatArray:
-        """Posterior means (m,)."""
         return self.mixture.mean
 
     def combined(self, matrix: sparse.csr_array | FloatArray) -> ConditionalFunctionals:
-        """Weighted sums (k, m) of the m quantities."""
         return replace(self, combine=sparse.csr_array(matrix @ self.combine))
 
     def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
-        """Joint draws (size, m)."""
         share, variance, slope = self.kinds
         kind, filled = self.totals.kind.ravel(), self.totals.kind.ravel() >= 0
         own, total = kind[filled], self.totals.total.ravel()[filled]
@@ -282,49 +448,37 @@ def related_functionals(spec: ModelSpec, data: Distances, cells: Cells, weights:
     """
     relatedness = relatedness_for(data)
     parts = components_for(relatedness, data.protected_words)
-    sets = attribute_sets(cells.word, cells.column, cells.attribute, cells.filled, len(data.attribute_words))
+    number, member = attribute_sets(cells.word, cells.column, cells.attribute, cells.filled, len(data.attribute_words))
     used = np.zeros(cells.filled.shape, dtype=bool)
     used.ravel()[np.unique(weights.indices[weights.data != 0])] = True
     if (used & ~cells.filled).any():
         raise InputError("weights fall on cells without a distance: give 0 to these")
-    same, shares = relatedness.overlaps(sets.member, data.attribute_words.tolist())
+    same, shares = relatedness.overlaps(member, data.attribute_words.tolist())
     coordinates = weights.tocoo()
     some = coordinates.data != 0
     row, value = coordinates.row[some], coordinates.data[some]
     word, column = np.divmod(coordinates.col[some], len(cells.columns))
     kind = np.concatenate([data.connection_class, np.zeros(len(cells.lists), dtype=np.intp)])[column]
     classes, roots = weighted_roots(
-        CellWeights(row, value, word, sets.number[word, column], kind, weights.shape[0]),
+        CellWeights(row, value, word, number[word, column], kind, weights.shape[0]),
         parts.loadings * np.sqrt(parts.variances),
         list_correlations(parts.correlations, same, shares),
     )
     mean = weights @ np.where(cells.filled, cells.mean, 0.0).ravel()
-    return NormalFunctionals(mean, roots, classes, factor_posterior(spec, data))
+    return NormalFunctionals(mean, roots, classes, factors_of(spec, list_fields(data)))
 
 
-FEWEST_POINTS, POINTS = 250, 1000
-"""Draws of the scales that stand for their posterior: fewest and most."""
-NUMBERS = 2**22
-"""Sums times points that are kept, as far as there are points enough."""
-FEW_TERMS = 6
-"""Parts of a sum whose products are looked up pair by pair."""
+FEWEST_POINTS, POINTS = 250, 1000  # draws of the scales that stand for their posterior: fewest and most
+NUMBERS = 2**22  # sums times points that are kept, as far as there are points enough
+FEW_TERMS = 6  # parts of a sum whose products are looked up pair by pair
 
 
-@dataclass(frozen=True)
-class CellMeans:
-    """Cells that are independent given the means that they share: what they need of the table, and these means.
-
-    Attributes
-    ----------
-    totals
-        Sums of the cells.
-    centre, root
-        (N, n) and (N, n, n): at each point of the scales, mean and root of the covariance of the shared means.
-    """
+class CellMeans(NamedTuple):
+    """Cells that are independent given the means that they share: what they need of the table, and these means."""
 
     totals: CellTotals
-    centre: FloatArray
-    root: FloatArray
+    centre: FloatArray  # mean of the shared means at each point of the scales, (N, n)
+    root: FloatArray  # root of their covariance, (N, n, n)
 
 
 GivenScales = Callable[[Distances, Scales, Normal], CellMeans | None]
@@ -429,7 +583,17 @@ def related_cell_errors(spec: ModelSpec, data: Distances, connections: tuple[str
     # root mean squares: one factor for all embeddings, which therefore does not add to differences between them
     factors = np.sqrt(np.diag(posterior.grid.products))[sums.kind][chosen]
     refuse_many_cells(len(sums.y))
-    covariance = _within_topics(data) if topic else sums.covariance
+    if topic:
+        # in each component the words of a list share the part that their similarity says, which belongs to the topic;
+        # what is left is independent from word to word
+        relatedness, lists = relatedness_for(data), cell_lists(data)
+        parts = components_for(relatedness, data.protected_words)
+        same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
+        left = np.maximum(1 - alike_within(parts, same, shares), 0)
+        loadings = parts.loadings[lists.word] * np.sqrt(parts.variances * left[lists.listed])
+        covariance = (loadings @ loadings.T) * same[np.ix_(lists.listed, lists.listed)]
+    else:
+        covariance = sums.covariance
     return CellErrors(
         data=data,
         word=data.protected_words[sums.word[chosen]],
@@ -439,21 +603,6 @@ def related_cell_errors(spec: ModelSpec, data: Distances, connections: tuple[str
         factors=factors,
         sources=(),
     )
-
-
-def _within_topics(data: Distances) -> FloatArray:
-    """Covariance (n, n) of cells' means for further words on the topics of their lists, for a factor of 1.
-
-    In each component the words of a list share the part that their similarity says, which belongs to the topic; what is
-    left is independent from word to word.
-    """
-    relatedness = relatedness_for(data)
-    parts, lists = components_for(relatedness, data.protected_words), cell_lists(data)
-    same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
-    left = np.maximum(1 - alike_within(parts, same, shares), 0)
-    loadings = parts.loadings[lists.word] * np.sqrt(parts.variances * left[lists.listed])
-    covariance: FloatArray = (loadings @ loadings.T) * same[np.ix_(lists.listed, lists.listed)]
-    return covariance
 
 
 def drawn_cell_errors(result: Fit, connections: tuple[str, ...]) -> CellErrors:
@@ -472,26 +621,20 @@ def drawn_cell_errors(result: Fit, connections: tuple[str, ...]) -> CellErrors:
         return sparse.csr_array((values, (cell[rows], units[rows])), shape=(len(word), int(units.max()) + 1))
 
     def scales(name: str) -> FloatArray:
-        return np.sqrt((posterior[name].to_numpy() ** 2).mean(axis=(0, 1)))
+        """Root mean square of a scale over the draws, for each connection."""
+        by_class = "attribute_class" in posterior[name].dims
+        drawn = result.by_connection(name) if by_class else posterior[name].to_numpy()
+        return np.broadcast_to(np.sqrt((drawn**2).mean(axis=(0, 1))), (len(data.connections),))
 
-    groups = data.group_index[data.word]
-    pair = data.word * len(data.attribute_words) + data.attribute
-    labels = data.attribute_words
-    sources = []
+    labels, sources = data.attribute_words, []
     if "attribute_sd" in posterior:
-        sd = (
-            np.sqrt((result.by_connection("attribute_sd") ** 2).mean(axis=(0, 1)))
-            if "attribute_class" in posterior["attribute_sd"].dims
-            else np.full(len(data.connections), float(scales("attribute_sd")))
-        )
-        sources.append((root(data.attribute, sd), labels))
+        sources.append((root(data.attribute, scales("attribute_sd")), labels))
     if "interaction_sd" in posterior:
-        units = data.attribute * len(data.group_names) + groups
+        units = data.attribute * len(data.group_names) + data.group_index[data.word]
         names = np.array([f"{w}\t{g}" for w in labels for g in data.group_names])
-        sources.append((root(units, np.full(len(data.connections), float(scales("interaction_sd")))), names))
-    sigma = np.broadcast_to(scales("sigma"), (len(data.connections),))
+        sources.append((root(units, scales("interaction_sd")), names))
     names = np.array([f"{p}\t{w}" for p in data.protected_words for w in labels])
-    sources.append((root(pair, sigma), names))
+    sources.append((root(data.word * len(labels) + data.attribute, scales("sigma")), names))
     covariance = sum(((r @ r.T).toarray() for r, _ in sources), np.zeros((len(word), len(word))))
     return CellErrors(
         data=data,

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -33,30 +33,24 @@ from bayesbias.models.results import EFFECTS, Draws, DrawsOfWords
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
 
 Density = Callable[[FloatArray], FloatArray]
-STAGES = (512, 1024, 2048)
-"""Points of the stages that fit the proposal, before the one that counts."""
+STAGES = (512, 1024, 2048)  # points of the stages that fit the proposal, before the one that counts
 DEGREES = 4.0
 """Degrees of freedom of the proposal: its tails are heavier than any posterior's here, so that weights are bounded."""
 WIDE_SHARE, WIDER = 0.2, 2.5
 """Share and width of the wide part, which guards against a proposal that is too narrow (Hesterberg 1995, Weighted
 average importance sampling and defensive mixture distributions, https://doi.org/10.1080/00401706.1995.10484303)."""
-WIDEST = 3.0
-"""Scale of directions with less curvature, in prior sds."""
+WIDEST = 3.0  # scale of directions with less curvature, in prior sds
 SLOPE_STEP, CURVATURE_STEP = 1e-4, 1e-3
-LENGTHS = 2.0 ** np.arange(1, -7, -1)
-"""Lengths of a Newton step that are tried at once."""
+LENGTHS = 2.0 ** np.arange(1, -7, -1)  # lengths of a Newton step that are tried at once
 LONGEST, FARTHEST, MOST_STEPS = 1.0, 4.5, 40
 """Largest change of a coordinate in a step of length 1, largest coordinate that is looked at, and steps."""
-CLOSE = 0.1
-"""How near to the mode the search ends, in posterior sds."""
-MAX_PARETO_K = 0.7
-"""Tail index above which importance weights cannot be trusted (Vehtari et al. 2024)."""
+CLOSE = 0.1  # how near to the mode the search ends, in posterior sds
+MAX_PARETO_K = 0.7  # tail index above which importance weights cannot be trusted (Vehtari et al. 2024)
 LEAST_SHARE, MAX_EXTRA = 0.1, 3
 """Effective points, as a share of those asked for, below which stages are added, and how many at most."""
 
 
-@dataclass(frozen=True)
-class Proposal:
+class Proposal(NamedTuple):
     """A mixture of two multivariate t distributions with one centre: root (d, d) of its scale matrix and a wide one."""
 
     centre: FloatArray
@@ -160,7 +154,17 @@ def _stage(log_density: Density, proposal: Proposal, count: int, rng: np.random.
     stretch = np.sqrt(DEGREES / (-2 * np.log(uniform[:, 1] * uniform[:, 2])))
     stretch[uniform[:, 0] < WIDE_SHARE] *= WIDER
     points: FloatArray = proposal.centre + (stretch[:, None] * ndtri(uniform[:, 3:])) @ proposal.root.T
-    log_ratio = log_density(points) - _log_proposal(proposal, points)
+    # log density of the mixture of two multivariate t distributions
+    standard = np.linalg.solve(proposal.root, (points - proposal.centre).T)
+    squares = (standard**2).sum(axis=0)
+    constant = gammaln((DEGREES + size) / 2) - gammaln(DEGREES / 2) - size / 2 * np.log(DEGREES * np.pi)
+    constant -= np.linalg.slogdet(proposal.root)[1]
+    narrow, wide = (
+        -(DEGREES + size) / 2 * np.log1p(squares / (DEGREES * scale**2)) - size * np.log(scale)
+        for scale in (1.0, WIDER)
+    )
+    mixture = constant + np.logaddexp(np.log1p(-WIDE_SHARE) + narrow, np.log(WIDE_SHARE) + wide)
+    log_ratio = log_density(points) - mixture
     # weights are over the density of the whole mixture, whichever part a point came from: none can be more than
     # 1 / WIDE_SHARE times the weight by the wide part alone
     log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
@@ -179,22 +183,6 @@ def smoothed_weights(log_ratio: FloatArray) -> tuple[FloatArray, float]:
     return np.exp(smoothed - logsumexp(smoothed)), float(k)
 
 
-def _log_proposal(proposal: Proposal, points: FloatArray) -> FloatArray:
-    """Log density of the mixture of two multivariate t distributions at points."""
-    size = len(proposal.centre)
-    standard = np.linalg.solve(proposal.root, (points - proposal.centre).T)
-    squares = (standard**2).sum(axis=0)
-    constant = gammaln((DEGREES + size) / 2) - gammaln(DEGREES / 2) - size / 2 * np.log(DEGREES * np.pi)
-    constant -= np.linalg.slogdet(proposal.root)[1]
-
-    def t(scale: float) -> FloatArray:
-        value: FloatArray = -(DEGREES + size) / 2 * np.log1p(squares / (DEGREES * scale**2)) - size * np.log(scale)
-        return value
-
-    value: FloatArray = constant + np.logaddexp(np.log1p(-WIDE_SHARE) + t(1.0), np.log(WIDE_SHARE) + t(WIDER))
-    return value
-
-
 def _refit(drawn: WeightedPoints) -> Proposal:
     """The proposal with the weighted mean and covariance of a stage's points."""
     centre = drawn.weights @ drawn.points
@@ -208,10 +196,8 @@ BOUNDS = (-5.0, 5.5)
 """Coordinates beyond these, with 3e-7 of the prior's mass, are left out: scales below 1e-7 are lost to rounding."""
 START = np.linspace(-2.4, 1.6, 6)
 """Coordinates of scales from which the search for the mode begins: .004 to 1.5 under an Exponential(2) prior."""
-MOST_EFFECTS = 100
-"""Mean effects of patterns up to which patterns are faster than the parts of a table with holes."""
-MOST_NUMBERS = 2**26
-"""Numbers that the sums of a table with holes may have."""
+MOST_EFFECTS = 100  # mean effects of patterns up to which patterns are faster than the parts of a table with holes
+MOST_NUMBERS = 2**26  # numbers that the sums of a table with holes may have
 
 
 @dataclass(frozen=True)
@@ -357,8 +343,7 @@ def reduced(data: Distances, centre: float, by_group: bool) -> CrossedSums | Inc
 
 TUNE = 1000
 TARGET_ACCEPT = 0.95
-NOWHERE = -1e12
-"""The log density of points that have none, so that a step there counts as divergent."""
+NOWHERE = -1e12  # the log density of points that have none, so that a step there counts as divergent
 
 
 def walk(
@@ -411,8 +396,7 @@ VANISHING = (-4.6, -4.8)
 """Coordinates of sigmas, 1.1e-6 and 4e-7 under an Exponential(2) prior, far below what measured distances have."""
 POINTS_PER_DRAW = 2
 FEWEST_POINTS = 1024
-LEAST_ESS_SHARE = 0.05
-"""Effective points, as a share of those asked for, below which NUTS takes over."""
+LEAST_ESS_SHARE = 0.05  # effective points, as a share of those asked for, below which NUTS takes over
 PACKAGE = str(Path(__file__).parents[1])
 
 
@@ -456,8 +440,7 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     return taker.into(Draws(by_chain, sampled.stats, attrs, notes), chains)
 
 
-@dataclass(frozen=True)
-class Explored:
+class Explored(NamedTuple):
     """A density by importance sampling, or by NUTS where the weights cannot be trusted."""
 
     points: WeightedPoints

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from bayesbias._core.vectors import FloatArray, IntArray, in_blocks
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
-from bayesbias.models.cells import word_weights
+from bayesbias.models.functionals import word_weights
 from bayesbias.models.marginal import (
     LEAST_SHARE,
     MAX_PARETO_K,
@@ -44,18 +45,14 @@ from bayesbias.models.related import (
 from bayesbias.models.spec import ModelSpec
 from bayesbias.words import OWN
 
-POINTS = 1024
-"""Points of the scales: the last stage of importance sampling, or draws of all chains."""
+POINTS = 1024  # points of the scales: the last stage of importance sampling, or draws of all chains
 CHAINS = 4
-BLOCK = 256
-"""Points that are looked at at once."""
+BLOCK = 256  # points that are looked at at once
 
-Moments = tuple[FloatArray, FloatArray]
-"""Mean (K,) and covariance (K, K)."""
+Moments = tuple[FloatArray, FloatArray]  # mean (K,) and covariance (K, K)
 
 
-@dataclass(frozen=True)
-class ScalePoints:
+class ScalePoints(NamedTuple):
     """Points that stand for the posterior of a crossed model's scales."""
 
     places: dict[str, slice]  # scale to its columns of the points

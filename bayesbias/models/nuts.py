@@ -7,14 +7,13 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._core.marginal import cell_numbers, scatter_cells
-from bayesbias._core.related import RelatedSums, root_of
+from bayesbias._core.related import root_of
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import in_notebook, quiet
 from bayesbias.distances.distances import Distances
@@ -40,23 +39,29 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     if spec.related:
         return _sample_related(spec, data, chains, draws, rng)
     sampled = run_nuts(build(spec, data), chains, draws, rng)
-    values = dict(sampled.values)
-    cell_mean = values.pop("cell_mean")
-    posterior = {name: values[name] for name in values if name not in _HELPERS}
+    posterior = {name: values for name, values in sampled.values.items() if name not in _HELPERS}
+    posterior["word_mean"] = scatter_cells(posterior.pop("cell_mean"), data.filled)
     if "interaction_effect" in posterior:
         posterior["interaction_effect"] = scatter_cells(posterior["interaction_effect"], data.compared)
-    return Draws(
-        posterior=posterior | {"word_mean": scatter_cells(cell_mean, data.filled)},
-        sample_stats=sampled.stats,
-        attrs={"sampler": sampled.sampler},
-    )
+    return Draws(posterior, sampled.stats, {"sampler": sampled.sampler})
 
 
 def _sample_related(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
-    """Draws of the cells and the factors by NUTS; the population's, which nothing flows back from, given these."""
-    priors = related.priors_of(spec)
-    sums = related.related_sums(data)
-    sampled = run_nuts(_build_related(sums, priors), chains, draws, rng)
+    """Draws of the cells and the factors by NUTS; the population's, which nothing flows back from, given these.
+
+    What is sampled is the standardised errors of the cells, not their means.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    priors, sums = related.priors_of(spec), related.related_sums(data)
+    coords = {"cell": np.arange(len(sums.y)), "attribute_class": np.arange(len(sums.freedom))}
+    with pm.Model(coords=coords) as model:
+        factor = priors.factor.in_pymc("sd_factor", dims="attribute_class")
+        errors = root_of(related.covariance_of_cells(sums)) @ pm.Normal("error", dims="cell")
+        pm.Deterministic("cell_mean", sums.y - factor[sums.kind] * errors, dims="cell")
+        pm.Potential("scatter", -(sums.freedom * (pt.log(factor) + 0.5 * sums.scatter / factor**2)).sum())
+    sampled = run_nuts(model, chains, draws, rng)
     cells, factors = scatter_cells(sampled.values["cell_mean"], data.filled), sampled.values["sd_factor"]
     flat = (cells.reshape(-1, *data.filled.shape), factors.reshape(-1, factors.shape[-1]))
     posterior = related.completed(*flat, sums, data, priors, rng)
@@ -65,20 +70,6 @@ def _sample_related(spec: ModelSpec, data: Distances, chains: int, draws: int, r
         sample_stats=sampled.stats,
         attrs={"sampler": sampled.sampler} | related.independent_words(sums, data),
     )
-
-
-def _build_related(sums: RelatedSums, priors: related.RelatedPriors) -> pymc.Model:
-    """The model of related words in PyMC: what is sampled is the standardised errors of the cells, not their means."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    coords = {"cell": np.arange(len(sums.y)), "attribute_class": np.arange(len(sums.freedom))}
-    with pm.Model(coords=coords) as model:
-        factor = priors.factor.in_pymc("sd_factor", dims="attribute_class")
-        errors = root_of(related.covariance_of_cells(sums)) @ pm.Normal("error", dims="cell")
-        pm.Deterministic("cell_mean", sums.y - factor[sums.kind] * errors, dims="cell")
-        pm.Potential("scatter", -(sums.freedom * (pt.log(factor) + 0.5 * sums.scatter / factor**2)).sum())
-    return model
 
 
 class Sampled(NamedTuple):
@@ -116,8 +107,7 @@ def run_nuts(model: pymc.Model, chains: int, draws: int, rng: np.random.Generato
     )
 
 
-SHARP = 6
-"""Variance of cell means over that of their noise from which on cells are drawn directly."""
+SHARP = 6  # variance of cell means over that of their noise from which on cells are drawn directly
 _HELPERS = ("cell_raw", "m_raw", "connection_sd_raw", "attribute_sd_raw", "interaction_raw")
 """Variables that only help the sampler."""
 
@@ -249,33 +239,19 @@ def _means_with_intercept(spec: ModelSpec, connections: int) -> Any:
     return mean
 
 
-ETA = 2.0
-"""Of the LKJ prior: mildly in favour of uncorrelated components."""
-SHARP_COMPONENT = 2.0
-"""A level is drawn directly where its units differ by so many times the noise of one, in variance."""
+ETA = 2.0  # of the LKJ prior: mildly in favour of uncorrelated components
+SHARP_COMPONENT = 2.0  # a level is drawn directly where its units differ by so many times the noise of one, in variance
 
 
-@dataclass(frozen=True)
-class JointDraws:
-    """Draws of a joint model, for C components.
+class JointDraws(NamedTuple):
+    """Draws of a joint model, for C components."""
 
-    Attributes
-    ----------
-    connection_mean, word_mean
-        (chain, draw, C, K) and (chain, draw, C, protected words, K), NaN where a cell is empty.
-    covariances
-        ``connection`` and ``residual`` (chain, draw, K, C, C), ``attribute`` (chain, draw, classes, C, C) and, with
-        word x group, ``interaction`` (chain, draw, 1, C, C).
-    sample_stats
-        (chain, draw).
-    sampler
-        What drew them.
-    """
-
-    connection_mean: FloatArray
-    word_mean: FloatArray
+    connection_mean: FloatArray  # (chain, draw, C, K)
+    word_mean: FloatArray  # (chain, draw, C, protected words, K), NaN where a cell is empty
+    # "connection" and "residual" (chain, draw, K, C, C), "attribute" (chain, draw, classes, C, C) and, with
+    # word x group, "interaction" (chain, draw, 1, C, C)
     covariances: Mapping[str, FloatArray]
-    sample_stats: Mapping[str, FloatArray]
+    sample_stats: Mapping[str, FloatArray]  # (chain, draw)
     sampler: str
 
 
@@ -304,21 +280,7 @@ def sample_joint(
     draws: int,
     rng: np.random.Generator,
 ) -> JointDraws:
-    """Draws by NUTS.
-
-    Parameters
-    ----------
-    specs
-        The model of each component, for its priors.
-    data
-        The pairs.
-    components
-        (pairs, C).
-    chains, draws
-        How many chains, and draws kept in each.
-    rng
-        Generator of the sampler's seed.
-    """
+    """Draws by NUTS of components (pairs, C) of the distances, each with a model for its priors."""
     model = _build_joint(specs, data, components)
     with warnings.catch_warnings():
         # the sampler's own compiler takes care of the small products, and needs no BLAS
@@ -326,11 +288,13 @@ def sample_joint(
         values, stats, sampler = run_nuts(model, chains, draws, rng)
     k, classes = len(data.connections), len(data.attribute_classes)
     sizes = {"connection": k, "residual": k, "attribute": classes, "interaction": 1}
-    covariances = {
-        level: np.stack([_covariance(values[f"{level}_{i}"], len(specs)) for i in range(size)], axis=2)
-        for level, size in sizes.items()
-        if f"{level}_0" in values
-    }
+    covariances = {}
+    for level, size in sizes.items():
+        if f"{level}_0" in values:
+            packed = np.stack([values[f"{level}_{i}"] for i in range(size)], axis=2)
+            chol = np.zeros((*packed.shape[:3], len(specs), len(specs)))
+            chol[(..., *np.tril_indices(len(specs)))] = packed
+            covariances[level] = np.einsum("sduij,sdukj->sduik", chol, chol)
     return JointDraws(
         connection_mean=np.moveaxis(values["connection_mean"], 2, 3),
         word_mean=scatter_cells(np.moveaxis(values["cell_mean"], 2, 3), data.filled),
@@ -338,14 +302,6 @@ def sample_joint(
         sample_stats=stats,
         sampler=sampler,
     )
-
-
-def _covariance(packed: FloatArray, size: int) -> FloatArray:
-    """Covariances (chain, draw, C, C) from packed Cholesky factors, row by row."""
-    chol = np.zeros((*packed.shape[:2], size, size))
-    chol[(..., *np.tril_indices(size))] = packed
-    covariance: FloatArray = np.einsum("sdij,sdkj->sdik", chol, chol)
-    return covariance
 
 
 def _build_joint(specs: Sequence[ModelSpec], data: Distances, components: FloatArray) -> pymc.Model:
@@ -405,7 +361,8 @@ def _effects(
 
     size = components.shape[1]
     nothing = [0.0] * size
-    residual = components - _cell_means(data, components)[data.word, data.connection]
+    of_cells = [np.bincount(cell, weights=column)[cell] for column in components.T]
+    residual = components - np.stack(of_cells, axis=1) / np.bincount(cell)[cell, None]
     common = _common_scale(specs, "attribute_sd")
     effects = [pt.zeros(len(data.attribute_words)) for _ in range(size)]
     for i in range(len(data.attribute_classes)):
@@ -428,14 +385,6 @@ def _effects(
     averages = _averages(cell, number)
     by_cell = [mean + averages @ vector for mean, vector in zip(by_cell, vectors, strict=True)]
     return [effect + vector[number] for effect, vector in zip(by_row, vectors, strict=True)], by_cell
-
-
-def _cell_means(data: Distances, components: FloatArray) -> FloatArray:
-    """Mean of each cell, (protected words, K, C); 0 where there is none."""
-    cell = data.word * len(data.connections) + data.connection
-    total = [np.bincount(cell, weights=column, minlength=data.filled.size) for column in components.T]
-    mean: FloatArray = np.stack(total, axis=1).reshape(*data.filled.shape, -1) / np.maximum(data.cells.n, 1)[:, :, None]
-    return mean
 
 
 def _common_scale(specs: Sequence[ModelSpec], name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,26 +38,21 @@ from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models.results import Draws
 from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
+from bayesbias.words import STEREOTYPES
 
-MOST_CELLS = 5000
-"""Cells beyond which their covariance matrix is not made; a fit needs none."""
-MOST_PROTECTED = 2000
-"""Protected words beyond which the density of words left out is not computed."""
+MOST_CELLS = 5000  # cells beyond which their covariance matrix is not made; a fit needs none
+MOST_PROTECTED = 2000  # protected words beyond which the density of words left out is not computed
 MOST_NUMBERS_OF_LISTS = 2**28
 """Numbers of the similarities and correlations of lists, for each two of them, beyond which a fit is refused."""
-MOST_WORDS = 5000
-"""Attribute words beyond which a matrix of them is too large; a fit needs none."""
-NUMBERS_AT_ONCE = 2**22
-"""Numbers of draws of distances that are looked at at once."""
+MOST_WORDS = 5000  # attribute words beyond which a matrix of them is too large; a fit needs none
+NUMBERS_AT_ONCE = 2**22  # numbers of draws of distances that are looked at at once
 LEAST_SCATTER = 1e-12
 FLOOR = 1e-6
 """Smallest variance of a combination of protected words, as a share of the largest: vectors are in half precision."""
-JITTER = 1e-9
-"""Share of the mean variance that is added to that of every cell where a density is asked for."""
+JITTER = 1e-9  # share of the mean variance that is added to that of every cell where a density is asked for
 
 
-@dataclass(frozen=True)
-class RelatedPriors:
+class RelatedPriors(NamedTuple):
     """The priors of the model of related words."""
 
     factor: LogNormal
@@ -73,13 +69,7 @@ def priors_of(spec: ModelSpec) -> RelatedPriors:
 
 @dataclass(frozen=True)
 class RelatedPosterior:
-    """The posteriors of the factors on a grid; given these the cells' means are normal around the observed ones.
-
-    Attributes
-    ----------
-    priors, sums, grid
-        What it is made of.
-    """
+    """The posteriors of the factors on a grid; given these the cells' means are normal around the observed ones."""
 
     priors: RelatedPriors
     sums: RelatedSums
@@ -100,22 +90,14 @@ class RelatedPosterior:
 
 def related_posterior(spec: ModelSpec, data: Distances) -> RelatedPosterior:
     """The posterior of a model of related words; no pair of the table repeats."""
-    priors, sums = priors_of(spec), related_sums(data)
-    return RelatedPosterior(priors, sums, _grid(priors, sums.freedom, sums.scatter))
+    sums = related_sums(data)
+    return RelatedPosterior(priors_of(spec), sums, factors_of(spec, sums))
 
 
-def factor_posterior(spec: ModelSpec, data: Distances) -> FactorGrid:
-    """The posteriors of the factors alone: the scatter of words within lists informs them."""
-    return factors_of(spec, _list_fields(data))
-
-
-def factors_of(spec: ModelSpec, fields: ListFields) -> FactorGrid:
-    """The posteriors of the factors given the fields of a table's lists."""
-    return _grid(priors_of(spec), fields.freedom, fields.scatter)
-
-
-def _grid(priors: RelatedPriors, freedom: FloatArray, scatter: FloatArray) -> FactorGrid:
-    return factor_grid(freedom, scatter, priors.factor.median, priors.factor.spread)
+def factors_of(spec: ModelSpec, fields: ListFields | RelatedSums) -> FactorGrid:
+    """The posteriors of the factors given the scatter of a table's lists."""
+    prior = priors_of(spec).factor
+    return factor_grid(fields.freedom, fields.scatter, prior.median, prior.spread)
 
 
 def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
@@ -124,22 +106,16 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     factors = draw_factors(fitted.grid, chains * draws, rng)
     cells = scatter_cells(draw_cells(fitted.sums, factors, rng), data.filled)
     posterior = completed(cells, factors, fitted.sums, data, fitted.priors, rng)
+    used, every = len(fitted.sums.sampled), len(data.protected_words)
+    note = (
+        f"How bias varies between words is estimated from {used:,} of the {every:,} protected words, drawn at random. "
+        "It matters for statements about further words like these only."
+    )
     return Draws(
         posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
         attrs={"grid_mass_outside": float(fitted.grid.mass[:, [0, -1]].sum(axis=1).max())}
         | independent_words(fitted.sums, data),
-        notes=_sampled_note(fitted.sums, data),
-    )
-
-
-def _sampled_note(sums: RelatedSums, data: Distances) -> tuple[str, ...]:
-    """Says that further words are learnt of from some of many protected words."""
-    used, every = len(sums.sampled), len(data.protected_words)
-    if used == every:
-        return ()
-    return (
-        f"How bias varies between words is estimated from {used:,} of the {every:,} protected words, drawn at random. "
-        "It matters for statements about further words like these only.",
+        notes=(note,) if used < every else (),
     )
 
 
@@ -183,58 +159,22 @@ def independent_words(sums: RelatedSums, data: Distances) -> dict[str, float]:
     return {"independent_protected_words": freedom + 1}
 
 
-@dataclass(frozen=True)
-class CellLists:
-    """The attribute words of cells.
+class CellLists(NamedTuple):
+    """The attribute words of cells."""
 
-    Attributes
-    ----------
-    word, connection
-        Protected word and connection of each cell, (cells,).
-    listed
-        List of each cell, (cells,): cells with the same attribute words share one.
-    n
-        How many distances each cell holds, (cells,).
-    member
-        Which attribute word is in which list, (lists, attribute words of the table).
-    """
-
-    word: IntArray
+    word: IntArray  # protected word and connection of each cell, (cells,)
     connection: IntArray
-    listed: IntArray
-    n: IntArray
-    member: NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class AttributeSets:
-    """The distinct sets of attribute words behind the cells of a grid.
-
-    Attributes
-    ----------
-    number
-        Set of each cell, (J, C); -1 where it is empty.
-    member
-        Which attribute word is in which set, (sets, attribute words).
-    """
-
-    number: NDArray[np.intp]
-    member: NDArray[np.bool_]
+    listed: IntArray  # list of each cell, (cells,): cells with the same attribute words share one
+    n: IntArray  # how many distances each cell holds, (cells,)
+    member: NDArray[np.bool_]  # which attribute word is in which list, (lists, attribute words of the table)
 
 
 def attribute_sets(
     word: IntArray, column: IntArray, attribute: IntArray, filled: NDArray[np.bool_], words: int
-) -> AttributeSets:
-    """The distinct sets of attribute words behind cells.
+) -> tuple[IntArray, NDArray[np.bool_]]:
+    """The distinct sets of attribute words behind cells, from the cell and the attribute word of each distance (rows,).
 
-    Parameters
-    ----------
-    word, column, attribute
-        Arrays (rows): the cell and the attribute word of each distance.
-    filled
-        Which cells hold a distance, (J, C).
-    words
-        Number of attribute words.
+    The set of each cell, (J, C), -1 where it is empty; and which attribute word is in which set, (sets, words).
     """
     cell = cell_numbers(filled)[word, column]
     by_cell = sparse.csr_array((np.ones(len(cell), dtype=bool), (cell, attribute)), shape=(int(filled.sum()), words))
@@ -242,7 +182,7 @@ def attribute_sets(
     codes = by_cell @ np.random.default_rng(0).integers(2**36, size=(words, 2)).astype(float)
     number = np.full(filled.shape, -1)
     number[filled], first = in_order_met(codes)
-    return AttributeSets(number, by_cell[first].toarray())
+    return number, by_cell[first].toarray()
 
 
 def in_order_met(codes: FloatArray) -> tuple[IntArray, IntArray]:
@@ -255,8 +195,8 @@ def in_order_met(codes: FloatArray) -> tuple[IntArray, IntArray]:
 def cell_lists(data: Distances) -> CellLists:
     """The distinct lists of attribute words behind the cells of a table."""
     word, connection = np.nonzero(data.filled)
-    sets = attribute_sets(data.word, data.connection, data.attribute, data.filled, len(data.attribute_words))
-    return CellLists(word, connection, sets.number[data.filled], data.cells.n[data.filled], sets.member)
+    number, member = attribute_sets(data.word, data.connection, data.attribute, data.filled, len(data.attribute_words))
+    return CellLists(word, connection, number[data.filled], data.cells.n[data.filled], member)
 
 
 def relatedness_for(data: Distances) -> Relatedness:
@@ -308,39 +248,22 @@ def components_for(relatedness: Relatedness, words: NDArray[np.str_]) -> Compone
 
 def distance_sd(data: Distances) -> float:
     """Standard deviation of a protected word's distances to the words of the vocabulary, on average."""
-    return _distance_sd(components_for(relatedness_for(data), data.protected_words))
-
-
-def _distance_sd(parts: Components) -> float:
+    parts = components_for(relatedness_for(data), data.protected_words)
     return float(np.sqrt((parts.loadings**2 @ parts.variances).mean()))
 
 
-@dataclass(frozen=True)
-class ListFields:
-    """The lists of a table, how their fields are correlated, and the scatter within their cells.
-
-    Attributes
-    ----------
-    lists
-        The distinct lists behind the cells.
-    parts
-        Components of the protected words.
-    correlations
-        Mean correlation (Q, lists, lists) of the words of two lists in each component.
-    freedom, scatter, expected
-        Of each class (A,): degrees of freedom of the scatter within cells, its ratio to what a factor of 1 lets expect,
-        and that.
-    """
+class ListFields(NamedTuple):
+    """The lists of a table, how their fields are correlated, and the scatter within their cells."""
 
     lists: CellLists
-    parts: Components
-    correlations: FloatArray
-    freedom: FloatArray
-    scatter: FloatArray
-    expected: FloatArray
+    parts: Components  # of the protected words
+    correlations: FloatArray  # mean, of the words of two lists in each component, (Q, lists, lists)
+    freedom: FloatArray  # degrees of freedom of the scatter within the cells of each class, (A,)
+    scatter: FloatArray  # its ratio to what a factor of 1 lets expect, (A,)
+    expected: FloatArray  # and that
 
 
-def _list_fields(data: Distances) -> ListFields:
+def list_fields(data: Distances) -> ListFields:
     """The lists of a table that knows how its words are related."""
     relatedness, lists = relatedness_for(data), checked_lists(data)
     parts = components_for(relatedness, data.protected_words)
@@ -366,7 +289,7 @@ def fields_of(
 
 def related_sums(data: Distances) -> RelatedSums:
     """A table's cells, the covariance of their means, and the scatter within them."""
-    fields = _list_fields(data)
+    fields = list_fields(data)
     lists = fields.lists
     sampled, families = relatedness_for(data).sampled_families(data.protected_words.tolist())
     return RelatedSums(
@@ -379,7 +302,7 @@ def related_sums(data: Distances) -> RelatedSums:
         correlations=fields.correlations,
         sampled=sampled,
         families=families,
-        distance_sd=_distance_sd(fields.parts),
+        distance_sd=distance_sd(data),
         freedom=fields.freedom,
         scatter=fields.scatter,
         expected=fields.expected,
@@ -387,7 +310,7 @@ def related_sums(data: Distances) -> RelatedSums:
 
 
 def covariance_of_cells(sums: RelatedSums) -> FloatArray:
-    """Covariance (n, n) of a table's cells, for what needs the whole of it; refused as :func:`refuse_many_cells`."""
+    """Covariance (n, n) of a table's cells, for what needs the whole of it."""
     refuse_many_cells(len(sums.y))
     return sums.covariance
 
@@ -409,7 +332,6 @@ def _scatter_within(
     Cells of one list are correlated through their words: Satterthwaite's degrees of freedom take this into account.
     """
     n, counted = lists.n, counted_connections(data)[lists.connection]
-    names = data.connections.tolist()
     kinds = data.connection_class[lists.connection]
     own = np.diagonal(correlations, axis1=1, axis2=2).T
     words: FloatArray | float = 1.0
@@ -421,9 +343,8 @@ def _scatter_within(
     expected = n * by_list[lists.word, lists.listed]
     total, spread = np.zeros((2, len(data.connection_classes)))
     groups = data.group_index[lists.word]
-    block = lists.connection * (groups.max() + 1) + np.where(
-        np.isin(np.array(names), ("associated", "different"))[lists.connection], groups, 0
-    )
+    stereotype = np.isin(data.connections, STEREOTYPES)[lists.connection]
+    block = lists.connection * (groups.max() + 1) + np.where(stereotype, groups, 0)
     for number in np.unique(block[counted]):
         cells = np.flatnonzero(counted & (block == number))
         kind = kinds[cells[0]]
@@ -469,23 +390,12 @@ def _scatter_variance(parts: Components, words: NDArray[np.intp], same: float, s
 
 @dataclass(frozen=True)
 class Kernels:
-    """Correlations of a table's attribute words in each component.
+    """Correlations of a table's attribute words in each component."""
 
-    Attributes
-    ----------
-    components
-        Of the protected words of the table.
-    bins
-        Bin of similarity of each two attribute words of the table, (W, W); the last bin is a word with itself.
-    correlations
-        (Q, BINS + 1): the variograms, and 1 for a word with itself.
-    shares
-        Share (W, R) of each form in a word, where words have several: bins are then those of the forms, (R, R).
-    """
-
-    components: Components
-    bins: NDArray[np.intp]
-    correlations: FloatArray
+    components: Components  # of the protected words of the table
+    bins: NDArray[np.intp]  # of similarity of each two attribute words, (W, W); the last is a word with itself
+    correlations: FloatArray  # (Q, BINS + 1): the variograms, and 1 for a word with itself
+    # share (W, R) of each form in a word, where words have several: bins are then those of the forms, (R, R)
     shares: FloatArray | None = None
 
     def of(self, at: int) -> FloatArray:
@@ -516,22 +426,14 @@ def kernels_of(data: Distances) -> Kernels:
 def protected_root(data: Distances) -> FloatArray:
     """Root (J, Q) of the covariance of the distances of one random word to the protected words, for a factor of 1."""
     parts = components_for(relatedness_for(data), data.protected_words)
-    root: FloatArray = parts.loadings * np.sqrt(parts.variances)
-    return root
-
-
-def protected_covariance(data: Distances) -> FloatArray:
-    """Covariance (J, J) of the distances of one random word to the protected words, for a factor of 1."""
-    root = protected_root(data)
-    return root @ root.T
+    return parts.loadings * np.sqrt(parts.variances)
 
 
 def alike_within(parts: Components, same: FloatArray, shares: FloatArray) -> FloatArray:
     """Mean correlation (lists, Q) of different words of a list in each component; 0 for lists of one word."""
     within = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T
     pairs = 1 - np.diag(same)
-    alike: FloatArray = np.divide(within, pairs[:, None], out=np.zeros_like(within), where=pairs[:, None] > 0)
-    return alike
+    return np.divide(within, pairs[:, None], out=np.zeros_like(within), where=pairs[:, None] > 0)
 
 
 def further_word_sd(data: Distances) -> FloatArray:

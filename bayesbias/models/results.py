@@ -54,8 +54,7 @@ class Draws:
 
 EFFECTS = ("attribute_effect", "interaction_effect")
 """What single attribute words have. Our own engines draw these exactly, given the scales and means."""
-MEANS = ("word_mean", *EFFECTS)
-"""Variables whose sum is the mean of a row."""
+MEANS = ("word_mean", *EFFECTS)  # variables whose sum is the mean of a row
 
 
 def at_rows(name: str, values: FloatArray, places: Mapping[str, IntArray], leading: int = 2) -> FloatArray:
@@ -105,8 +104,7 @@ class DrawsOfWords:
 
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
 SAMPLERS = {"nuts": ("pymc", "nutpie")}
-ADJUSTMENT = "adjustment"
-"""Group of a fit of adjusted distances."""
+ADJUSTMENT = "adjustment"  # group of a fit of adjusted distances
 
 
 def assemble(
@@ -307,8 +305,7 @@ class Fit:
         present = [str(label) for label in self.posterior["attribute_class"].to_numpy()]
         names = [str(label) for label in self.posterior["connection"].to_numpy()]
         places = [present.index(class_of_connection(label)) for label in names]
-        values: np.ndarray = self.posterior[name].to_numpy()[:, :, places]
-        return values
+        return self.posterior[name].to_numpy()[:, :, places]
 
     def priors(self) -> dict[str, Prior]:
         """The priors that the fit made use of: word x group is left out of a table with one group."""

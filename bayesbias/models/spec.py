@@ -78,8 +78,7 @@ class Normal(_Prior):
         return rng.normal(self.mean, self.sd, size)
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        value: FloatArray = -0.5 * ((x - self.mean) / self.sd) ** 2
-        return value
+        return -0.5 * ((x - self.mean) / self.sd) ** 2
 
     @property
     def pymc_form(self) -> tuple[str, dict[str, float]]:
@@ -97,8 +96,7 @@ class Exponential(_Scale):
         return value
 
     def from_normal(self, z: FloatArray) -> FloatArray:
-        value: FloatArray = -log_ndtr(-z) / self.rate
-        return value
+        return -log_ndtr(-z) / self.rate
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return rng.exponential(1 / self.rate, size)
@@ -123,8 +121,7 @@ class HalfNormal(_Scale):
         return value
 
     def from_normal(self, z: FloatArray) -> FloatArray:
-        value: FloatArray = -self.sd * ndtri(ndtr(-z) / 2)
-        return value
+        return -self.sd * ndtri(ndtr(-z) / 2)
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return np.abs(rng.normal(0, self.sd, size))
@@ -137,10 +134,7 @@ class HalfNormal(_Scale):
 class HalfCauchy(_Scale):
     """The absolute value of a Cauchy variable around 0, with the median ``scale``, for a scale of unknown size.
 
-    References
-    ----------
-    Gelman, A. (2006). Prior distributions for variance parameters in hierarchical models. Bayesian Analysis 1(3).
-    https://doi.org/10.1214/06-BA117A
+    Gelman (2006), https://doi.org/10.1214/06-BA117A.
     """
 
     width: ClassVar[str] = "scale"
@@ -154,8 +148,7 @@ class HalfCauchy(_Scale):
     def from_normal(self, z: FloatArray) -> FloatArray:
         # tan of an angle from below, its reciprocal from above: neither loses digits in its tail
         tail = np.tan(np.pi / 2 * ndtr(-np.abs(z)))
-        value: FloatArray = self.scale * np.where(z < 0, tail, 1 / tail)
-        return value
+        return self.scale * np.where(z < 0, tail, 1 / tail)
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return self.scale * np.abs(rng.standard_cauchy(size))
@@ -179,8 +172,7 @@ class LogNormal(_Scale):
         return value
 
     def from_normal(self, z: FloatArray) -> FloatArray:
-        value: FloatArray = self.median * np.exp(self.spread * z)
-        return value
+        return self.median * np.exp(self.spread * z)
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return rng.lognormal(np.log(self.median), self.spread, size)
@@ -201,8 +193,7 @@ class Gamma(_Prior):
         return rng.gamma(self.shape, 1 / self.rate, size)
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        value: FloatArray = (self.shape - 1) * np.log(x) - self.rate * x
-        return value
+        return (self.shape - 1) * np.log(x) - self.rate * x
 
     @property
     def pymc_form(self) -> tuple[str, dict[str, float]]:
@@ -404,15 +395,9 @@ def model_of_text(text: str, where: str) -> ModelSpec:
 
 
 def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> ModelSpec:
-    """A model with other priors, written into its text.
+    """A model with other priors, written into its text: what the model file gives for each parameter.
 
-    Parameters
-    ----------
-    spec
-        The model.
-    priors
-        Parameter name to what the model file gives for it, such as ``{"sigma": {"distribution": "half_normal",
-        "sd": 0.2}}``. Without ``distribution`` the prior keeps its own, and fields that are not given stay.
+    Without ``distribution`` a prior keeps its own, and fields that are not given stay.
     """
     if not isinstance(priors, Mapping) or not priors:
         raise InputError(
@@ -420,15 +405,13 @@ def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> Mod
         )
     content = tomllib.loads(spec.text)
     for name, prior in priors.items():
-        if name not in content["priors"]:
+        known = content["priors"].get(name)
+        if known is None:
             valid = ", ".join(content["priors"])
             raise InputError(f"priors: the model {spec.name!r} has no prior of {name!r}: valid are {valid}")
         if not isinstance(prior, Mapping):
-            raise InputError(
-                f"priors: that of {name!r} is {prior!r}: give a mapping, such as {content['priors'][name]}"
-            )
-        known = {} if "distribution" in prior else content["priors"][name]
-        content["priors"][name] = {**known, **prior}
+            raise InputError(f"priors: that of {name!r} is {prior!r}: give a mapping, such as {known}")
+        content["priors"][name] = {**({} if "distribution" in prior else known), **prior}
     text = _written(content)
     return _parsed(tomllib.loads(text), text, "priors")
 
@@ -459,7 +442,10 @@ def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
         raise InputError(f"{where}: word_x_group needs an attribute_sd: shared, pooled or separate")
     if head.terms.intercept and head.terms.connection_sd == "pooled":
         raise InputError(f"{where}: connection_sd = 'pooled' goes with intercept = false")
-    _check_vectors(head, where)
+    if head.likelihood.sigma == "vectors" and (head.likelihood.family != "normal" or head.terms != Terms()):
+        raise InputError(
+            f"{where}: with sigma = 'vectors' residuals are normal, without an intercept or effects of attribute words"
+        )
     fields: dict[str, Any] = {name: (kind, ...) for name, kind in _priors_needed(head.likelihood, head.terms).items()}
     priors_kind = create_model("Priors", __base__=Document, **fields)
     priors = check(create_model("Model", __base__=_Head, priors=(priors_kind, ...)), content, where).priors
@@ -473,15 +459,6 @@ def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
         priors={name: getattr(priors, name) for name in fields},
         text=text,
     )
-
-
-def _check_vectors(head: _Head, where: str) -> None:
-    """A covariance from the vectors goes with normal residuals, and without other terms."""
-    related = head.likelihood.sigma == "vectors"
-    if related and (head.likelihood.family != "normal" or head.terms != Terms()):
-        raise InputError(
-            f"{where}: with sigma = 'vectors' residuals are normal, without an intercept or effects of attribute words"
-        )
 
 
 def bundled_models() -> dict[str, Path]:

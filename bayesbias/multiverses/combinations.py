@@ -33,9 +33,9 @@ from bayesbias.errors import InputError, listed
 from bayesbias.metrics.catalogue import find_metric
 from bayesbias.models import load_model
 from bayesbias.models.adjust import adjusted_table
-from bayesbias.models.cells import Cells, cells_of, whole_weights
 from bayesbias.models.fits import RELATED
-from bayesbias.models.related import distance_sd, factor_posterior
+from bayesbias.models.functionals import Cells, cells_of, whole_weights
+from bayesbias.models.related import distance_sd, factors_of, list_fields
 from bayesbias.models.spec import ModelSpec
 from bayesbias.multiverses.plans import (
     CONTRAST,
@@ -315,7 +315,7 @@ class Sources:
             data, left_out = self._table(settings), settings["without"]
             if left_out != NONE:
                 data = _without(data, left_out, settings["words"])
-            grid = factor_posterior(self.spec, data)
+            grid = factors_of(self.spec, list_fields(data))
             # root mean squares, as in pools: one factor for all
             self._prepared[key] = _Prepared(data, cells_of(data), np.sqrt(np.diag(grid.products)))
         return self._prepared[key]

@@ -26,7 +26,7 @@ import bayesbias as bb
 from bayesbias.comparison.sides import Sides, Stacked, fixed_values, known_changes, row_sums, stack
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import joint_relatedness
-from bayesbias.models.cells import cells_of
+from bayesbias.models.functionals import cells_of
 from bayesbias.models.results import read_distances
 
 HERE = Path(__file__).parent / "results"
