@@ -10,7 +10,7 @@ from functools import cache
 from html import escape
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from unicodedata import normalize
 
 from pydantic import BeforeValidator, Field
@@ -155,14 +155,18 @@ class WordLists:
             raise InputError(f"{what} takes single words, and {name!r} has {len(forms)} forms: choose one form of each")
 
     def _repr_html_(self) -> str:
-        rows = [(kind, name, words) for kind, part in self.by_kind for name, words in part.items()]
-        body = "".join(
-            f"<tr><td>{kind}</td><td>{escape(name)}</td><td>{len(words)}</td>"
-            f"<td style='text-align:left'>{escape(', '.join(words[:12]))}{' …' if len(words) > 12 else ''}</td></tr>"
-            for kind, name, words in rows
-        )
-        head = "<tr><th>kind</th><th>list</th><th>words</th><th></th></tr>"
-        return f"<b>{escape(self.name)}</b>: {escape(self.description)}<table>{head}{body}</table>"
+        return f"<b>{escape(self.name)}</b>: {escape(self.description)}{html_of(self.by_kind, 'list')}"
+
+
+def html_of(by_kind: Iterable[tuple[str, Mapping[str, Sequence[str]]]], called: str) -> str:
+    """Lists of each kind, with their first words, as a table for a notebook."""
+    rows = "".join(
+        f"<tr><td>{kind}</td><td>{escape(name)}</td><td>{len(words)}</td>"
+        f"<td style='text-align:left'>{escape(', '.join(words[:12]))}{' …' if len(words) > 12 else ''}</td></tr>"
+        for kind, part in by_kind
+        for name, words in part.items()
+    )
+    return f"<table><tr><th>kind</th><th>{called}</th><th>words</th><th></th></tr>{rows}</table>"
 
 
 @dataclass(frozen=True)
@@ -182,11 +186,7 @@ class WordList(Sequence[str]):
     def __len__(self) -> int:
         return len(self.words)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+    def __getitem__(self, index: Any) -> Any:
         return self.words[index]
 
 
@@ -207,11 +207,7 @@ class PairList(Sequence[tuple[str, str]]):
     def __len__(self) -> int:
         return len(self.pairs)
 
-    @overload
-    def __getitem__(self, index: int) -> tuple[str, str]: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[tuple[str, str], ...]: ...
-    def __getitem__(self, index: int | slice) -> tuple[str, str] | tuple[tuple[str, str], ...]:
+    def __getitem__(self, index: Any) -> Any:
         return self.pairs[index]
 
 
@@ -241,12 +237,11 @@ def counterparts(first: str, names: Iterable[str]) -> list[str]:
 
 def can_be_control(name: object) -> bool:
     """Whether a control list may have a name: contrasts are written a - b, and stereotypes are one class of words."""
-    taken = (*STEREOTYPES, "stereotype")
-    return is_printable(name) and " - " not in name and name not in taken
+    return is_printable(name) and " - " not in name and name not in (*STEREOTYPES, "stereotype")
 
 
+# the connections that a table may hold, in words
 VALID = f"{', '.join(CONNECTIONS)}, and each control list, which is the attribute_class of its rows too"
-"""The connections that a table may hold, in words."""
 
 
 def unknown_connections(table: pd.DataFrame) -> list[str]:
@@ -315,7 +310,7 @@ def checked_factors(factors: Any, groups: Iterable[str]) -> dict[str, dict[str, 
     known = {}
     for factor, levels in factors.items():
         known[str(factor)] = {str(level): tuple(several(members)) for level, members in levels.items()}
-        members = [name for names_ in known[str(factor)].values() for name in names_]
+        members = chain(*known[str(factor)].values())
         if len(levels) < 2 or sorted(map(str, members)) != sorted(names):
             raise InputError(
                 f"the factor {factor!r} has the levels {shown(dict(levels))}: give two levels or more that divide the "
@@ -632,7 +627,7 @@ def _check_groups(lists: WordLists) -> None:
             raise InputError(f"a group cannot be named {group!r}: that is the name of a control list")
     seen: dict[str, str] = {}
     for group, words in lists.protected.items():
-        for form in (form for word in words for form in lists.forms.get(word, (word,))):
+        for form in chain(*(lists.forms.get(word, (word,)) for word in words)):
             if seen.setdefault(form, group) != group:
                 raise InputError(f"the protected word {form!r} is in two groups, {seen[form]!r} and {group!r}")
 

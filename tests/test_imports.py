@@ -27,7 +27,7 @@ LAYERS = (
     ("calibration", "axes"),
     ("comparison",),
     ("silhouettes", "reliability", "stability", "second_stage"),
-    ("plots", "latex", "references"),
+    ("plots", "papers"),
     ("reporting",),
     ("sweeps", "multiverses"),
     ("cli",),

@@ -24,7 +24,7 @@ from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twi
 from bayesbias.embeddings.lookup import pairs_once
 from bayesbias.errors import InputError, listed, near
 from bayesbias.metrics.base import Sets
-from bayesbias.words import WordLists, bundled_names, language_tag, load_words
+from bayesbias.words import WordLists, bundled_names, html_of, language_tag, load_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,14 +142,8 @@ class Query:
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{kind}</td><td>{escape(name)}</td><td>{len(words)}</td>"
-            f"<td style='text-align:left'>{escape(', '.join(words[:12]))}{' …' if len(words) > 12 else ''}</td></tr>"
-            for kind, sets in (("target", self.targets), ("attribute", self.attributes))
-            for name, words in sets.items()
-        )
-        head = "<tr><th>kind</th><th>set</th><th>words</th><th></th></tr>"
-        return f"<b>{escape(self.name)}</b><table>{head}{rows}</table>"
+        sets = (("target", self.targets), ("attribute", self.attributes))
+        return f"<b>{escape(self.name)}</b>{html_of(sets, 'set')}"
 
 
 class _QueryFile(Document):

@@ -30,8 +30,8 @@ from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.errors import InputError, many
 from bayesbias.metrics import list_metrics
 from bayesbias.models.results import Fit, kept_open
+from bayesbias.papers import cite
 from bayesbias.plots import style
-from bayesbias.references import cite
 from bayesbias.reporting.fit_report import FitReport
 
 if TYPE_CHECKING:
