@@ -88,11 +88,10 @@ def _registry() -> dict[str, _Dataset]:
     return {
         name: _Dataset(
             **file.model_dump(exclude={"licence", "source"}),
+            **family.model_dump(include={"kind", "doi"}),
             licence=file.licence or family.licence,
-            kind=family.kind,
             source=file.source or family.source,
             url=family.url + file.path if file.path else "",
-            doi=family.doi,
         )
         for family in families.values()
         for name, file in family.files.items()
@@ -165,9 +164,13 @@ def dataset_path(name: str) -> Path:
         with quiet(pooch.get_logger()):
             return Path(pooch.retrieve(dataset.url, dataset.hash, fname=dataset.file, path=_cache()))
     except (OSError, ValueError) as error:  # requests' errors are OSErrors, and another hash is a ValueError
-        raise InputError(
-            f"the data set {name} could not be fetched: {_reason(error, dataset.url)}; {dataset.advice(folders)}"
-        ) from error
+        from requests import ConnectionError as NoConnection
+        from requests import Timeout
+
+        reason, host = str(error).partition(". Deleted")[0] or type(error).__name__, urlsplit(dataset.url).hostname
+        reason = f"no connection to {host}" if isinstance(error, NoConnection) else reason
+        reason = f"{host} does not answer" if isinstance(error, Timeout) else reason
+        raise InputError(f"the data set {name} could not be fetched: {reason}; {dataset.advice(folders)}") from error
 
 
 def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
@@ -211,9 +214,9 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
 def _found(name: str) -> _Dataset:
     known = _registry()
     if not isinstance(name, str) or name not in known:
-        kinds = {
-            entry.kind: [key for key, each in known.items() if each.kind == entry.kind] for entry in known.values()
-        }
+        kinds: dict[str, list[str]] = {}
+        for key, entry in known.items():
+            kinds.setdefault(entry.kind, []).append(key)
         valid = "; ".join(f"{kind}: {listed(names, 4)}" for kind, names in kinds.items())
         raise InputError(
             f"there is no data set {shown(name)}: valid are {valid} ('bayesbias datasets' and "
@@ -243,14 +246,3 @@ def _folders() -> list[Path]:
     if not folder.is_dir():
         raise InputError(f"{FOLDER} is {shown(setting)}, and there is no such folder: make it, or unset {FOLDER}")
     return [folder, _cache()]
-
-
-def _reason(error: Exception, url: str) -> str:
-    from requests import ConnectionError as NoConnection
-    from requests import Timeout
-
-    if isinstance(error, Timeout):
-        return f"{urlsplit(url).hostname} does not answer"
-    if isinstance(error, NoConnection):
-        return f"no connection to {urlsplit(url).hostname}"
-    return str(error).partition(". Deleted")[0] or type(error).__name__

@@ -16,7 +16,6 @@ LAYERS = (
     ("_page",),
     ("_results",),
     ("_files", "_checks"),
-    ("_executors",),
     ("_runs",),
     ("words",),
     ("embeddings",),
