@@ -130,9 +130,8 @@ class Query:
         """All queries of so many of the target sets and so many of the attribute sets, in their order."""
         wanted = (whole_number(targets, "targets"), whole_number(attributes, "attributes"))
         if wanted[0] > self.template[0] or wanted[1] > self.template[1]:
-            raise InputError(
-                f"the query {self.name!r} has {_count(self.template)}, and no sub-query has {_count(wanted)}"
-            )
+            has, asked = (f"{t} target and {a} attribute sets" for t, a in (self.template, wanted))
+            raise InputError(f"the query {self.name!r} has {has}, and no sub-query has {asked}")
         if wanted == self.template:
             return (self,)
         return tuple(
@@ -179,9 +178,8 @@ def load_query(name_or_path: str | Path) -> Query:
         name = str(name_or_path)
         hint = near(name, bundled)
         if name in bundled_names():
-            hint = (
-                f" ({name!r} is a word list: Query.from_words(load_words({name!r})) makes a query of one with groups)"
-            )
+            makes = f"Query.from_words(load_words({name!r}))"
+            hint = f" ({name!r} is a word list: {makes} makes a query of one with groups)"
         raise InputError(
             f"there is no query {name!r}{hint}: give the path of a TOML file or one of {', '.join(bundled)}"
         )
@@ -245,14 +243,7 @@ def _joined(names: Mapping[str, object]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _count(template: tuple[int, int]) -> str:
-    return f"{template[0]} target and {template[1]} attribute sets"
-
-
 OnMissing = Literal["drop", "error"]
-
-
-OPTIONS = ("on_missing", "max_missing", "case", "normalise", "compat", "twins")
 
 
 @dataclass(frozen=True)
@@ -270,13 +261,7 @@ class Lookup:
 
     @classmethod
     def checked(
-        cls,
-        on_missing: OnMissing,
-        max_missing: float,
-        case: Case,
-        normalise: bool,
-        compat: str | None,
-        twins: Twins = "once",
+        cls, on_missing: OnMissing, max_missing: float, case: Case, normalise: bool, compat: str | None, twins: Twins
     ) -> Lookup:
         """Arguments of a public function, checked."""
         one_of(on_missing, ("drop", "error"), "on_missing")
@@ -289,7 +274,8 @@ class Lookup:
     @property
     def options(self) -> dict[str, Any]:
         """What was asked for, by the names of the public functions' arguments."""
-        return {name: getattr(self, name) for name in OPTIONS}
+        names = ("on_missing", "max_missing", "case", "normalise", "compat", "twins")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
