@@ -13,7 +13,6 @@ import bayesbias as bb
 PACKAGE = Path(bb.__file__).parent
 LAYERS = (
     ("errors", "_core", "_progress", "_paths", "_phrases"),
-    ("_page",),
     ("_results",),
     ("_files", "_checks"),
     ("_runs",),

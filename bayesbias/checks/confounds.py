@@ -12,9 +12,8 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._core.vectors import FloatArray
-from bayesbias._page import Section, whole_table
 from bayesbias._phrases import signed
-from bayesbias._results import Result
+from bayesbias._results import Result, Section, whole_table
 from bayesbias.checks.row_balance import ASSOCIATION, MOST_JUDGED, judged_pairs, judged_rows, list_means
 from bayesbias.checks.summaries import PROB, cluster_interval_of
 from bayesbias.distances.covariances import MOST_PROTECTED

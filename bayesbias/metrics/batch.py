@@ -15,9 +15,8 @@ from scipy.special import ndtr
 from bayesbias._checks import printable, several
 from bayesbias._core.resampling import permutation_test
 from bayesbias._core.vectors import FloatArray, IntArray, nearest_rows, unit_rows
-from bayesbias._page import Section, whole_table
 from bayesbias._progress import progress
-from bayesbias._results import Cited, Result
+from bayesbias._results import Cited, Result, Section, whole_table
 from bayesbias.contextual import ContextVectors
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness

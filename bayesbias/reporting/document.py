@@ -22,8 +22,7 @@ from markupsafe import Markup
 
 from bayesbias._checks import flag, one_of, probability
 from bayesbias._files import check_target, home_folder, whole_file, write_text
-from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, whole_table
-from bayesbias._results import Result, title_of
+from bayesbias._results import Block, Code, Items, Page, Picture, Result, Section, Table, filled, title_of, whole_table
 from bayesbias._runs import one_thread
 from bayesbias.calibration.topics import TopicNull
 from bayesbias.comparison import Comparison, SideEffects

@@ -11,9 +11,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import pandas as pd
 import xarray as xr
 
-from bayesbias._page import SCORES, TEXTS, Block, Code, Items, Page, Picture, Section, Table, filled, table_of, unsaid
 from bayesbias._phrases import MINUS, difference, ends_of, excludes_zero, figure, percent, share, signed
-from bayesbias._results import Result
+from bayesbias._results import (
+    SCORES,
+    TEXTS,
+    Block,
+    Code,
+    Items,
+    Page,
+    Picture,
+    Result,
+    Section,
+    Table,
+    filled,
+    table_of,
+    unsaid,
+)
 from bayesbias.calibration.topics import TopicNull
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
 from bayesbias.checks.summaries import PROB, summary, variance_shares
