@@ -17,8 +17,8 @@ import typer
 from typer.core import TyperGroup
 
 import bayesbias as bb
-from bayesbias.cli import many, measures, names  # noqa: F401  # they name their commands
-from bayesbias.cli.options import COMMANDS, FRESH, Given, Option, command
+from bayesbias.cli import many, measures  # noqa: F401  # they name their commands
+from bayesbias.cli.options import COMMANDS, FRESH, Given, Option, bundled, command
 from bayesbias.cli.screen import say, show, working
 from bayesbias.errors import InputError
 
@@ -264,7 +264,7 @@ def check_words(given: Given) -> None:
 @command(
     "",
     "name",
-    name=Option("Fetch this one, and show where its file is.", default=None, names=(), complete=names.datasets),
+    name=Option("Fetch this one, and show where its file is.", default=None, names=(), complete=bundled("datasets")),
 )
 def datasets(given: Given) -> None:
     """Data sets that are known by name, with their licences, or the file of one of them."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import bayesbias as bb
-from bayesbias.cli import names
-from bayesbias.cli.options import FRESH, MEASURED, SOURCES, TABLE, Given, Option, command, written
+from bayesbias.cli.options import FRESH, MEASURED, SOURCES, TABLE, Given, Option, bundled, command, written
 from bayesbias.cli.reading import centre_of, csv_table, extra_options, measured, named_values, vectors, words_or_list
 from bayesbias.cli.screen import Made, check_target, say, show, show_coverage, working
 from bayesbias.errors import InputError, many
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from bayesbias.comparison import Comparison, SideEffects
 
 MOST = 20  # words of an audit that the screen shows
-PAIRS = Option("A bundled axis or list of pairs, or a TOML file of pairs.", str, complete=names.axes)
+PAIRS = Option("A bundled axis or list of pairs, or a TOML file of pairs.", str, complete=bundled("axes"))
 CHOSEN = Option(
     "Words with commas between, or a bundled list or a TOML file of words; by default the vocabulary.",
     str,
@@ -216,7 +215,7 @@ def intersections(given: Given) -> Any:
     groups=Option(
         "A bundled axis ('bayesbias lists'), or a word list whose protected words are the groups; or a TOML file.",
         names=("--groups",),
-        complete=names.axes_and_lists,
+        complete=bundled("axes", "word lists"),
     ),
     out=written("an audit", ".parquet", said="audit"),
 )

@@ -22,9 +22,23 @@ from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
 from bayesbias.embeddings import Case, Embedding, Twins, about, opened
 from bayesbias.errors import InputError
-from bayesbias.metrics.base import NOTHING, RELATED, Linear, Measured, Metric, Sets, Space
+from bayesbias.metrics.base import (
+    NOTHING,
+    RELATED,
+    FoundSets,
+    Linear,
+    Lookup,
+    Measured,
+    Metric,
+    OnMissing,
+    Query,
+    Sets,
+    Space,
+    load_query,
+    look_up,
+    vocabulary,
+)
 from bayesbias.metrics.catalogue import METRICS, find_metric
-from bayesbias.metrics.queries import FoundSets, Lookup, OnMissing, Query, load_query, look_up, vocabulary
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
