@@ -125,7 +125,7 @@ def list_datasets() -> pd.DataFrame:
 
 
 def dataset_path(name: str) -> Path:
-    """The file of a data set: a local one, or else fetched once and kept.
+    """The whole file of a data set, unchanged: a local one, or else fetched once and kept.
 
     The folder that the environment variable ``BAYESBIAS_DATA`` names is looked in first, then the cache, then, for
     embeddings, the folder of gensim's downloader. What is fetched goes to the cache. The content is compared with the
@@ -135,11 +135,6 @@ def dataset_path(name: str) -> Path:
     ----------
     name
         A name that :func:`list_datasets` shows.
-
-    Returns
-    -------
-    Path
-        The whole file, unchanged.
 
     Examples
     --------

@@ -15,13 +15,13 @@ from unicodedata import combining, normalize
 
 import numpy as np
 
-from bayesbias._checks import whole_number
+from bayesbias._checks import text, whole_number
 from bayesbias._files import Document, check, check_target, from_json, parse_toml, read_toml, write_text
 from bayesbias._paths import shipped
 from bayesbias._phrases import difference, is_share_of_draws, percent
 from bayesbias._results import Cited, Result
 from bayesbias.checks.summaries import ETI, HDI
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, listed
 from bayesbias.words import WHOLE, labelled
 
 if TYPE_CHECKING:
@@ -289,6 +289,9 @@ def to_latex(
 ) -> str:
     r"""A result as a LaTeX table, with the rules of the package booktabs.
 
+    Special characters are escaped, numbers below 0 have a proper minus sign, the row of the whole list is named, and
+    what is missing is left empty; columns without any value are left out.
+
     Parameters
     ----------
     result
@@ -297,19 +300,11 @@ def to_latex(
         :func:`compare`, for the changes of its headline contrast; or any other result with ``table()``.
     path
         File to write too, ``.tex``, whole or not at all.
-    caption
-        Caption, as plain text; by default one that names the contrast, the mass of the intervals and what the whole
-        list speaks about, as far as the table knows them.
-    label
-        Label for ``\ref``.
+    caption, label
+        Caption, as plain text, and label for ``\ref``; by default the caption names the contrast, the mass of the
+        intervals and what the whole list speaks about, as far as the table knows them.
     digits
         Decimals of numbers.
-
-    Returns
-    -------
-    str
-        The table. LaTeX's special characters are escaped, numbers below 0 have a proper minus sign, the row of the
-        whole list is named, and what is missing is left empty; columns without any value are left out.
 
     Examples
     --------
@@ -328,18 +323,18 @@ def to_latex(
     \end{table}
     """
     digits = whole_number(digits, "digits", least=0, most=12)
-    for text, name in ((caption, "caption"), (label, "label")):
-        if text is not None and not isinstance(text, str):
-            raise InputError(f"{name} is {shown(text)}: give a text")
+    for value, name in ((caption, "caption"), (label, "label")):
+        if value is not None:
+            text(value, name)
     target = None if path is None else check_target(path, (".tex",), "a LaTeX table")
     table = _table_of(result)
     title = _caption(table.attrs) if caption is None else caption
     if label is not None and not re.fullmatch(r"[\w:.-]+", label):
         raise InputError(f"label is {label!r}: give letters, digits and : . - _, such as 'tab:contrasts'")
-    text = _latex(table, title, label, digits)
+    lines = _latex(table, title, label, digits)
     if target is not None:
-        write_text(target, text)
-    return text.rstrip("\n")
+        write_text(target, f"{lines}\n")
+    return lines
 
 
 def _table_of(result: Any) -> pd.DataFrame:
@@ -398,7 +393,7 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
     lines += [rf"\label{{{label}}}"] if label else []
     lines += [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
     heading, *rows = (" & ".join(row) + r" \\" for row in [names, *zip(*cells, strict=True)])
-    return "\n".join([*lines, heading, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+    return "\n".join([*lines, heading, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", r"\end{table}"])
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

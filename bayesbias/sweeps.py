@@ -179,6 +179,8 @@ def sweep(
 ) -> Sweep:
     """Fit every combination of a plan, into one folder; a sweep that was stopped goes on where it was.
 
+    What goes wrong in a single fit is recorded as its reason, and the sweep goes on.
+
     Parameters
     ----------
     plan
@@ -197,16 +199,8 @@ def sweep(
     retry
         Make fits again that failed. By default their reason stays on record.
 
-    Returns
-    -------
-    Sweep
-        ``fits``, ``contrasts``, ``hash``; ``load(name)`` gives a fit.
-
     Raises
     ------
-    InputError
-        A plan with unknown fields, names or files; a folder that holds another plan or other content; a scheduler that
-        does not answer. What goes wrong in a single fit is recorded as its reason, and the sweep goes on.
     OSError
         The disk is full or the folder cannot be written; what is finished stays.
 

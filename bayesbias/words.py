@@ -37,8 +37,8 @@ WHOLE = "whole list"  # what the first row of a table of contrasts is called
 CONTROLS = ("neutral", "human")  # the control lists that are bundled; word lists may name others
 LISTS = ("protected", "stereotypes", "controls")
 RESERVED = ("kind", "name", "description", "source", "doi", "language", "provenance", "controls")
+# who made a list of another language: speakers checked it, people translated it, or a program did
 PROVENANCES = ("validated", "translated", "machine")
-"""Who made a list of another language: speakers checked it, people translated it, or a program did."""
 TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 MASCULINE_AND_FEMININE = (
     "am ar be bg bs ca cs cy de el es fr ga gd gl gu he hi hr is it kmr kn ks ku lt lv mk mr mt pa pl ps pt ro ru "
@@ -283,9 +283,8 @@ def subtag(language: str | None) -> str:
     return (language or "").partition("-")[0].lower()
 
 
+# countable nouns, mass nouns, plurals, adjectives, names of people and places, cases of pronouns, verbs' base forms
 PARTS_OF_SPEECH = ("noun", "mass", "plural", "adjective", "person", "subject", "object", "possessive", "verb")
-"""Countable nouns, mass nouns, plurals, adjectives, names of people and places, the three cases of pronouns, and verbs
-in their base form."""
 
 
 def checked_grammar(grammar: Any) -> Mapping[str, Sequence[str]]:

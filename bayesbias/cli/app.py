@@ -11,7 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -34,14 +35,6 @@ HEADINGS = {
     "Debiasing, and many embeddings": ("debias", "compare", "pool", "trend", "multiverse", "sweep"),
     "What is bundled or known": ("lists", "models", "queries", "datasets"),
 }
-
-
-class Completion(NamedTuple):
-    """What a shell is offered."""
-
-    value: str
-    help: str
-    type: str = "plain"
 
 
 class Made(Mapping[str, Any]):
@@ -82,7 +75,8 @@ class Grouped(TyperGroup):
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Names that begin so, and their summaries; none of them is made for that."""
-        begun = [Completion(name, COMMANDS[name].summary) for name in self.commands if name.startswith(incomplete)]
+        names = [name for name in self.commands if name.startswith(incomplete)]
+        begun = [SimpleNamespace(value=name, help=COMMANDS[name].summary, type="plain") for name in names]
         return begun or super(TyperGroup, self).shell_complete(ctx, incomplete)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -291,6 +291,7 @@ def debias(given: Given) -> None:
     from bayesbias._files import home_folder
     from bayesbias.debiasing.registry import find_method
     from bayesbias.embeddings.formats import SUFFIXES
+    from bayesbias.words import PairList
 
     check_target(given.out, SUFFIXES, "an embedding")
     source = home_folder(given.embedding)
@@ -306,7 +307,10 @@ def debias(given: Given) -> None:
     if given.equalize is not None:
         options["equalize"] = list(_pairs(given.equalize))
     if given.ignore is not None:
-        options["ignore"] = list(_words(given.ignore))
+        ignored = bb.load_list(given.ignore)
+        if isinstance(ignored, PairList):
+            raise InputError(f"{given.ignore} is a list of pairs: a list of words is needed")
+        options["ignore"] = list(ignored)
     kv = bb.load_embedding(given.embedding, trust_pickle=given.trust_pickle)
     with working("debiasing"):
         after = bb.debias(kv, given.method, **options)
@@ -386,31 +390,23 @@ def _show_coverages(tables: dict[str, pd.DataFrame]) -> None:
 
 
 def _similarities(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
     from bayesbias._files import home_folder
 
     file = home_folder(path)
     if not file.is_file():
         raise InputError(f"there is no file {file}")
     table = csv_table(path, keep_default_na=False)
-    if len(table.columns) == 3 and _is_number(table.columns[2]):
+    if len(table.columns) == 3 and not pd.isna(pd.to_numeric(table.columns[2], errors="coerce")):
         raise InputError(f"{path} begins with a pair, {', '.join(table.columns)}: put a header above it")
     if len(table.columns) != 3:
         raise InputError(f"{path} has {len(table.columns)} columns: three are needed, word, word and similarity")
     return table
 
 
-def _is_number(text: object) -> bool:
-    try:
-        float(str(text))
-    except ValueError:
-        return False
-    return True
-
-
 def _defining(taken: Collection[str], pairs: str | None, words: str | None) -> dict[str, Any]:
     """The option of a method that holds its defining sets, or groups; none for a method that takes none of them."""
-    from bayesbias.words import load_words
-
     option = next((name for name in ("groups", "sets", "definitional") if name in taken), None)
     if option is None and pairs is None and words is None:
         return {}
@@ -422,7 +418,7 @@ def _defining(taken: Collection[str], pairs: str | None, words: str | None) -> d
         sets = list(_pairs(pairs))
         groups = {"first": [pair[0] for pair in sets], "second": [pair[1] for pair in sets]}
     else:
-        lists = load_words(str(words))
+        lists = bb.load_words(str(words))
         lists.single_forms("debiasing")
         groups = {name: list(listed) for name, listed in lists.protected.items()}
         if len({len(listed) for listed in groups.values()}) > 1 and option != "groups":
@@ -433,18 +429,9 @@ def _defining(taken: Collection[str], pairs: str | None, words: str | None) -> d
 
 
 def _pairs(name: str) -> tuple[tuple[str, str], ...]:
-    from bayesbias.words import PairList, load_list
+    from bayesbias.words import PairList
 
-    listed = load_list(name)
+    listed = bb.load_list(name)
     if not isinstance(listed, PairList):
         raise InputError(f"{name} is a list of words: pairs are needed, such as gender_pairs")
     return listed.pairs
-
-
-def _words(name: str) -> tuple[str, ...]:
-    from bayesbias.words import PairList, load_list
-
-    listed = load_list(name)
-    if isinstance(listed, PairList):
-        raise InputError(f"{name} is a list of pairs: a list of words is needed")
-    return tuple(listed)

@@ -69,7 +69,11 @@ METHODS = {
 
 
 def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
-    """A debiased copy of an embedding, its vectors at length 1.
+    """A debiased copy of an embedding, its vectors at length 1 under the same words.
+
+    A :class:`Debiasing` in its attribute ``bayesbias_debiasing`` says what was done. The sample of the vocabulary that
+    stands beside the words of an embedding loaded in part is debiased with them; to ``"soft"``, which keeps the inner
+    products of all words, and to ``"leace"`` it stands for the rest of the vocabulary.
 
     Parameters
     ----------
@@ -91,14 +95,6 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
         (``project``): directions (k, dimensions) in place of sets. ``order`` (``hard_multiclass``): ``"simultaneous"``
         or ``"sequential"``. ``strength`` (``soft``), ``penalty`` (``half_sibling``), ``iterations`` and ``seed``
         (``null_space``).
-
-    Returns
-    -------
-    KeyedVectors
-        New vectors under the same words, with a :class:`Debiasing` in the attribute ``bayesbias_debiasing``. The
-        sample of the vocabulary that stands beside the words of an embedding loaded in part is debiased with them; to
-        ``"soft"``, which keeps the inner products of all words, and to ``"leace"`` it stands for the rest of the
-        vocabulary.
 
     Examples
     --------

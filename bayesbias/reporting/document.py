@@ -294,9 +294,6 @@ def report(
 
     Raises
     ------
-    InputError
-        Nothing that has a report, side effects beside something that is no comparison, a topic null beside something
-        that is no fit, or a path that ends otherwise.
     OSError
         The folder cannot be written or the disk is full.
 
