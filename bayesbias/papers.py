@@ -322,12 +322,24 @@ def to_latex(
     \end{tabular}
     \end{table}
     """
+    import pandas as pd
+    import xarray as xr
+
+    from bayesbias.comparison import contrasts
+
     digits = whole_number(digits, "digits", least=0, most=12)
     for value, name in ((caption, "caption"), (label, "label")):
         if value is not None:
             text(value, name)
     target = None if path is None else check_target(path, (".tex",), "a LaTeX table")
-    table = _table_of(result)
+    table = contrasts(result) if isinstance(result, xr.DataTree) else result
+    table = table.brief() if isinstance(table, Result) else table
+    if not isinstance(table, pd.DataFrame):
+        raise InputError(
+            f"to_latex takes a DataFrame, a fit, or a result with table(); given is {type(result).__name__}"
+        )
+    if table.empty:
+        raise InputError("the table has no row or no column: there is nothing to write")
     title = _caption(table.attrs) if caption is None else caption
     if label is not None and not re.fullmatch(r"[\w:.-]+", label):
         raise InputError(f"label is {label!r}: give letters, digits and : . - _, such as 'tab:contrasts'")
@@ -335,24 +347,6 @@ def to_latex(
     if target is not None:
         write_text(target, f"{lines}\n")
     return lines
-
-
-def _table_of(result: Any) -> pd.DataFrame:
-    import pandas as pd
-    import xarray as xr
-
-    from bayesbias.comparison import contrasts
-
-    if isinstance(result, xr.DataTree):
-        return contrasts(result)
-    table = result.brief() if isinstance(result, Result) else result
-    if not isinstance(table, pd.DataFrame):
-        raise InputError(
-            f"to_latex takes a DataFrame, a fit, or a result with table(); given is {type(result).__name__}"
-        )
-    if table.empty:
-        raise InputError("the table has no row or no column: there is nothing to write")
-    return table
 
 
 def _caption(attrs: dict[Any, Any]) -> str:

@@ -117,17 +117,17 @@ class WordLists:
             if part == "protected":
                 repeats |= {word: count for word, count in Counter(chain(*lists.values())).items() if count > 1}
             object.__setattr__(self, part, {name: tuple(dict.fromkeys(words)) for name, words in lists.items()})
-        object.__setattr__(self, "repeats", repeats)
         object.__setattr__(self, "forms", {name: forms for name, forms in known.items() if len(forms) > 1})
         _check_controls(self)
         _check_groups(self)
         language_tag(self.language)
         by_name_or_none(self.provenance, PROVENANCES, "provenance")
-        object.__setattr__(self, "labels", dict(self.labels))
-        object.__setattr__(self, "factors", checked_factors(self.factors, self.protected))
-        object.__setattr__(self, "grammar", {kind: tuple(w) for kind, w in checked_grammar(self.grammar).items()})
+        factors, grammar = checked_factors(self.factors, self.protected), checked_grammar(self.grammar)
         attributes = {word for _, part in self.by_kind[1:] for words in part.values() for word in words}
-        object.__setattr__(self, "sources", checked_sources(self.sources, attributes))
+        sources = checked_sources(self.sources, attributes)
+        whole = {"repeats": repeats, "labels": dict(self.labels), "factors": factors, "grammar": grammar}
+        for name, value in {**whole, "sources": sources}.items():
+            object.__setattr__(self, name, value)
 
     @property
     def by_kind(self) -> tuple[tuple[str, Mapping[str, Sequence[str]]], ...]:
@@ -287,7 +287,7 @@ def subtag(language: str | None) -> str:
 PARTS_OF_SPEECH = ("noun", "mass", "plural", "adjective", "person", "subject", "object", "possessive", "verb")
 
 
-def checked_grammar(grammar: Any) -> Mapping[str, Sequence[str]]:
+def checked_grammar(grammar: Any) -> dict[str, tuple[str, ...]]:
     """Part of speech to words."""
     if not isinstance(grammar, Mapping):
         raise InputError(f"grammar is {shown(grammar)}: give a mapping of parts of speech to words")
@@ -296,7 +296,7 @@ def checked_grammar(grammar: Any) -> Mapping[str, Sequence[str]]:
             raise InputError(f"grammar has the part of speech {kind!r}: valid are {', '.join(PARTS_OF_SPEECH)}")
         if isinstance(words, str) or not all(isinstance(word, str) for word in words):
             raise InputError(f"grammar gives {shown(words)} as {kind}: give a list of words")
-    return grammar
+    return {kind: tuple(words) for kind, words in grammar.items()}
 
 
 def checked_factors(factors: Any, groups: Iterable[str]) -> dict[str, dict[str, tuple[str, ...]]]:
