@@ -11,7 +11,7 @@ import typer
 import bayesbias as bb
 from bayesbias.cli.options import FRESH, MEASURED, SOURCES, TABLE, Given, Option, bundled, command, written
 from bayesbias.cli.reading import centre_of, csv_table, extra_options, measured, named_values, vectors, words_or_list
-from bayesbias.cli.screen import Made, check_target, say, show, show_coverage, working
+from bayesbias.cli.screen import Made, say, show, show_coverage, working
 from bayesbias.errors import InputError, many
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ BY_LIST = ("definitional", "sets", "groups", "subspace", "equalize", "neutralize
 )
 def debias(given: Given) -> None:
     """A debiased copy of an embedding. Options of the method follow as --name value, such as --components 2."""
-    from bayesbias._files import home_folder
+    from bayesbias._files import check_target, home_folder
     from bayesbias.debiasing.registry import find_method
     from bayesbias.embeddings.formats import SUFFIXES
     from bayesbias.words import PairList

@@ -232,7 +232,8 @@ class Command:
 
     def run(self, options: Mapping[str, Option], given: Mapping[str, Any], more: list[str]) -> None:
         """Check and read the arguments, run the body, and write what is asked for."""
-        from bayesbias.cli.screen import check_target, write
+        from bayesbias._files import check_target
+        from bayesbias.cli.screen import write
 
         passed = [(name, option) for name, option in options.items() if given[name] is not None]
         targets = [(given[name], option.target) for name, option in passed if option.target is not None]

@@ -106,8 +106,7 @@ def plot_change(
     title = f"Change, with 50% and {percent(prob)} intervals"
     label_rows(above, ticks, NEARNESS, f"Whole list, {between}", 1.0)
     label_rows(change, [""] * len(ticks), "change of distance", title, 0.0)
-    for k, (look, sides) in enumerate(by_word.sides):
-        rows = by_word.rows(sides)
+    for k, (look, sides, rows) in enumerate(by_word.sides):
         height = spread_rows(len(by_word.labels), len(by_word.sides), k)
         _row(below, moved, height[rows >= 0], sides, rows[rows >= 0], look, prob)
     label_rows(below, by_word.labels.tolist(), by_word.what, by_word.title, by_word.mark)
@@ -123,20 +122,12 @@ def plot_change(
 class _ByWord(NamedTuple):
     """The lower panels: quantities with their looks, and what the rows and the axes are called."""
 
-    sides: list[tuple[Look, Sides]]  # of each quantity
-    places: IntArray  # of each row among all protected words, -1 for the whole list
+    sides: list[tuple[Look, Sides, IntArray]]  # of each quantity, and which of its values each row has; -1 for none
     labels: NDArray[np.object_]  # of the rows
     title: str
     what: str  # on the axis
     unit: str  # what changes
     mark: float  # where the dashed line is
-
-    def rows(self, sides: Sides) -> IntArray:
-        """Which of a quantity's values belongs to each row; -1 where it has none."""
-        number = np.full(len(sides.kept) + 1, -1)
-        number[:-1][sides.kept] = 1 + np.arange(int(sides.kept.sum()))
-        number[-1] = 0
-        return number[self.places]
 
 
 def _by_word(result: Comparison, number: int, words: bool, looks: Mapping[str, Look]) -> _ByWord:
@@ -156,7 +147,13 @@ def _by_word(result: Comparison, number: int, words: bool, looks: Mapping[str, L
     change[sides[0][1].kept] = -np.abs(sides[0][1].change.mean[1:])
     order = np.lexsort((change, data.group_index)) if words else np.empty(0, dtype=np.intp)
     labels = np.concatenate([np.array([WHOLE], dtype=object), word_labels(data.protected_words, data.groups)[order]])
-    return _ByWord(sides, np.r_[-1, order], labels, title, what, unit, mark)
+    with_rows = []
+    for look, one in sides:
+        place = np.full(len(one.kept) + 1, -1)
+        place[:-1][one.kept] = 1 + np.arange(int(one.kept.sum()))
+        place[-1] = 0  # the whole list
+        with_rows.append((look, one, place[np.r_[-1, order]]))
+    return _ByWord(with_rows, labels, title, what, unit, mark)
 
 
 def _row(left: Axes, right: Axes, heights: FloatArray, sides: Sides, rows: IntArray, look: Look, prob: float) -> None:
