@@ -520,14 +520,6 @@ def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, str
     return Softened(matrix, np.array(trace) / trace[0], float(np.linalg.norm(2 * matrix @ slope)) / trace[0])
 
 
-class Erasure(NamedTuple):
-    """The map x -> x - (x - centre) right' left', whose two factors are (k, d) with right left' = I."""
-
-    centre: FloatArray
-    left: FloatArray
-    right: FloatArray
-
-
 def leace(vocabulary: Vocabulary, groups: Mapping[str, Sequence[str]]) -> Changed:
     """Take what tells the groups' words apart off all words, at the smallest mean squared change of the vocabulary.
 
@@ -539,19 +531,20 @@ def leace(vocabulary: Vocabulary, groups: Mapping[str, Sequence[str]]) -> Change
     covariance = vocabulary.gram(None) / count - np.outer(mean, mean)
     vectors = vocabulary.vectors(words)
     means = np.stack([vectors[labels == number].mean(axis=0) for number in range(len(groups))])
-    erasure = erased(covariance, mean, means)
-    if not len(erasure.right):
+    centre, left, right = erased(covariance, mean, means)
+    if not len(right):
         notes.append("the groups' words have one mean: nothing was removed")
-    _, _, directions = np.linalg.svd(erasure.right, full_matrices=False)
+    _, _, directions = np.linalg.svd(right, full_matrices=False)
     sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(len(groups)))
-    changed = vocabulary.mapped(np.eye(len(mean)) - erasure.right.T @ erasure.left, erasure.centre)
-    neutralized = vocabulary.count if len(erasure.right) else 0
+    changed = vocabulary.mapped(np.eye(len(mean)) - right.T @ left, centre)
+    neutralized = vocabulary.count if len(right) else 0
     return changed, Debiasing("leace", directions, sets=sets, neutralized=neutralized, notes=tuple(notes))
 
 
-def erased(covariance: FloatArray, centre: FloatArray, means: FloatArray) -> Erasure:
+def erased(covariance: FloatArray, centre: FloatArray, means: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The map that gives all groups one mean at the smallest mean squared change of vectors.
 
+    It is x -> x - (x - centre) right' left'; given are the centre, left and right, (k, d) each with right left' = I.
     With W the inverse root of the covariance, the differences of the means become W D, an orthonormal basis U of which
     is taken off whitened vectors: x -> x - W^+ U U' W (x - centre). ``covariance`` (d, d) and ``centre`` (d,) are those
     of the vectors whose change is to be small; ``means`` (groups, d) lie in the span of these.
@@ -563,4 +556,4 @@ def erased(covariance: FloatArray, centre: FloatArray, means: FloatArray) -> Era
     _, sizes, directions = np.linalg.svd(whitened, full_matrices=False)
     # the differences of G means span G - 1 directions at most; rounding leaves more
     directions = directions[: len(means) - 1][sizes[: len(means) - 1] > RANK * max(sizes[0], 1)]
-    return Erasure(centre, directions * root @ basis.T, directions / root @ basis.T)
+    return centre, directions * root @ basis.T, directions / root @ basis.T
