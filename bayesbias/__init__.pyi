@@ -42,7 +42,6 @@ from .embeddings import load_embedding as load_embedding
 from .embeddings import resample_corpus as resample_corpus
 from .embeddings import save_embedding as save_embedding
 from .errors import InputError as InputError
-from .latex import to_latex as to_latex
 from .metrics import Query as Query
 from .metrics import list_metrics as list_metrics
 from .metrics import list_queries as list_queries
@@ -55,12 +54,13 @@ from .models import load_fit as load_fit
 from .models import load_model as load_model
 from .models import save_fit as save_fit
 from .multiverses import multiverse as multiverse
+from .papers import cite as cite
+from .papers import to_latex as to_latex
 from .plots import plot_change as plot_change
 from .plots import plot_coefficients as plot_coefficients
 from .plots import plot_contrasts as plot_contrasts
 from .plots import plot_decomposition as plot_decomposition
 from .plots import plot_distances as plot_distances
-from .references import cite as cite
 from .reporting.document import report as report
 from .second_stage import criterion as criterion
 from .second_stage import pool as pool

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LONGEST = 240  # bytes of the name of a file, which leave room for that of its temporary one
+# what is packed may hold so many times its size, and so many bytes more; vectors hold a few times their size
 TIMES, ROOM = 100, 1 << 26
-"""What is packed may hold so many times its size, and so many bytes more; vectors hold a few times their size."""
 DEEP_KEY = re.compile(r'(?:^|[\[{,])\s*(?:(?:[\w-]+|"[^"\n]*"|' r"'[^'\n]*')[ \t]*\.[ \t]*){20}", re.MULTILINE)
 
 
@@ -75,9 +75,8 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         if place.exists() and not place.is_file():
             raise OSError("there is something that is no file (a folder, a device, a pipe): give another path")
         if place.exists() and not place.stat().st_mode & 0o222:
-            raise PermissionError(
-                errno.EACCES, "the file that is there is read-only: allow writing, or give another path"
-            )
+            reason = "the file that is there is read-only: allow writing, or give another path"
+            raise PermissionError(errno.EACCES, reason)
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         with _named(target):
@@ -167,8 +166,7 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path} cannot be read as text: {error}") from error
 
 
-MOST_TOML = 2**25
-"""Bytes of a TOML file: many times the longest list of words, and fewer than a large embedding given in its place."""
+MOST_TOML = 2**25  # bytes: many times the longest list of words, and fewer than an embedding given in its place
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -204,18 +202,12 @@ def _sentence(kind: type[BaseModel], fault: Any) -> str:
     place = [str(part) for part in fault["loc"]]
     key = ".".join(place)
     if fault["type"] == "extra_forbidden":
-        return f"unknown key {key!r}; valid keys here are {', '.join(_fields_at(kind, place[:-1]))}"
+        for part in place[:-1]:  # the document that the key stands in
+            field = kind.model_fields.get(part)
+            options = [field.annotation, *getattr(field.annotation, "__args__", ())] if field else []
+            kind = next((one for one in options if isinstance(one, type) and issubclass(one, BaseModel)), kind)
+        return f"unknown key {key!r}; valid keys here are {', '.join(kind.model_fields)}"
     if fault["type"] == "missing":
         return f"the key {key!r} is missing"
     message = fault["msg"].removeprefix("Value error, ").replace("valid tuple", "list").replace("Tuple", "the list")
     return f"{key}: {message}" if key else str(message)
-
-
-def _fields_at(kind: type[BaseModel], place: list[str]) -> list[str]:
-    for part in place:
-        field = kind.model_fields.get(part)
-        options = [field.annotation, *getattr(field.annotation, "__args__", ())] if field else []
-        inner = [o for o in options if isinstance(o, type) and issubclass(o, BaseModel)]
-        if inner:
-            kind = inner[0]
-    return list(kind.model_fields)

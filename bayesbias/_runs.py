@@ -4,46 +4,43 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import sys
+import threading
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import file_digest
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait as wait_for
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bayesbias._executors import Pools
+from bayesbias._checks import whole_number
 from bayesbias._files import Document, check, from_json, home_folder, read_text, read_toml, to_json, write_text
 from bayesbias._progress import progress
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, shown
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 MANIFEST, RECORDS = "manifest.json", "records"  # file and folder of a run
+# what of a record counts as its result; bytes of a file do not: where HDF5 puts its headers depends on the process
 HASHED = ("fit", "status", "reason", "content", "faults", "contrasts")
-"""What of a record counts as its result. Bytes of a file do not: where HDF5 puts its headers depends on the process."""
-MOST_DEATHS = 3
-"""How often a task's worker process may die, while it makes no other task, before it is recorded as failed."""
+MOST_DEATHS = 3  # of a task's worker process, while it makes no other task, before it is recorded as failed
 
 
 @dataclass(frozen=True)
 class Task:
-    """One piece of work, such as a fit.
+    """One piece of work, such as a fit."""
 
-    Attributes
-    ----------
-    name
-        The hash of its settings and of the content of its files.
-    settings
-        What distinguishes it from the others; nothing for what does not apply.
-    options
-        What it shares with the others.
-    files
-        Path to size, time of change in nanoseconds and hash of each file that it reads.
-    """
-
-    name: str
-    settings: Mapping[str, Any]
-    options: Mapping[str, Any]
-    files: Mapping[str, tuple[int, int, str]]
+    name: str  # the hash of its settings and of the content of its files
+    settings: Mapping[str, Any]  # what distinguishes it from the others; nothing for what does not apply
+    options: Mapping[str, Any]  # what it shares with the others
+    files: Mapping[str, tuple[int, int, str]]  # path to size, time of change in nanoseconds and hash of what it reads
 
 
 def read_plan[D: Document](kind: type[D], plan: Mapping[str, Any] | str | Path) -> tuple[D, Path, str]:
@@ -159,24 +156,12 @@ def refuse_changed(task: Task) -> None:
 
 
 def run(
-    tasks: Sequence[Task],
-    job: Callable[[Task, str], str],
-    folder: Path,
-    pools: Pools,
-    at_once: int,
-    what: str = "fitting",
+    tasks: Sequence[Task], job: Callable[[Task, str], str], folder: Path, pools: Pools, at_once: int, what: str
 ) -> None:
     """Do tasks, so many of them given out at once; ``job`` writes the record of a task in a folder.
 
     When a worker dies, it is not known which of the tasks given out it was: they are done again one at a time, and one
     that ends its worker :data:`MOST_DEATHS` times by itself is recorded as failed.
-
-    Raises
-    ------
-    OSError
-        A result cannot be written.
-    InputError
-        The executor takes no work any more.
     """
     waiting, suspects, deaths, finished = deque(tasks), deque[Task](), Counter[str](), 0
     idle = 0  # pools in a row that broke before any fit was given out
@@ -207,9 +192,8 @@ def run(
                     elif deaths[task.name] < MOST_DEATHS:
                         suspects.append(task)
                     else:
-                        _failed(
-                            folder, task, f"its worker process died {MOST_DEATHS} times, perhaps for memory: {error}"
-                        )
+                        reason = f"its worker process died {MOST_DEATHS} times, perhaps for memory: {error}"
+                        write_record(folder, new_record(task, "failed", reason))
                         finished += 1
                     done(finished)
 
@@ -221,11 +205,7 @@ def _result(future: Future[str], task: Task, folder: Path) -> None:
     except Exception as error:
         if type(error).__name__ != "KilledWorker":
             raise
-        _failed(folder, task, f"its workers died: {error}")
-
-
-def _failed(folder: Path, task: Task, reason: str) -> None:
-    write_record(folder, new_record(task, "failed", reason))
+        write_record(folder, new_record(task, "failed", f"its workers died: {error}"))
 
 
 def new_record(task: Task, status: str, reason: str = "") -> dict[str, Any]:
@@ -236,3 +216,123 @@ def new_record(task: Task, status: str, reason: str = "") -> dict[str, Any]:
 
 def write_record(folder: Path, record: Mapping[str, Any]) -> None:
     write_text(folder / RECORDS / f"{record['fit']}.json", to_json(record))
+
+
+PATIENCE = 15  # seconds that a scheduler has to answer
+# variables that are 1 in processes of their own
+ONE_THREAD = (*(f"{library}_NUM_THREADS" for library in ("OPENBLAS", "OMP", "MKL")), "PYTHON_CPU_COUNT")
+ADDRESSES = ("tcp://", "tls://", "ucx://", "inproc://", "ws://", "wss://")
+Pools = Callable[[], Any]  # a function to a context that gives an executor
+# threads of one process limit numeric libraries in turn: only the thread that sets a limit can lift it
+LIMIT = threading.RLock()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Numeric libraries use one thread, so that bits do not depend on how many threads a machine or a worker has.
+
+    With several threads a matrix product is cut into pieces by their number, and its sums are added in another order.
+    """
+    import scipy.linalg  # noqa: F401  # it brings a BLAS of its own, and only loaded libraries are limited
+
+    with LIMIT:
+        libraries = _libraries(len(sys.modules))
+        with libraries.limit(limits=1):
+            if any(library["num_threads"] != 1 for library in libraries.info()):
+                raise InputError(
+                    "another thread of this process limits the threads of numeric libraries (threadpoolctl), so that "
+                    "they cannot be limited to 1 here: end that limit, or set it to 1"
+                )
+            yield
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> Any:
+    """The numeric libraries of this process; a further one comes with further modules, whose number is given."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
+
+
+def workers_asked(workers: int | None) -> int:
+    """How many workers; all processors unless a number is given."""
+    cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
+    return cores if workers is None else whole_number(workers, "workers", most=10_000)
+
+
+def executors(executor: str | Executor | Client, workers: int, stack: ExitStack) -> Pools:
+    """Where executors come from; a pool of processes is made anew when one of them dies."""
+    named = executor if isinstance(executor, str) else ""
+    if named == "processes":
+        return lambda: _processes(workers)
+    if named == "serial":
+        return lambda: nullcontext(_Serial())
+    if named.startswith(ADDRESSES):
+        try:
+            from distributed import Client
+        except ImportError as error:
+            raise InputError("a Dask scheduler needs the extra: pip install 'bayesbias[distributed]'") from error
+        try:
+            client = stack.enter_context(Client(named, timeout=PATIENCE))
+        except Exception as error:  # time-outs and refusals of several libraries
+            raise InputError(f"no Dask scheduler answers at {named} within {PATIENCE} s: {error}") from error
+        return lambda: nullcontext(client.get_executor(pure=False))
+    if isinstance(executor, Executor):
+        return lambda: nullcontext(executor)
+    if not isinstance(executor, str) and hasattr(executor, "get_executor"):
+        return lambda: nullcontext(executor.get_executor(pure=False))
+    raise InputError(
+        f"executor is {shown(executor)}: valid are 'processes', 'serial', the address of a Dask scheduler such as "
+        "'tcp://host:8786', a distributed.Client, or an executor of concurrent.futures"
+    )
+
+
+class _Serial(Executor):
+    """Runs at once, in this process."""
+
+    def submit[T](self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # the future raises it, as those of other executors do
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[Executor]:
+    """Processes with one thread each, which end when this one does."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent)
+    try:
+        try:
+            pool.submit(os.getpid).result()
+        except BrokenExecutor as error:
+            raise InputError(
+                "no worker process could be started: in a script, make the call below 'if __name__ == \"__main__\":', "
+                "since every worker reads the script; else there may be too little memory (give fewer workers): "
+                f"{error}"
+            ) from error
+        yield pool
+    except BaseException:
+        # on an interrupt nobody waits for what the workers have begun: records are written whole or not at all
+        for process in list((getattr(pool, "_processes", None) or {}).values()):
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def _end_with_parent() -> None:
+    """Let a worker end when the process that started it is killed; an interrupt is for that process alone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if (parent := parent_process()) is not None:
+
+        def watch() -> None:
+            wait_for([parent.sentinel])
+            os._exit(1)
+
+        threading.Thread(target=watch, daemon=True).start()

@@ -88,11 +88,10 @@ def _registry() -> dict[str, _Dataset]:
     return {
         name: _Dataset(
             **file.model_dump(exclude={"licence", "source"}),
+            **family.model_dump(include={"kind", "doi"}),
             licence=file.licence or family.licence,
-            kind=family.kind,
             source=file.source or family.source,
             url=family.url + file.path if file.path else "",
-            doi=family.doi,
         )
         for family in families.values()
         for name, file in family.files.items()
@@ -126,7 +125,7 @@ def list_datasets() -> pd.DataFrame:
 
 
 def dataset_path(name: str) -> Path:
-    """The file of a data set: a local one, or else fetched once and kept.
+    """The whole file of a data set, unchanged: a local one, or else fetched once and kept.
 
     The folder that the environment variable ``BAYESBIAS_DATA`` names is looked in first, then the cache, then, for
     embeddings, the folder of gensim's downloader. What is fetched goes to the cache. The content is compared with the
@@ -136,11 +135,6 @@ def dataset_path(name: str) -> Path:
     ----------
     name
         A name that :func:`list_datasets` shows.
-
-    Returns
-    -------
-    Path
-        The whole file, unchanged.
 
     Examples
     --------
@@ -165,9 +159,13 @@ def dataset_path(name: str) -> Path:
         with quiet(pooch.get_logger()):
             return Path(pooch.retrieve(dataset.url, dataset.hash, fname=dataset.file, path=_cache()))
     except (OSError, ValueError) as error:  # requests' errors are OSErrors, and another hash is a ValueError
-        raise InputError(
-            f"the data set {name} could not be fetched: {_reason(error, dataset.url)}; {dataset.advice(folders)}"
-        ) from error
+        from requests import ConnectionError as NoConnection
+        from requests import Timeout
+
+        reason, host = str(error).partition(". Deleted")[0] or type(error).__name__, urlsplit(dataset.url).hostname
+        reason = f"no connection to {host}" if isinstance(error, NoConnection) else reason
+        reason = f"{host} does not answer" if isinstance(error, Timeout) else reason
+        raise InputError(f"the data set {name} could not be fetched: {reason}; {dataset.advice(folders)}") from error
 
 
 def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
@@ -211,9 +209,9 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
 def _found(name: str) -> _Dataset:
     known = _registry()
     if not isinstance(name, str) or name not in known:
-        kinds = {
-            entry.kind: [key for key, each in known.items() if each.kind == entry.kind] for entry in known.values()
-        }
+        kinds: dict[str, list[str]] = {}
+        for key, entry in known.items():
+            kinds.setdefault(entry.kind, []).append(key)
         valid = "; ".join(f"{kind}: {listed(names, 4)}" for kind, names in kinds.items())
         raise InputError(
             f"there is no data set {shown(name)}: valid are {valid} ('bayesbias datasets' and "
@@ -243,14 +241,3 @@ def _folders() -> list[Path]:
     if not folder.is_dir():
         raise InputError(f"{FOLDER} is {shown(setting)}, and there is no such folder: make it, or unset {FOLDER}")
     return [folder, _cache()]
-
-
-def _reason(error: Exception, url: str) -> str:
-    from requests import ConnectionError as NoConnection
-    from requests import Timeout
-
-    if isinstance(error, Timeout):
-        return f"{urlsplit(url).hostname} does not answer"
-    if isinstance(error, NoConnection):
-        return f"no connection to {urlsplit(url).hostname}"
-    return str(error).partition(". Deleted")[0] or type(error).__name__

@@ -6,9 +6,9 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
@@ -24,7 +24,6 @@ from pydantic import Field
 from scipy.special import stdtr, stdtrit
 
 from bayesbias._checks import flag, whole_number
-from bayesbias._executors import executors, one_thread, workers_asked
 from bayesbias._files import (
     Document,
     from_json,
@@ -41,8 +40,10 @@ from bayesbias._runs import (
     RECORDS,
     Task,
     by_content,
+    executors,
     finished,
     new_record,
+    one_thread,
     plain_json,
     prepare,
     read_plan,
@@ -51,6 +52,7 @@ from bayesbias._runs import (
     resolved,
     run,
     state_of,
+    workers_asked,
     write_record,
 )
 from bayesbias.axes import axis, list_axes
@@ -75,11 +77,9 @@ if TYPE_CHECKING:
 CONTRASTS, FITS = "contrasts.parquet", "fits"  # files and folders of a sweep
 NONE = "none"  # a debiasing method that leaves an embedding as it is
 TURNS = Lock()  # threads of one process make fits in turn: warnings, which become notes, are caught for a whole process
-SEED = "seed"
-SETTINGS = ["embedding", "words", "table", "axis", "debiasing", "model", SEED]
-"""What distinguishes one fit of a sweep from the others."""
+SETTINGS = ["embedding", "words", "table", "axis", "debiasing", "model", "seed"]  # what distinguishes fits of a sweep
+# columns of a contrast: what it is of, and its numbers
 LABELS, FIGURES = ["contrast", "protected_word"], ["mean", "sd", "low", "high", "p_closer"]
-"""Columns of a contrast: what it is of, and its numbers."""
 
 
 class SweepPlan(Document):
@@ -98,12 +98,8 @@ class SweepPlan(Document):
         Each is fitted to each table.
     debiasing
         ``"none"``, the name of a method of :func:`debias`, or a mapping with ``method`` and its options.
-    engine, draws, chains, adjust
-        As :func:`fit` takes them.
-    case
-        As :func:`distance_table` takes it.
-    population
-        As :func:`contrasts` takes it.
+    engine, draws, chains, adjust, case, population
+        As :func:`fit`, :func:`distance_table` and :func:`contrasts` take them.
     save
         Whether each fit is written as NetCDF; contrasts always are.
     """
@@ -167,8 +163,7 @@ class Sweep(Result):
 
     def load(self, name: str) -> xr.DataTree:
         """A fit, by its name in the column ``fit``."""
-        done = set(self.fits.loc[self.fits["status"] == "done", "fit"])
-        done -= set(self.fits.loc[self.fits["axis"].notna(), "fit"])
+        done = set(self.fits.loc[(self.fits["status"] == "done") & self.fits["axis"].isna(), "fit"])
         if not isinstance(name, str) or name not in done or not self._kept:
             reason = "no fit of that name is done" if self._kept else "the plan does not save fits"
             raise InputError(f"{name!r} cannot be loaded: {reason}; names are in the column 'fit' of .fits")
@@ -183,6 +178,8 @@ def sweep(
     retry: bool = False,
 ) -> Sweep:
     """Fit every combination of a plan, into one folder; a sweep that was stopped goes on where it was.
+
+    What goes wrong in a single fit is recorded as its reason, and the sweep goes on.
 
     Parameters
     ----------
@@ -202,16 +199,8 @@ def sweep(
     retry
         Make fits again that failed. By default their reason stays on record.
 
-    Returns
-    -------
-    Sweep
-        ``fits``, ``contrasts``, ``hash``; ``load(name)`` gives a fit.
-
     Raises
     ------
-    InputError
-        A plan with unknown fields, names or files; a folder that holds another plan or other content; a scheduler that
-        does not answer. What goes wrong in a single fit is recorded as its reason, and the sweep goes on.
     OSError
         The disk is full or the folder cannot be written; what is finished stays.
 
@@ -234,12 +223,14 @@ def sweep(
     prepare(folder, checked.model_dump(), tasks, FITS)
     with ExitStack() as stack:
         pools = executors(executor, workers, stack)
-        pending = [task for task in tasks if not finished(folder, task, _file_of(folder, task, checked.save), retry)]
+        saved = {task.name for task in tasks if checked.save and task.settings["axis"] is None}
+        files = {name: folder / FITS / f"{name}.nc" for name in saved}
+        pending = [task for task in tasks if not finished(folder, task, files.get(task.name), retry)]
         for task in pending:  # a record that is there from now on is of this run
             (folder / RECORDS / f"{task.name}.json").unlink(missing_ok=True)
         if pending:
             at_once = {"processes": 2 * workers, "serial": 1} if isinstance(executor, str) else {}
-            run(pending, _run_fit, folder, pools, at_once.get(str(executor), len(pending)))
+            run(pending, _run_fit, folder, pools, at_once.get(str(executor), len(pending)), "fitting")
     return _collected(folder, checked, tasks)
 
 
@@ -290,9 +281,8 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
     twice = [name for name, count in Counter(task.name for task in tasks).items() if count > 1]
     if twice:
         repeated = next(task for task in tasks if task.name == twice[0])
-        raise InputError(
-            f"{where}: one fit is asked for twice (files of the same content count as one): {_settings_text(repeated)}"
-        )
+        settings = ", ".join(f"{key} {value}" for key, value in repeated.settings.items() if value is not None)
+        raise InputError(f"{where}: one fit is asked for twice (files of the same content count as one): {settings}")
     return tasks
 
 
@@ -314,15 +304,6 @@ def _method(method: str | dict[str, Any], base: Path, names: set[str]) -> str | 
     words = {key: each for key, each in method.items() if isinstance(each, str) and each not in names | {name}}
     files = {key: base / home_folder(each) for key, each in words.items()}
     return method | {key: str(file.resolve()) for key, file in files.items() if file.is_file()}
-
-
-def _settings_text(task: Task) -> str:
-    return ", ".join(f"{key} {value}" for key, value in task.settings.items() if value is not None)
-
-
-def _file_of(folder: Path, task: Task, saved: bool) -> Path | None:
-    """The file of a fit; None where none is written."""
-    return folder / FITS / f"{task.name}.nc" if saved and task.settings["axis"] is None else None
 
 
 def _run_fit(task: Task, folder: str) -> str:
@@ -350,10 +331,16 @@ def _run_fit(task: Task, folder: str) -> str:
     record["notes"] = sorted({str(each.message) for each in caught if issubclass(each.category, UserWarning)})
     if post is not None and record["status"] == "done" and task.options["save"]:
         file = Path(folder) / FITS / f"{task.name}.nc"
-        with _no_dask():
+        with ExitStack() as stack:
+            if "dask" in sys.modules:  # each file is written by one worker, which needs no lock over all of them
+                import dask
+
+                stack.enter_context(dask.config.set(scheduler="synchronous"))
             save_fit(post, file)
         record |= {"sha256": state_of(file)[2], "content": _content(post)}
-    record["contrasts"] = _plain_values(rows)
+    # plain values, which JSON keeps to the last bit
+    values = rows.astype(object).to_numpy().tolist()
+    record["contrasts"] = [[None if value is pd.NA else value for value in row] for row in values]
     record["seconds"] = round(time.perf_counter() - begin, 3)
     write_record(Path(folder), record)
     return task.name
@@ -372,30 +359,11 @@ def _content(post: xr.DataTree) -> str:
     return digest.hexdigest()
 
 
-@contextmanager
-def _no_dask() -> Iterator[None]:
-    """Let xarray write within a Dask worker without a lock over all workers: each file is written by one."""
-    if "dask" not in sys.modules:
-        yield
-        return
-    import dask
-
-    with dask.config.set(scheduler="synchronous"):
-        yield
-
-
-def _plain_values(rows: pd.DataFrame) -> list[list[Any]]:
-    """Rows as plain values that JSON keeps to the last bit."""
-    return [[None if value is pd.NA else value for value in row] for row in rows.astype(object).to_numpy().tolist()]
-
-
 def _fitted(task: Task) -> xr.DataTree:
     """The fit of a table that is read, or measured on an embedding."""
     settings, options = task.settings, task.options
     if settings["table"] is None:
-        name = settings["embedding"]
-        kv = _embedding(name, plain_json(settings["debiasing"]), task.files.get(name))
-        table = distance_table(kv, settings["words"], case=options["case"])
+        table = distance_table(_embedding(task), settings["words"], case=options["case"])
     else:
         table = read_distance_table(settings["table"])
     how = {name: options[name] for name in ("engine", "draws", "chains", "adjust")}
@@ -405,10 +373,8 @@ def _fitted(task: Task) -> xr.DataTree:
 def _place_rows(task: Task) -> pd.DataFrame:
     """The places of the protected words of a list on an axis, and their mean."""
     settings, options = task.settings, task.options
-    name = settings["embedding"]
-    kv = _embedding(name, plain_json(settings["debiasing"]), task.files.get(name))
-    words = [word for listed in load_words(settings["words"]).protected.values() for word in listed]
-    placed = axis(kv, settings["axis"], words, adjust=options["adjust"], case=options["case"])
+    words = list(load_words(settings["words"]).group_of)
+    placed = axis(_embedding(task), settings["axis"], words, adjust=options["adjust"], case=options["case"])
     weights = np.vstack([np.full(len(placed.words), 1 / len(placed.words)), np.eye(len(placed.words))])
     mean, population = weights @ placed.places, "pairs" if placed.paired else "oppositions"
     sd = np.sqrt(np.einsum("mj,jk,mk->m", weights, placed.covariance(population), weights))
@@ -427,8 +393,14 @@ def _place_rows(task: Task) -> pd.DataFrame:
     )[LABELS + FIGURES]
 
 
+def _embedding(task: Task) -> KeyedVectors:
+    """The embedding of a task, debiased."""
+    name = task.settings["embedding"]
+    return _loaded(name, plain_json(task.settings["debiasing"]), task.files.get(name))
+
+
 @lru_cache(1)
-def _embedding(name: str, debiasing: str, state: tuple[int, int, str] | None) -> KeyedVectors:
+def _loaded(name: str, debiasing: str, state: tuple[int, int, str] | None) -> KeyedVectors:
     """An embedding, debiased; the last one stays loaded, until its file has another ``state``."""
     kv = load_embedding(name)
     method = from_json(debiasing)
@@ -461,12 +433,12 @@ def _collected(folder: Path, plan: SweepPlan, tasks: Sequence[Task]) -> Sweep:
         settings = {
             key: plain_json(value) if isinstance(value, dict) else value for key, value in task.settings.items()
         }
-        details = {"faults": "; ".join(record["faults"]), "notes": "; ".join(record["notes"])}
-        details["seconds"] = record["seconds"]
-        fits.append({"fit": task.name, **settings, "status": record["status"], "reason": record["reason"], **details})
+        said = {name: "; ".join(record[name]) for name in ("faults", "notes")}
+        details = {"status": record["status"], "reason": record["reason"], **said, "seconds": record["seconds"]}
+        fits.append({"fit": task.name, **settings, **details})
         rows += [[task.name, *settings.values(), *row] for row in record["contrasts"]]
     table = pd.DataFrame(rows, columns=["fit", *SETTINGS, *LABELS, *FIGURES])
-    text = [name for name in table if name not in {SEED, *FIGURES}]
+    text = [name for name in table if name not in {"seed", *FIGURES}]
     table = table.astype(dict.fromkeys(text, "string") | dict.fromkeys(FIGURES, "float64"))
     with whole_file(folder / CONTRASTS) as temporary:
         table.to_parquet(temporary, index=False)

@@ -10,7 +10,7 @@ from functools import cache
 from html import escape
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from unicodedata import normalize
 
 from pydantic import BeforeValidator, Field
@@ -37,8 +37,8 @@ WHOLE = "whole list"  # what the first row of a table of contrasts is called
 CONTROLS = ("neutral", "human")  # the control lists that are bundled; word lists may name others
 LISTS = ("protected", "stereotypes", "controls")
 RESERVED = ("kind", "name", "description", "source", "doi", "language", "provenance", "controls")
+# who made a list of another language: speakers checked it, people translated it, or a program did
 PROVENANCES = ("validated", "translated", "machine")
-"""Who made a list of another language: speakers checked it, people translated it, or a program did."""
 TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 MASCULINE_AND_FEMININE = (
     "am ar be bg bs ca cs cy de el es fr ga gd gl gu he hi hr is it kmr kn ks ku lt lv mk mr mt pa pl ps pt ro ru "
@@ -117,17 +117,17 @@ class WordLists:
             if part == "protected":
                 repeats |= {word: count for word, count in Counter(chain(*lists.values())).items() if count > 1}
             object.__setattr__(self, part, {name: tuple(dict.fromkeys(words)) for name, words in lists.items()})
-        object.__setattr__(self, "repeats", repeats)
         object.__setattr__(self, "forms", {name: forms for name, forms in known.items() if len(forms) > 1})
         _check_controls(self)
         _check_groups(self)
         language_tag(self.language)
         by_name_or_none(self.provenance, PROVENANCES, "provenance")
-        object.__setattr__(self, "labels", dict(self.labels))
-        object.__setattr__(self, "factors", checked_factors(self.factors, self.protected))
-        object.__setattr__(self, "grammar", {kind: tuple(w) for kind, w in checked_grammar(self.grammar).items()})
+        factors, grammar = checked_factors(self.factors, self.protected), checked_grammar(self.grammar)
         attributes = {word for _, part in self.by_kind[1:] for words in part.values() for word in words}
-        object.__setattr__(self, "sources", checked_sources(self.sources, attributes))
+        sources = checked_sources(self.sources, attributes)
+        whole = {"repeats": repeats, "labels": dict(self.labels), "factors": factors, "grammar": grammar}
+        for name, value in {**whole, "sources": sources}.items():
+            object.__setattr__(self, name, value)
 
     @property
     def by_kind(self) -> tuple[tuple[str, Mapping[str, Sequence[str]]], ...]:
@@ -155,14 +155,18 @@ class WordLists:
             raise InputError(f"{what} takes single words, and {name!r} has {len(forms)} forms: choose one form of each")
 
     def _repr_html_(self) -> str:
-        rows = [(kind, name, words) for kind, part in self.by_kind for name, words in part.items()]
-        body = "".join(
-            f"<tr><td>{kind}</td><td>{escape(name)}</td><td>{len(words)}</td>"
-            f"<td style='text-align:left'>{escape(', '.join(words[:12]))}{' …' if len(words) > 12 else ''}</td></tr>"
-            for kind, name, words in rows
-        )
-        head = "<tr><th>kind</th><th>list</th><th>words</th><th></th></tr>"
-        return f"<b>{escape(self.name)}</b>: {escape(self.description)}<table>{head}{body}</table>"
+        return f"<b>{escape(self.name)}</b>: {escape(self.description)}{html_of(self.by_kind, 'list')}"
+
+
+def html_of(by_kind: Iterable[tuple[str, Mapping[str, Sequence[str]]]], called: str) -> str:
+    """Lists of each kind, with their first words, as a table for a notebook."""
+    rows = "".join(
+        f"<tr><td>{kind}</td><td>{escape(name)}</td><td>{len(words)}</td>"
+        f"<td style='text-align:left'>{escape(', '.join(words[:12]))}{' …' if len(words) > 12 else ''}</td></tr>"
+        for kind, part in by_kind
+        for name, words in part.items()
+    )
+    return f"<table><tr><th>kind</th><th>{called}</th><th>words</th><th></th></tr>{rows}</table>"
 
 
 @dataclass(frozen=True)
@@ -182,11 +186,7 @@ class WordList(Sequence[str]):
     def __len__(self) -> int:
         return len(self.words)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+    def __getitem__(self, index: Any) -> Any:
         return self.words[index]
 
 
@@ -207,11 +207,7 @@ class PairList(Sequence[tuple[str, str]]):
     def __len__(self) -> int:
         return len(self.pairs)
 
-    @overload
-    def __getitem__(self, index: int) -> tuple[str, str]: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[tuple[str, str], ...]: ...
-    def __getitem__(self, index: int | slice) -> tuple[str, str] | tuple[tuple[str, str], ...]:
+    def __getitem__(self, index: Any) -> Any:
         return self.pairs[index]
 
 
@@ -241,12 +237,11 @@ def counterparts(first: str, names: Iterable[str]) -> list[str]:
 
 def can_be_control(name: object) -> bool:
     """Whether a control list may have a name: contrasts are written a - b, and stereotypes are one class of words."""
-    taken = (*STEREOTYPES, "stereotype")
-    return is_printable(name) and " - " not in name and name not in taken
+    return is_printable(name) and " - " not in name and name not in (*STEREOTYPES, "stereotype")
 
 
+# the connections that a table may hold, in words
 VALID = f"{', '.join(CONNECTIONS)}, and each control list, which is the attribute_class of its rows too"
-"""The connections that a table may hold, in words."""
 
 
 def unknown_connections(table: pd.DataFrame) -> list[str]:
@@ -288,12 +283,11 @@ def subtag(language: str | None) -> str:
     return (language or "").partition("-")[0].lower()
 
 
+# countable nouns, mass nouns, plurals, adjectives, names of people and places, cases of pronouns, verbs' base forms
 PARTS_OF_SPEECH = ("noun", "mass", "plural", "adjective", "person", "subject", "object", "possessive", "verb")
-"""Countable nouns, mass nouns, plurals, adjectives, names of people and places, the three cases of pronouns, and verbs
-in their base form."""
 
 
-def checked_grammar(grammar: Any) -> Mapping[str, Sequence[str]]:
+def checked_grammar(grammar: Any) -> dict[str, tuple[str, ...]]:
     """Part of speech to words."""
     if not isinstance(grammar, Mapping):
         raise InputError(f"grammar is {shown(grammar)}: give a mapping of parts of speech to words")
@@ -302,7 +296,7 @@ def checked_grammar(grammar: Any) -> Mapping[str, Sequence[str]]:
             raise InputError(f"grammar has the part of speech {kind!r}: valid are {', '.join(PARTS_OF_SPEECH)}")
         if isinstance(words, str) or not all(isinstance(word, str) for word in words):
             raise InputError(f"grammar gives {shown(words)} as {kind}: give a list of words")
-    return grammar
+    return {kind: tuple(words) for kind, words in grammar.items()}
 
 
 def checked_factors(factors: Any, groups: Iterable[str]) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -315,7 +309,7 @@ def checked_factors(factors: Any, groups: Iterable[str]) -> dict[str, dict[str, 
     known = {}
     for factor, levels in factors.items():
         known[str(factor)] = {str(level): tuple(several(members)) for level, members in levels.items()}
-        members = [name for names_ in known[str(factor)].values() for name in names_]
+        members = chain(*known[str(factor)].values())
         if len(levels) < 2 or sorted(map(str, members)) != sorted(names):
             raise InputError(
                 f"the factor {factor!r} has the levels {shown(dict(levels))}: give two levels or more that divide the "
@@ -632,7 +626,7 @@ def _check_groups(lists: WordLists) -> None:
             raise InputError(f"a group cannot be named {group!r}: that is the name of a control list")
     seen: dict[str, str] = {}
     for group, words in lists.protected.items():
-        for form in (form for word in words for form in lists.forms.get(word, (word,))):
+        for form in chain(*(lists.forms.get(word, (word,)) for word in words)):
             if seen.setdefault(form, group) != group:
                 raise InputError(f"the protected word {form!r} is in two groups, {seen[form]!r} and {group!r}")
 

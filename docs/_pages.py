@@ -49,11 +49,11 @@ AREAS = {
     "variance-components": ("Reliability: variance components", "reliability.components reliability.regression"),
     "stability": ("Stability", "stability"),
     "training": ("Training small embeddings", "embeddings.trainer"),
-    "plots": ("Figures of fits and tables", "plots plots.fits plots.tables"),
+    "plots": ("Figures of fits and tables", "plots plots.fits"),
     "plots-embeddings": ("Figures of several embeddings", "plots.embeddings"),
-    "plots-axes": ("Figures of axes and metrics", "plots.axes plots.metrics"),
-    "plots-studies": ("Figures of reliability and stability", "plots.reliability plots.stability"),
-    "reporting": ("Reports and citations", "reporting references latex"),
+    "plots-axes": ("Figures of words, axes and metrics", "plots.words plots.metrics"),
+    "plots-studies": ("Figures of reliability and stability", "plots.reliability"),
+    "reporting": ("Reports and citations", "reporting papers"),
     "errors": ("Errors", "errors"),
 }
 """Pages of the API reference: title, and the modules whose names they document unless another page names a part."""

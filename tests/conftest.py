@@ -223,7 +223,7 @@ def blank_pictures():
     @contextmanager
     def blank():
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("bayesbias._page.Picture.figure", property(lambda picture: Figure(figsize=(2, 1))))
+            patch.setattr("bayesbias._results.Picture.figure", property(lambda picture: Figure(figsize=(2, 1))))
             yield
 
     return blank

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 import bayesbias as bb
-from bayesbias.cli import names
 from bayesbias.cli.app import HEADINGS
-from bayesbias.cli.options import COMMANDS, documented_parameters, source_of
+from bayesbias.cli.options import COMMANDS, bundled, documented_parameters, source_of
 
 BAYESBIAS = Path(sys.executable).with_name("bayesbias")
 
@@ -167,15 +166,15 @@ def test_the_shell_completes_commands_and_bundled_names():
 
 
 def test_completion_offers_every_bundled_name():
-    assert set(names.word_lists("")) == set(bb.list_words()["name"])
-    assert set(names.axes("")) == set(bb.list_axes()["name"])
-    assert set(names.queries("")) == set(bb.list_queries()["name"])
-    assert set(names.models("")) == {"auto", *bb.list_models()["name"]}
-    assert set(names.embeddings("")) == set(bb.list_embeddings()["name"])
-    assert set(names.metrics("")) == set(bb.list_metrics()["name"])
-    assert set(names.datasets("")) == set(bb.datasets.list_datasets()["name"])
-    assert names.word_lists("weathub/de/weat7") == ["weathub/de/weat7"]
-    assert names.metrics("zz") == []
+    assert set(bundled("word lists")("")) == set(bb.list_words()["name"])
+    assert set(bundled("axes")("")) == set(bb.list_axes()["name"])
+    assert set(bundled("queries")("")) == set(bb.list_queries()["name"])
+    assert set(bundled("models")("")) == {"auto", *bb.list_models()["name"]}
+    assert set(bundled("embeddings")("")) == set(bb.list_embeddings()["name"])
+    assert set(bundled("metrics")("")) == set(bb.list_metrics()["name"])
+    assert set(bundled("datasets")("")) == set(bb.datasets.list_datasets()["name"])
+    assert bundled("word lists")("weathub/de/weat7") == ["weathub/de/weat7"]
+    assert bundled("metrics")("zz") == []
 
 
 SOURCES = [tuple(place.split(":")) for place in sorted({place for one in COMMANDS.values() for place in one.of})]

@@ -250,7 +250,7 @@ class TestLeace:
     def test_the_map_is_that_of_the_published_program(self, oracle):
         vectors, labels, program = oracle
         means = np.stack([vectors[labels == group].mean(axis=0) for group in np.unique(labels)])
-        centre, left, right = debiasing.leace.erased(np.cov(vectors.T), vectors.mean(axis=0), means)
+        centre, left, right = debiasing.methods.erased(np.cov(vectors.T), vectors.mean(axis=0), means)
         after = vectors - (vectors - centre) @ right.T @ left
         np.testing.assert_allclose(after, program, atol=1e-11)
         assert len(right) == len(means) - 1
@@ -276,7 +276,7 @@ class TestLeace:
         """P + E (I - D D^+) erases too; the mean square of a map's change is tr((P - I) S (P - I)')."""
         vectors, labels, _ = oracle
         covariance, means = np.cov(vectors.T), np.stack([vectors[labels == g].mean(axis=0) for g in np.unique(labels)])
-        _, left, right = debiasing.leace.erased(covariance, vectors.mean(axis=0), means)
+        _, left, right = debiasing.methods.erased(covariance, vectors.mean(axis=0), means)
         identity = np.eye(len(covariance))
         erasing, apart = identity - left.T @ right, (means - means.mean(axis=0)).T
         rng = np.random.default_rng(0)

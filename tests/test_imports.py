@@ -13,10 +13,8 @@ import bayesbias as bb
 PACKAGE = Path(bb.__file__).parent
 LAYERS = (
     ("errors", "_core", "_progress", "_paths", "_phrases"),
-    ("_page",),
     ("_results",),
     ("_files", "_checks"),
-    ("_executors",),
     ("_runs",),
     ("words",),
     ("embeddings",),
@@ -27,7 +25,7 @@ LAYERS = (
     ("calibration", "axes"),
     ("comparison",),
     ("silhouettes", "reliability", "stability", "second_stage"),
-    ("plots", "latex", "references"),
+    ("plots", "papers"),
     ("reporting",),
     ("sweeps", "multiverses"),
     ("cli",),

@@ -6,7 +6,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.debiasing.registry import METHODS
-from bayesbias.references import references
+from bayesbias.papers import references
 
 APPROACH = "10.1162/coli_a_00507"
 CALISKAN = "10.1126/science.aal4230"

@@ -413,7 +413,7 @@ def test_other_folders_executors_and_schedulers_are_refused(plan, tmp_path, monk
         bb.sweep(plan, tmp_path / "other")
     with pytest.raises(bb.InputError, match="executor is 'threads'"):
         bb.sweep(plan, tmp_path / "out", "threads")
-    monkeypatch.setattr("bayesbias._executors.PATIENCE", 1)
+    monkeypatch.setattr("bayesbias._runs.PATIENCE", 1)
     if find_spec("distributed") is None:
         with pytest.raises(bb.InputError, match=r"needs the extra: pip install 'bayesbias\[distributed\]'"):
             bb.sweep(plan, tmp_path / "out", "tcp://127.0.0.1:9")

@@ -16,10 +16,9 @@ from bayesbias._checks import one_of, probability, whole_number
 from bayesbias._core.offsets import TYPICAL, Field, MeanOffset, covariances, field_of, mean_offset, signal
 from bayesbias._core.related import root_of
 from bayesbias._core.vectors import FloatArray
-from bayesbias._executors import one_thread
-from bayesbias._page import Page, Picture, Section, table_of, unsaid
 from bayesbias._phrases import ends_of, excludes_zero, negatives, percent, share, signed
-from bayesbias._results import Cited, Result, drawing
+from bayesbias._results import Cited, Page, Picture, Result, Section, drawing, table_of, unsaid
+from bayesbias._runs import one_thread
 from bayesbias.axes.places import POPULATIONS, Axis
 from bayesbias.axes.poles import refuse_templates, sample_beside
 from bayesbias.checks.summaries import PROB, describe

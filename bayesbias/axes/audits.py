@@ -17,12 +17,11 @@ from bayesbias._checks import finite_number, flag, probability, whole_number
 from bayesbias._core.mixtures import false_sign_rates, s_values
 from bayesbias._core.offsets import Field, MeanOffset, Signal, Strata, field_of, mean_offset, signal
 from bayesbias._core.vectors import FloatArray, unit_rows
-from bayesbias._executors import one_thread
 from bayesbias._files import check_target, whole_file
-from bayesbias._page import Page, Picture, Section, Table, table_of, unsaid
 from bayesbias._phrases import negatives, percent, signed
 from bayesbias._progress import progress
-from bayesbias._results import Cited, Result, drawing
+from bayesbias._results import Cited, Page, Picture, Result, Section, Table, drawing, table_of, unsaid
+from bayesbias._runs import one_thread
 from bayesbias.axes.places import Axis
 from bayesbias.axes.poles import LISTS, find_poles, list_axes, poles_of, refuse_templates, sample_beside
 from bayesbias.checks.summaries import PROB

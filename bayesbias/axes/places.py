@@ -16,10 +16,9 @@ from scipy.special import stdtr, stdtrit
 from bayesbias._checks import by_name_or_none, flag, one_of, probability, whole_number
 from bayesbias._core.offsets import Field, MeanOffset, field_of, mean_offset
 from bayesbias._core.vectors import FloatArray, unit_rows
-from bayesbias._executors import one_thread
-from bayesbias._page import Page, Picture, Section, table_of, unsaid
 from bayesbias._phrases import percent, signed
-from bayesbias._results import Cited, Result, drawing
+from bayesbias._results import Cited, Page, Picture, Result, Section, drawing, table_of, unsaid
+from bayesbias._runs import one_thread
 from bayesbias.axes.poles import (
     Base,
     FoundPoles,

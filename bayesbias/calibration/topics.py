@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from bayesbias._checks import one_of, probability, whole_number
 from bayesbias._core.random_lists import Units, Wanted, by_list, draw_alike, draw_any, list_means
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows, unit_single
-from bayesbias._executors import one_thread
-from bayesbias._page import Section, whole_table
 from bayesbias._progress import progress
-from bayesbias._results import Cited, Result
+from bayesbias._results import Cited, Result, Section, whole_table
+from bayesbias._runs import one_thread
 from bayesbias.calibration.null_models import as_far, with_attributes, words_of
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances import distance_table

@@ -14,9 +14,8 @@ import xarray as xr
 
 from bayesbias._core.related import list_correlations
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._page import Section, whole_table
 from bayesbias._phrases import signed
-from bayesbias._results import Result
+from bayesbias._results import Result, Section, whole_table
 from bayesbias.checks.summaries import PROB, cluster_interval_of
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.distances import Distances

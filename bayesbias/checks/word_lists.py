@@ -12,8 +12,7 @@ from unicodedata import combining, normalize
 import numpy as np
 import pandas as pd
 
-from bayesbias._page import Section, whole_table
-from bayesbias._results import Cited, Result
+from bayesbias._results import Cited, Result, Section, whole_table
 from bayesbias.checks.confounds import Balance, balance
 from bayesbias.distances import distance_table, relatedness
 from bayesbias.distances.storage import entries_of

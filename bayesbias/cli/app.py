@@ -11,14 +11,15 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import bayesbias as bb
-from bayesbias.cli import many, measures, names  # noqa: F401  # they name their commands
-from bayesbias.cli.options import COMMANDS, FRESH, Given, Option, command
+from bayesbias.cli import many, measures  # noqa: F401  # they name their commands
+from bayesbias.cli.options import COMMANDS, FRESH, Given, Option, bundled, command
 from bayesbias.cli.screen import say, show, working
 from bayesbias.errors import InputError
 
@@ -34,14 +35,6 @@ HEADINGS = {
     "Debiasing, and many embeddings": ("debias", "compare", "pool", "trend", "multiverse", "sweep"),
     "What is bundled or known": ("lists", "models", "queries", "datasets"),
 }
-
-
-class Completion(NamedTuple):
-    """What a shell is offered."""
-
-    value: str
-    help: str
-    type: str = "plain"
 
 
 class Made(Mapping[str, Any]):
@@ -82,7 +75,8 @@ class Grouped(TyperGroup):
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Names that begin so, and their summaries; none of them is made for that."""
-        begun = [Completion(name, COMMANDS[name].summary) for name in self.commands if name.startswith(incomplete)]
+        names = [name for name in self.commands if name.startswith(incomplete)]
+        begun = [SimpleNamespace(value=name, help=COMMANDS[name].summary, type="plain") for name in names]
         return begun or super(TyperGroup, self).shell_complete(ctx, incomplete)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -264,7 +258,7 @@ def check_words(given: Given) -> None:
 @command(
     "",
     "name",
-    name=Option("Fetch this one, and show where its file is.", default=None, names=(), complete=names.datasets),
+    name=Option("Fetch this one, and show where its file is.", default=None, names=(), complete=bundled("datasets")),
 )
 def datasets(given: Given) -> None:
     """Data sets that are known by name, with their licences, or the file of one of them."""

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import bayesbias as bb
-from bayesbias.cli import names
-from bayesbias.cli.options import FRESH, MEASURED, SOURCES, TABLE, Given, Option, command, written
+from bayesbias.cli.options import FRESH, MEASURED, SOURCES, TABLE, Given, Option, bundled, command, written
 from bayesbias.cli.reading import centre_of, csv_table, extra_options, measured, named_values, vectors, words_or_list
-from bayesbias.cli.screen import Made, check_target, say, show, show_coverage, working
+from bayesbias.cli.screen import Made, say, show, show_coverage, working
 from bayesbias.errors import InputError, many
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from bayesbias.comparison import Comparison, SideEffects
 
 MOST = 20  # words of an audit that the screen shows
-PAIRS = Option("A bundled axis or list of pairs, or a TOML file of pairs.", str, complete=names.axes)
+PAIRS = Option("A bundled axis or list of pairs, or a TOML file of pairs.", str, complete=bundled("axes"))
 CHOSEN = Option(
     "Words with commas between, or a bundled list or a TOML file of words; by default the vocabulary.",
     str,
@@ -216,7 +215,7 @@ def intersections(given: Given) -> Any:
     groups=Option(
         "A bundled axis ('bayesbias lists'), or a word list whose protected words are the groups; or a TOML file.",
         names=("--groups",),
-        complete=names.axes_and_lists,
+        complete=bundled("axes", "word lists"),
     ),
     out=written("an audit", ".parquet", said="audit"),
 )
@@ -289,9 +288,10 @@ BY_LIST = ("definitional", "sets", "groups", "subspace", "equalize", "neutralize
 )
 def debias(given: Given) -> None:
     """A debiased copy of an embedding. Options of the method follow as --name value, such as --components 2."""
-    from bayesbias._files import home_folder
+    from bayesbias._files import check_target, home_folder
     from bayesbias.debiasing.registry import find_method
     from bayesbias.embeddings.formats import SUFFIXES
+    from bayesbias.words import PairList
 
     check_target(given.out, SUFFIXES, "an embedding")
     source = home_folder(given.embedding)
@@ -307,7 +307,10 @@ def debias(given: Given) -> None:
     if given.equalize is not None:
         options["equalize"] = list(_pairs(given.equalize))
     if given.ignore is not None:
-        options["ignore"] = list(_words(given.ignore))
+        ignored = bb.load_list(given.ignore)
+        if isinstance(ignored, PairList):
+            raise InputError(f"{given.ignore} is a list of pairs: a list of words is needed")
+        options["ignore"] = list(ignored)
     kv = bb.load_embedding(given.embedding, trust_pickle=given.trust_pickle)
     with working("debiasing"):
         after = bb.debias(kv, given.method, **options)
@@ -387,31 +390,23 @@ def _show_coverages(tables: dict[str, pd.DataFrame]) -> None:
 
 
 def _similarities(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
     from bayesbias._files import home_folder
 
     file = home_folder(path)
     if not file.is_file():
         raise InputError(f"there is no file {file}")
     table = csv_table(path, keep_default_na=False)
-    if len(table.columns) == 3 and _is_number(table.columns[2]):
+    if len(table.columns) == 3 and not pd.isna(pd.to_numeric(table.columns[2], errors="coerce")):
         raise InputError(f"{path} begins with a pair, {', '.join(table.columns)}: put a header above it")
     if len(table.columns) != 3:
         raise InputError(f"{path} has {len(table.columns)} columns: three are needed, word, word and similarity")
     return table
 
 
-def _is_number(text: object) -> bool:
-    try:
-        float(str(text))
-    except ValueError:
-        return False
-    return True
-
-
 def _defining(taken: Collection[str], pairs: str | None, words: str | None) -> dict[str, Any]:
     """The option of a method that holds its defining sets, or groups; none for a method that takes none of them."""
-    from bayesbias.words import load_words
-
     option = next((name for name in ("groups", "sets", "definitional") if name in taken), None)
     if option is None and pairs is None and words is None:
         return {}
@@ -423,7 +418,7 @@ def _defining(taken: Collection[str], pairs: str | None, words: str | None) -> d
         sets = list(_pairs(pairs))
         groups = {"first": [pair[0] for pair in sets], "second": [pair[1] for pair in sets]}
     else:
-        lists = load_words(str(words))
+        lists = bb.load_words(str(words))
         lists.single_forms("debiasing")
         groups = {name: list(listed) for name, listed in lists.protected.items()}
         if len({len(listed) for listed in groups.values()}) > 1 and option != "groups":
@@ -434,18 +429,9 @@ def _defining(taken: Collection[str], pairs: str | None, words: str | None) -> d
 
 
 def _pairs(name: str) -> tuple[tuple[str, str], ...]:
-    from bayesbias.words import PairList, load_list
+    from bayesbias.words import PairList
 
-    listed = load_list(name)
+    listed = bb.load_list(name)
     if not isinstance(listed, PairList):
         raise InputError(f"{name} is a list of words: pairs are needed, such as gender_pairs")
     return listed.pairs
-
-
-def _words(name: str) -> tuple[str, ...]:
-    from bayesbias.words import PairList, load_list
-
-    listed = load_list(name)
-    if isinstance(listed, PairList):
-        raise InputError(f"{name} is a list of pairs: a list of words is needed")
-    return tuple(listed)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
-from bayesbias.cli import names, reading
-from bayesbias.cli.options import FRESH, NUMBERS, PICTURE, SOURCES, WORDS, Given, Option, command, written
+from bayesbias.cli import reading
+from bayesbias.cli.options import FRESH, NUMBERS, PICTURE, SOURCES, WORDS, Given, Option, bundled, command, written
 from bayesbias.cli.reading import csv_table, extra_options, names_of, short_names
 from bayesbias.cli.reading import embeddings as load_embeddings
 from bayesbias.cli.screen import (
@@ -156,7 +156,7 @@ def report(given: Given) -> None:
 @command(
     "calibration.simulation:null_false_positive_rate",
     "table model=models replicates source seed out",
-    model=Option("A model to try; may be given several times.", complete=names.models),
+    model=Option("A model to try; may be given several times.", complete=bundled("models")),
     replicates=Option("How many random word lists to draw.", default=100, min=10),
     out=written("a table of rates", ".csv", said="rates"),
 )
@@ -405,7 +405,7 @@ def reliability(given: Given) -> Any:
     seeds=Option("How many seeds to train each with.", default=2, min=1),
     models=Option("Folder that keeps what was trained, to go on from.", Path, None),
     words=Option("Words that should be neutral: a list.", list[str], None),
-    query=Option("Measure every metric and the contrast on this query too.", default=None, complete=names.queries),
+    query=Option("Measure every metric and the contrast on this query too.", default=None, complete=bundled("queries")),
     draws=Option("Bootstrap draws of pairs and words.", min=2),
     out=NUMBERS,
     measures=Option("With --query: also write every measure as .csv.", default=None).over(

@@ -6,7 +6,8 @@ import ast
 import importlib
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,8 @@ from typing import Annotated, Any
 import typer
 
 import bayesbias as bb
-from bayesbias.cli import names, reading
+from bayesbias._paths import shipped
+from bayesbias.cli import reading
 
 UNSET: Any = inspect.Parameter.empty
 MORE = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -65,13 +67,49 @@ def written(noun: str, *suffixes: str, said: str = "") -> Option:
     return Option(about, Path, None if said else UNSET, target=Target(suffixes, noun, said))
 
 
+# names of metrics; repeated here, since their definitions load slowly
+METRICS = (
+    *("weat", "weat_effect_size", "rnd", "rnsb", "mac", "ect", "ripa", "direct_bias", "db_wa", "nbm", "same"),
+    *("semaxis", "wefat", "seat", "ceat"),
+)
+
+
+def _stems(folder: str, pattern: str) -> list[str]:
+    place = shipped("data") / folder
+    return [path.relative_to(place).with_suffix("").as_posix() for path in place.glob(pattern)]
+
+
+def _content(file: str) -> dict[str, Any]:
+    return tomllib.loads((shipped("data") / file).read_text(encoding="utf-8"))
+
+
+# kind of thing to its names, read from files and their names, since what loads them loads slowly
+BUNDLED: dict[str, Callable[[], Iterable[str]]] = {
+    "word lists": lambda: _stems("words", "**/*.toml"),
+    "axes": lambda: [*_content("axes.toml")["axes"], "gender_pairs"],  # the bundled list of pairs that is an axis
+    "queries": lambda: _stems("queries", "*.toml"),
+    "models": lambda: ["auto", *(path.stem for path in shipped("models").glob("*.toml"))],
+    "embeddings": lambda: _content("manifest.toml"),
+    "datasets": lambda: [name for family in _content("datasets.toml").values() for name in family["files"]],
+    "metrics": lambda: METRICS,
+}
+
+
+def bundled(*kinds: str) -> Callable[[str], list[str]]:
+    """What completes the names of some kinds in the shell."""
+
+    def complete(incomplete: str) -> list[str]:
+        return sorted({name for kind in kinds for name in BUNDLED[kind]() if name.startswith(incomplete)})
+
+    return complete
+
+
 PICTURE = written("a figure", ".png", said="figure")
 TABLE = written("a table", ".csv", said="table")
 NUMBERS = written("a table", ".csv", said="{rows}")
 FRESH = Option("Seed of the draws; a fresh one if not given.", int, None)
-SEVERAL = Option(type=list[str], default=None)
-WORDS = Option("A bundled word list or the path of a TOML file.", complete=names.word_lists)
-EMBEDDING = Option("A bundled name or the path of an embedding file.", complete=names.embeddings)
+WORDS = Option("A bundled word list or the path of a TOML file.", complete=bundled("word lists"))
+EMBEDDING = Option("A bundled name or the path of an embedding file.", complete=bundled("embeddings"))
 FILE = Option("A distance table, .csv or .parquet.", Path)
 TABLES = Option("Bundled names, embedding files, or distance tables (.csv, .parquet).", list[str]).over(EMBEDDING)
 MEASURED = Option("A bundled word list or a TOML file, to measure embeddings with.", default=None)
@@ -90,11 +128,15 @@ OPTIONS = {  # kind of parameter to how the command line takes it
     "post": Option("A fit, .nc.", Path, load=lambda path, _: bb.load_fit(path)),
     "words_or_table": Option("A distance table, a bundled word list or a TOML file.", load=reading.table_or_name),
     # words, metrics and models by name
-    "asked": Option("A bundled query or a TOML file; several times for several.", complete=names.queries).over(SEVERAL),
-    "lists": Option("Word lists as a query: groups and their stereotypes.", complete=names.word_lists).over(SEVERAL),
-    "metric": Option("A metric instead of the contrasts.", complete=names.metrics),
-    "metrics": Option("A metric; several times for several.", list[str], complete=names.metrics),
-    "model": Option("A model that 'bayesbias models' shows, a TOML file, or auto.", complete=names.models),
+    "asked": Option(
+        "A bundled query or a TOML file; several times for several.", list[str], None, complete=bundled("queries")
+    ),
+    "lists": Option(
+        "Word lists as a query: groups and their stereotypes.", list[str], None, complete=bundled("word lists")
+    ),
+    "metric": Option("A metric instead of the contrasts.", complete=bundled("metrics")),
+    "metrics": Option("A metric; several times for several.", list[str], complete=bundled("metrics")),
+    "model": Option("A model that 'bayesbias models' shows, a TOML file, or auto.", complete=bundled("models")),
     "pairs": Option("Pairs: a bundled list ('bayesbias lists') or a TOML file."),
     "first": Option("associated, different or a control list.", default="associated"),
     "second": Option("By default different, else the first control list."),
@@ -190,7 +232,8 @@ class Command:
 
     def run(self, options: Mapping[str, Option], given: Mapping[str, Any], more: list[str]) -> None:
         """Check and read the arguments, run the body, and write what is asked for."""
-        from bayesbias.cli.screen import check_target, write
+        from bayesbias._files import check_target
+        from bayesbias.cli.screen import write
 
         passed = [(name, option) for name, option in options.items() if given[name] is not None]
         targets = [(given[name], option.target) for name, option in passed if option.target is not None]

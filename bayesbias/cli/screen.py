@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
@@ -121,13 +121,6 @@ class Made:
     table: pd.DataFrame | None = None
     figure: Callable[[], Figure] | None = None
     beside: Mapping[str, Any] = field(default_factory=dict)
-
-
-def check_target(path: str | Path, suffixes: Collection[str], what: str) -> None:
-    """Refuse to begin where a file could not be written; what does this loads only now, since help needs none of it."""
-    from bayesbias import _files
-
-    _files.check_target(path, tuple(suffixes), what)
 
 
 def write(result: Any, targets: Iterable[tuple[Path, Target]], prob: float | None = None) -> None:

@@ -9,9 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, table_of, unsaid
 from bayesbias._phrases import FINE, MINUS, difference, excludes_zero, figure, percent, share, signed
-from bayesbias._results import Result, drawing
+from bayesbias._results import (
+    Block,
+    Code,
+    Items,
+    Page,
+    Picture,
+    Result,
+    Section,
+    Table,
+    drawing,
+    filled,
+    table_of,
+    unsaid,
+)
 from bayesbias.comparison.associations import ONE_GROUP, POPULATIONS, RAW, decomposition_sentence, group_means
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.models.functionals import figures

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import finite_number, flag, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray
-from bayesbias._page import Page, Section
 from bayesbias._phrases import MINUS
-from bayesbias._results import Result
+from bayesbias._results import Page, Result, Section
 from bayesbias.checks.summaries import PROB, contrasted, flat_draws
 from bayesbias.comparison.associations import (
     PARTS_OF_WORD,

@@ -14,10 +14,10 @@ from bayesbias._checks import one_of, probability, whole_number, whole_numbers
 from bayesbias._core.random_lists import draw_any
 from bayesbias._core.resampling import ends, mean_interval, resampled_rows, share_interval, spearman
 from bayesbias._core.vectors import IntArray, cosine_distances, mean_unit, nearest_rows, unit_rows, unit_single
-from bayesbias._executors import one_thread
 from bayesbias._phrases import ends_of, signed
 from bayesbias._progress import progress
 from bayesbias._results import Result
+from bayesbias._runs import one_thread
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison.changes import compare
 from bayesbias.comparison.comparison import Comparison

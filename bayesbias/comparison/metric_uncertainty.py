@@ -25,6 +25,7 @@ from bayesbias.embeddings import Case, Embedding, Twins, find_words
 from bayesbias.embeddings.lookup import alike_in_some
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
+from bayesbias.metrics.base import Lookup, every_word
 from bayesbias.metrics.batch import (
     AnyMetric,
     AnyQuery,
@@ -37,7 +38,6 @@ from bayesbias.metrics.batch import (
     untested,
 )
 from bayesbias.metrics.catalogue import find_metric
-from bayesbias.metrics.queries import Lookup, every_word
 from bayesbias.models.fits import fit
 from bayesbias.words import CONTROLS, OTHER, OWN, WordLists
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-
 BLOCK = 20_000  # vectors that are changed together
 
 Words = tuple[str, ...]
@@ -113,12 +112,12 @@ def _complete_sets(
     """Sets of which the embedding holds every word, and sentences on the others."""
     every = _as_sets(sets, name, least)
     present = find_words(vocabulary.kv, list(dict.fromkeys(word for words in every for word in words))).keys
-    whole = tuple(words for words in every if all(word in present for word in words))
+    lacking = {words: [word for word in words if word not in present] for words in every}
+    whole = tuple(words for words in every if not lacking[words])
     notes = [
-        f"{name}: {' / '.join(words)} was dropped, since the embedding lacks "
-        f"{', '.join(word for word in words if word not in present)}"
+        f"{name}: {' / '.join(words)} was dropped, since the embedding lacks {', '.join(lacking[words])}"
         for words in every
-        if words not in whole
+        if lacking[words]
     ]
     if not whole:
         raise InputError(f"{name}: the embedding holds no set with all its words: {'; '.join(notes[:5])}")
@@ -240,8 +239,6 @@ class Debiasing(Result):
 
 
 Changed = tuple[NDArray[np.float32], Debiasing]
-ORDERS = ("simultaneous", "sequential")
-CAPITALS = (str.lower, str.title, str.upper)
 
 
 def project(
@@ -256,15 +253,23 @@ def project(
     if definitional is not None:
         sets, directions, shares, notes = defined(vocabulary, definitional, components)
     else:
-        sets, directions, shares, notes = (), _orthonormal(subspace, vocabulary.kv.vector_size), np.empty(0), []
+        try:
+            matrix = np.atleast_2d(np.asarray(subspace, dtype=np.float64))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"subspace does not hold numbers: {error}") from error
+        size = vocabulary.kv.vector_size
+        if matrix.ndim != 2 or matrix.shape[1] != size or not np.isfinite(matrix).all() or not matrix.any():
+            raise InputError(
+                f"subspace has shape {matrix.shape}: give directions (k, {size}) of finite numbers that are not all 0"
+            )
+        _, sizes, axes = np.linalg.svd(matrix, full_matrices=False)
+        sets, directions, shares, notes = (), axes[sizes > 1e-10 * sizes[0]], np.empty(0), []
     record = Debiasing("project", directions, shares, sets, vocabulary.count, notes=tuple(notes))
     return vocabulary.without(directions), record
 
 
 def hard(
-    vocabulary: Vocabulary,
-    definitional: Sequence[Sequence[str]],
-    equalize: Sequence[Sequence[str]] | None = None,
+    vocabulary: Vocabulary, definitional: Sequence[Sequence[str]], equalize: Sequence[Sequence[str]] | None = None
 ) -> Changed:
     """Neutralise words along the first principal direction of defining pairs, then equalise pairs.
 
@@ -281,7 +286,9 @@ def hard(
     if equalize is not None:
         row_of = vocabulary.kv.key_to_index
         wanted = _as_sets(equalize, "equalize", 2)
-        spelled = {pair: [pair, *(tuple(map(form, pair)) for form in CAPITALS)] for pair in wanted}
+        spelled = {
+            pair: [pair, *(tuple(map(form, pair)) for form in (str.lower, str.title, str.upper))] for pair in wanted
+        }
         whole = {pair: [form for form in forms if row_of.keys() >= {*form}] for pair, forms in spelled.items()}
         pairs = tuple(dict.fromkeys(form for forms in whole.values() for form in forms))
         gone = [pair for pair, forms in whole.items() if not forms]
@@ -308,7 +315,7 @@ def hard_multiclass(
     ``order="simultaneous"`` equalises every set from the vectors as they were, the last set of a word deciding (WEFE);
     ``"sequential"`` from vectors that earlier sets have changed already (Manzini's program).
     """
-    one_of(order, ORDERS, "order")
+    one_of(order, ("simultaneous", "sequential"), "order")
     used, directions, shares, notes = defined(vocabulary, sets, components)
     also, more = (used, []) if equalize is None else _complete_sets(vocabulary, equalize, "equalize")
     changed = vocabulary.without(directions)
@@ -341,25 +348,7 @@ def _equalise(
         changed[vocabulary.rows(words)] = after
 
 
-def _orthonormal(subspace: Any, dimensions: int) -> FloatArray:
-    try:
-        matrix = np.atleast_2d(np.asarray(subspace, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise InputError(f"subspace does not hold numbers: {error}") from error
-    if matrix.ndim != 2 or matrix.shape[1] != dimensions or not np.isfinite(matrix).all() or not matrix.any():
-        raise InputError(
-            f"subspace has shape {matrix.shape}: give directions (k, {dimensions}) of finite numbers that are not all 0"
-        )
-    _, sizes, axes = np.linalg.svd(matrix, full_matrices=False)
-    basis: FloatArray = axes[sizes > 1e-10 * sizes[0]]
-    return basis
-
-
-def half_sibling(
-    vocabulary: Vocabulary,
-    definitional: Sequence[Sequence[str]],
-    penalty: float = 60.0,
-) -> Changed:
+def half_sibling(vocabulary: Vocabulary, definitional: Sequence[Sequence[str]], penalty: float = 60.0) -> Changed:
     """Subtract from each word its ridge regression on the vectors of the defining words, which stay as they are.
 
     A word's vector is the response and its dimensions are the observations; the defining words are the predictors.
@@ -374,14 +363,8 @@ def half_sibling(
     return others.mapped(np.eye(group.shape[1]) - hat), record
 
 
-FOLDS = 5
-
-
 def null_space(
-    vocabulary: Vocabulary,
-    groups: Mapping[str, Sequence[str]],
-    iterations: int = 35,
-    seed: int = 0,
+    vocabulary: Vocabulary, groups: Mapping[str, Sequence[str]], iterations: int = 35, seed: int = 0
 ) -> Changed:
     """Take off all words what a logistic regression tells the groups' words apart by, again and again.
 
@@ -410,18 +393,19 @@ def null_space(
             "nothing was removed"
         )
     sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(len(groups)))
-    count = vocabulary.count if len(directions) else 0
-    record = Debiasing(
-        "null_space", directions, sets=sets, neutralized=count, trace=np.array(trace), notes=tuple(notes)
-    )
-    return vocabulary.without(directions), record
+    done: dict[str, Any] = {
+        "sets": sets,
+        "neutralized": vocabulary.count if len(directions) else 0,
+        "notes": tuple(notes),
+    }
+    return vocabulary.without(directions), Debiasing("null_space", directions, trace=np.array(trace), **done)
 
 
 def accuracy(vectors: FloatArray, labels: np.ndarray, seed: int) -> float:
     """Share of words (rows) whose group (label) a logistic regression finds in cross-validation."""
     from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-    folds = StratifiedKFold(min(FOLDS, int(np.bincount(labels).min())), shuffle=True, random_state=seed)
+    folds = StratifiedKFold(min(5, int(np.bincount(labels).min())), shuffle=True, random_state=seed)
     return float(cross_val_score(_classifier(), vectors, labels, cv=folds).mean())
 
 
@@ -453,23 +437,19 @@ def labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.ndar
 
 
 GRADIENT = 1e-6  # norm of the gradient by T, the objective scaled by its value at first, at which it has converged
-ITERATIONS = 1_000
 RANK = 1e-10  # share of the largest eigenvalue below which a direction holds no vector
 
 
 class Softened(NamedTuple):
-    """The map T (d, d), the objective after each step as a share of the first, and the norm of its gradient by T."""
+    """A map, and how it was found."""
 
-    matrix: FloatArray
-    trace: FloatArray
-    gradient: float
+    matrix: FloatArray  # T (d, d)
+    trace: FloatArray  # the objective after each step as a share of the first
+    gradient: float  # norm of the gradient by T
 
 
 def soft(
-    vocabulary: Vocabulary,
-    definitional: Sequence[Sequence[str]],
-    strength: float = 0.2,
-    components: int = 1,
+    vocabulary: Vocabulary, definitional: Sequence[Sequence[str]], strength: float = 0.2, components: int = 1
 ) -> Changed:
     """Map all vectors by T, which minimises ||W' (T'T - I) W||^2 + strength ||N' T'T B||^2.
 
@@ -527,15 +507,8 @@ def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, str
     trace.append(objective(solution))
     if np.abs(neutral - gram).max() > RANK * values[-1]:  # some words are not neutral
         operator, helper = (LinearOperator((target.size, target.size), matvec=product) for product in (apply, plain))
-        solution, _ = cg(
-            operator,
-            target.ravel(),
-            x0=solution,
-            rtol=1e-13,
-            maxiter=ITERATIONS,
-            M=helper,
-            callback=lambda flat: trace.append(objective(flat)),
-        )
+        how: Any = {"rtol": 1e-13, "maxiter": 1000, "callback": lambda flat: trace.append(objective(flat))}
+        solution, _ = cg(operator, target.ravel(), x0=solution, M=helper, **how)
     inner = inside @ solution.reshape(target.shape) @ inside.T
     inner += axes[:, ~spanned] @ axes[:, ~spanned].T  # directions without vectors stay as they are
     sizes, turned = eigh((inner + inner.T) / 2)
@@ -545,3 +518,42 @@ def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, str
     seen = neutral @ inner @ directions.T @ directions
     slope = 2 * gram @ (inner - np.eye(len(inner))) @ gram + strength * (seen + seen.T)
     return Softened(matrix, np.array(trace) / trace[0], float(np.linalg.norm(2 * matrix @ slope)) / trace[0])
+
+
+def leace(vocabulary: Vocabulary, groups: Mapping[str, Sequence[str]]) -> Changed:
+    """Take what tells the groups' words apart off all words, at the smallest mean squared change of the vocabulary.
+
+    Vectors are scaled to length 1 afterwards, which leaves the groups' means no more than nearly equal.
+    """
+    words, labels, notes = labelled(vocabulary, groups)
+    count = len(vocabulary)
+    mean = np.sum([unit.sum(axis=0, dtype=np.float64) for _, unit in vocabulary.blocks()], axis=0) / count
+    covariance = vocabulary.gram(None) / count - np.outer(mean, mean)
+    vectors = vocabulary.vectors(words)
+    means = np.stack([vectors[labels == number].mean(axis=0) for number in range(len(groups))])
+    centre, left, right = erased(covariance, mean, means)
+    if not len(right):
+        notes.append("the groups' words have one mean: nothing was removed")
+    _, _, directions = np.linalg.svd(right, full_matrices=False)
+    sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(len(groups)))
+    changed = vocabulary.mapped(np.eye(len(mean)) - right.T @ left, centre)
+    neutralized = vocabulary.count if len(right) else 0
+    return changed, Debiasing("leace", directions, sets=sets, neutralized=neutralized, notes=tuple(notes))
+
+
+def erased(covariance: FloatArray, centre: FloatArray, means: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The map that gives all groups one mean at the smallest mean squared change of vectors.
+
+    It is x -> x - (x - centre) right' left'; given are the centre, left and right, (k, d) each with right left' = I.
+    With W the inverse root of the covariance, the differences of the means become W D, an orthonormal basis U of which
+    is taken off whitened vectors: x -> x - W^+ U U' W (x - centre). ``covariance`` (d, d) and ``centre`` (d,) are those
+    of the vectors whose change is to be small; ``means`` (groups, d) lie in the span of these.
+    """
+    values, axes = eigh(covariance)
+    spanned = values > RANK * values[-1]
+    root, basis = np.sqrt(values[spanned]), axes[:, spanned]
+    whitened = (means - means.mean(axis=0)) @ basis / root
+    _, sizes, directions = np.linalg.svd(whitened, full_matrices=False)
+    # the differences of G means span G - 1 directions at most; rounding leaves more
+    directions = directions[: len(means) - 1][sizes[: len(means) - 1] > RANK * max(sizes[0], 1)]
+    return centre, directions * root @ basis.T, directions / root @ basis.T

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias.debiasing.leace import leace
 from bayesbias.debiasing.methods import (
     Changed,
     Debiasing,
@@ -18,6 +17,7 @@ from bayesbias.debiasing.methods import (
     half_sibling,
     hard,
     hard_multiclass,
+    leace,
     null_space,
     project,
     soft,
@@ -69,7 +69,11 @@ METHODS = {
 
 
 def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
-    """A debiased copy of an embedding, its vectors at length 1.
+    """A debiased copy of an embedding, its vectors at length 1 under the same words.
+
+    A :class:`Debiasing` in its attribute ``bayesbias_debiasing`` says what was done. The sample of the vocabulary that
+    stands beside the words of an embedding loaded in part is debiased with them; to ``"soft"``, which keeps the inner
+    products of all words, and to ``"leace"`` it stands for the rest of the vocabulary.
 
     Parameters
     ----------
@@ -92,14 +96,6 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
         or ``"sequential"``. ``strength`` (``soft``), ``penalty`` (``half_sibling``), ``iterations`` and ``seed``
         (``null_space``).
 
-    Returns
-    -------
-    KeyedVectors
-        New vectors under the same words, with a :class:`Debiasing` in the attribute ``bayesbias_debiasing``. The
-        sample of the vocabulary that stands beside the words of an embedding loaded in part is debiased with them; to
-        ``"soft"``, which keeps the inner products of all words, and to ``"leace"`` it stands for the rest of the
-        vocabulary.
-
     Examples
     --------
     >>> kv = bb.load_embedding("google-news-slice")
@@ -114,7 +110,16 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     # what can be read once only would be used up by the first look at it
     options = {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
     changed, sample, record = _changed(before, sample_of(before), chosen, options)
-    record = _with_zeros(record, before, changed)
+    gone = np.flatnonzero(~changed.any(axis=1) & np.asarray(before.vectors).any(axis=1))
+    if len(gone) == len(changed) > 0:
+        raise InputError(
+            f"{record.method} left nothing of any word: {len(record.subspace)} directions were taken off vectors of "
+            f"{changed.shape[1]} dimensions; give fewer"
+        )
+    if len(gone):
+        named = listed([before.index_to_key[row] for row in gone])
+        note = f"nothing was left of {len(gone)} words, which lay within what was removed: {named}"
+        record = replace(record, notes=(*record.notes, note))
     after = keyed_vectors(list(before.index_to_key), changed)
     after.bayesbias_sample = sample
     after.norms = np.sqrt(np.vecdot(changed, changed))
@@ -145,21 +150,6 @@ def _changed(
     if sample is None:
         return changed, None, record
     return changed[:size].copy(), replace(sample, vectors=changed[size:].copy()), record
-
-
-def _with_zeros(record: Debiasing, before: Any, changed: NDArray[np.float32]) -> Debiasing:
-    """The record with the words of which nothing was left; refuse to leave nothing of any."""
-    gone = np.flatnonzero(~changed.any(axis=1) & np.asarray(before.vectors).any(axis=1))
-    if not len(gone):
-        return record
-    if len(gone) == len(changed):
-        raise InputError(
-            f"{record.method} left nothing of any word: {len(record.subspace)} directions were taken off vectors of "
-            f"{changed.shape[1]} dimensions; give fewer"
-        )
-    named = listed([before.index_to_key[row] for row in gone])
-    note = f"nothing was left of {len(gone)} words, which lay within what was removed: {named}"
-    return replace(record, notes=(*record.notes, note))
 
 
 def checked_method(name: object, options: Mapping[str, Any]) -> Method:

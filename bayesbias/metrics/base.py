@@ -1,18 +1,34 @@
-"""What every metric gives back, and how it is described."""
+"""What every metric takes and gives back: queries, their words in an embedding, options and values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+import reprlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import cached_property
+from html import escape
+from itertools import combinations, filterfalse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._checks import flag, one_of, whole_number
+from bayesbias._checks import flag, one_of, printable, share, text, whole_number
 from bayesbias._core.resampling import ALTERNATIVES
-from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.errors import InputError
+from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
+from bayesbias._files import Document, check, home_folder, read_toml
+from bayesbias._paths import shipped
+from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
+from bayesbias.embeddings.lookup import pairs_once
+from bayesbias.errors import InputError, listed, near
+from bayesbias.words import WordLists, bundled_names, html_of, language_tag, load_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
 
 Sets = tuple[FloatArray, ...]  # vectors of some sets, each (words, dimensions)
 
@@ -145,3 +161,420 @@ def count_of(sets: tuple[int, int | None]) -> str:
 def fixed(low: float, high: float) -> Bounds:
     """Bounds that do not depend on the sizes of the sets."""
     return lambda sizes, options: (low, high)
+
+
+WordSets = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Query:
+    """Target sets (words of social groups) and attribute sets that they are compared with.
+
+    Attributes
+    ----------
+    targets, attributes
+        Name of a set to its words, as listed: metrics of pairs take the words of two target sets in order, all others
+        count a word of a set once.
+    name
+        What the query is called; by default its sets' names. Queries of one name stay apart.
+    source, doi
+        Where the words come from.
+    language
+        BCP 47 tag, for the language's rules of capitals.
+    repeats
+        Set to the words that were listed in it more than once.
+
+    References
+    ----------
+    Badilla, P., Bravo-Marquez, F. and Pérez, J. (2020). WEFE: the word embeddings fairness evaluation framework.
+    IJCAI. https://doi.org/10.24963/ijcai.2020/60
+    """
+
+    targets: WordSets
+    attributes: WordSets
+    name: str = ""
+    source: str = ""
+    doi: str | None = None
+    language: str | None = None
+    repeats: Mapping[str, tuple[str, ...]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        repeats: dict[str, tuple[str, ...]] = {}
+        for kind in ("targets", "attributes"):
+            sets = _checked_sets(getattr(self, kind), kind)
+            repeats |= {name: again for name, words in sets.items() if (again := _repeated(words))}
+            object.__setattr__(self, kind, sets)
+        if both := [name for name in self.targets if name in self.attributes]:
+            raise InputError(f"{both[0]!r} names a target set and an attribute set: give each set a name of its own")
+        language_tag(self.language)
+        text(self.source, "source")
+        if self.doi is not None:
+            text(self.doi, "doi")
+        object.__setattr__(self, "repeats", repeats)
+        if text(self.name, "the name of the query") == "":
+            object.__setattr__(self, "name", f"{_joined(self.targets)} wrt {_joined(self.attributes)}")
+        printable(self.name, "the name of the query")
+
+    @classmethod
+    def from_words(cls, words: WordLists | str | Path, controls: bool = False) -> Query:
+        """The query of word lists: groups as target sets, their stereotypes as attribute sets.
+
+        Parameters
+        ----------
+        words
+            Word lists, or what :func:`load_words` takes.
+        controls
+            Whether the control lists are attribute sets too.
+        """
+        controls = flag(controls, "controls")
+        words = words if isinstance(words, WordLists) else load_words(words)
+        words.single_forms("a query")
+        taken = {f"{group} stereotype": listed for group, listed in words.stereotypes.items()}
+        taken |= dict(words.controls) if controls else {}
+        return cls(words.protected, taken, words.name, words.source, words.doi, words.language)
+
+    @property
+    def template(self) -> tuple[int, int]:
+        """Numbers of target sets and of attribute sets."""
+        return len(self.targets), len(self.attributes)
+
+    @property
+    def sets(self) -> dict[str, tuple[str, ...]]:
+        """Every set by its name."""
+        return {name: tuple(words) for part in (self.targets, self.attributes) for name, words in part.items()}
+
+    @cached_property
+    def distinct(self) -> dict[str, tuple[str, ...]]:
+        """Every set by its name, each word once."""
+        return {name: tuple(dict.fromkeys(words)) for name, words in self.sets.items()}
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on words that stand more than once in a set, or in several sets."""
+        notes = [f"{name} lists {', '.join(again)} more than once" for name, again in self.repeats.items()]
+        shared: dict[tuple[str, ...], list[str]] = {}
+        for word in _repeated([word for words in self.distinct.values() for word in words]):
+            shared.setdefault(tuple(name for name, words in self.sets.items() if word in words), []).append(word)
+        notes += [f"{' and '.join(names)} share {', '.join(words)}" for names, words in shared.items()]
+        return tuple(notes)
+
+    def subqueries(self, targets: int, attributes: int) -> tuple[Query, ...]:
+        """All queries of so many of the target sets and so many of the attribute sets, in their order."""
+        wanted = (whole_number(targets, "targets"), whole_number(attributes, "attributes"))
+        if wanted[0] > self.template[0] or wanted[1] > self.template[1]:
+            has, asked = (f"{t} target and {a} attribute sets" for t, a in (self.template, wanted))
+            raise InputError(f"the query {self.name!r} has {has}, and no sub-query has {asked}")
+        if wanted == self.template:
+            return (self,)
+        return tuple(
+            Query(dict(t), dict(a), source=self.source, doi=self.doi, language=self.language)
+            for t in combinations(self.targets.items(), wanted[0])
+            for a in combinations(self.attributes.items(), wanted[1])
+        )
+
+    def _repr_html_(self) -> str:
+        sets = (("target", self.targets), ("attribute", self.attributes))
+        return f"<b>{escape(self.name)}</b>{html_of(sets, 'set')}"
+
+
+class _QueryFile(Document):
+    name: str
+    description: str = ""
+    source: str = ""
+    doi: str | None = None
+    targets: dict[str, list[str]]
+    attributes: dict[str, list[str]]
+
+
+def load_query(name_or_path: str | Path) -> Query:
+    """A query by bundled name or from a TOML file.
+
+    Parameters
+    ----------
+    name_or_path
+        A name that :func:`list_queries` shows (``"weat1"`` to ``"weat10"``, ...), or the path of a TOML file with the
+        keys ``name``, ``description``, ``source``, ``doi`` and the tables ``[targets]`` and ``[attributes]`` (name of
+        a set to its words).
+
+    Examples
+    --------
+    >>> query = bb.load_query("weat6")
+    >>> list(query.targets), list(query.attributes)
+    (['male_names', 'female_names'], ['career', 'family'])
+    """
+    if not isinstance(name_or_path, str | Path):
+        raise InputError(f"load_query takes a name or a path, given is {type(name_or_path).__name__}")
+    bundled = _bundled()
+    path = bundled.get(str(name_or_path), home_folder(name_or_path))
+    if not path.is_file():
+        name = str(name_or_path)
+        hint = near(name, bundled)
+        if name in bundled_names():
+            makes = f"Query.from_words(load_words({name!r}))"
+            hint = f" ({name!r} is a word list: {makes} makes a query of one with groups)"
+        raise InputError(
+            f"there is no query {name!r}{hint}: give the path of a TOML file or one of {', '.join(bundled)}"
+        )
+    parsed = check(_QueryFile, read_toml(path), str(path))
+    return Query(parsed.targets, parsed.attributes, name=parsed.name, source=parsed.source, doi=parsed.doi)
+
+
+def list_queries() -> pd.DataFrame:
+    """The bundled queries: ``name``, ``targets``, ``attributes`` (set to number of words), ``description``, ``doi``.
+
+    Examples
+    --------
+    >>> "weat6" in bb.list_queries()["name"].tolist()
+    True
+    """
+    import pandas as pd
+
+    rows = []
+    for name, path in _bundled().items():
+        parsed = check(_QueryFile, read_toml(path), str(path))
+        sizes = [{key: len(words) for key, words in sets.items()} for sets in (parsed.targets, parsed.attributes)]
+        rows.append((name, *sizes, parsed.description, parsed.doi))
+    return pd.DataFrame(rows, columns=["name", "targets", "attributes", "description", "doi"])
+
+
+def _bundled() -> dict[str, Path]:
+    def order(path: Path) -> tuple[str, int, str]:
+        letters, digits, rest = re.split(r"(\d+|$)", path.stem, maxsplit=1)
+        return letters, int(digits or 0), rest
+
+    return {path.stem: path for path in sorted((shipped("data") / "queries").glob("*.toml"), key=order)}
+
+
+def _checked_sets(sets: object, kind: str) -> dict[str, tuple[str, ...]]:
+    if not isinstance(sets, Mapping):
+        raise InputError(f"{kind} is {sets!r}: give a mapping of each set's name to its words")
+    if not sets:
+        raise InputError(f"{kind} holds no set: give at least one, as a name and its words")
+    checked = {}
+    for name, words in sets.items():
+        if isinstance(words, str | Mapping | set | frozenset) or not isinstance(words, Iterable):
+            raise InputError(f"the set {name!r} of {kind} is {reprlib.repr(words)}: give its words in order, as a list")
+        words = tuple(words)
+        if odd := [word for word in words if not isinstance(word, str)]:
+            raise InputError(f"the set {name!r} of {kind} holds {reprlib.repr(odd[0])}, which is no word: give text")
+        printable(str(name), f"the name of a set of {kind}")
+        if not words:
+            raise InputError(f"the set {name!r} of {kind} is empty: give at least one word")
+        if str(name) in checked:
+            raise InputError(f"two sets of {kind} are named {str(name)!r}: give each a name of its own")
+        checked[str(name)] = words
+    return checked
+
+
+def _repeated(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for word, count in Counter(words).items() if count > 1)
+
+
+def _joined(names: Mapping[str, object]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+OnMissing = Literal["drop", "error"]
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """How words are looked up."""
+
+    on_missing: OnMissing = "drop"  # "drop" leaves missing words out and says so, "error" refuses them
+    max_missing: float = 0.2  # largest share of a set's words (of the pairs, for metrics of pairs) that may be missing
+    case: Case = "as-is"  # as in find_words
+    normalise: bool = False  # whether vectors are scaled to length 1 first
+    compat: str | None = None  # "wefe": repeated words count as lost, and pairs whose word is missing shift
+    twins: Twins = "once"  # whether words of a set (pairs) that have one vector count "once", or all: "keep"
+    without: frozenset[str] = frozenset()  # words that count as missing although the embedding holds them
+    alike: Mapping[str, str] | None = None  # word to the one it counts as, in several embeddings; None: by the vectors
+
+    @classmethod
+    def checked(
+        cls, on_missing: OnMissing, max_missing: float, case: Case, normalise: bool, compat: str | None, twins: Twins
+    ) -> Lookup:
+        """Arguments of a public function, checked."""
+        one_of(on_missing, ("drop", "error"), "on_missing")
+        one_of(case, ("as-is", "fallback"), "case")
+        if compat is not None:
+            one_of(compat, ("wefe",), "compat")
+        one_of(twins, TWINS, "twins")
+        return cls(on_missing, share(max_missing, "max_missing"), case, flag(normalise, "normalise"), compat, twins)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What was asked for, by the names of the public functions' arguments."""
+        names = ("on_missing", "max_missing", "case", "normalise", "compat", "twins")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class FoundSets:
+    """Vectors of a query's sets."""
+
+    targets: Sets
+    attributes: Sets
+    words: Mapping[str, tuple[str, ...]]  # set to the words that were used
+    keys: Mapping[str, str]  # word to the key under which the embedding holds it
+    entries: tuple[Mapping[str, Any], ...]  # one a set: set, kind, asked, found, missing (words)
+    reason: str | None  # why there can be no value
+    notes: tuple[str, ...]  # on what was left out
+    twin_notes: tuple[str, ...] = ()  # those of them on words that have one vector
+
+
+def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundSets:
+    """Look a query's words up."""
+    sets = {
+        name: find_words(kv, filterfalse(how.without.__contains__, words), how.case, query.language)
+        for name, words in query.distinct.items()
+    }
+    entries: tuple[Mapping[str, Any], ...] = tuple(
+        {
+            "set": name,
+            "kind": "target" if name in query.targets else "attribute",
+            "asked": len(query.distinct[name]),
+            "found": len(words.keys),
+            "missing": list(filterfalse(words.keys.__contains__, query.distinct[name])),
+        }
+        for name, words in sets.items()
+    )
+    if how.on_missing == "error" and (lost := [word for entry in entries for word in entry["missing"]]):
+        raise InputError(
+            f"the embedding lacks {listed(lost)}, words of the query "
+            f"{query.name!r}: change the query, or pass on_missing='drop'"
+        )
+    counted: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
+    notes = _lost(entries, sets, counted)
+    alike = _alike(sets, how)
+    twin_notes = []
+    for name in query.attributes if paired else query.sets:
+        again = twins_within(counted[name], alike)
+        counted[name] = tuple(word for word in counted[name] if word not in again)
+        twin_notes += [f"{name}: {twin_sentence(again.items())}: counted once"] if again else []
+    if paired and how.compat != "wefe":
+        reasons = _too_few(query, query.attributes, sets, how)
+        left, right = query.targets.values()
+        if len(left) != len(right):
+            raise InputError(
+                f"metrics of pairs take the words of {' and '.join(map(repr, query.targets))} in order, and they have "
+                f"{len(left)} and {len(right)} words: give as many to each, or leave ripa, direct_bias, db_wa and nbm "
+                "out"
+            )
+        pairs = list(zip(left, right, strict=True))
+        first, second = (sets[name].keys for name in query.targets)
+        whole = [pair for pair in pairs if pair[0] in first and pair[1] in second]
+        if len(pairs) - len(whole) > how.max_missing * len(pairs) or not whole:
+            reasons.insert(0, f"{len(pairs) - len(whole)} of {len(pairs)} pairs lack a word{_limit(how)}")
+        elif len(whole) < len(pairs):
+            notes.append(f"{len(pairs) - len(whole)} of {len(pairs)} pairs lack a word and were left out")
+        apart, remarks = pairs_once(whole, alike)
+        twin_notes += remarks
+        if whole and not apart:
+            reasons.append("the words of every pair have one vector, so that nothing relates them")
+        counted |= dict(zip(query.targets, zip(*apart, strict=True) if apart else ((), ()), strict=True))
+    else:
+        reasons = _too_few(query, query.sets, sets, how)
+        if paired:
+            least = min(len(counted[name]) for name in query.targets)
+            counted |= {name: counted[name][:least] for name in query.targets}
+    twin_notes += _across(counted, sets, alike)
+
+    def vectors(names: Mapping[str, object]) -> Sets:
+        arrays = [sets[name].of(counted[name]) for name in names]
+        return tuple(unit_rows(array) if how.normalise and len(array) else array for array in arrays)
+
+    return FoundSets(
+        targets=vectors(query.targets),
+        attributes=vectors(query.attributes),
+        words=counted,
+        keys={word: key for words in sets.values() for word, key in words.keys.items()},
+        entries=entries,
+        reason="; ".join(reasons) or None,
+        notes=(*notes, *twin_notes),
+        twin_notes=tuple(twin_notes),
+    )
+
+
+def _alike(sets: Mapping[str, FoundWords], how: Lookup) -> Mapping[str, str]:
+    """Word to the first word of the sets that has its vector, for words that are not the first."""
+    if how.twins == "keep" or how.compat == "wefe":
+        return {}
+    if how.alike is not None:
+        return how.alike
+    keys: dict[str, str] = {}
+    vectors = []
+    for words in sets.values():
+        new = {word: key for word, key in words.keys.items() if word not in keys}
+        vectors.append(words.of(list(new)))
+        keys |= new
+    return twins_of(FoundWords(keys, np.concatenate(vectors)))
+
+
+def every_word(queries: Iterable[Query]) -> list[str]:
+    """The words of some queries, each once."""
+    return list(dict.fromkeys(word for query in queries for words in query.sets.values() for word in words))
+
+
+def _across(
+    counted: Mapping[str, Sequence[str]], sets: Mapping[str, FoundWords], alike: Mapping[str, str]
+) -> list[str]:
+    """A sentence on words of different sets that have one vector, although the embedding tells them apart by name."""
+    places: dict[str, dict[str, str]] = {}
+    for name, words in counted.items() if alike else ():
+        for word in words:
+            places.setdefault(alike.get(word, word), {}).setdefault(sets[name].keys[word], f"{word} ({name})")
+    shared = [", ".join(words.values()) for words in places.values() if len(words) > 1]
+    return [f"one vector in different sets, where all stay: {'; '.join(shared)}"] if shared else []
+
+
+def _lost(
+    entries: Iterable[Mapping[str, Any]], sets: Mapping[str, FoundWords], counted: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Sentences on missing words, and on those that are one under several spellings."""
+    notes = [
+        f"{entry['set']} lacks {', '.join(entry['missing'])} ({len(entry['missing'])} of {entry['asked']} words)"
+        for entry in entries
+        if entry["missing"]
+    ]
+    for name, words in sets.items():
+        if len(counted[name]) < len(words.keys):
+            keys = list(words.keys.values())
+            again = dict.fromkeys(key for key in keys if keys.count(key) > 1)
+            notes.append(f"{name} holds {', '.join(again)} in several spellings, which count once")
+    return notes
+
+
+def _once(keys: Mapping[str, str]) -> tuple[str, ...]:
+    """Words without those that the embedding holds under the key of an earlier one."""
+    if len(set(keys.values())) == len(keys):
+        return tuple(keys)
+    first = {key: word for word, key in reversed(list(keys.items()))}
+    return tuple(word for word, key in keys.items() if first[key] == word)
+
+
+def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords], how: Lookup) -> list[str]:
+    """A sentence for each of some sets that lost too many words."""
+    reasons = []
+    for name in names:
+        count = len(query.sets[name] if how.compat == "wefe" else query.distinct[name])
+        lost = count - len(sets[name].keys)
+        if lost > how.max_missing * count or lost == count:
+            what = "missing or repeated" if how.compat == "wefe" else "missing"
+            capital = how.case == "as-is" and any(word != word.lower() for word in query.sets[name])
+            hint = "; it has capital letters: case='fallback' tries others" if capital else ""
+            reasons.append(f"{lost} of {count} words of the set {name!r} are {what}{_limit(how)}{hint}")
+    return reasons
+
+
+def _limit(how: Lookup) -> str:
+    return f" (at most {how.max_missing:.0%} may be)" if how.max_missing < 1 else ""
+
+
+def vocabulary(kv: KeyedVectors) -> NDArray[np.float32]:
+    """Unit vectors of every word, in single precision; words without a direction get none."""
+    vectors = np.asarray(kv.vectors, dtype=np.float32)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return unit

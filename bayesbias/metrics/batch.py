@@ -15,17 +15,30 @@ from scipy.special import ndtr
 from bayesbias._checks import printable, several
 from bayesbias._core.resampling import permutation_test
 from bayesbias._core.vectors import FloatArray, IntArray, nearest_rows, unit_rows
-from bayesbias._page import Section, whole_table
 from bayesbias._progress import progress
-from bayesbias._results import Cited, Result
+from bayesbias._results import Cited, Result, Section, whole_table
 from bayesbias.contextual import ContextVectors
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
 from bayesbias.embeddings import Case, Embedding, Twins, about, opened
 from bayesbias.errors import InputError
-from bayesbias.metrics.base import NOTHING, RELATED, Linear, Measured, Metric, Sets, Space
+from bayesbias.metrics.base import (
+    NOTHING,
+    RELATED,
+    FoundSets,
+    Linear,
+    Lookup,
+    Measured,
+    Metric,
+    OnMissing,
+    Query,
+    Sets,
+    Space,
+    load_query,
+    look_up,
+    vocabulary,
+)
 from bayesbias.metrics.catalogue import METRICS, find_metric
-from bayesbias.metrics.queries import FoundSets, Lookup, OnMissing, Query, load_query, look_up, vocabulary
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -111,17 +124,14 @@ class MetricResult(Result):
         where = f"{self.query.name} in {self.embedding}"
         if self.reason is not None:
             return f"{self.title} of {where}: no value, because {self.reason}."
-        tested = "" if self.p_value is None else f", p = {self.p_value:.3g} ({self._test})"
-        return f"{self.title} of {where}: {self.value:.4g}{tested}; {self.optimum:g} is no bias."
-
-    @property
-    def _test(self) -> str:
+        test = f"{'all' if self.exact else 'random'} {self.partitions or 0:,} partitions"
         if self.null_mean is not None and self.null_sd is not None:
             moments = f"mean {self.null_mean:.4g}, sd {self.null_sd:.3g}"
-            return f"random lists as similar as these, covariance from the vectors: {moments}"
-        if self.partitions is None:
-            return "normal test of the combined effect"
-        return f"{'all' if self.exact else 'random'} {self.partitions:,} partitions"
+            test = f"random lists as similar as these, covariance from the vectors: {moments}"
+        elif self.partitions is None:
+            test = "normal test of the combined effect"
+        tested = "" if self.p_value is None else f", p = {self.p_value:.3g} ({test})"
+        return f"{self.title} of {where}: {self.value:.4g}{tested}; {self.optimum:g} is no bias."
 
     def findings(self) -> list[str]:
         """The result in a sentence, without its notes."""
@@ -140,11 +150,8 @@ class MetricResult(Result):
 
     def sources(self) -> tuple[Any, ...]:
         """The metric, the query and the embedding."""
-        return (
-            Cited(f"metric {self.metric}", self.source, self.doi or ""),
-            self.query,
-            Cited(f"embedding {self.embedding}"),
-        )
+        metric = Cited(f"metric {self.metric}", self.source, self.doi or "")
+        return (metric, self.query, Cited(f"embedding {self.embedding}"))
 
     def table(self) -> pd.DataFrame:
         """One row: ``metric``, ``query``, ``embedding``, ``value``, ``p_value``, ``optimum``."""
@@ -181,15 +188,12 @@ class Prepared:
             return value
         if test == RELATED and self.metric.linear is not None:
             return self._against_random_lists(value, self.metric.linear)
-        return self._permuted(value)
-
-    def _permuted(self, measured: Measured) -> Measured:
-        """A value with its permutation test of the target words over their two sets."""
+        # a permutation test of the target words over their two sets
         options, size = self.options, len(self.found.targets[0])
-        first, second = measured.by_word[:size], measured.by_word[size:]
+        first, second = value.by_word[:size], value.by_word[size:]
         rng = np.random.default_rng(options["seed"])
-        test = permutation_test(first, second, options["alternative"], options["permutations"], rng)
-        return replace(measured, p_value=test.p_value, partitions=test.partitions, exact=test.exact)
+        tested = permutation_test(first, second, options["alternative"], options["permutations"], rng)
+        return replace(value, p_value=tested.p_value, partitions=tested.partitions, exact=tested.exact)
 
     def _against_random_lists(self, measured: Measured, linear: Linear) -> Measured:
         """A value with its test against random attribute lists of the vocabulary, as many and as similar as these.
@@ -324,28 +328,20 @@ def _sentence_sets(
 ) -> tuple[FoundSets, dict[str, tuple[IntArray, ...]]]:
     """Sets of all sentences of their words, and for each sentence the place of its word in the set."""
     place = {word: i for i, word in enumerate(vectors.words)}
-    sets: dict[str, tuple[FloatArray, ...]] = {}
-    owners: dict[str, tuple[IntArray, ...]] = {}
-    words: dict[str, tuple[str, ...]] = {}
-    for kind, names in (("targets", query.targets), ("attributes", query.attributes)):
-        rows = {
-            name: [np.flatnonzero(vectors.word == place[found.keys[word]]) for word in found.words[name]]
-            for name in names
-        }
-        sets[kind] = tuple(
-            vectors.vectors[np.concatenate(row)].astype(float) if row else np.empty((0, vectors.vectors.shape[1]))
-            for row in rows.values()
-        )
-        owners[kind] = tuple(np.repeat(np.arange(len(row)), list(map(len, row))) for row in rows.values())
-        words |= {
-            name: tuple(
-                f"{word}: {vectors.texts[sentence]}"
-                for word, sentences in zip(found.words[name], each, strict=True)
-                for sentence in sentences
-            )
-            for name, each in rows.items()
-        }
-    return replace(found, targets=sets["targets"], attributes=sets["attributes"], words=words), owners
+    sets: dict[str, list[FloatArray]] = {"targets": [], "attributes": []}
+    owners: dict[str, list[IntArray]] = {"targets": [], "attributes": []}
+    texts: dict[str, tuple[str, ...]] = {}
+    for name, words in found.words.items():
+        kind = "targets" if name in query.targets else "attributes"
+        rows = [np.flatnonzero(vectors.word == place[found.keys[word]]) for word in words]
+        every = np.concatenate([np.empty(0, dtype=np.intp), *rows])
+        owner = np.repeat(np.arange(len(rows)), list(map(len, rows)))
+        sets[kind].append(vectors.vectors[every].astype(float))
+        owners[kind].append(owner)
+        texts[name] = tuple(f"{words[i]}: {vectors.texts[row]}" for i, row in zip(owner, every, strict=True))
+    targets, attributes = (tuple(held) for held in sets.values())
+    by_kind = {kind: tuple(held) for kind, held in owners.items()}
+    return replace(found, targets=targets, attributes=attributes, words=texts), by_kind
 
 
 def untested(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -370,9 +366,8 @@ def as_query(query: AnyQuery) -> Query:
 def parts_for(chosen: Metric, query: Query) -> tuple[Query, ...]:
     """A query as it is, or its sub-queries where it has more sets than a metric takes."""
     sizes = []
-    for (least, most), there, kind in zip(
-        (chosen.targets, chosen.attributes), query.template, ("target", "attribute"), strict=True
-    ):
+    taken = {"target": chosen.targets, "attribute": chosen.attributes}
+    for (kind, (least, most)), there in zip(taken.items(), query.template, strict=True):
         if there < least:
             raise InputError(
                 f"{chosen.name} takes at least {least} {kind} sets, and the query {query.name!r} has {there}: give "
@@ -605,10 +600,8 @@ def usual_metrics(queries: Iterable[Query]) -> tuple[list[str], list[str]]:
     """Metrics that need no pairs: those for which every query has enough sets, and those for which one has not."""
     targets, attributes = (min(sizes) for sizes in zip(*(query.template for query in queries), strict=True))
     unpaired = {name: metric for name, metric in METRICS.items() if metric.usual and not metric.paired}
-    fitting = [
-        name for name, choice in unpaired.items() if choice.targets[0] <= targets and choice.attributes[0] <= attributes
-    ]
-    return fitting, [name for name in unpaired if name not in fitting]
+    fits = {name: one.template[0] <= targets and one.template[1] <= attributes for name, one in unpaired.items()}
+    return [name for name in fits if fits[name]], [name for name in fits if not fits[name]]
 
 
 def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery) -> dict[str, Query]:
@@ -647,29 +640,25 @@ def named_metrics(
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric,
 ) -> list[tuple[str, str, Mapping[str, Any]]]:
     """Label, name and options of each metric."""
-    single = isinstance(metrics, str) or _has_options(metrics)
-    every: Any = [metrics] if single else metrics
-    if not isinstance(every, Mapping | Iterable):
+    every: Any = [metrics] if isinstance(metrics, str) or _has_options(metrics) else metrics
+    if not isinstance(every, Iterable):
         raise InputError(f"metrics is {every!r}: give names of metrics, or pairs of a name and its options")
-    chosen = list(every.values() if isinstance(every, Mapping) else every)
-    for choice in chosen:
+    pairs: list[tuple[Any, Any]] = list(every.items() if isinstance(every, Mapping) else ((None, one) for one in every))
+    named = []
+    for label, choice in pairs:
         if not isinstance(choice, str) and not _has_options(choice):
             raise InputError(f"{choice!r} is no metric: give its name, or a pair of its name and its options")
-    labelled = list(zip(every if isinstance(every, Mapping) else map(_label, chosen), chosen, strict=True))
-    if not labelled:
+        name, options = (choice, {}) if isinstance(choice, str) else choice
+        used = ", ".join(f"{key}={value}" for key, value in options.items())
+        own = f"{name} ({used})" if used else str(name)
+        named.append((own if label is None else str(label), name, options))
+    if not named:
         raise InputError("no metric was given: give at least one")
-    if len({label for label, _ in labelled}) < len(labelled):
+    if len({label for label, _, _ in named}) < len(named):
         raise InputError("two metrics have one label: give a mapping of labels to metrics")
-    return [(str(label), *((choice, {}) if isinstance(choice, str) else choice)) for label, choice in labelled]
+    return named
 
 
 def _has_options(choice: object) -> bool:
     """Whether this is a pair of a metric and its options."""
     return isinstance(choice, tuple) and len(choice) == 2 and isinstance(choice[1], Mapping)
-
-
-def _label(choice: AnyMetric) -> str:
-    if isinstance(choice, str):
-        return choice
-    name, options = choice
-    return f"{name} ({', '.join(f'{key}={value}' for key, value in options.items())})" if options else name

@@ -48,12 +48,11 @@ def weat(targets: Sets, attributes: Sets) -> Measured:
     The permutation test compares the means of s, which for sets of one size is the same.
     """
     first, second = associations(targets, attributes)
-    notes: tuple[str, ...] = ()
-    if len(first) != len(second):
-        notes = (
-            f"the target sets have {len(first)} and {len(second)} words, so that the sum is not 0 without bias: read "
-            "the effect size",
-        )
+    note = (
+        f"the target sets have {len(first)} and {len(second)} words, so that the sum is not 0 without bias: read "
+        "the effect size"
+    )
+    notes = () if len(first) == len(second) else (note,)
     return Measured(float(sum_statistic(first, second)), np.concatenate([first, second]), notes=notes)
 
 
@@ -86,9 +85,6 @@ def _effect_bounds(sizes: list[int], options: Mapping[str, Any]) -> tuple[float,
     return -most, most
 
 
-DISTANCES = ("norm", "cos")
-
-
 def rnd(targets: Sets, attributes: Sets, distance: str = "norm") -> Measured:
     """Mean over attribute words a of ||a - m1|| - ||a - m2||, or of cos(a, m1) - cos(a, m2), m the target sets' means.
 
@@ -117,9 +113,6 @@ def _rnd_sides(targets: Sets, attributes: Sets) -> Sides:
     return Sides(np.concatenate(shares), _shares(attributes, (1,)))
 
 
-HELD_OUT = 0.2
-
-
 def rnsb(
     targets: Sets,
     attributes: Sets,
@@ -139,8 +132,13 @@ def rnsb(
     x = np.vstack(attributes)
     positive = np.arange(len(x)) < len(attributes[0])
     rows = _learned_from(positive, compat == "wefe" if holdout is None else holdout, train, seed)
-    fitted = _liblinear if compat == "wefe" else fit_logistic
-    w = fitted(x[rows], positive[rows])
+    if compat == "wefe":
+        from sklearn.linear_model import LogisticRegression
+
+        fitted = LogisticRegression(solver="liblinear", max_iter=10_000).fit(x[rows], positive[rows])
+        w = np.r_[fitted.coef_[0], fitted.intercept_]
+    else:
+        w = fit_logistic(x[rows], positive[rows])
     negative = expit(-(np.vstack(targets) @ w[:-1] + w[-1]))
     shares = negative / negative.sum()
     return Measured(float(rel_entr(shares, 1 / len(shares)).sum()), shares)
@@ -158,7 +156,7 @@ def _learned_from(positive: np.ndarray, holdout: bool, train: Sequence[int] | No
     elif holdout:
         from sklearn.model_selection import train_test_split
 
-        rows = train_test_split(every, test_size=HELD_OUT, random_state=seed, stratify=positive)[0]
+        rows = train_test_split(every, test_size=0.2, random_state=seed, stratify=positive)[0]
     else:
         rows = every
     if positive[rows].all() or not positive[rows].any():
@@ -173,14 +171,6 @@ def _checked_train(value: object, name: str) -> object:
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows) or rows.min() < 0:
         raise InputError(f"{name} is {value!r}: give the rows of attribute words to learn from, whole numbers from 0")
     return rows
-
-
-def _liblinear(x: FloatArray, positive: np.ndarray) -> FloatArray:
-    from sklearn.linear_model import LogisticRegression
-
-    fitted = LogisticRegression(solver="liblinear", max_iter=10_000).fit(x, positive)
-    coefficients: FloatArray = np.r_[fitted.coef_[0], fitted.intercept_]
-    return coefficients
 
 
 def mac(targets: Sets, attributes: Sets) -> Measured:
@@ -352,10 +342,8 @@ def ceat(
     chosen = [_one_of_each(owner, samples, rng) for owner in owners["targets"]]
     rows = np.hstack([chosen[0], len(first) + chosen[1]])
     columns = [_one_of_each(owner, samples, rng) for owner in owners["attributes"]]
-    means = [
-        side[rows[:, :, None], column[:, None, :]].mean(axis=2) for side, column in zip(sides, columns, strict=True)
-    ]
-    s = means[0] - means[1]
+    towards = [side[rows[:, :, None], each[:, None, :]].mean(axis=2) for side, each in zip(sides, columns, strict=True)]
+    s = towards[0] - towards[1]
     m = len(np.unique(owners["targets"][0]))
     n = s.shape[1] - m
     spread = s.std(axis=1)
@@ -383,8 +371,8 @@ def _one_of_each(owners: IntArray, samples: int, rng: np.random.Generator) -> In
     return np.column_stack([rng.choice(place, samples) for place in places])
 
 
+# of metrics that compare target words by two attribute sets
 FOUR_SETS: Any = {"attributes": (2, 2), "words": "targets"}
-"""Of metrics that compare target words by two attribute sets."""
 UNBOUNDED = fixed(-np.inf, np.inf)
 LISTS = options_of_test(related=True)  # the one test of metrics that are weighted sums of cosines
 CALISKAN = "Caliskan, Bryson and Narayanan (2017)", "10.1126/science.aal4230"
@@ -418,7 +406,7 @@ METRICS = {
             lambda sizes, options: (-2.0, 2.0) if options["distance"] == "cos" else (-np.inf, np.inf),
             "Garg, Schiebinger, Jurafsky and Zou (2018)",
             "10.1073/pnas.1720347115",
-            options={"distance": Option("norm", lambda value, name: one_of(value, DISTANCES, name)), **LISTS},
+            options={"distance": Option("norm", lambda value, name: one_of(value, ("norm", "cos"), name)), **LISTS},
             linear=Linear(_rnd_sides, needs={"distance": "cos"}),
         ),
         Metric(

@@ -21,10 +21,9 @@ from bayesbias._checks import flag, one_of
 from bayesbias._core.random_lists import Wanted, draw_alike
 from bayesbias._core.related import positive, root_of, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
-from bayesbias._executors import executors, workers_asked
 from bayesbias._files import home_folder
 from bayesbias._progress import progress
-from bayesbias._runs import Task, finished, plain_json, prepare, read_plan, run
+from bayesbias._runs import Task, executors, finished, plain_json, prepare, read_plan, run, workers_asked
 from bayesbias.comparison.sides import row_sums
 from bayesbias.distances.covariances import KEY, Relatedness
 from bayesbias.distances.distances import Distances

@@ -17,12 +17,12 @@ from pydantic import Field
 
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.vectors import principal_directions, unit_rows, without
-from bayesbias._executors import one_thread
 from bayesbias._files import Document, check, from_json, read_arrays, read_text, to_json, whole_file, write_text
 from bayesbias._runs import (
     Task,
     by_content,
     new_record,
+    one_thread,
     plain_json,
     record_of,
     refuse_changed,

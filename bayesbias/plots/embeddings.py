@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -106,18 +106,15 @@ def plot_change(
     title = f"Change, with 50% and {percent(prob)} intervals"
     label_rows(above, ticks, NEARNESS, f"Whole list, {between}", 1.0)
     label_rows(change, [""] * len(ticks), "change of distance", title, 0.0)
-    for k, (look, sides) in enumerate(by_word.sides):
-        rows = by_word.rows(sides)
+    for k, (look, sides, rows) in enumerate(by_word.sides):
         height = spread_rows(len(by_word.labels), len(by_word.sides), k)
         _row(below, moved, height[rows >= 0], sides, rows[rows >= 0], look, prob)
     label_rows(below, by_word.labels.tolist(), by_word.what, by_word.title, by_word.mark)
     label_rows(moved, [""] * len(by_word.labels), f"change of the {by_word.unit}", "", 0.0)
     for axes in (below, moved):
         part_rows(axes, len(by_word.labels))
-    ends = [
-        Line2D([], [], color=INK, marker="o", markersize=5, linewidth=0, markerfacecolor=face, label=name)
-        for name, face in ((one, "white"), (other, INK))
-    ]
+    how: Any = {"color": INK, "marker": "o", "markersize": 5, "linewidth": 0}
+    ends = [Line2D([], [], markerfacecolor="white", label=one, **how), Line2D([], [], label=other, **how)]
     figure.legend(handles=ends, loc="outside upper center", ncols=2, frameon=False)
     return figure
 
@@ -125,20 +122,12 @@ def plot_change(
 class _ByWord(NamedTuple):
     """The lower panels: quantities with their looks, and what the rows and the axes are called."""
 
-    sides: list[tuple[Look, Sides]]  # of each quantity
-    places: IntArray  # of each row among all protected words, -1 for the whole list
+    sides: list[tuple[Look, Sides, IntArray]]  # of each quantity, and which of its values each row has; -1 for none
     labels: NDArray[np.object_]  # of the rows
     title: str
     what: str  # on the axis
     unit: str  # what changes
     mark: float  # where the dashed line is
-
-    def rows(self, sides: Sides) -> IntArray:
-        """Which of a quantity's values belongs to each row; -1 where it has none."""
-        number = np.full(len(sides.kept) + 1, -1)
-        number[:-1][sides.kept] = 1 + np.arange(int(sides.kept.sum()))
-        number[-1] = 0
-        return number[self.places]
 
 
 def _by_word(result: Comparison, number: int, words: bool, looks: Mapping[str, Look]) -> _ByWord:
@@ -158,7 +147,13 @@ def _by_word(result: Comparison, number: int, words: bool, looks: Mapping[str, L
     change[sides[0][1].kept] = -np.abs(sides[0][1].change.mean[1:])
     order = np.lexsort((change, data.group_index)) if words else np.empty(0, dtype=np.intp)
     labels = np.concatenate([np.array([WHOLE], dtype=object), word_labels(data.protected_words, data.groups)[order]])
-    return _ByWord(sides, np.r_[-1, order], labels, title, what, unit, mark)
+    with_rows = []
+    for look, one in sides:
+        place = np.full(len(one.kept) + 1, -1)
+        place[:-1][one.kept] = 1 + np.arange(int(one.kept.sum()))
+        place[-1] = 0  # the whole list
+        with_rows.append((look, one, place[np.r_[-1, order]]))
+    return _ByWord(with_rows, labels, title, what, unit, mark)
 
 
 def _row(left: Axes, right: Axes, heights: FloatArray, sides: Sides, rows: IntArray, look: Look, prob: float) -> None:
@@ -224,7 +219,6 @@ def plot_similarity_shift(
 
 
 BEFORE, AFTER = Look("#767676", "o", "before"), Look("#0072B2", "D", "after")
-SIZES = (Look("#D55E00", "o", ""), Look("#0072B2", "s", ""), Look("#009E73", "^", ""), Look("#4D4D4D", "D", ""))
 
 
 @picture(SideEffects, "side_effects")
@@ -270,7 +264,8 @@ def _legend(axes: Axes, looks: list[Look]) -> None:
 def _neighbours(axes: Axes, result: SideEffects) -> None:
     table = result.neighbours
     kinds, ks = table["kind"].unique().tolist(), table["k"].unique().tolist()
-    looks = [SIZES[i % len(SIZES)]._replace(label=f"k = {k}") for i, k in enumerate(ks)]
+    sizes = (Look("#D55E00", "o", ""), Look("#0072B2", "s", ""), Look("#009E73", "^", ""), Look("#4D4D4D", "D", ""))
+    looks = [sizes[i % len(sizes)]._replace(label=f"k = {k}") for i, k in enumerate(ks)]
     for row in table.to_dict("records"):
         place = ks.index(row["k"])
         height = -kinds.index(row["kind"]) + 0.2 - 0.4 * (place + 0.5) / len(ks)
@@ -429,9 +424,8 @@ def plot_relation(
     figure, axes = one_panel(ax, 6.0, 4.2)
     axes.fill_between(grid, low, high, color=BAND, lw=0, zorder=0)
     axes.plot(grid, band.mean(axis=0), color=POOLED.colour, linewidth=1.4, zorder=1)
-    axes.errorbar(
-        x, y, yerr=reach * y_se, xerr=reach * x_se if x_se.any() else None, fmt="none", ecolor=FAINT, elinewidth=0.7
-    )
+    x_reach = reach * x_se if x_se.any() else None
+    axes.errorbar(x, y, yerr=reach * y_se, xerr=x_reach, fmt="none", ecolor=FAINT, elinewidth=0.7)
     axes.scatter(x, y, s=18, color=INK, zorder=3)
     for row in np.argsort(residual)[::-1][:label]:
         note(axes, str(names[row]), (x[row], y[row]), (4, 3), color=INK)
@@ -477,9 +471,8 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closene
     whole = bool((time == time.round()).all())
     axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=whole))
     axes.grid(axis="y", color="#E3E3E3", linewidth=0.6)
-    show_sign(
-        axes, f"contrast ({_unit(trend)})", f"{trend.contrast[0]} closer", flag(closeness, "closeness"), vertical=True
-    )
+    what, nearer = f"contrast ({_unit(trend)})", f"{trend.contrast[0]} closer"
+    show_sign(axes, what, nearer, flag(closeness, "closeness"), vertical=True)
     note_below(
         figure,
         f"Bars: {percent(prob)} intervals of single levels, whose errors are shared. Light: the trend; dark: its "
@@ -525,9 +518,8 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool 
     style_axes(axes, title="Every specification, by its estimate")
     show_sign(axes, f"contrast ({_unit(multiverse)})", "closer", flag(closeness, "closeness"), vertical=True)
     _decision_panel(panel, table, rows, shares)
-    others = [
-        f"{name} ({len(own)} options, {100 * shares[name]:.0f}%)" for name, own in options.items() if len(own) > PANEL
-    ]
+    sizes = {name: len(own) for name, own in options.items() if len(own) > PANEL}
+    others = [f"{name} ({size} options, {100 * shares[name]:.0f}%)" for name, size in sizes.items()]
     hidden = f" Not in the panel: {', '.join(others)}." if others else ""
     note_below(
         figure,
@@ -539,8 +531,8 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool 
 
 def _decision_panel(axes: Axes, table: pd.DataFrame, rows: list[tuple[str, str]], shares: pd.Series) -> None:
     """One row an option, with a tick under each specification that takes it."""
-    height, labels, heights = 0.0, [], []
-    last = ""
+    height, last = 0.0, ""
+    labels, heights = [], []
     for name, option in rows:
         height -= 0.6 * (name != last)
         own = np.flatnonzero(table[name].astype(str) == option)
@@ -548,9 +540,8 @@ def _decision_panel(axes: Axes, table: pd.DataFrame, rows: list[tuple[str, str]]
         # names of files differ at either end
         label = option if len(option) <= LONGEST else f"{option[: LONGEST // 2]}…{option[1 - LONGEST // 2 :]}"
         labels.append(f"{name} ({100 * shares[name]:.0f}%): {label}" if name != last else label)
-        last = name
         heights.append(height)
-        height -= 1.0
+        height, last = height - 1.0, name
     axes.set_yticks(heights, labels, fontsize=7)
     axes.tick_params(axis="y", length=0, left=False)
     axes.set_xlabel("specification, by its estimate")

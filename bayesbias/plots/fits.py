@@ -62,6 +62,8 @@ MANY = 500  # a row with more points than this is drawn as an image in vector fi
 def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: Axes | None = None) -> Figure:
     """Raw distances by connection, every pair a point.
 
+    Each row of points has its median (long mark) and quartiles (bar); the line at 1 is where unrelated words lie.
+
     Parameters
     ----------
     table
@@ -71,11 +73,6 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: A
         protected words together.
     ax
         Axes to draw on; by default those of a new figure.
-
-    Returns
-    -------
-    Figure
-        Each row of points has its median (long mark) and quartiles (bar); the line at 1 is where unrelated words lie.
 
     Examples
     --------
@@ -535,13 +532,12 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
     grid = figure.add_gridspec(2, len(names), height_ratios=(2.6, 1))
     top = figure.add_subplot(grid[0, :])
     _cells(top, result, draws, looks.values(), prob)
-    top.set_title(
-        f"Observed and predicted: {100 * shares[f'inside_{100 * INNER_PROB:g}']:.0f}% of {shares['n']:,} "
-        f"distances lie in their 50% interval, {100 * shares[f'inside_{100 * prob:g}']:.0f}% in their "
-        f"{percent(prob)} interval",
-        loc="left",
-        fontsize=9.5,
+    inner, outer = (f"{100 * shares[f'inside_{100 * mass:g}']:.0f}%" for mass in (INNER_PROB, prob))
+    title = (
+        f"Observed and predicted: {inner} of {shares['n']:,} distances lie in their 50% interval, {outer} in their "
+        f"{percent(prob)} interval"
     )
+    top.set_title(title, loc="left", fontsize=9.5)
     first: Axes | None = None
     for k, (name, look) in enumerate(looks.items()):
         axes = figure.add_subplot(grid[1, k], sharex=first)
@@ -640,10 +636,6 @@ def plot_templates(
     sides = ["" if side == "both" else str(side) for side in table["side"]]
     contrast = MINUS.join(effects.contrast)
     label_rows(axes, word_labels(table["frame"], sides).tolist(), f"{contrast}, cosine distance", "Frames", 0.0)
-    note_below(
-        figure,
-        "Bars: one standard error of what single attribute words add to differences between templates. Band: "
-        f"{percent(prob)} interval for templates like these.",
-        ax=ax,
-    )
+    bars = "Bars: one standard error of what single attribute words add to differences between templates."
+    note_below(figure, bars, f"Band: {percent(prob)} interval for templates like these.", ax=ax)
     return figure

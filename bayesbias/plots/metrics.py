@@ -84,12 +84,8 @@ def plot_ranking(ranking: Ranking) -> Figure:
         _probable(axes, table.reindex(order).to_numpy(), ranks.loc[order, metric].to_numpy(dtype=float), metric)
         axes.set_yticks(np.arange(len(order)), labels if i % columns == 0 else [])
     figure.legend(loc="outside upper center", ncols=4, frameon=False)
-    if shown:
-        note_below(
-            figure,
-            "below: probability of each rank (1 = least biased) over words drawn with replacement; outlined: the rank "
-            "with the words as they are",
-        )
+    drawn = "below: probability of each rank (1 = least biased) over words drawn with replacement;"
+    note_below(figure, f"{drawn} outlined: the rank with the words as they are" if shown else "")
     return figure
 
 
@@ -272,11 +268,8 @@ def plot_plan(plan: Plan) -> Figure:
     left.set_ylim(bottom=0)
     right.set_ylim(0, 1.02)
     figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
-    note_below(
-        figure,
-        f"now: {now.stereotype_words} stereotype, {now.control_words} control, {now.protected_words} protected "
-        f"words; scales: {plan.scales_from}",
-    )
+    words = f"{now.stereotype_words} stereotype, {now.control_words} control, {now.protected_words} protected words"
+    note_below(figure, f"now: {words}; scales: {plan.scales_from}")
     return figure
 
 
@@ -348,12 +341,9 @@ def _ranks(result: Ranks) -> Figure:
         axes.axhline(0, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
     for axes in panels[len(names) :]:
         axes.set_visible(False)
-    figure.supxlabel(
-        f"rank of the truth (model {result.model}, engine {result.engine}, {replicates} tables); grey: where "
-        "99% of right engines' lines stay",
-        fontsize=7.5,
-        color=FAINT,
-    )
+    source = f"model {result.model}, engine {result.engine}, {replicates} tables"
+    text = f"rank of the truth ({source}); grey: where 99% of right engines' lines stay"
+    figure.supxlabel(text, fontsize=7.5, color=FAINT)
     figure.supylabel("share below − uniform", fontsize=8)
     return figure
 
@@ -454,9 +444,6 @@ def plot_topic_null(
         raise InputError(f"closeness is for contrasts: {name} is a metric with a sign of its own")
     axes.set_yticks([])
     axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # the label of the observed value has room
-    note_below(
-        figure,
-        f"{len(values):,} {LISTS[null.kind]}, in place of those of {null.words}; {null.embedding}. "
-        f"Orange: at least as far from {centre:g} as observed.",
-    )
+    lists = f"{len(values):,} {LISTS[null.kind]}, in place of those of {null.words}; {null.embedding}."
+    note_below(figure, lists, f"Orange: at least as far from {centre:g} as observed.")
     return figure

@@ -48,8 +48,9 @@ from bayesbias.reliability.components import GOOD
 from bayesbias.reliability.regression import FIXED, INTERCEPT, RESIDUAL, TOTAL
 from bayesbias.stability import SETTINGS, DirectBiasStudy, SettingComponents
 
-BANDS = {  # where each begins, and its shade (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)
-    "poor": (None, "#E6E6E6"),
+# where each begins, and its shade (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)
+BANDS = {
+    "poor": (-1e9, "#E6E6E6"),
     "moderate": (0.5, "#F0F0F0"),
     "good": (0.75, "#F7F7F7"),
     "excellent": (0.9, "white"),
@@ -143,12 +144,13 @@ def _panels(table: object) -> dict[str, pd.DataFrame]:
 
 
 def _bands(axes: Axes) -> None:
-    edges = [-1e9, *(begin for begin, _ in BANDS.values() if begin is not None), 1.0]
-    top = axes.get_ylim()[1]
-    for (name, (begin, shade)), low, high in zip(BANDS.items(), edges[:-1], edges[1:], strict=True):
+    """Shades with their names, the first of which stands at the left edge."""
+    edges, top = [*(begin for begin, _ in BANDS.values()), 1.0], axes.get_ylim()[1]
+    for (name, (_, shade)), (low, high) in zip(BANDS.items(), pairwise(edges), strict=True):
         axes.axvspan(low, high, color=shade, linewidth=0, zorder=0)
-        place = (0.0, top) if begin is None else (begin, top)
-        note(axes, name, place, (3, -3), xycoords=("axes fraction", "data") if begin is None else "data", va="top")
+        first = low == edges[0]
+        coordinates: Any = ("axes fraction", "data") if first else "data"
+        note(axes, name, (0.0 if first else low, top), (3, -3), xycoords=coordinates, va="top")
     axes.grid(visible=False)
 
 
@@ -239,24 +241,20 @@ def plot_components(result: VarianceComponents | SettingComponents, prob: float 
     figure = new_figure(7.4, sum(sizes) + 0.5)
     figure.set_layout_engine("constrained", h_pad=0.1)
     panels = figure.subplots(len(sizes), 1, squeeze=False, height_ratios=sizes)[:, 0]
-    _shares(panels[0], table, result.table(INNER_PROB).loc[table.index])
-    what = "between the observed levels" if isinstance(result, SettingComponents) else "of single scores"
-    axes_label = f"share of the variance {what} (50% and {percent(prob)})"
-    names = [name.replace("_", " ") for name in table["component"]]
-    label_rows(panels[0], names, axes_label, "Components of the variance", 0.0)
-    if claims is not None:
-        _statements(panels[1], claims, prob)
-    note_below(figure, *result.notes)
-    return figure
-
-
-def _shares(axes: Axes, table: pd.DataFrame, inner: pd.DataFrame) -> None:
-    heights = -np.arange(len(table), dtype=float)
+    axes, heights, inner = panels[0], -np.arange(len(table), dtype=float), result.table(INNER_PROB).loc[table.index]
     draw_row(axes, heights, table["share"], (table["share_low"], table["share_high"]), TERM)
     axes.hlines(heights, inner["share_low"], inner["share_high"], color=TERM.colour, linewidth=3.0, zorder=2)
     notes_beside(axes, heights, ["< 1%" if value < 0.01 else f"{value:.0%}" for value in table["share"]])
     axes.set_xlim(-0.01, min(1.01, 1.05 * float(table["share_high"].max())))
     axes.xaxis.set_major_formatter(lambda value, _: f"{percent(value)}")
+    what = "between the observed levels" if isinstance(result, SettingComponents) else "of single scores"
+    axes_label = f"share of the variance {what} (50% and {percent(prob)})"
+    names = [name.replace("_", " ") for name in table["component"]]
+    label_rows(axes, names, axes_label, "Components of the variance", 0.0)
+    if claims is not None:
+        _statements(panels[1], claims, prob)
+    note_below(figure, *result.notes)
+    return figure
 
 
 def _statements(axes: Axes, claims: pd.DataFrame, prob: float) -> None:
@@ -321,7 +319,9 @@ def plot_decision(
         axes.fill_between(rows[across], rows["low"], rows["high"], color=look.colour, alpha=0.13, linewidth=0)
         for end in ("low", "high"):
             axes.plot(rows[across], rows[end], color=look.colour, linewidth=0.5, linestyle=LINES[i % len(LINES)])
-        label = f"{number} {'seed' if number == 1 else 'seeds'}: {_enough(few)}"
+        enough = ["∞" if np.isinf(few[name]) else f"{few[name]:,.0f}" for name in ("median", "low", "high")]
+        needed = enough[0] if len(set(enough)) == 1 else f"{enough[0]} ({enough[1]} to {enough[2]})"
+        label = f"{number} {'seed' if number == 1 else 'seeds'}: {needed}"
         style: Any = {"color": look.colour, "marker": look.marker, "linestyle": LINES[i % len(LINES)]}
         axes.plot(rows[across], rows["mean"], ms=5, lw=1.6, label=label, **style)
     axes.axhline(threshold, color=FAINT, linewidth=0.9, linestyle=":")
@@ -339,12 +339,6 @@ def plot_decision(
     never = "∞: no number is enough." if any("∞" in label for label in labels) else ""
     note_below(figure, f"Bands and brackets: {percent(prob)} intervals.", never, *components.notes, ax=ax)
     return figure
-
-
-def _enough(few: dict[str, float]) -> str:
-    """How many are needed, with the interval."""
-    numbers = ["∞" if np.isinf(few[name]) else f"{few[name]:,.0f}" for name in ("median", "low", "high")]
-    return numbers[0] if len(set(numbers)) == 1 else f"{numbers[0]} ({numbers[1]} to {numbers[2]})"
 
 
 @picture(ReliabilityRegression, "reliability_regression")

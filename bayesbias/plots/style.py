@@ -58,8 +58,8 @@ LOOKS = {
 }
 
 
+# of control lists of other names, once those of the bundled ones are taken
 SPARE = (Look("#CC79A7", "v", ""), Look("#E69F00", "P", ""), Look("#56B4E9", "X", ""), Look("#000000", "*", ""))
-"""Of control lists of other names, once those of the bundled ones are taken."""
 
 
 def connection_looks(names: Iterable[str], labels: Mapping[str, str]) -> dict[str, Look]:

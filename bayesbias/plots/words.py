@@ -424,8 +424,8 @@ def plot_axis(
     _arrow(axes, *axis.ends)
     note_below(
         figure,
-        f"Bars: {percent(prob)} intervals; {ERRORS[population].format(mass=percent(prob), unit=unit)}."
-        + (" Blue: 0 is outside." if away.any() else ""),
+        f"Bars: {percent(prob)} intervals; {ERRORS[population].format(mass=percent(prob), unit=unit)}.",
+        "Blue: 0 is outside." if away.any() else "",
         f"{CENTRES[whole.centre]}.".capitalize(),
         "Grey band: one standard deviation of places over the vocabulary." if band else "",
         _left_out(len(table), len(rows), len(chosen)),

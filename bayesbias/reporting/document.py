@@ -21,17 +21,16 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from bayesbias._checks import flag, one_of, probability
-from bayesbias._executors import one_thread
 from bayesbias._files import check_target, home_folder, whole_file, write_text
-from bayesbias._page import Block, Code, Items, Page, Picture, Section, Table, filled, whole_table
-from bayesbias._results import Result, title_of
+from bayesbias._results import Block, Code, Items, Page, Picture, Result, Section, Table, filled, title_of, whole_table
+from bayesbias._runs import one_thread
 from bayesbias.calibration.topics import TopicNull
 from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.errors import InputError, many
 from bayesbias.metrics import list_metrics
 from bayesbias.models.results import Fit, kept_open
+from bayesbias.papers import cite
 from bayesbias.plots import style
-from bayesbias.references import cite
 from bayesbias.reporting.fit_report import FitReport
 
 if TYPE_CHECKING:
@@ -295,9 +294,6 @@ def report(
 
     Raises
     ------
-    InputError
-        Nothing that has a report, side effects beside something that is no comparison, a topic null beside something
-        that is no fit, or a path that ends otherwise.
     OSError
         The folder cannot be written or the disk is full.
 

@@ -11,9 +11,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import pandas as pd
 import xarray as xr
 
-from bayesbias._page import SCORES, TEXTS, Block, Code, Items, Page, Picture, Section, Table, filled, table_of, unsaid
 from bayesbias._phrases import MINUS, difference, ends_of, excludes_zero, figure, percent, share, signed
-from bayesbias._results import Result
+from bayesbias._results import (
+    SCORES,
+    TEXTS,
+    Block,
+    Code,
+    Items,
+    Page,
+    Picture,
+    Result,
+    Section,
+    Table,
+    filled,
+    table_of,
+    unsaid,
+)
 from bayesbias.calibration.topics import TopicNull
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
 from bayesbias.checks.summaries import PROB, summary, variance_shares
@@ -108,23 +121,13 @@ OF_WORDS = {**_columns("text", "protected_word"), **CLOSER}
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FitReport(Result):
-    """A fit as a result with a page.
-
-    Attributes
-    ----------
-    result
-        The fit.
-    topics
-        What :func:`topic_null` returned for its word lists, if that is known.
-    sensitivity
-        Whether the page tells how much the answer depends on the model, the prior and single words.
-    """
+    """A fit as a result with a page."""
 
     picture: ClassVar[str] = "plot_overview"
 
     result: Fit
-    topics: TopicNull | None = None
-    sensitivity: bool = True
+    topics: TopicNull | None = None  # for its word lists, if that is known
+    sensitivity: bool = True  # whether the page tells how the answer depends on model, prior and single words
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -204,8 +207,8 @@ class FitReport(Result):
             if other is not None:
                 headline = contrasts(result.tree, "associated", other, prob)
                 planned = _plan(result, headline.iloc[0], prob, other)
-            verdict = diagnose(result.tree)
-            self._made[prob] = _Given(result, table, prob, self.topics, verdict, other, headline, planned)
+            known = (result, result.tree, result.data.coverage, result.labels, table, prob, percent(prob))
+            self._made[prob] = _Given(*known, self.topics, diagnose(result.tree), other, headline, planned)
         return self._made[prob]
 
     @cached_property
@@ -214,40 +217,20 @@ class FitReport(Result):
 
 
 class _Given(NamedTuple):
-    """A fit with what its page needs several times.
-
-    ``other`` is the connection of the headline contrast, and ``plan`` the list length that would decide it; None where
-    there is none. ``headline`` is its table.
-    """
+    """A fit with what its page needs several times."""
 
     result: Fit
+    post: xr.DataTree
+    coverage: Coverage | None  # how word lists met the embedding
+    labels: dict[str, str]  # what control lists are called
     table: pd.DataFrame
     prob: float
+    percent: str  # mass of the intervals
     topics: TopicNull | None
     verdict: Verdict
-    other: str | None
-    headline: pd.DataFrame
-    plan: Plan | None
-
-    @property
-    def post(self) -> xr.DataTree:
-        """The tree of the fit."""
-        return self.result.tree
-
-    @property
-    def coverage(self) -> Coverage | None:
-        """The record of how word lists met the embedding."""
-        return self.result.data.coverage
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """What control lists are called."""
-        return self.result.labels
-
-    @property
-    def percent(self) -> str:
-        """Mass of the intervals."""
-        return percent(self.prob)
+    other: str | None  # the connection of the headline contrast, None where there is none
+    headline: pd.DataFrame  # its table
+    plan: Plan | None  # the list length that would decide it
 
 
 def _answer(facts: _Given) -> str:

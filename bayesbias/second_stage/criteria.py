@@ -16,10 +16,9 @@ from bayesbias._checks import probability
 from bayesbias._core.offsets import Field, Signal, Strata, mean_offset, outside_relation, signal
 from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._executors import one_thread
-from bayesbias._page import Page, Picture, Section, table_of, unsaid, whole_table
 from bayesbias._phrases import MINUS, excludes_zero, negatives, percent, share
-from bayesbias._results import Cited, drawing
+from bayesbias._results import Cited, Page, Picture, Section, drawing, table_of, unsaid, whole_table
+from bayesbias._runs import one_thread
 from bayesbias.axes import Axis
 from bayesbias.axes.poles import refuse_templates
 from bayesbias.checks.summaries import PROB, describe

@@ -17,10 +17,10 @@ from scipy.linalg import block_diag
 from bayesbias._checks import one_of
 from bayesbias._core.related import list_correlations, root_of
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._executors import one_thread
 from bayesbias._phrases import MINUS
 from bayesbias._progress import progress
 from bayesbias._results import Result
+from bayesbias._runs import one_thread
 from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws

@@ -15,9 +15,8 @@ from scipy.special import ndtri
 from bayesbias._checks import flag, one_of, probability
 from bayesbias._core.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._page import Block, Page, Picture, Section, filled, whole_table
 from bayesbias._phrases import MINUS, ends_of, excludes_zero, negatives, percent, share, signed
-from bayesbias._results import Cited, drawing, front_page
+from bayesbias._results import Block, Cited, Page, Picture, Section, drawing, filled, front_page, whole_table
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed

@@ -15,9 +15,8 @@ from scipy.special import ndtr, ndtri
 from bayesbias._checks import probability
 from bayesbias._core.second_stage import Decisions, distinct
 from bayesbias._core.vectors import FloatArray
-from bayesbias._page import Page, Picture, Section, filled, whole_table
 from bayesbias._phrases import ends_of, excludes_zero, percent, share, signed
-from bayesbias._results import Cited, drawing, front_page
+from bayesbias._results import Cited, Page, Picture, Section, drawing, filled, front_page, whole_table
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError
 from bayesbias.second_stage.estimates import Staged, posterior_tree

@@ -15,10 +15,9 @@ from scipy.special import chdtrc, ndtri
 from bayesbias._checks import one_of, probability
 from bayesbias._core.second_stage import second_stage
 from bayesbias._core.vectors import FloatArray
-from bayesbias._executors import one_thread
-from bayesbias._page import Page, Picture, Section, whole_table
 from bayesbias._phrases import MINUS, ends_of, excludes_zero, percent, signed
-from bayesbias._results import Cited, drawing, front_page
+from bayesbias._results import Cited, Page, Picture, Section, drawing, front_page, whole_table
+from bayesbias._runs import one_thread
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed

@@ -24,10 +24,9 @@ from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened
 from bayesbias.embeddings.lookup import alike_in_some, in_all, words_once
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.metrics import Query
-from bayesbias.metrics.base import count_of
+from bayesbias.metrics.base import FoundSets, Lookup, count_of, every_word, look_up
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, checked_options, named_metrics, prepared, untested
 from bayesbias.metrics.catalogue import METRICS, find_metric
-from bayesbias.metrics.queries import FoundSets, Lookup, every_word, look_up
 from bayesbias.models import load_model
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import choose_engine
