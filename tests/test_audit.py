@@ -213,6 +213,7 @@ class TestAudit:
             bb.audit("google-news-slice", groups, **options)
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_the_command_writes_what_the_function_gives(here):
     code, out, errors = here(
         "audit",

@@ -41,6 +41,7 @@ def written():
     return {file.name for file in Path().iterdir()}
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_axis_gives_what_the_function_gives(here):
     code, out, errors = here(
         "axis", SLICE, "affluence", "--words", ",".join(SPORTS), "--centre", "words", "--prob", 0.5,
@@ -92,6 +93,7 @@ def test_intersections_give_what_the_function_gives(here):
     assert written() == {"family.toml", "i.csv", "i.md"}
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize("groups", ["gender", "weat7"])
 def test_audits_are_on_axes_or_word_lists(here, groups):
     code, out, errors = here(
@@ -115,6 +117,7 @@ def test_audits_are_on_axes_or_word_lists(here, groups):
     assert written() == {"a.parquet", "a.html"}
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_criterion_takes_the_axis_of_an_embedding(here):
     values = pd.Series(
         {"nurse": 95.0, "guard": 20.0, "engineer": 12.0, "dancer": 80.0, "janitor": 40.0, "soldier": 10.0}

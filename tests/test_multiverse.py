@@ -490,6 +490,7 @@ class TestRefused:
 
 
 class TestShown:
+    @pytest.mark.usefixtures("without_pictures")
     def test_the_command(self, here, vectors):
         lines = ["replicates = 20", "[decisions]", f"embedding = {json.dumps(vectors)}", 'words = ["weat7"]']
         Path("plan.toml").write_text("\n".join([*lines, 'centre = ["none", "vocabulary"]']), encoding="utf-8")

@@ -571,6 +571,9 @@ def _stored_coverage(raw: pd.DataFrame, file: Path) -> tuple[Coverage | None, st
 
 def check_distances(relatedness: Relatedness, table: pd.DataFrame) -> None:
     """Refuse relatedness of other vectors than those that a table's distances were measured with."""
+    record = stored_coverage(table)
+    table = table.copy(deep=False)
+    table.attrs = {}  # pandas would copy the record with every column taken out
     known = (relatedness.protected_words, relatedness.attribute_words)
     rows, columns = (_places(table[name], words) for name, words in zip(WORDS[:2], known, strict=True))
     unknown = np.flatnonzero((rows < 0) | (columns < 0))
@@ -580,7 +583,6 @@ def check_distances(relatedness: Relatedness, table: pd.DataFrame) -> None:
             f"the relatedness of the table does not know the pair {row['protected_word']!r}, {row['attribute_word']!r}:"
             f" make the table anew with distance_table, or delete table.attrs['{KEY}'] to take words for unrelated"
         )
-    record = stored_coverage(table)
     crossed = record is not None and record.contexts.get("pairing") == "crossed"
     values = table["distance"].to_numpy(dtype=float)
     cosines = relatedness.protected.astype(np.float32) @ relatedness.attributes.astype(np.float32).T
