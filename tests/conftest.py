@@ -1,9 +1,11 @@
 """Fixtures: shared reference data, the bundled vectors, one fit."""
 
+import ctypes
 import gc
 import hashlib
 import os
 import pickle
+import platform
 import sys
 from collections import OrderedDict
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -27,6 +29,12 @@ if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
     import scipy.linalg  # noqa: F401  (loads the linear algebra of SciPy, which has threads of its own)
 
     threadpool_limits(max(1, (os.cpu_count() or 1) // int(workers)), user_api="blas")
+
+    if platform.libc_ver()[0] == "glibc":
+        # arrays of many sizes come and go: what is freed is kept, where the system would clear each page anew
+        trim_threshold, mmap_threshold = -1, -3
+        for option, size in ((trim_threshold, 2**30), (mmap_threshold, 2**25)):
+            ctypes.CDLL(None).mallopt(option, size)
 
 
 @pytest.fixture(params=[1, 2, 4] if "OPENBLAS_CORETYPE" in os.environ else [2])
