@@ -49,7 +49,7 @@ FAULTS = (
         "contribution[rows].var()", "summaries",
     ),
     Fault(
-        "groups weighed by their sizes", "models/cells.py", "weights[own] = 1 / (len(present) * own.sum())",
+        "groups weighed by their sizes", "models/functionals.py", "weights[own] = 1 / (len(present) * own.sum())",
         "weights[own] = 1 / chosen.sum()", "functionals",
     ),
     Fault(

@@ -495,10 +495,10 @@ class Comparison(Result):
 
     def place(self, before: str | None = None, after: str | None = None) -> int:
         """The place of a change among all, by its two embeddings; with two embeddings it need not be named."""
-        pairs: list[Any] = self.pairs
+        pairs = self.pairs
         if before is None and after is None and len(pairs) == 1:
             return 0
-        if (before, after) in pairs:
+        if isinstance(before, str) and isinstance(after, str) and (before, after) in pairs:
             return pairs.index((before, after))
         changes = ", ".join(f"{pair} to {other}" for pair, other in pairs)
         raise InputError(f"before is {shown(before)} and after is {shown(after)}: the changes are {changes}")
