@@ -298,6 +298,14 @@ def diagnose(post: xr.DataTree) -> Verdict:
     'This fit passes its checks, with limits.'
     """
     result = Fit.read(post)
+    if "verdict" not in result.kept:
+        result.kept["verdict"] = _verdict(result)
+    verdict: Verdict = result.kept["verdict"]
+    return verdict
+
+
+def _verdict(result: Fit) -> Verdict:
+    """The verdict on a fit, worked out."""
     chains, draws = result.posterior.sizes["chain"], result.posterior.sizes["draw"]
     stats = result.stats
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else None

@@ -203,6 +203,11 @@ class Fit:
         return given if isinstance(given, Fit) else cls(tree)
 
     @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What analyses keep of a fit that is kept open, by name."""
+        return {}
+
+    @cached_property
     def data(self) -> Distances:
         """The distances that the fit was made with, and what their table carried."""
         constant = self.tree["constant_data"].to_dataset()
