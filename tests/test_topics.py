@@ -84,12 +84,12 @@ def test_topics_of_a_tiny_vocabulary_are_the_nearest_words():
     kv = {f"{kind}{at}": np.eye(8)[kind] + 0.02 * rng.standard_normal(8) for kind in range(7) for at in range(3)}
     lists = bb.WordLists("three", {"g": ["50", "51"], "h": ["52"]}, {"g": ["60", "61", "62"], "h": ["a", "b"]})
     kv |= {"a": np.eye(8)[6] + 0.1, "b": -np.eye(8)[6] + 0.1}
-    null = bb.topic_null(kv, lists, replicates=40)
-    for replicate in range(40):
+    null = bb.topic_null(kv, lists, replicates=100)
+    for replicate in range(100):
         topic = null.lists(replicate)["g"]
         assert len({word[0] for word in topic}) == 1
         assert similarity(kv, topic) > 0.9
-    assert {null.lists(replicate)["g"][0][0] for replicate in range(40)} == set("01234")
+    assert {null.lists(replicate)["g"][0][0] for replicate in range(100)} == set("01234")
 
 
 def test_the_table_counts_replicates_as_far_from_the_centre():
