@@ -180,7 +180,7 @@ def start():
         ("import bayesbias", cpu_of([*python, "import bayesbias"]), "python -c pass", empty),
         ("bayesbias --help", cpu_of([COMMAND, "--help"]), "python -c pass", empty),
         ("bayesbias fit of 2,100 distances (processor)", fit, libraries, needed),
-        ("bayesbias demo: fit, 200 random topics, pictures, report (processor)", demo, libraries, needed),
+        ("bayesbias demo: fit, 1,000 random topics, figures, report (processor)", demo, libraries, needed),
     ]
 
 
