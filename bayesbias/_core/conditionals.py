@@ -59,6 +59,7 @@ def draw_gaussians(
 
     ``taker`` takes the draws of cells, u and v beside; ``filled`` (protected words, K) are the cells with a distance.
     """
+    # p(mu, cells, u, v | y) = p(mu | y) p(cells | mu, y) p(u, v | cells, y), drawn in this order
     points = len(scales.sigma2)
     inverse = np.ascontiguousarray(1 / scales.sigma2.T)
     cells_of: Callable[[slice, np.random.Generator], FloatArray]
@@ -77,8 +78,8 @@ def draw_gaussians(
 
         @lru_cache(MOST_KINDS)
         def kind_at(number: int) -> Kind:
-            share, variance, slope = kind_moments(totals, number, scales, inverse)
-            return int(totals.connection[number]), np.einsum("bn,bn->b", slope, beta), share, np.sqrt(variance)
+            in_total, variance, in_beta = kind_moments(totals, number, scales, inverse)
+            return int(totals.connection[number]), np.einsum("bn,bn->b", in_beta, beta), in_total, np.sqrt(variance)
 
         def cells_of(words: slice, own: np.random.Generator) -> FloatArray:
             return _draw_cells(totals, words, kind_at, points, own)
@@ -177,7 +178,8 @@ def kind_moments(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Of a kind's cells: slope (B,) of their means in the cells' totals, variance (B,), and slope (B, N) in beta."""
     k = int(totals.connection[at])
-    # a normal prior around mu of variance s^2, and count distances of variance sigma^2 less their mean effects
+    # a normal prior around mu of variance s^2, and count distances of variance sigma^2 less their mean effects:
+    # the mean is variance * (mu / s^2 + (total - spread' effects) / sigma^2)
     variance = 1 / (1 / scales.s2[:, k] + totals.count[at] * inverse[k])
     slope = np.zeros((len(variance), len(inverse) + totals.spread.shape[1]))
     slope[:, k] = variance / scales.s2[:, k]
@@ -209,6 +211,7 @@ def _draw_beta(sums: CrossedSums, scales: Scales, prior_sd: float, normals: Floa
     beta = np.empty_like(normals)
 
     def draw(part: slice) -> None:
+        # with R, L and x of MeanPart and standard normals z,
         # beta = R L'^-1 (x + z) has the mean R (L L')^-1 R h and the covariance R (L L')^-1 R
         mean = mean_part(sums, scales.at(part), prior_sd)
         target = mean.x + normals[part]
@@ -225,7 +228,7 @@ def beta_moments(sums: CrossedSums, scales: Scales, prior_sd: float) -> tuple[Fl
     """Mean (B, N) of (mu - m0, mean effects of patterns) at the points, and root (B, N, N) of its covariance."""
     part = mean_part(sums, scales, prior_sd)
     columns = np.linalg.solve(part.chol, np.eye(part.chol.shape[1]))  # L^-1
-    root = np.swapaxes(columns, 1, 2) * part.sd[:, :, None]
+    root = np.swapaxes(columns, 1, 2) * part.sd[:, :, None]  # R L'^-1, whose product with x is the mean
     return np.einsum("bnm,bm->bn", root, part.x), root
 
 
@@ -270,12 +273,13 @@ def _draw_effects(
     if scales.interaction is None:
         return u, None
     v = np.full((count, all_groups, points), np.nan)
-    share = t_v / d
+    # v given u has the variance t_v / d = 1 / (1 / t_v + weight), and the mean of it times (sum - weight u)
+    variance_v = t_v / d
     for h, group in enumerate(p.groups):
-        own = np.multiply(sums[h], share[h], out=sums[h])
-        own -= np.multiply(u, share[h] * weight[h], out=normal)
+        own = np.multiply(sums[h], variance_v[h], out=sums[h])
+        own -= np.multiply(u, variance_v[h] * weight[h], out=normal)
         rng.standard_normal(out=normal)
-        normal *= np.sqrt(share[h])
+        normal *= np.sqrt(variance_v[h])
         own += normal
         v[:, group] = own
     return u, v
@@ -322,6 +326,7 @@ def _log_density(p: Pattern, y: FloatArray, scales: Scales, cells: FloatArray) -
     # residual sums of a word by group, (B, H, words)
     r = np.tensordot(inverse, np.tensordot(place, apart, (0, 1)), 1)
     r -= np.stack([precise[:, p.group == h].sum(axis=1) for h in range(len(p.groups))], axis=1)[:, :, None]
+    # the effects are integrated out by Woodbury's identity in two steps, as in marginal.within_part: groups, then word
     weight = inverse @ place.sum(axis=0)
     t_u = scales.attribute[:, p.attribute_class]
     t_v = np.zeros(len(cells)) if scales.interaction is None else scales.interaction

@@ -112,18 +112,21 @@ def measured(
     named = dict(zip(_apart(arguments), arguments, strict=True))
     files = {} if listed is None else {name: each for name, each in named.items() if not each.endswith(TABLES)}
     every = {name: bb.read_distance_table(each) for name, each in named.items() if name not in files}
-    vectors = []
+    loaded = []
     if listed is not None and files:
         # spellings other than those of the lists have ranks that the file's sample would not follow
         part = None if whole or case != "as-is" else listed
         kvs = _embeddings(files, part, trust_pickle)
         every |= bb.distance_tables(kvs, listed, case=case)  # type: ignore[arg-type]  # checked where used
-        vectors = list(kvs.values())
-    return {name: every[name] for name in named}, vectors
+        loaded = list(kvs.values())
+    return {name: every[name] for name in named}, loaded
 
 
 def _embeddings(files: Mapping[str, str], part: WordLists | None, trust_pickle: bool) -> dict[str, KeyedVectors]:
-    """Embeddings by name, of which a part is loaded unless the samples of their vocabularies share few words."""
+    """Embeddings by name: the words of ``part`` with a sample of each vocabulary, or all words where it is None.
+
+    All are read again as a whole where the samples share too few words to be compared.
+    """
     from bayesbias.distances.covariances import ENOUGH
     from bayesbias.embeddings.lookup import sample_of
 
@@ -185,6 +188,7 @@ def extra_options(arguments: list[str], valid: Collection[str], owner: str) -> t
         elif key not in valid:
             known = ", ".join(f"--{each.replace('_', '-')}" for each in valid) or "none"
             raise InputError(f"there is no option {name} of {owner}: valid are {known}")
+        # the value stands after the equals sign, or else is the next argument, whatever that is
         elif (value if equals else (value := next(rest, ""))) == "":
             raise InputError(f"{name} has no value: give one after it")
         else:

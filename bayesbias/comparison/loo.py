@@ -232,6 +232,7 @@ def _refitted(
     word's density is averaged over the draws, for which no cell may be empty; for a protected word none can be had.
     """
     rows = (data.word if unit == "protected" else data.attribute) == word
+    # whether the fit without the word has no mean for some cell of its distances
     empties = unit == "protected" or bool((data.cells.n[data.word[rows], data.connection[rows]] == 1).any())
     if rows.all() or (empties and "log_evidence" not in result.tree.attrs):
         return None
@@ -243,6 +244,7 @@ def _refitted(
     if set(without["posterior"].data_vars) != set(result.posterior.data_vars):
         return None  # another model: without the word there is one group only
     if "log_evidence" in result.tree.attrs and "log_evidence" in without.attrs:
+        # log p(y of the word | all others) = log p(y) - log p(all others)
         return float(result.tree.attrs["log_evidence"] - without.attrs["log_evidence"])
     if empties:
         return None
@@ -290,7 +292,8 @@ def _protected_densities(result: Fit, data: Distances, words: IntArray) -> Float
             rows = np.flatnonzero((data.word == word) & (data.connection == k))
             apart = data.y[rows] - mean[:, k, None] - _effects(posterior, data, rows, str(data.groups[word]))
             n, total = len(rows), apart.sum(axis=1)
-            # sigma^2 I + s^2 11' has the eigenvalue sigma^2 + n s^2 for the sum, sigma^2 for all else
+            # sigma^2 I + s^2 11' has the eigenvalue sigma^2 + n s^2 = wide for the sum, sigma^2 for all else, and the
+            # inverse (I - s^2 / wide 11') / sigma^2
             wide = sigma2[:, k] + n * s2[:, k]
             square = (apart**2).sum(axis=1) / sigma2[:, k] - s2[:, k] * total**2 / (sigma2[:, k] * wide)
             if n:
@@ -315,8 +318,9 @@ def _left_out(log_density: FloatArray) -> tuple[FloatArray, FloatArray]:
     from arviz_stats.base import array_stats
 
     by_point = np.ascontiguousarray(log_density.T)
-    log_weights, k = array_stats.psislw(by_point)  # it takes the negative of log weights
-    # the density of a point averaged over the draws with weights 1 / density, smoothed
+    # a draw weighs 1 / density before smoothing; psislw takes the negative of the logs of these, the log densities
+    log_weights, k = array_stats.psislw(by_point)
+    # the density of a point averaged over the draws with these weights
     value: FloatArray = logsumexp(log_weights + by_point, axis=1) - logsumexp(log_weights, axis=1)
     return value, np.asarray(k)
 

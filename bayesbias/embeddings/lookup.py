@@ -35,7 +35,7 @@ EXCLUDED = {normalize("NFC", x): x for x in map(chr, range(0x900, 0xE00)) if not
 
 SAMPLE = 3000  # words of a sample of the vocabulary
 FREQUENT = 20_000  # the most frequent words of a file that is ordered by frequency: this many of its first words
-LOOKED_AT = 200
+LOOKED_AT = 200  # words of letters only by which the order of a file is told
 SHORTER = 1.5  # how many letters the first words of a file ordered by frequency are shorter than others, on average
 # least standard deviation of the kernel around a listed word's place in the file, in natural logarithms of places
 NARROWEST = 0.25
@@ -121,6 +121,7 @@ def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", lan
     words = list(words)
     keys = {word: key for word in words if (key := _key(word, row_of, case, language)) is not None}
     if any(word not in keys and not word.isascii() for word in words):
+        # keys that the file holds in another normal form, by their form C; looked for last, as it takes all keys
         others = {normalize("NFC", key): key for key in row_of if not is_normalized("NFC", key)}
         for word in words:
             if word not in keys and (key := _key(word, others, case, language)) is not None:
@@ -220,6 +221,7 @@ def alike_in_some(words: Sequence[str], kvs: Iterable[KeyedVectors], case: Case 
     first: dict[str, str] = {}
     for kv in kvs:
         for word, other in twins_of(find_words(kv, words, case)).items():
+            # the sets of both words become one, under the earlier of their first words
             keep, gone = sorted((first.get(word, word), first.get(other, other)), key=place.__getitem__)
             first |= dict.fromkeys([gone, *(each for each, of in first.items() if of == gone)], keep)
     return {word: of for word, of in first.items() if word != of}
@@ -341,9 +343,11 @@ def drawn_rows(
     outside = np.array([place for place in places if keys[place] not in listed_keys], dtype=np.intp)
     if len(outside) <= sample:
         return outside, "random" if len(outside) < FREQUENT else kind
+    # a number for each word, of which the smallest are drawn
     waits: NDArray[Any] = _scrambled([keys[row] for row in outside.tolist()], seed)
     if kind == "ranks":
-        # exponential numbers with these rates, of which the smallest are drawn one by one, in proportion to the rates
+        # exponential numbers with these rates: the smallest are draws without replacement, each in proportion to the
+        # rates of the words that are left (Efraimidis and Spirakis 2006, https://doi.org/10.1016/j.ipl.2005.11.003)
         uniform = (waits.astype(float) + 1) / 2.0**64
         waits = -np.log(uniform) / _rates_of_places(len(keys), followed or ())[outside]
     order = np.argsort(waits, kind="stable")
@@ -355,8 +359,8 @@ def _rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
     """How likely a word of each place (size,) of a file is drawn, so that the sample follows the places of lists.
 
     The density of the logarithm of places is the mean over lists of Gaussian kernels around their words', and in a
-    small part the same everywhere. The kernels' width is Silverman's for all words together. A word's rate is that
-    density over its place, since there are as many words within a step of the logarithm as their place is large.
+    small part the same everywhere. The kernels' width is 0.9 sd n^(-1/5) for all words together (after Silverman). A
+    word's rate is that density over its place r, since d log r = dr / r.
 
     Silverman, B. W. (1986). Density estimation for statistics and data analysis. Chapman and Hall.
     https://doi.org/10.1201/9781315140919

@@ -46,7 +46,7 @@ MOST_NUMBERS_OF_LISTS = 2**28
 """Numbers of the similarities and correlations of lists, for each two of them, beyond which a fit is refused."""
 MOST_WORDS = 5000  # attribute words beyond which a matrix of them is too large; a fit needs none
 NUMBERS_AT_ONCE = 2**22  # numbers of draws of distances that are looked at at once
-LEAST_SCATTER = 1e-12
+LEAST_SCATTER = 1e-12  # expected sum of squares within cells up to which a class has no scatter
 FLOOR = 1e-6
 """Smallest variance of a combination of protected words, as a share of the largest: vectors are in half precision."""
 JITTER = 1e-9  # share of the mean variance that is added to that of every cell where a density is asked for
@@ -83,6 +83,8 @@ class RelatedPosterior:
             row, weights[row, cell], sums.word[cell], sums.listed[cell], sums.kind[cell], len(weights)
         )
         classes, roots = weighted_roots(entries, sums.scaled, sums.correlations)
+        # the errors are sum_a f_a R_a z, factors f and roots R of the classes, z standard normal: their covariance is
+        # sum_ab E[f_a f_b] R_a R_b'
         products = self.grid.products[np.ix_(classes, classes)]
         stacked = np.stack(roots)
         return weights @ sums.y, np.einsum("ab,amr,bnr->mn", products, stacked, stacked, optimize=True)
@@ -178,7 +180,8 @@ def attribute_sets(
     """
     cell = cell_numbers(filled)[word, column]
     by_cell = sparse.csr_array((np.ones(len(cell), dtype=bool), (cell, attribute)), shape=(int(filled.sum()), words))
-    # cells of one set have equal codes: sums of random whole numbers, which are exact; two sets share both with 2**-72
+    # cells of one set have equal codes, sums of random whole numbers, which are exact; two different sets share both
+    # codes with probability 2**-72
     codes = by_cell @ np.random.default_rng(0).integers(2**36, size=(words, 2)).astype(float)
     number = np.full(filled.shape, -1)
     number[filled], first = in_order_met(codes)
@@ -333,17 +336,18 @@ def _scatter_within(
     """
     n, counted = lists.n, counted_connections(data)[lists.connection]
     kinds = data.connection_class[lists.connection]
-    own = np.diagonal(correlations, axis1=1, axis2=2).T
-    words: FloatArray | float = 1.0
+    within = np.diagonal(correlations, axis1=1, axis2=2).T  # mean correlation of a list's words, (lists, Q)
+    single: FloatArray | float = 1.0  # mean variance of its single words, less than 1 for means over forms
     if (relatedness := relatedness_for(data)).forms is not None:
         member = lists.member / lists.member.sum(axis=1, keepdims=True)
-        words = member @ relatedness.own_correlations(data.attribute_words.tolist()).T
-    by_list = parts.loadings**2 @ (parts.variances * np.maximum(words - own, 0)).T
+        single = member @ relatedness.own_correlations(data.attribute_words.tolist()).T
+    by_list = parts.loadings**2 @ (parts.variances * np.maximum(single - within, 0)).T
     # n words with the mean correlation c, themselves included, scatter by n (1 - c) times their variance
     expected = n * by_list[lists.word, lists.listed]
     total, spread = np.zeros((2, len(data.connection_classes)))
     groups = data.group_index[lists.word]
     stereotype = np.isin(data.connections, STEREOTYPES)[lists.connection]
+    # cells of a block share a list but for missing pairs: a control, or stereotypes as one group meets them
     block = lists.connection * (groups.max() + 1) + np.where(stereotype, groups, 0)
     for number in np.unique(block[counted]):
         cells = np.flatnonzero(counted & (block == number))
@@ -354,6 +358,7 @@ def _scatter_within(
         spread[kind] += _scatter_variance(
             parts, lists.word[cells], same[typical, typical], shares[typical, typical], int(n[cells].max())
         )
+    # Satterthwaite: 2 E^2 / Var, as a multiple of chi-squared has; blocks are taken for independent
     known = (total > LEAST_SCATTER) & (spread > 0)
     return np.divide(2 * total**2, spread, out=np.zeros(len(known)), where=known), total
 
@@ -466,6 +471,7 @@ def draw_errors(data: Distances, factors: FloatArray, rng: np.random.Generator) 
     cell = cell_numbers(data.filled)[data.word, data.connection]
     member = sparse.csr_array((np.ones(len(cell)), (np.arange(len(cell)), cell)))
     known = sums.freedom > 0
+    # as in factor_grid: freedom * scatter / factor^2 is chi-squared (wanted is before the factor)
     chi2 = np.where(known, rng.chisquare(np.where(known, sums.freedom, 1.0), factors.shape), 1.0)
     wanted = sums.expected * np.divide(chi2, sums.freedom, out=chi2.copy(), where=known)
     errors = draw_cell_errors(sums, factors, rng)
@@ -490,6 +496,7 @@ def _draw_fields(data: Distances, size: int, rng: np.random.Generator) -> FloatA
     """Draws (size, rows) of distances to random words as similar as those of a table."""
     kernels = kernels_of(data)
     parts = kernels.components
+    # the distance of words j and w, less its mean, is the sum over q of loading_jq sqrt(variance_q) field_q(w)
     columns = parts.loadings * np.sqrt(parts.variances)
     total, place = np.zeros((size, len(data.y))), data.word * len(data.attribute_words) + data.attribute
     step = max(1, NUMBERS_AT_ONCE // (size * len(data.attribute_words)))
@@ -520,7 +527,8 @@ def words_left_out(posterior: RelatedPosterior, data: Distances) -> FloatArray:
     lists = cell_lists(data)
     member = lists.member / lists.member.sum(axis=1, keepdims=True)
     every = [(member @ kernel, np.diag(kernel)) for kernel in map(kernels.of, range(len(parts.variances)))]
-    means, alone = (np.stack(part) for part in zip(*every, strict=True))  # (Q, lists, W), (Q, W)
+    # of each component: mean correlation of a list with each word, (Q, lists, W), and variance of each word, (Q, W)
+    means, variance = (np.stack(part) for part in zip(*every, strict=True))
     between = np.einsum("qlw,mw->qlm", means, member)
     number = np.full(data.filled.shape, -1)
     number[lists.word, lists.connection] = lists.listed
@@ -536,8 +544,8 @@ def words_left_out(posterior: RelatedPosterior, data: Distances) -> FloatArray:
         scale = n / (n - 1)
         apart = scale * (data.y[rows] - data.cells.mean[protected, connection])
         own = means[:, listed, word]
-        # covariance of the word less the mean of each of its lists, in each component
-        inner = alone[:, word, None, None] - own[:, :, None] - own[:, None, :] + between[:, listed[:, None], listed]
+        # covariance of the word w less the mean of each of its lists l, m: K_ww - K_wl - K_wm + K_lm by component
+        inner = variance[:, word, None, None] - own[:, :, None] - own[:, None, :] + between[:, listed[:, None], listed]
         loadings = parts.loadings[protected] * root * scale[:, None]
         covariance = np.einsum("iq,jq,qij->ij", loadings, loadings, inner)
         kind = data.connection_class[connection]
@@ -548,7 +556,7 @@ def words_left_out(posterior: RelatedPosterior, data: Distances) -> FloatArray:
         values = np.maximum(values, FLOOR * values[:, -1:])
         squares = ((np.swapaxes(vectors, 1, 2) @ apart) ** 2 / values).sum(axis=1)
         log_det = np.log(values).sum(axis=1)
-        if not np.ptp(kind):
+        if not np.ptp(kind):  # a factor that all rows share comes out of the covariance
             squares, log_det = squares / points[:, 0] ** 2, log_det + 2 * len(rows) * np.log(points[:, 0])
         density = -0.5 * (squares + log_det + len(rows) * LOG_2PI)
         value[word] = float(logsumexp(density) - np.log(len(points)))
