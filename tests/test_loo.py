@@ -203,6 +203,22 @@ def test_a_repeated_pair_counts_once_for_every_model(crossed_table):
     assert found.attrs["notes"] == ["40 of 248 rows repeat a pair and were dropped for every model."]
 
 
+def test_templates_are_averaged_as_a_fit_averages_them(plain_table):
+    plain_table = plain_table.copy()
+    plain_table.attrs = {}
+    parts = [
+        plain_table.assign(template=name, distance=plain_table["distance"] + by)
+        for name, by in (("A", 0.01), ("B", -0.01))
+    ]
+    found, mean = (
+        bb.checks.compare_models(table, ["published"], draws=400, pairs=False)
+        for table in (pd.concat(parts, ignore_index=True), plain_table)
+    )
+    pd.testing.assert_frame_equal(found, mean, rtol=1e-9)
+    assert found.attrs["rows"] == len(plain_table)
+    assert found.attrs["notes"] == ["Models are compared on means over templates (template), as they are fitted."]
+
+
 def test_a_model_with_student_residuals_is_scored_by_pairs_only(crossed_table, monkeypatch):
     small = crossed_table.query("protected_word in ['a 0', 'b 0']")
 

@@ -6,6 +6,7 @@ from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias._core.vectors import SAME, first_alike
+from bayesbias.embeddings.lookup import alike_in_all
 
 
 def embedding(vectors):
@@ -27,6 +28,12 @@ def pruned(kv, sharing):
     for word, of in sharing.items():
         copy.vectors[copy.key_to_index[word]] = kv.get_vector(of)
     return copy
+
+
+def test_words_are_alike_in_all_whoever_comes_first():
+    """In the second embedding a further word has their vector, and stands before them."""
+    kvs = [random_vectors("b a w x", w="a"), random_vectors("b a w x", a="b", w="b")]
+    assert alike_in_all(["b", "a", "w", "x"], kvs) == {"w": "a"}
 
 
 class TestRule:

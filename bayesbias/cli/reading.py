@@ -53,7 +53,10 @@ def named_values(option: str) -> Callable[[list[str]], dict[str, str] | None]:
         parts = {argument: argument.rpartition("=") for argument in arguments}
         if wrong := [argument for argument, (name, _, value) in parts.items() if not name or not value]:
             raise InputError(f"{option} {wrong[0]}: give NAME=VALUE, such as {option} 1990.vec=1990")
-        return {name: value for name, _, value in parts.values()} or None
+        values = {name: value for name, _, value in parts.values()}
+        if len(values) < len(arguments):
+            raise InputError(f"{option} {' '.join(arguments)}: a name is given twice")
+        return values or None
 
     return read
 
@@ -188,6 +191,8 @@ def extra_options(arguments: list[str], valid: Collection[str], owner: str) -> t
         elif key not in valid:
             known = ", ".join(f"--{each.replace('_', '-')}" for each in valid) or "none"
             raise InputError(f"there is no option {name} of {owner}: valid are {known}")
+        elif key in options:
+            raise InputError(f"{name} is given twice")
         # the value stands after the equals sign, or else is the next argument, whatever that is
         elif (value if equals else (value := next(rest, ""))) == "":
             raise InputError(f"{name} has no value: give one after it")

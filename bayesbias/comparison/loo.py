@@ -20,7 +20,7 @@ from bayesbias.checks.convergence import MAX_PARETO_K, diagnose
 from bayesbias.checks.summaries import flat_draws
 from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import PAIR, once
+from bayesbias.distances.storage import PAIR, averaged, frame_columns, once
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of, parts_of
 from bayesbias.models.fits import fit
@@ -125,7 +125,11 @@ def compare_models(
             )
     draws, seed = whole_number(draws, "draws"), whole_number(seed, "seed", least=0, most=None)
     Distances.read(table, check=False)
-    notes, rows = [], table
+    notes: list[str] = []
+    if templates := frame_columns(table):
+        table = averaged(table)
+        notes.append(f"Models are compared on means over templates ({', '.join(templates)}), as they are fitted.")
+    rows = table
     if repeated := int(table.duplicated(PAIR).sum()):
         rows = once(table, "the table", "models are compared on pairs that count once")
         notes.append(f"{repeated:,} of {len(table):,} rows repeat a pair and were dropped for every model.")

@@ -229,8 +229,11 @@ def alike_in_some(words: Sequence[str], kvs: Iterable[KeyedVectors], case: Case 
 
 def alike_in_all(words: Sequence[str], kvs: Iterable[KeyedVectors]) -> dict[str, str]:
     """Word to the first word whose vector it has in every one of several embeddings."""
-    first, *others = [twins_of(find_words(kv, words)) for kv in kvs]
-    return {word: of for word, of in first.items() if all(other.get(word) == of for other in others)}
+    firsts = [twins_of(find_words(kv, words)) for kv in kvs]
+    # two words are alike in all where they have the same first word in each, whichever word that is
+    whole: dict[tuple[str, ...], str] = {}
+    leaders = {word: whole.setdefault(tuple(of.get(word, word) for of in firsts), word) for word in words}
+    return {word: leader for word, leader in leaders.items() if word != leader}
 
 
 def in_all[Unit: (str, tuple[str, str])](
