@@ -450,8 +450,8 @@ def test_debias_gives_what_the_function_gives(here):
         (("--pairs", "gender_pairs", "--method", "hart", "-o", "o.bin"), "did you mean 'hard'?"),
         (("--pairs", "gender_pairs", "--strength", "2", "-o", "o.bin"), "there is no option --strength of hard"),
         (
-            ("--pairs", "gender_pairs", "--equalize", "gender_pairs", "--equalize=x", "-o", "o.bin"),
-            "--equalize is given twice",
+            ("--words", "gender", "--method", "null_space", "--iterations", "1", "--iterations=2", "-o", "o.bin"),
+            "--iterations is given twice",
         ),
         (("--words", "race", "-o", "o.bin"), "different numbers of words (black 3, caucasian 4, asian 3)"),
         (("--words", "religion", "--ignore", "gender_pairs", "-o", "o.bin"), "a list of words is needed"),
