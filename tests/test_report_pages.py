@@ -185,7 +185,7 @@ def test_links_of_the_contents_open_what_they_lead_to(opened):
     page = opened("fit")
     assert not page.locator("#how-to-reproduce-this").evaluate("part => part.open")
     page.get_by_role("link", name="How to reproduce this").click()
-    page.wait_for_function("document.getElementById('how-to-reproduce-this').open")
+    page.locator("#how-to-reproduce-this[open]").wait_for()
     assert (
         "bayesbias fit distances.csv --model related --seed 0"
         in page.locator("#how-to-reproduce-this pre").first.inner_text()
