@@ -515,7 +515,8 @@ def words_left_out(posterior: RelatedPosterior, data: Distances) -> FloatArray:
     """Log predictive density (W,) of the distances of each attribute word given those of all others.
 
     Given the factors, a word's distances to the protected words are normal around the means of the other words of its
-    lists; the factors have their posteriors. NaN for a word that is alone in a list.
+    lists. The factors have their posteriors given the whole table, the word included. NaN for a word that is alone in
+    a list.
     """
     if len(data.protected_words) > MOST_PROTECTED:
         raise InputError(
