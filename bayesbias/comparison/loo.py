@@ -70,9 +70,9 @@ def compare_models(
 
     The headline is the sum over attribute words of log p(all distances of the word | all others): the effects of a word
     (of a protected word its cell means) are integrated out in each draw, and the draws are reweighted to the posterior
-    without the word. For related words it is known in closed form, with scales that the whole table gives. Words whose weights cannot be trusted (Pareto k
-    above 0.7) are left out in truth, by a refit. Leaving out single pairs flatters a model with effects of attribute
-    words: the same word's other distances stay.
+    without the word. For related words it is known in closed form, with scales that the whole table gives. Words whose
+    weights cannot be trusted (Pareto k above 0.7) are left out in truth, by a refit. Leaving out single pairs flatters
+    a model with effects of attribute words: the same word's other distances stay.
 
     Parameters
     ----------
