@@ -7,6 +7,9 @@ import sys
 import tomllib
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 import bayesbias as bb
 
@@ -135,3 +138,26 @@ def test_the_lock_file_names_only_the_default_index():
 def test_no_module_name_stands_three_times():
     names = Counter(path.name for path in FILES if path.name != "__init__.py")
     assert not [name for name, count in names.items() if count > 2]
+
+
+def test_what_benchmarks_take_from_inside_is_there():
+    """Names of ``benchmarks/inside.py``, and the attributes that scripts take of the modules among them."""
+    inside = pytest.importorskip("benchmarks.inside", reason="the benchmarks are not here")
+    missing, seen = [], 0
+    for script in Path(inside.__file__).parent.rglob("*.py"):
+        tree = ast.parse(script.read_text(encoding="utf-8"))
+        taken = {
+            alias.asname or alias.name: alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and str(node.module).rpartition(".")[2] == "inside"
+            for alias in node.names
+        }
+        seen += len(taken)
+        missing += [f"{script.name}: {name}" for name in taken.values() if not hasattr(inside, name)]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in taken:
+                of = getattr(inside, taken[node.value.id], None)
+                if isinstance(of, ModuleType) and not hasattr(of, node.attr):
+                    missing.append(f"{script.name}: {node.value.id}.{node.attr}")
+    assert seen > 20
+    assert not missing

@@ -26,7 +26,6 @@ from inside import (  # noqa: F401  (some for the scripts beside this one)
     Distances,
     Wanted,
     associations,
-    cell_weights,
     draw_alike,
     functionals,
     interval_of,

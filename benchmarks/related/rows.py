@@ -21,7 +21,6 @@ from nulls import (
     Vocabulary,
     arguments,
     associations,
-    cell_weights,
     functionals,
     parsed,
     replicate_data,
@@ -143,10 +142,10 @@ class Associations:
 
 def associations_of(data):
     """The associations of a table."""
-    cells = cell_weights.cells_of(data)
+    cells = functionals.cells_of(data)
     words = np.flatnonzero(cells.associated)
-    weights = cell_weights.whole_weights(data, cells.associated)
-    combine, parts = cell_weights.association_weights(cells, words, weights)
+    weights = functionals.whole_weights(data, cells.associated)
+    combine, parts = functionals.association_weights(cells, words, weights)
     raw = functionals.related_functionals(SPEC, data, cells, parts).combined(combine)
     scale = associations.POOL_SD * associations.distance_sd(data)
     matrix = (combine @ parts).tocsr()
