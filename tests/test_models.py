@@ -68,6 +68,12 @@ def test_a_faulty_model_file_is_refused(edited, old, new, message):
         bb.load_model(edited("published", (old, new)))
 
 
+def test_priors_of_a_loaded_model_are_nobody_elses():
+    first = bb.load_model("crossed")
+    first.priors["sigma"] = None
+    assert bb.load_model("crossed").priors["sigma"].rate == 2
+
+
 def test_an_unknown_model_lists_the_known_ones():
     with pytest.raises(
         bb.InputError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from numbers import Real
 from pathlib import Path
@@ -385,12 +385,15 @@ def load_model(name_or_path: str | Path | ModelSpec) -> ModelSpec:
     return model_of_text(read_text(path), str(path))
 
 
-@lru_cache(maxsize=64)
 def model_of_text(text: str, where: str) -> ModelSpec:
-    """A model from the text of its file; ``where`` names it in errors.
+    """A model from the text of its file; ``where`` names it in errors."""
+    spec = _read(text, where)
+    return replace(spec, priors=dict(spec.priors))  # what a caller does with its priors is no other caller's
 
-    A fit asks for its own model again and again: to read a text takes longer than some of the questions.
-    """
+
+@lru_cache(maxsize=64)
+def _read(text: str, where: str) -> ModelSpec:
+    """The same, once: a fit asks for its own model again and again, and reading takes longer than some questions."""
     return _parsed(parse_toml(text, where), text, where)
 
 
