@@ -23,7 +23,7 @@ SPREAD = 0.15  # standard deviation of a seed word's similarities to earlier lis
 BLOCK = 2**23  # cosines of a block of replicates
 CACHED = 2**18  # cosines that are sorted at once
 TAKEN = 2**30  # farther than any distance
-PICKED = 48
+PICKED = 48  # words picked for each direction: so many lists of one word, one list of so many words or more
 RIDGE = 1e-6  # added to the squared lengths of list means, which may lie on one line
 
 

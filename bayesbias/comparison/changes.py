@@ -32,7 +32,7 @@ from bayesbias.models.functionals import whole_weights
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
 from bayesbias.models.related import LEAST_SCATTER, factor_products, protected_root, related_posterior, relatedness_for
-from bayesbias.models.results import Fit, versions_of
+from bayesbias.models.results import Fit, made_by, versions_of
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 from bayesbias.words import STEREOTYPES
 
@@ -105,11 +105,7 @@ def comparison_tree(
     tree = xr.DataTree.from_dict(made)
     engine = "nuts" if joint else next((each.engine for each in changes if each.engine != "exact"), "exact")
     tree.attrs = {
-        "model": spec.name,
-        "model_text": spec.text,
-        "model_hash": spec.hash,
-        "engine": engine,
-        "seed": seed,
+        **made_by(spec, engine, seed),
         "notes": to_json([*matched.notes, *dict.fromkeys(note for each in changes for note in each.notes)]),
         "faults": to_json(list(dict.fromkeys(fault for each in changes for fault in each.faults))),
         "versions": to_json(versions_of(engine)),

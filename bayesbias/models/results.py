@@ -107,6 +107,11 @@ SAMPLERS = {"nuts": ("pymc", "nutpie")}
 ADJUSTMENT = "adjustment"  # group of a fit of adjusted distances
 
 
+def made_by(spec: ModelSpec, engine: str, seed: int) -> dict[str, Any]:
+    """What the attributes of a posterior say of its model, and of how it was drawn."""
+    return {"model": spec.name, "model_text": spec.text, "model_hash": spec.hash, "engine": engine, "seed": seed}
+
+
 def assemble(
     spec: ModelSpec, data: Distances, drawn: Draws, engine: str, seed: int, coverage: dict[str, Any] | None
 ) -> xr.DataTree:
@@ -161,11 +166,7 @@ def assemble(
         groups[f"/{KEY}"] = relatedness_group(data.relatedness)
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = {
-        "model": spec.name,
-        "model_text": spec.text,
-        "model_hash": spec.hash,
-        "engine": engine,
-        "seed": seed,
+        **made_by(spec, engine, seed),
         "attribute_words": "related" if spec.related else "modelled" if spec.crossed else "independent",
         "notes": to_json([*data.notes, *drawn.notes]),
         "versions": to_json(versions_of(engine)),
