@@ -228,7 +228,7 @@ class TestCurve:
     def test_it_reaches_to_the_ends_of_the_data(self):
         rng = np.random.default_rng(0)
         x = np.concatenate([rng.uniform(3, 5, 2000), rng.uniform(1, 7, 20)])
-        curve = models.adjust._fitted_curve(x, (0.3 * x + rng.normal(0, 0.01, x.size))[None])
+        curve = models.adjust._fitted_curve(x, (0.3 * x + rng.normal(0, 0.01, x.size))[None], np.ones(x.size))
         points = np.linspace(x.min(), x.max(), 50)
         np.testing.assert_allclose(curve.at(points)[0], 0.3 * points, atol=0.02)
         outside = curve.at(np.array([-5.0, 20.0]))[0]
@@ -236,7 +236,7 @@ class TestCurve:
 
     def test_it_has_no_kink_where_the_lines_begin(self):
         x = np.random.default_rng(1).normal(4, 1, 3000)
-        curve = models.adjust._fitted_curve(x, np.sin(x)[None])
+        curve = models.adjust._fitted_curve(x, np.sin(x)[None], np.ones(x.size))
         for end in (curve.low, curve.high):
             left, middle, right = curve.at(end + np.array([-1e-5, 0, 1e-5]))[0]
             assert (middle - left) == pytest.approx(right - middle, abs=1e-9)

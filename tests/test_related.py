@@ -62,11 +62,43 @@ def gender(slice_vectors):
 
 class TestCovariance:
     def test_components_are_the_covariance_of_the_sample(self, small):
+        """The mean distance as it varies over the vocabulary, and what it leaves as it varies near the stereotypes."""
         found = bb.relatedness(small[2])
         scatter = found.scatter.astype(float)
         parts = found.components
         again = (parts.loadings * parts.variances) @ parts.loadings.T
-        np.testing.assert_allclose(again, scatter @ scatter.T / scatter.shape[1] * found.inflation, atol=1e-12)
+        mean = scatter.mean(axis=0)
+        near, everywhere = (
+            np.cov(np.vstack([mean, scatter]), aweights=weights, ddof=0)
+            for weights in (found.near_weights, found.everywhere_weights)
+        )
+        slope = near[1:, 0] / near[0, 0]
+        of_mean, rest = np.outer(slope, slope), near[1:, 1:] - np.outer(slope, slope) * near[0, 0]
+        expected = of_mean * everywhere[0, 0] + rest * found.inflation
+        np.testing.assert_allclose(again, expected, atol=1e-12)
+        np.testing.assert_allclose((parts.loadings**2).sum(axis=0), 1)
+        np.testing.assert_allclose(parts.loadings[:, 1:].T @ parts.loadings[:, 1:], np.eye(3), atol=1e-9)
+
+    def test_sampled_words_weigh_as_the_stereotypes_lie(self, small):
+        """Under the weights near the words are as near as the stereotypes, under everywhere as the vocabulary."""
+        kv, lists, table = small
+        found = bb.relatedness(table)
+        unit = {word: vector / np.linalg.norm(vector) for word, vector in zip(kv.index_to_key, kv.vectors, strict=True)}
+        towards = np.mean([unit[word] for word in found.protected_words], axis=0)
+        at = np.array([unit[word] @ towards for word in found.sample_words])
+        real = np.mean([np.mean([unit[w] @ towards for w in words]) for words in lists.stereotypes.values()])
+        weighted = at @ found.near_weights / found.sampled
+        assert abs(weighted - real) < 0.35 * abs(at.mean() - real)
+        assert found.near_weights.mean() == pytest.approx(1)
+        assert found.everywhere is None or np.allclose(found.everywhere, 1)  # all words are in the sample
+
+    def test_without_stereotypes_every_word_counts_the_same(self, small):
+        lists = bb.WordLists("none", {"a": ["p1", "p2"]}, {}, controls={"human": ["h0", "h1", "h2"]})
+        found = bb.relatedness(small[0], lists)
+        assert found.near is None
+        scatter, parts = found.scatter.astype(float), found.components
+        expected = np.cov(scatter, ddof=0)
+        np.testing.assert_allclose((parts.loadings * parts.variances) @ parts.loadings.T, expected, atol=1e-12)
 
     def test_variance_of_a_sum_equals_the_double_loop(self, small):
         found = bb.relatedness(small[2])
@@ -155,7 +187,7 @@ class TestCovariance:
         units /= np.linalg.norm(units, axis=1, keepdims=True)
         scatter = rng.normal(size=(2, 1500))
         parts = _core.related.components_of(
-            scatter - scatter.mean(axis=1, keepdims=True), _core.related.sample_pairs(units, rng)
+            scatter, _core.related.sample_pairs(units, rng), np.ones(1500), np.ones(1500)
         )
         assert np.abs(parts.correlations[:, 70:130]).max() < 0.03
         one = _core.related.list_correlations(parts.correlations, np.eye(1) / 10, np.zeros((1, 1, 200)))

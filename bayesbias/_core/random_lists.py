@@ -55,6 +55,12 @@ class Wanted(NamedTuple):
     entries: tuple[int, ...]  # entries of each list: a word with several forms is one
     products: FloatArray  # inner products (lists, lists) of the mean vectors
     together: tuple[tuple[int, ...], ...]  # lists that are drawn anew together, in the order of drawing
+    among: tuple[IntArray | None, ...] = ()  # words that each list may hold, ascending; None: all
+
+    def words(self, place: int, count: int) -> IntArray:
+        """The words of so many, ascending, that a list may hold."""
+        own = self.among[place] if self.among else None
+        return np.arange(count) if own is None else own
 
 
 class Drawn(NamedTuple):
@@ -102,17 +108,18 @@ def draw_alike(
 
 def _part(unit: Units, wanted: Wanted, place: int, rng: np.random.Generator) -> int:
     """Words among which a list is looked for: all, or a random part where the nearest of all are too coherent."""
-    words, size = len(unit), len(wanted.weights[place])
+    every = wanted.words(place, len(unit))
+    words, size = len(every), len(wanted.weights[place])
     most = max(FIRST, ROOM * size, 2 * sum(map(len, wanted.weights)))
     if most >= words:
         return words
-    some = unit[rng.integers(words, size=20)]
-    order = np.argsort(-(some @ unit.T), axis=1)
+    own = unit[every]
+    order = np.argsort(-(own[rng.integers(words, size=20)] @ own.T), axis=1)
     shortest = (wanted.weights[place] ** 2).sum()
 
     def coherence(nearest: int) -> float:
         """Squared length of the mean of a list from so many of the words nearest to a word."""
-        means = unit[order[:, :nearest]].mean(axis=1)
+        means = own[order[:, :nearest]].mean(axis=1)
         return float(np.median(np.vecdot(means, means)) * (1 - shortest) + shortest)
 
     if wanted.products[place, place] >= coherence(most):
@@ -158,12 +165,13 @@ def _list(unit: Units, wanted: Wanted, part: int, place: int, before: Drawn, rng
     earlier = before.means.astype(np.float64)
     rows, count, _ = earlier.shape
     length, products = float(wanted.products[place, place]), wanted.products[place, :count]
-    among = np.arange(part) if part == len(unit) else np.sort(rng.choice(len(unit), part, replace=False))
-    near = unit if part == len(unit) else unit[among]
+    every = wanted.words(place, len(unit))
+    among = every if part == len(every) else np.sort(rng.choice(every, part, replace=False))
+    near = unit if len(among) == len(unit) else unit[among]
     places = np.full(len(unit), -1)
-    places[among] = np.arange(part)
+    places[among] = np.arange(len(among))
     used = places[before.words]
-    seeds = unit[_seeds(unit, before, products, rng)].astype(np.float64)
+    seeds = unit[_seeds(unit, every, before, products, rng)].astype(np.float64)
     inverse = np.linalg.inv(earlier @ earlier.transpose(0, 2, 1) + RIDGE * np.eye(count))
     aim = _aim(earlier, inverse, seeds, length, products)
     # a short list varies much with the words picked, and a further pick costs less than a further direction
@@ -203,11 +211,11 @@ def _list(unit: Units, wanted: Wanted, part: int, place: int, before: Drawn, rng
     )
 
 
-def _seeds(unit: Units, before: Drawn, products: FloatArray, rng: np.random.Generator) -> IntArray:
-    """A random word for each row, about as similar to the means of earlier lists as is wanted."""
+def _seeds(unit: Units, every: IntArray, before: Drawn, products: FloatArray, rng: np.random.Generator) -> IntArray:
+    """A random word for each row, of those that the list may hold, about as similar to earlier lists as is wanted."""
     if not len(products):
-        return rng.integers(len(unit), size=len(before.words))
-    some = rng.choice(len(unit), min(FIRST, len(unit)), replace=False)
+        return every[rng.integers(len(every), size=len(before.words))]
+    some = rng.choice(every, min(FIRST, len(every)), replace=False)
     apart = (before.means @ unit[some].T - products.astype(np.float32)[:, None]) / SPREAD
     log_weights = -0.5 * np.square(apart, out=apart).sum(axis=1)
     # the largest of such sums is a draw with these weights (Gumbel)

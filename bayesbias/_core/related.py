@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bayesbias._core.nearness import effective_size
 from bayesbias._core.vectors import FloatArray, IntArray
 
 STEP = 0.01
@@ -19,6 +20,7 @@ WIDTH = 0.05  # standard deviation of the smoothing kernel, in similarity
 PAIRS = 1000  # pairs of sampled words that are kept for each bin
 FEWEST = 5  # smoothed number of pairs below which a bin says nothing
 NEGLIGIBLE = 1e-10  # components with less than this share of the largest variance are rounding
+LEAST_APART = 0.05  # what a variogram is below 1 on average, at least: weights may leave few pairs of unlike words
 BLOCK = 512
 COARSE = 2  # bins of similarity that are taken together to count the partners of a word
 FEW_CELLS = 2000  # cells up to which their errors may be drawn from a root of their covariance matrix
@@ -50,8 +52,8 @@ class PairSample:
 class Components:
     """Components of the protected side."""
 
-    variances: FloatArray  # (Q,), the largest first
-    loadings: FloatArray  # (J, Q), orthonormal columns
+    variances: FloatArray  # (Q,): that of the mean distance to the protected words, then the largest first
+    loadings: FloatArray  # (J, Q), columns of length 1; all but the first are orthogonal to each other
     # the variogram: (Q, BINS), correlation of two words' values by the similarity of the words
     correlations: FloatArray
 
@@ -105,60 +107,96 @@ def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: in
 
 
 def components_of(
-    scatter: FloatArray, pairs: PairSample, width: float = WIDTH, vectors: FloatArray | None = None
+    scatter: FloatArray,
+    pairs: PairSample,
+    near: FloatArray,
+    everywhere: FloatArray,
+    vectors: FloatArray | None = None,
+    width: float = WIDTH,
 ) -> Components:
     """Components and variograms of the distances of J protected words to N sampled words.
 
-    The scatter (J, N) holds the distances, rows centred. With vectors (J, d) distances are ``vectors @ scatter`` of a
-    scatter (d, N), and have no more than d components. ``width`` is that of the smoothing kernel, in similarity.
+    The scatter (J, N) holds the distances. With vectors (J, d) distances are ``vectors @ scatter`` of a scatter (d, N),
+    and have no more than d components. ``near`` and ``everywhere`` are weights (N,) of the sampled words with mean 1,
+    under which these lie where the words of stereotype lists do, and where those of the vocabulary do. ``width`` is
+    that of the smoothing kernel, in similarity.
+
+    The first component is the mean distance to the protected words. Its variance and variogram are those of the whole
+    vocabulary, since random lists may lie anywhere in it. What it leaves of the distances is described where the
+    stereotypes lie: near to the protected words distances differ more.
     """
-    covariance = scatter @ scatter.T / scatter.shape[1]
+    size = scatter.shape[1]
+    mean = scatter.mean(axis=0) if vectors is None else vectors.mean(axis=0) @ scatter
+    mean = mean - mean @ everywhere / size
+    own = mean - mean @ near / size
+    local = scatter - (scatter @ near / size)[:, None]
+    # regression on the mean distance under the weights of near words: what is left is uncorrelated with it there
+    slope = (local * near) @ own / max(float((own * near) @ own), np.finfo(float).tiny)
+    local -= np.outer(slope, own)
+    variance = max(float((mean * everywhere) @ mean) / size, np.finfo(float).tiny)
+    first = (mean / np.sqrt(variance))[None]
+    rest = (local * near) @ local.T / size
     if vectors is None:
-        variances, loadings = _leading(covariance)
-        fields = loadings.T @ scatter / np.sqrt(variances)[:, None]
+        variances, loadings = _leading(rest, variance)
+        fields = loadings.T @ local / np.sqrt(variances)[:, None]
     else:
         # V S V' with S = R R' has the eigenvalues of R' V'V R, (d, d), and the eigenvectors V R u
-        root, inner = root_of(covariance), vectors.T @ vectors
-        variances, turn = _leading(root.T @ inner @ root)
+        root, inner = root_of(rest), vectors.T @ vectors
+        variances, turn = _leading(root.T @ inner @ root, variance)
         loadings = vectors @ (root @ (turn / np.sqrt(variances)))
-        fields = (turn / variances).T @ (root.T @ inner) @ scatter
-    return Components(variances, loadings, variograms(fields, pairs, width))
+        fields = (turn / variances).T @ (root.T @ inner) @ local
+        slope = vectors @ slope
+    length = float(np.linalg.norm(slope))
+    return Components(
+        np.r_[variance * length**2, variances],
+        np.column_stack([slope / length, loadings]),
+        np.vstack([variograms(first, pairs, everywhere, width), variograms(fields, pairs, near, width)]),
+    )
 
 
-def _leading(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues that are more than rounding, the largest first, and their eigenvectors."""
+def _leading(covariance: FloatArray, scale: float) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues that are more than rounding beside a variance, the largest first, and their eigenvectors."""
     values, vectors = np.linalg.eigh(covariance)
-    leading = np.flatnonzero(values > NEGLIGIBLE * max(values[-1], np.finfo(float).tiny))[::-1]
+    leading = np.flatnonzero(values > NEGLIGIBLE * max(values[-1], scale))[::-1]
     return values[leading], vectors[:, leading]
 
 
-def variograms(fields: FloatArray, pairs: PairSample, width: float = WIDTH) -> FloatArray:
+def variograms(
+    fields: FloatArray, pairs: PairSample, weights: FloatArray | None = None, width: float = WIDTH
+) -> FloatArray:
     """Correlations (Q, BINS) of standardised fields (Q, N) by similarity, smoothed.
 
     Bins beyond the largest similarity that was met lead in a straight line to 1, a word with itself; bins below the
     smallest one have its value. The curve is then moved towards or away from 1 so that its mean over all pairs is
-    -1 / (N - 1), as it must be for values whose mean is 0: the mean of many random words is known exactly.
+    -1 / (N - 1), as it must be for values whose mean is 0: the mean of many random words is known exactly. Weights
+    (N,) of the words, with mean 1, are those under which fields are standardised; N is then their effective number.
     """
-    weights = pairs.weights.astype(float)
+    size = fields.shape[1]
+    every, counts, freedom = pairs.weights.astype(float), pairs.counts.astype(float), float(size)
+    if weights is not None:
+        product = weights[pairs.first] * weights[pairs.second]
+        every, freedom = every * product, effective_size(weights)
+        drawn = np.bincount(pairs.bins, minlength=BINS)
+        counts *= np.divide(np.bincount(pairs.bins, product, BINS), drawn, out=np.zeros(BINS), where=drawn > 0)
     total, by_word = np.zeros((len(fields), BINS)), np.ascontiguousarray(fields.T)
-    step = max(1, PRODUCTS // len(fields))
-    for begin in range(0, len(weights), step):
+    step = max(1, PRODUCTS // max(len(fields), 1))
+    for begin in range(0, len(every), step):
         part = slice(begin, begin + step)
         products = by_word[pairs.first[part]] * by_word[pairs.second[part]]
         rows = np.arange(len(products))
-        in_bins = sparse.csr_array((weights[part], (pairs.bins[part], rows)), shape=(BINS, len(products)))
+        in_bins = sparse.csr_array((every[part], (pairs.bins[part], rows)), shape=(BINS, len(products)))
         total += (in_bins @ products).T
     smooth = _window(STEP, width)
-    pooled, mass = smooth @ pairs.counts, smooth @ np.bincount(pairs.bins, weights, BINS)
+    pooled, mass = smooth @ counts, smooth @ np.bincount(pairs.bins, every, BINS)
     met = np.flatnonzero((pooled >= min(FEWEST, pooled.max())) & (mass > 0))
     # a kernel estimate of the mean product at a similarity (Nadaraya-Watson): smoothed sums over smoothed weights
     values = np.clip((total @ smooth.T)[:, met] / mass[met], -1, 1)
     ends = np.append(MIDDLES[met], 1.0)
-    curves = np.stack([np.interp(MIDDLES, ends, np.append(row, 1.0)) for row in values])
+    curves = np.array([np.interp(MIDDLES, ends, np.append(row, 1.0)) for row in values]).reshape(len(fields), BINS)
     # values with the sum 0 and the mean square 1 have products with the mean -1 / (N - 1) over all pairs; scaling what
     # the curve is below 1 keeps its value of 1 for a word with itself
-    apart = 1 - curves @ pairs.counts / pairs.counts.sum()
-    moved: FloatArray = 1 - (1 - curves) * ((1 + 1 / (fields.shape[1] - 1)) / apart)[:, None]
+    apart = np.maximum(1 - curves @ counts / counts.sum(), LEAST_APART)
+    moved: FloatArray = 1 - (1 - curves) * ((1 + 1 / (freedom - 1)) / apart)[:, None]
     return np.clip(moved, -1, 1)
 
 
@@ -248,7 +286,15 @@ def _thinned(member: NDArray[np.bool_] | FloatArray, seed: int) -> IntArray:
 
 def list_correlations(correlations: FloatArray, same: FloatArray, shares: FloatArray) -> FloatArray:
     """Mean correlation (Q, lists, lists) of the words of two lists in each component, positive semi-definite."""
-    return positive(shares @ correlations.T + same[:, :, None], axis=-1)
+    return positive(smoothed_correlations(correlations, same, shares))
+
+
+def smoothed_correlations(correlations: FloatArray, same: FloatArray, shares: FloatArray) -> FloatArray:
+    """The same as the smoothed variograms have it, which need not be positive semi-definite.
+
+    That of some lists does not depend on which others there are.
+    """
+    return np.moveaxis(shares @ correlations.T + same[:, :, None], -1, 0)
 
 
 def positive(matrices: FloatArray, axis: int = 0) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from pathlib import Path
@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, probability, whole_number
+from bayesbias._core.nearness import density_ratio
 from bayesbias._core.random_lists import Units, Wanted, by_list, draw_alike, draw_any, list_means
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows, unit_single
 from bayesbias._progress import progress
@@ -53,6 +54,7 @@ QUESTION = (
 MOST = 20_000  # words of the vocabulary among which topics are looked for
 SHORT = 0.05  # difference in mean similarity above which a note says that random lists are not like the given ones
 SIMILARITIES = ("target", "reached", "cosine_target", "cosine_reached")
+LEAST_SHARE = 0.1  # of the densest words that random lists may hold, at least: with fewer, replicates share many words
 PLENTY = 5  # words of the vocabulary for each word of a replicate below which a note says that replicates are similar
 
 
@@ -259,7 +261,7 @@ def topic_null(
     rng = np.random.default_rng(seed)
     if kind == "topical":
         weights, entries = tuple(f.weights for f in lists), tuple(len(f.forms) for f in lists)
-        wanted = Wanted(weights, entries, means @ means.T, plan.together)
+        wanted = Wanted(weights, entries, means @ means.T, plan.together, _as_near(unit, lists, vectors, plan, rng))
         # the products are small: threads wait for each other, and with their number the nearest words would change
         with one_thread(), progress("drawing topics", replicates) as done:
             drawn = draw_alike(unit, wanted, replicates, rng, done)
@@ -302,6 +304,26 @@ def topic_null(
             *_few(sum(sizes), len(candidates), sampled),
         ),
     )
+
+
+def _as_near(
+    unit: Units, lists: Sequence[Listed], kv: KeyedVectors, plan: _Asked, rng: np.random.Generator
+) -> tuple[IntArray | None, ...]:
+    """Words that each random list may hold: for stereotypes as near to the protected words as these are.
+
+    Words are kept with a probability that follows how much denser stereotypes are than the vocabulary where they lie.
+    """
+    stereotypes = plan.together[0]
+    at = unit @ plan.protected.astype(np.float32)
+    near = [unit_rows(kv.vectors[lists[i].rows]) @ plan.protected for i in stereotypes]
+    ratio = density_ratio(at.astype(float), at.astype(float), near)
+    needed = PLENTY * sum(len(lists[i].rows) for i in stereotypes)
+    # the densest places keep all their words where there are many, and more of the others where there are few
+    share = max(1 / ratio.max(), needed / max(ratio.sum(), 1.0), LEAST_SHARE)
+    kept = np.flatnonzero(rng.random(len(unit)) < ratio * share)
+    if len(kept) < needed:
+        kept = np.arange(len(unit))
+    return tuple(kept if i in stereotypes else None for i in range(len(lists)))
 
 
 @dataclass(frozen=True)
@@ -433,6 +455,7 @@ class _Asked(NamedTuple):
     observed: dict[str, float]
     centre: dict[str, float]
     values: Callable[[IntArray], FloatArray]
+    protected: FloatArray  # mean unit vector (d,) of the protected words or the targets
     notes: tuple[str, ...]
 
 
@@ -500,6 +523,7 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
         observed={name: float((weight * distances).sum()) for name, weight in weights.items()},
         centre=dict.fromkeys(weights, 0.0),
         values=contrasts,
+        protected=looked.units(protected["protected_word"].tolist()).mean(axis=0),
         notes=tuple(replace(record, relatedness="").notes()),
     )
 
@@ -582,6 +606,7 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | Non
         observed={str(name): _finite(measured.value, str(name), "the given lists")},
         centre={str(name): ready.metric.optimum},
         values=replicated,
+        protected=unit_rows(np.concatenate(ready.found.targets)).mean(axis=0),
         notes=(*query.notes, *ready.found.notes, *measured.every_note),
     )
 

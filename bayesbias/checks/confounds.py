@@ -591,18 +591,23 @@ def _slopes(table: pd.DataFrame, values: WordValues, related: Relatedness | None
         x = values.of(related.sample_words)
         known = np.isfinite(x)
         if known.sum() >= FEWEST and np.ptp(x[known]) > 0:
-            rows.append(("vocabulary", *slope_of(x[known], related.mean_distances[known])))
+            weights = related.everywhere_weights[known]
+            rows.append(("vocabulary", *slope_of(x[known], related.mean_distances[known], weights)))
     return pd.DataFrame(rows, columns=["where", "slope", "se", "r2", "words"]), notes
 
 
-def slope_of(x: FloatArray, y: FloatArray) -> tuple[float, float, float, int]:
-    """Slope, standard error, R2 and number of the numbers y (N,) on x."""
-    x, y = x - x.mean(), y - y.mean()
-    slope = float(x @ y / (x @ x))
+def slope_of(x: FloatArray, y: FloatArray, weights: FloatArray) -> tuple[float, float, float, int]:
+    """Slope, standard error, R2 and number of the numbers y (N,) on x, each with the weight at which it was sampled.
+
+    The standard error of unequal weights is that of White (1980, https://doi.org/10.2307/1912934), with N / (N - 2).
+    """
+    x, y = x - np.average(x, weights=weights), y - np.average(y, weights=weights)
+    squares = float(x**2 @ weights)
+    slope = float((x * y) @ weights) / squares
     rest = y - slope * x
-    total = float(y @ y)
-    se = float(np.sqrt(rest @ rest / (len(x) - 2) / (x @ x)))
-    return slope, se, 1 - float(rest @ rest) / total if total > 0 else 0.0, len(x)
+    total = float(y**2 @ weights)
+    se = float(np.sqrt(((weights * x * rest) ** 2).sum() * len(x) / (len(x) - 2))) / squares
+    return slope, se, 1 - float(rest**2 @ weights) / total if total > 0 else 0.0, len(x)
 
 
 def _contrasts(

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._checks import several
+from bayesbias._core.nearness import effective_size
 from bayesbias._core.related import (
     BINS,
     MIDDLES,
@@ -37,11 +38,21 @@ if TYPE_CHECKING:
 
 KEY = "relatedness"  # name in ``table.attrs`` and of the group of a fit
 ENOUGH = 400  # sampled words from which on the covariance is known well enough
-LEAST = 50  # sampled words without which nothing can be said
+LEAST = 30  # sampled words without which nothing can be said
 # what a sample of N words adds to variances, times 400 / N - 1: simulated sds of z are 1.0 to 1.5 at 100 words
 SMALL_SAMPLE = 0.17
 FAMILY_WORDS = 500  # protected words beyond which their mean correlation is estimated from as many, drawn at random
 MOST_PROTECTED = 5000  # protected words beyond which the correlation of each two of them is not made
+
+
+def inflation_of(size: float) -> float:
+    """Factor on a variance that a sample of so many words gives."""
+    return 1.0 + max(0.0, ENOUGH / size - 1) * SMALL_SAMPLE
+
+
+def _weights(weights: NDArray[np.float32] | None, size: int) -> FloatArray:
+    """Weights with mean 1; of a sample without them, 1."""
+    return np.ones(size) if weights is None else weights / weights.mean(dtype=float)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -83,6 +94,10 @@ class Relatedness(Result):
     sample
         Unit vectors (N, d) of the sampled words, by which several embeddings are compared; None of tables that were
         made without.
+    near, everywhere
+        Weights (N,) of the sampled words with mean 1, under which they are as near to the protected words as the words
+        of the stereotype lists, and as those of the vocabulary; None of tables that were made without, where every word
+        counts the same.
 
     References
     ----------
@@ -110,6 +125,8 @@ class Relatedness(Result):
     forms: NDArray[np.float16] | None = None
     form_of: NDArray[np.int32] | None = None
     sample: NDArray[np.float16] | None = None
+    near: NDArray[np.float32] | None = None
+    everywhere: NDArray[np.float32] | None = None
 
     @property
     def ranks_by_word(self) -> dict[str, int]:
@@ -138,6 +155,16 @@ class Relatedness(Result):
         rows = self.scatter.astype(float)
         return self.protected.mean(axis=0, dtype=float) @ rows if self.by_dimension else rows.mean(axis=0)
 
+    @property
+    def near_weights(self) -> FloatArray:
+        """Weights (N,) of the sampled words, with mean 1, under which they are as near as the stereotypes."""
+        return _weights(self.near, self.sampled)
+
+    @property
+    def everywhere_weights(self) -> FloatArray:
+        """Weights (N,) of the sampled words, with mean 1, under which they are those of the vocabulary."""
+        return _weights(self.everywhere, self.sampled)
+
     def with_sample(self, kept: NDArray[np.intp], scatter: FloatArray) -> Self:
         """The relatedness with some words of the sample only, and another scatter (rows, kept), rows centred."""
         number = np.full(self.sampled, -1)
@@ -152,7 +179,17 @@ class Relatedness(Result):
         )
         words = tuple(self.sample_words[i] for i in kept)
         sample = None if self.sample is None else self.sample[kept]
-        return replace(self, sample_words=words, scatter=scatter, pairs=pairs, ranks=None, sample=sample)
+        near, everywhere = (None if each is None else each[kept] for each in (self.near, self.everywhere))
+        return replace(
+            self,
+            sample_words=words,
+            scatter=scatter,
+            pairs=pairs,
+            ranks=None,
+            sample=sample,
+            near=near,
+            everywhere=everywhere,
+        )
 
     @property
     def sampled(self) -> int:
@@ -161,15 +198,19 @@ class Relatedness(Result):
 
     @property
     def inflation(self) -> float:
-        """Factor on every variance for a sample of fewer than 400 words, whose covariance is known badly."""
-        return 1.0 + max(0.0, ENOUGH / self.sampled - 1) * SMALL_SAMPLE
+        """Factor on variances between words for an effective sample below 400, whose covariance is known badly."""
+        return inflation_of(effective_size(self.near_weights))
 
     @cached_property
     def components(self) -> Components:
         """Components of the protected side with their variograms; variances hold the inflation."""
         vectors = self.protected.astype(float) if self.by_dimension else None
-        components = components_of(self.scatter.astype(float), self.pairs, vectors=vectors)
-        return Components(components.variances * self.inflation, components.loadings, components.correlations)
+        near, everywhere = self.near_weights, self.everywhere_weights
+        scatter = np.ascontiguousarray(self.scatter, dtype=float)  # sums round alike, however it came here
+        components = components_of(scatter, self.pairs, near, everywhere, vectors)
+        factors = np.full(len(components.variances), self.inflation)
+        factors[0] = inflation_of(effective_size(everywhere))
+        return Components(components.variances * factors, components.loadings, components.correlations)
 
     @cached_property
     def units(self) -> NDArray[np.float32]:
@@ -220,6 +261,22 @@ class Relatedness(Result):
         owner = np.repeat(np.arange(len(places)), counts)
         shares = (owner == np.arange(len(places))[:, None]) / counts[owner]
         return np.concatenate(rows), shares
+
+    def stereotype_nearness(self, protected: NDArray[np.intp] | slice = slice(None)) -> dict[str, dict[str, float]]:
+        """How near the words of each stereotype list are to the protected words: list to word to product.
+
+        That is the product with the mean unit vector of the protected words, or of some of them, by their places, less
+        that of the sample's mean; each form of a concept counts as a word.
+        """
+        towards = self.protected[protected].mean(axis=0, dtype=float)
+        every = self.attributes if self.forms is None else np.vstack([self.attributes, self.forms])
+        values = (every.astype(float) - self.centre) @ towards
+        labels = [*self.attribute_words, *(f"form {i}" for i in range(len(every) - len(self.attribute_words)))]
+        return {
+            name: {labels[row]: float(values[row]) for row in self._expanded(self._places(words))[0].tolist()}
+            for name, kind, words in self.lists
+            if kind == "stereotype"
+        }
 
     def units_of(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Centred unit vectors of some attribute words, in that order."""
@@ -440,9 +497,11 @@ DIMS = {
     "forms": ("form", "dimension"),
     "form_of": ("form",),
     "sample": ("sample_word", "dimension"),
+    "near": ("sample_word",),
+    "everywhere": ("sample_word",),
 }
 PAIRS = ("first", "second", "bins", "counts", "weights")
-OPTIONAL = ("ranks", "forms", "form_of", "sample")
+OPTIONAL = ("ranks", "forms", "form_of", "sample", "near", "everywhere")
 WORDS = ("protected_word", "attribute_word", "sample_word")
 
 

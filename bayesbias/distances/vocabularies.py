@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._checks import whole_number
+from bayesbias._core.nearness import near_weights
 from bayesbias._core.related import PairSample, root_of, sample_pairs, variograms
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._files import home_folder, read_text
@@ -20,7 +21,18 @@ from bayesbias.distances.covariances import ENOUGH, KEY, LEAST, Relatedness, pac
 from bayesbias.distances.storage import coverage_from
 from bayesbias.embeddings import Case, Embedding, about, find_concepts, opened
 from bayesbias.embeddings.lookup import SAMPLE as SAMPLE
-from bayesbias.embeddings.lookup import FoundConcepts, directed, drawn_rows, sample_of, thinned
+from bayesbias.embeddings.lookup import (
+    FoundConcepts,
+    Nearness,
+    VectorsOf,
+    directed,
+    drawn_rows,
+    local_sample,
+    nearness_of,
+    sample_of,
+    thinned,
+    waiting_words,
+)
 from bayesbias.embeddings.lookup import ordered_by_frequency as ordered_by_frequency
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, load_words, subtag
@@ -51,6 +63,9 @@ class Drawn(NamedTuple):
     vectors: NDArray[np.floating]
     kind: str
     places: Mapping[str, int]
+    everywhere: (
+        NDArray[np.floating] | None
+    )  # weights under which the sample is one of the vocabulary; None where all are 1
 
 
 def relatedness(
@@ -141,7 +156,7 @@ def measured_relatedness(
     attributes = list(dict.fromkeys(word for _, role, words in entries if role != PROTECTED for word in words))
     seed = whole_number(seed, "seed", least=0, most=None)
     if drawn is None:
-        drawn = _drawn(kv, looked, entries, sample, seed)
+        drawn = _drawn(kv, looked, lists, sample, seed)
     if len(drawn.words) < LEAST:
         return (
             f"the embedding holds {len(drawn.words)} words outside of the lists, and relatedness needs {LEAST}: give "
@@ -178,21 +193,24 @@ def _read_off(drawn: Drawn, ranks: NDArray[np.int32] | None, **own: Any) -> Rela
     """What the sampled words tell of lists, whose fields are ``own`` and the places of whose words are ``ranks``."""
     protected, attributes = own["protected"], own["attributes"]
     vectors = unit_rows(drawn.vectors)
-    centre = vectors.mean(axis=0).astype(np.float32).astype(float)
+    everywhere = np.ones(len(vectors)) if drawn.everywhere is None else drawn.everywhere.astype(float)
+    everywhere /= everywhere.mean()
+    mean = everywhere @ vectors / len(vectors)
+    centre = mean.astype(np.float32).astype(float)
     pairs = sample_pairs(unit_rows(vectors - centre), np.random.default_rng([own["seed"], 1]))
-    apart = -(vectors - vectors.mean(axis=0)).T
+    apart = -(vectors - mean).T
     scatter = apart if len(protected) > len(apart) else (protected.astype(float) @ apart).astype(np.float16)
     place = {word: i for i, word in enumerate(own["attribute_words"])}
     by_list = [attributes[[place[word] for word in words]] for _, role, words in own["lists"] if role != PROTECTED]
     means = np.stack([listed.mean(axis=0, dtype=float) for listed in by_list])
     # what several lists share says nothing of how distances to one list differ from those to another
     fields = (means - means.mean(axis=0) if len(means) > 1 else means) @ vectors.T
-    fields -= fields.mean(axis=1, keepdims=True)
-    spread = fields.std(axis=1)
-    curve: FloatArray = variograms(fields[spread > 0] / spread[spread > 0, None], pairs).mean(axis=0)
+    fields -= (fields @ everywhere / len(vectors))[:, None]
+    spread = np.sqrt(fields**2 @ everywhere / len(vectors))
+    curve: FloatArray = variograms(fields[spread > 0] / spread[spread > 0, None], pairs, everywhere).mean(axis=0)
     if ranks is not None:
         ranks = np.concatenate([[drawn.places[word] for word in drawn.words], ranks]).astype(np.int32)
-    return Relatedness(
+    result = Relatedness(
         kind=drawn.kind,
         sample_words=drawn.words,
         centre=centre,
@@ -201,29 +219,38 @@ def _read_off(drawn: Drawn, ranks: NDArray[np.int32] | None, **own: Any) -> Rela
         protected_curve=curve,
         ranks=ranks,
         sample=vectors.astype(np.float16),
+        everywhere=None if drawn.everywhere is None else everywhere.astype(np.float32),
         **own,
     )
+    lists = result.stereotype_nearness() if len(protected) else {}
+    if not lists:
+        return result
+    at = (vectors - mean) @ protected.mean(axis=0, dtype=float)
+    near = near_weights(at, [np.array(list(words.values())) for words in lists.values()])
+    return replace(result, near=near.astype(np.float32))
 
 
-def _drawn(
-    kv: KeyedVectors, looked: FoundConcepts, entries: Sequence[tuple[str, str, tuple[str, ...]]], sample: int, seed: int
-) -> Drawn:
+def _drawn(kv: KeyedVectors, looked: FoundConcepts, lists: WordLists, sample: int, seed: int) -> Drawn:
     """The sample of an embedding, or of the one that an embedding is a part of."""
     own, part = set(looked.forms.keys.values()), sample_of(kv)
     if part is not None:
         codes = np.array([i for i, word in enumerate(part.words) if word not in own], dtype=np.intp)
         rows = codes[thinned([part.words[code] for code in codes.tolist()], sample, seed)]
         words = tuple(part.words[row] for row in rows.tolist())
-        return Drawn(words, part.vectors[rows], part.kind, part.places)
+        weights = None if part.everywhere is None else part.everywhere[rows]
+        return Drawn(words, part.vectors[rows], part.kind, part.places, weights)
     rows_of = {form: kv.key_to_index[key] for form, key in looked.forms.keys.items()}
     followed = [
         np.array([rows_of[form] for word in words for form in looked.concepts[word]])
-        for _, role, words in entries
-        if role != PROTECTED
+        for part_of_lists in (lists.stereotypes, lists.controls)
+        for listed_words in part_of_lists.values()
+        if (words := [word for word in listed_words if word in looked.concepts])
     ]
-    rows, kind = sampled_rows(kv, own, sample, seed, followed)
+    waiting = waiting_words(kv.index_to_key, own, sample, seed, followed)
+    local = local_sample(waiting, [kv.vectors.__getitem__], [[nearness_of(looked, lists)]], sample)
     places = kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
-    return Drawn(tuple(kv.index_to_key[row] for row in rows), kv.vectors[rows], kind, places)
+    words = tuple(kv.index_to_key[row] for row in local.rows.tolist())
+    return Drawn(words, local.vectors[0], waiting.kind, places, local.everywhere)
 
 
 def _half_units(looked: FoundConcepts, words: Sequence[str]) -> NDArray[np.float16]:
@@ -443,7 +470,8 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
             record = coverage_from(table.attrs["coverage"])
             keys |= {*record.substituted.values(), *(form for forms in record.forms.values() for form in forms)}
     lists = [words for each in known.values() for _, kind, words in each.lists if kind != PROTECTED]
-    drawn = shared_draws([opened(embeddings[name]) for name in tables], keys, lists)
+    nearness = [[_nearness_in(each)] for each in known.values()]
+    drawn = shared_draws([opened(embeddings[name]) for name in tables], keys, lists, nearness)
     if isinstance(drawn, str):
         raise InputError(drawn)
     shared = {}
@@ -454,28 +482,43 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
     return shared
 
 
+def _nearness_in(relatedness: Relatedness) -> Nearness | None:
+    """Where the stereotype words of a table lie."""
+    lists = relatedness.stereotype_nearness() if relatedness.protected_words else {}
+    if not lists:
+        return None
+    mean = relatedness.protected.mean(axis=0, dtype=float)
+    level = float(relatedness.centre @ mean)
+    return Nearness(mean, {name: {word: at + level for word, at in words.items()} for name, words in lists.items()})
+
+
 def draws_for(
     embeddings: Sequence[KeyedVectors], lists: Sequence[Sequence[WordLists]], case: Case
 ) -> list[Drawn] | str:
     """Samples of several embeddings at the same words, for the word lists of each; or why there are none."""
     keys, followed = set[str](), list[tuple[str, ...]]()
-    for kv, own in zip(embeddings, lists, strict=True):
+    nearness: list[list[Nearness | None]] = [[] for _ in embeddings]
+    for kv, own, near in zip(embeddings, lists, nearness, strict=True):
         for each in own:
             looked = find_concepts(kv, each.concepts, case, each.language)
+            near.append(nearness_of(looked, each))
             keys |= set(looked.forms.keys.values())
             for words in (*each.stereotypes.values(), *each.controls.values()):
                 forms = [form for word in words for form in looked.concepts.get(word, ())]
                 followed.append(tuple(looked.forms.keys[form] for form in forms))
-    return shared_draws(embeddings, keys, followed)
+    return shared_draws(embeddings, keys, followed, nearness)
 
 
 def shared_draws(
-    embeddings: Sequence[KeyedVectors], keys: Collection[str], lists: Sequence[Sequence[str]]
+    embeddings: Sequence[KeyedVectors],
+    keys: Collection[str],
+    lists: Sequence[Sequence[str]],
+    nearness: Sequence[Sequence[Nearness | None]],
 ) -> list[Drawn] | str:
     """Samples of several embeddings at the same words, or why there are none.
 
     Keys, the words of all lists, are not sampled; where files are ordered by frequency, the sample follows the ranks of
-    the words of attribute lists.
+    the words of attribute lists, and in all files how near those of stereotypes are to the protected words.
     """
     vocabularies, places, rows_of = list[Sequence[str]](), list[dict[str, int]](), list[Mapping[str, int]]()
     parts = [sample_of(kv) for kv in embeddings]
@@ -495,16 +538,22 @@ def shared_draws(
         order.sort(key=lambda word: sum(np.log1p(place.get(word, len(place))) for place in ordered))
     place_of = {word: place for place, word in enumerate(order)}
     followed = [np.array([place_of[word] for word in words if word in place_of], dtype=np.intp) for words in lists]
-    rows, kind = drawn_rows(order, set(keys), SAMPLE, 0, followed)
-    words = [order[row] for row in rows.tolist()]
-    vectors = [
-        (kv if part is None else part).vectors[[row_of[word] for word in words]]
-        for kv, part, row_of in zip(embeddings, parts, rows_of, strict=True)
-    ]
-    directed = np.all([np.isfinite(own).all(axis=1) & own.any(axis=1) for own in vectors], axis=0)
-    chosen = np.flatnonzero(directed)[:SAMPLE]
-    sampled = tuple(words[i] for i in chosen.tolist())
-    return [Drawn(sampled, own[chosen], kind, place) for own, place in zip(vectors, places, strict=True)]
+    waiting = waiting_words(order, set(keys), SAMPLE, 0, followed)
+
+    def reader(kv: Any, row_of: Mapping[str, int]) -> VectorsOf:
+        return lambda rows: kv.vectors[[row_of[order[row]] for row in rows.tolist()]]
+
+    sources = zip(embeddings, parts, rows_of, strict=True)
+    readers = [reader(kv if part is None else part, row_of) for kv, part, row_of in sources]
+    local = local_sample(waiting, readers, nearness, SAMPLE)
+    words = tuple(order[row] for row in local.rows.tolist())
+    weights = local.everywhere
+    for part in parts:
+        if part is not None and part.everywhere is not None:
+            # words wait equally long in all samples: one that is in several is the rarest of these
+            known = dict(zip(part.words, part.everywhere.tolist(), strict=True))
+            weights = np.maximum(weights, [known.get(word, 1.0) for word in words])
+    return [Drawn(words, own, waiting.kind, place, weights) for own, place in zip(local.vectors, places, strict=True)]
 
 
 def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[str]]) -> Relatedness | str:
@@ -529,15 +578,18 @@ def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[s
             "together with distance_tables, or give them a common sample with checks.share_sample"
         )
     sampled = [word for word in first.sample_words if word in shared]
-    rows, units = [], []
+    rows, units, everywhere = [], [], np.ones(len(sampled))
     for each, own_units, chosen in zip(related, samples, words, strict=True):
         place = {word: i for i, word in enumerate(each.sample_words)}
         columns = [place[word] for word in sampled]
         own = [each.protected_words.index(word) for word in chosen]
-        scatter = each.distances(np.array(own))[:, columns]
-        rows.append(scatter - scatter.mean(axis=1, keepdims=True))
+        rows.append(each.distances(np.array(own))[:, columns])
+        # words wait equally long in all samples: one that is in several is the rarest of these
+        everywhere = np.maximum(everywhere, each.everywhere_weights[columns])
         if own_units is not None:
             units.append(own_units[columns])
+    weighted = [scatter - (scatter @ everywhere / everywhere.sum())[:, None] for scatter in rows]
+    scatter = np.concatenate(weighted)
     attributes = list(dict.fromkeys(word for each in related for word in each.attribute_words))
     protected = list(dict.fromkeys(word for chosen in words for word in chosen))
     vectors = _joined(related, attributes, protected)
@@ -560,13 +612,34 @@ def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[s
         protected=vectors[[place[word] for chosen in words for word in chosen]],
         attributes=vectors[: len(attributes)],
         centre=np.zeros(vectors.shape[1]),
-        scatter=np.concatenate(rows),
+        scatter=scatter,
         pairs=_pairs(units, first.seed),
         protected_curve=np.mean([each.protected_curve for each in related], axis=0),
         ranks=None,
         forms=forms,
         sample=None,
+        near=_joint_near(related, words, -scatter.mean(axis=0)),
+        everywhere=everywhere.astype(np.float32),
     )
+
+
+def _joint_near(
+    related: Sequence[Relatedness], words: Sequence[Sequence[str]], at: FloatArray
+) -> NDArray[np.float32] | None:
+    """Weights (N,) under which sampled words are as near as stereotypes; nearness is averaged over the rows of all."""
+    by_word: dict[str, dict[str, list[tuple[float, int]]]] = {}
+    for each, chosen in zip(related, words, strict=True):
+        rows = np.array([each.protected_words.index(word) for word in chosen], dtype=np.intp)
+        for name, values in each.stereotype_nearness(rows).items():
+            for word, value in values.items():
+                by_word.setdefault(name, {}).setdefault(word, []).append((value, len(chosen)))
+    if not by_word:
+        return None
+    lists = []
+    for each_list in by_word.values():
+        pairs = [np.array(own).T for own in each_list.values()]
+        lists.append(np.array([np.average(value, weights=rows) for value, rows in pairs]))
+    return near_weights(at, lists).astype(np.float32)
 
 
 def few_shared(joint: Relatedness) -> tuple[str, ...]:

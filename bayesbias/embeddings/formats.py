@@ -22,18 +22,23 @@ from bayesbias._paths import shipped
 from bayesbias._progress import progress
 from bayesbias.embeddings.lookup import (
     SAMPLE,
+    SPARE,
     VocabularySample,
     composed,
-    drawn_rows,
     few,
+    find_concepts,
     have_directions,
+    local_sample,
+    nearness_of,
     ordered_by_frequency,
     sample_of,
+    waiting_words,
 )
 from bayesbias.embeddings.readers import (
     FASTTEXT_MARK,
     PICKLE_MARK,
     SAMPLED,
+    WEIGHTS,
     Named,
     Placed,
     Wanted,
@@ -120,7 +125,8 @@ def _sample_arrays(sample: VocabularySample | None) -> dict[str, NDArray[Any]]:
     words, placed = np.array(sample.words, dtype=str), np.array(list(sample.places), dtype=str)
     places = np.array(list(sample.places.values()), dtype=np.int64)
     facts = np.array(to_json({"kind": sample.kind, "size": sample.size}))
-    return dict(zip(SAMPLED, (words, sample.vectors, placed, places, facts), strict=True))
+    arrays: dict[str, NDArray[Any]] = dict(zip(SAMPLED, (words, sample.vectors, placed, places, facts), strict=True))
+    return arrays if sample.everywhere is None else arrays | {WEIGHTS: sample.everywhere}
 
 
 def _write_safetensors(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
@@ -232,7 +238,7 @@ def load_part(
     """The same, and the whole vocabulary where there is more than that."""
     listed = _asked_lists(lists)
     others = frozenset(form for word in also for form in composed(word)) - listed.words
-    wanted = _Asked(listed.words | others, listed.lists, others, keeps_vocabulary=True)
+    wanted = _Asked(listed.words | others, listed.lists, others, keeps_vocabulary=True, word_lists=lists)
     with np.errstate(over="ignore"):
         kv = _from_file(path, wanted, trust_pickle, mmap=False)
     return kv, vars(kv).pop(VOCABULARY, None)
@@ -266,6 +272,7 @@ class _Asked(NamedTuple):
     others: frozenset[str] = frozenset()
     """Words among those to keep that a sample may hold too."""
     keeps_vocabulary: bool = False
+    word_lists: WordLists | None = None
 
 
 def _asked(words: Iterable[str] | WordLists | None) -> _Asked | None:
@@ -284,18 +291,19 @@ def _asked_lists(words: WordLists) -> _Asked:
     concepts = words.concepts
     lists = [*words.stereotypes.values(), *words.controls.values()]
     followed = tuple(tuple(form for word in each for form in concepts[word]) for each in lists)
-    return _Asked(frozenset(form for word in words.every_word() for form in composed(word)), followed)
+    wanted = frozenset(form for word in words.every_word() for form in composed(word))
+    return _Asked(wanted, followed, word_lists=words)
 
 
 def _with_sample(kv: KeyedVectors, vocabulary: Vocabulary, request: _Asked) -> KeyedVectors:
     """A part of an embedding with the sample of its vocabulary, and with the vocabulary where that is asked for."""
-    kv.bayesbias_sample = _sampled(vocabulary, request)
+    kv.bayesbias_sample = _sampled(kv, vocabulary, request)
     if request.keeps_vocabulary:
         setattr(kv, VOCABULARY, vocabulary)
     return kv
 
 
-def _sampled(vocabulary: Vocabulary, request: _Asked) -> VocabularySample | None:
+def _sampled(kv: KeyedVectors, vocabulary: Vocabulary, request: _Asked) -> VocabularySample | None:
     """The sample of a vocabulary that stands beside the words asked for; None where there is no other word."""
     keys = vocabulary.keys
     listed = request.words - request.others
@@ -304,19 +312,21 @@ def _sampled(vocabulary: Vocabulary, request: _Asked) -> VocabularySample | None
     for words in request.lists:
         forms = [next((form for form in composed(word) if form in places), None) for word in words]
         followed.append(np.array([places[form] for form in forms if form is not None], dtype=np.intp))
-    drawn, kind = drawn_rows(keys, places, SAMPLE, 0, followed)
-    rows, vectors = vocabulary.directed(drawn, SAMPLE)
-    if not len(rows):
+    waiting = waiting_words(keys, places, SAMPLE, 0, followed)
+    near = None
+    if request.word_lists is not None:
+        lists = request.word_lists
+        near = nearness_of(find_concepts(kv, lists.concepts, language=lists.language), lists)
+    if not len(waiting.rows):
         return None
-    words = tuple(keys[row] for row in rows.tolist())
+    local = local_sample(waiting, [vocabulary.vectors_of], [[near]], SAMPLE)
+    words = tuple(keys[row] for row in local.rows.tolist())
     if ordered_by_frequency(keys):
-        places |= dict(zip(words, rows.tolist(), strict=True))
+        places |= dict(zip(words, local.rows.tolist(), strict=True))
     else:
         places = {}
-    return VocabularySample(words, np.ascontiguousarray(vectors), kind, len(keys), places)
-
-
-SPARE = 200  # words that are read beyond those of the sample, for those whose vectors have no direction
+    vectors = np.ascontiguousarray(local.vectors[0], dtype=np.float32)
+    return VocabularySample(words, vectors, waiting.kind, len(keys), places, local.everywhere)
 
 
 def list_embeddings() -> pd.DataFrame:
@@ -413,7 +423,11 @@ def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
         return kv
     words, vectors, sampled, places, facts = (arrays[name] for name in SAMPLED)
     try:
-        known = from_json(str(facts))
+        known, weights = from_json(str(facts)), arrays.get(WEIGHTS)
+        if weights is not None and (weights.shape != (len(words),) or not (weights > 0).all()):
+            raise ValueError(
+                f"{len(words)} words and weights of shape {weights.shape}, or weights that are not above 0"
+            )
         if vectors.shape != (len(words), kv.vector_size) or vectors.dtype.kind != "f":
             raise ValueError(f"{len(words)} words and vectors of shape {vectors.shape}")
         sample = VocabularySample(
@@ -422,6 +436,7 @@ def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
             str(known["kind"]),
             int(known["size"]),
             dict(zip(sampled.tolist(), map(int, places.tolist()), strict=True)),
+            None if weights is None else weights.astype(np.float32),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} holds a sample of a vocabulary that does not fit together: {error}") from error

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 from unicodedata import is_normalized, normalize
 from zlib import crc32
 
@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._checks import one_of
+from bayesbias._core.nearness import drawing_rates
 from bayesbias._core.vectors import FloatArray, IntArray, first_alike, unit_rows
 from bayesbias.errors import InputError, listed
-from bayesbias.words import subtag
+from bayesbias.words import WordLists, subtag
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -34,6 +35,10 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 EXCLUDED = {normalize("NFC", x): x for x in map(chr, range(0x900, 0xE00)) if not is_normalized("NFC", x)}
 
 SAMPLE = 3000  # words of a sample of the vocabulary
+SPARE = 200  # words that are read beyond those of a sample, for those whose vectors have no direction
+CANDIDATES = (
+    20_000  # words, drawn at random, among which those of a sample that follows the nearness of lists are found
+)
 FREQUENT = 20_000  # the most frequent words of a file that is ordered by frequency: this many of its first words
 LOOKED_AT = 200  # words of letters only by which the order of a file is told
 SHORTER = 1.5  # how many letters the first words of a file ordered by frequency are shorter than others, on average
@@ -320,11 +325,159 @@ class VocabularySample:
     # place in the file, from 0, of each sampled word and of each word that was asked for; empty where the file is not
     # ordered by frequency
     places: Mapping[str, int]
+    # weights (words,) under which the sample is one of the vocabulary; None where each word was as likely as it is there
+    everywhere: NDArray[np.float32] | None = None
 
 
 def sample_of(kv: KeyedVectors) -> VocabularySample | None:
     """The sample of the vocabulary that an embedding carries; None where it is whole or carries none."""
     return getattr(kv, ATTRIBUTE, None)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Words of a vocabulary in the order in which they are drawn.
+
+    Each word has an exponential waiting time with its own rate; those who wait least are a sample without replacement,
+    each word in proportion to the rates of the words that are left (Efraimidis and Spirakis 2006,
+    https://doi.org/10.1016/j.ipl.2005.11.003). Times come from a hash of the letters and a seed, so that two
+    vocabularies are sampled at the same words.
+    """
+
+    rows: IntArray  # of the words (n,) in the vocabulary, the first drawn first
+    times: FloatArray  # (n,), ascending
+    rates: FloatArray  # (n,)
+    kind: str  # "ranks", "frequent" or "random", as in :func:`drawn_rows`
+
+    def of(self, kept: slice | NDArray[np.bool_]) -> Waiting:
+        """Some of the words."""
+        return replace(self, rows=self.rows[kept], times=self.times[kept], rates=self.rates[kept])
+
+    def redrawn(self, factors: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
+        """Places (size,) of the words that a sample holds whose rates are multiplied by ``factors`` (n,), and weights.
+
+        The weights make the sample one of the first draw: how likely a word is in it, over how likely it is in this
+        one. Where there are no more words than asked for, all are taken and weigh 1.
+        """
+        if len(self.rows) <= size:
+            return np.arange(len(self.rows)), np.ones(len(self.rows))
+        times = self.times / factors
+        order = np.argsort(times, kind="stable")[:size]
+        ends = self.times[size - 1], np.minimum(times[order[-1]] * factors[order], self.times[-1])
+        # a word whose time has the rate r is among those who wait less than t with the probability 1 - exp(-r t)
+        first, second = (-np.expm1(-self.rates[order] * end) for end in ends)
+        return order, first / second
+
+
+class Nearness(NamedTuple):
+    """How near the words of stereotype lists are to the protected words of these lists, in one embedding."""
+
+    mean: FloatArray  # mean unit vector (d,) of the protected words: a word's product with it is how near it is
+    lists: Mapping[str, Mapping[str, float]]  # list to its words, and how near each is
+
+
+def nearness_of(looked: FoundConcepts, lists: WordLists) -> Nearness | None:
+    """Where the stereotype words that are found lie; None without protected words or stereotypes."""
+    protected = [word for word in lists.group_of if word in looked.concepts]
+    known = {
+        name: [form for word in words for form in looked.concepts.get(word, ())]
+        for name, words in lists.stereotypes.items()
+    }
+    known = {name: forms for name, forms in known.items() if forms}
+    if not protected or not known:
+        return None
+    mean = looked.units(protected).mean(axis=0)
+    at = {name: unit_rows(looked.forms.of(forms)) @ mean for name, forms in known.items()}
+    return Nearness(mean, {name: dict(zip(forms, at[name].tolist(), strict=True)) for name, forms in known.items()})
+
+
+def near_factors(
+    units: Sequence[FloatArray], nearness: Sequence[Sequence[Nearness | None]], sample: int
+) -> FloatArray | None:
+    """By what the rates (n,) of words are multiplied so that a sample is as near as stereotypes; None without these.
+
+    Unit vectors (n, d) of the words in each embedding, of which the first are a sample of the vocabulary, and where the
+    stereotypes of the same word lists lie in each. Over embeddings nearness is averaged, over word lists the factors.
+    """
+    factors = []
+    for of_lists in zip(*nearness, strict=True):
+        known = [(own, near) for own, near in zip(units, of_lists, strict=True) if near is not None]
+        if not known:
+            continue
+        values = [own @ near.mean for own, near in known]
+        levels = [float(value[:sample].mean()) for value in values]
+        by_word: dict[str, dict[str, list[float]]] = {}
+        for (_, near), level in zip(known, levels, strict=True):
+            for name, words in near.lists.items():
+                for word, value in words.items():
+                    by_word.setdefault(name, {}).setdefault(word, []).append(value - level)
+        lists = [np.array([np.mean(each) for each in words.values()]) for words in by_word.values()]
+        at = np.mean([value - level for value, level in zip(values, levels, strict=True)], axis=0)
+        factors.append(drawing_rates(at, at[:sample], lists))
+    return np.mean(factors, axis=0) if factors else None
+
+
+def waiting_words(
+    keys: Sequence[str],
+    listed_keys: Collection[str],
+    sample: int,
+    seed: int,
+    followed: Sequence[IntArray] | None = None,
+) -> Waiting:
+    """Words outside of lists in the order in which they are drawn; see :func:`drawn_rows`."""
+    ordered = len(keys) > sample + len(listed_keys) and ordered_by_frequency(keys)
+    kind = "random" if not ordered else "frequent" if followed is None else "ranks"
+    places = range(min(len(keys), FREQUENT + len(listed_keys)) if kind == "frequent" else len(keys))
+    outside = np.array([place for place in places if keys[place] not in listed_keys], dtype=np.intp)
+    if len(outside) <= sample:
+        kind = "random" if len(outside) < FREQUENT else kind
+        return Waiting(outside, np.zeros(len(outside)), np.ones(len(outside)), kind)
+    uniform = (_scrambled([keys[row] for row in outside.tolist()], seed).astype(float) + 1) / 2.0**64
+    if kind == "ranks":
+        rates = _rates_of_places(len(keys), followed or ())[outside]
+        times = -np.log(uniform) / rates
+    else:
+        rates, times = np.ones(len(outside)), -np.log1p(-np.minimum(uniform, 1 - 2.0**-53))
+    order = np.argsort(times, kind="stable")
+    return Waiting(outside[order], times[order], rates[order], kind)
+
+
+VectorsOf = Callable[[IntArray], NDArray[Any]]
+
+
+class LocalSample(NamedTuple):
+    """A sample of the words of one or several embeddings that is as near to protected words as their stereotypes."""
+
+    rows: IntArray  # (N,), ascending
+    vectors: list[NDArray[Any]]  # of these words in each embedding, (N, d)
+    everywhere: NDArray[np.float32]  # weights (N,) under which the sample is one of the vocabulary
+
+
+def local_sample(
+    waiting: Waiting,
+    readers: Sequence[VectorsOf],
+    nearness: Sequence[Sequence[Nearness | None]],
+    sample: int,
+) -> LocalSample:
+    """The words with a direction in each embedding that wait least once their rates follow the nearness of lists.
+
+    ``readers`` give the vectors of rows in each embedding; ``nearness`` is as :func:`near_factors` takes it. Words are
+    found among the first that are drawn from the vocabulary. Without stereotypes these are the sample.
+    """
+    local = any(near is not None for own in nearness for near in own)
+    first = waiting.of(slice(CANDIDATES if local else sample + SPARE))
+    # files are read in their order
+    order = np.argsort(first.rows)
+    back = np.argsort(order)
+    vectors = [np.asarray(read(first.rows[order]))[back] for read in readers]
+    usable = np.all([np.isfinite(own).all(axis=1) & own.any(axis=1) for own in vectors], axis=0)
+    first, vectors = first.of(usable), [own[usable] for own in vectors]
+    factors = near_factors([unit_rows(own) for own in vectors], nearness, sample) if len(first.rows) > sample else None
+    chosen, weights = first.redrawn(np.ones(len(first.rows)) if factors is None else factors, sample)
+    ascending = np.argsort(first.rows[chosen])
+    places = chosen[ascending]
+    everywhere = weights[ascending].astype(np.float32)  # as files keep them
+    return LocalSample(first.rows[places], [own[places] for own in vectors], everywhere)
 
 
 def drawn_rows(
@@ -336,26 +489,12 @@ def drawn_rows(
 ) -> tuple[IntArray, str]:
     """Rows of words outside of lists in the order in which they are drawn, more than asked for, and how they are drawn.
 
-    Words are drawn by a hash of their letters and the seed, so that two vocabularies are sampled at the same words:
     ``"ranks"`` where the file is ordered by frequency and they follow the ranks of the words of some lists (their
     rows), ``"frequent"`` where they are of the most frequent words there, ``"random"`` where they are of all words.
     """
-    ordered = len(keys) > sample + len(listed_keys) and ordered_by_frequency(keys)
-    kind = "random" if not ordered else "frequent" if followed is None else "ranks"
-    places = range(min(len(keys), FREQUENT + len(listed_keys)) if kind == "frequent" else len(keys))
-    outside = np.array([place for place in places if keys[place] not in listed_keys], dtype=np.intp)
-    if len(outside) <= sample:
-        return outside, "random" if len(outside) < FREQUENT else kind
-    # a number for each word, of which the smallest are drawn
-    waits: NDArray[Any] = _scrambled([keys[row] for row in outside.tolist()], seed)
-    if kind == "ranks":
-        # exponential numbers with these rates: the smallest are draws without replacement, each in proportion to the
-        # rates of the words that are left (Efraimidis and Spirakis 2006, https://doi.org/10.1016/j.ipl.2005.11.003)
-        uniform = (waits.astype(float) + 1) / 2.0**64
-        waits = -np.log(uniform) / _rates_of_places(len(keys), followed or ())[outside]
-    order = np.argsort(waits, kind="stable")
+    waiting = waiting_words(keys, listed_keys, sample, seed, followed)
     # vectors without a direction are passed over: more words are drawn than needed
-    return outside[order[: 2 * sample]], kind
+    return waiting.rows[: 2 * sample], waiting.kind
 
 
 def _rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:

@@ -38,6 +38,7 @@ LINES = 1_000  # lines of a text between two looks at how much is read
 BATCH = 4096  # rows of a Parquet file that are read together
 # arrays of an .npz embedding that hold a sample of the vocabulary
 SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
+WEIGHTS = "sample_weights"  # of a sample that follows the nearness of lists
 
 Vectors = NDArray[np.float32]
 IntArray = NDArray[np.intp]
@@ -400,7 +401,7 @@ def stored_sample(path: Path) -> dict[str, NDArray[Any]] | None:
         if not {name.removesuffix(".npy") for name in archive.namelist()}.issuperset(SAMPLED):
             return None
         arrays = {}
-        for name in SAMPLED:
+        for name in (*SAMPLED, *({WEIGHTS} & {name.removesuffix(".npy") for name in archive.namelist()})):
             with archive.open(f"{name}.npy") as member:
                 arrays[name] = read_array(member, allow_pickle=False)
         return arrays

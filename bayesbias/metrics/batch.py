@@ -225,7 +225,7 @@ class Prepared:
             [found.keys[word] for name in names for word in found.words[name]]
             for names in (self.query.targets, self.query.attributes)
         )
-        # covariances do not depend on which words are listed together
+        # how near the random lists are is that of all attribute words together
         lists = WordLists("query", {"targets": targets}, {"targets": attributes})
         related = measured_relatedness(self.kv, lists, SAMPLE, self.options["seed"], "as-is")
         if isinstance(related, str):

@@ -60,15 +60,19 @@ def _basis(x: FloatArray, knots: FloatArray, low: float, high: float) -> FloatAr
     return design + (x - inside)[:, None] * slopes(inside)
 
 
-def _fitted_curve(x: FloatArray, distances: FloatArray) -> Curve:
-    """The least-squares spline of distances (J, N) on the words' values (N,), those beyond its ends among them."""
+def _fitted_curve(x: FloatArray, distances: FloatArray, weights: FloatArray) -> Curve:
+    """The weighted least-squares spline of distances (J, N) on the words' values (N,), those beyond its ends included.
+
+    Weights (N,) make the words those of the vocabulary: words that are sampled for their distances would bend it.
+    """
     low, high = np.quantile(x, ENDS)
     if not high > low:
         low, high = float(x.min()), float(x.max())
     inner = np.unique(np.quantile(x, KNOTS))
     knots = np.concatenate([[low] * 4, inner[(inner > low) & (inner < high)], [high] * 4])
     basis = _basis(x, knots, low, high)
-    coefficients = np.linalg.lstsq(basis, distances.T, rcond=None)[0]
+    root = np.sqrt(weights)[:, None]
+    coefficients = np.linalg.lstsq(root * basis, root * distances.T, rcond=None)[0]
     return Curve(knots, coefficients, float(low), float(high), float(x.min()), float(x.max()))
 
 
@@ -194,7 +198,8 @@ def vocabulary_curve(related: Relatedness, values: WordValues) -> tuple[Curve, I
     known = np.flatnonzero(np.isfinite(x))
     if len(known) < FEWEST or np.ptp(x[known]) <= 0:
         return None
-    return _fitted_curve(x[known], related.scatter.astype(float)[:, known]), known
+    scatter, weights = related.scatter.astype(float), related.everywhere_weights
+    return _fitted_curve(x[known], scatter[:, known], weights[known]), known
 
 
 LEAST_REST = 0.1

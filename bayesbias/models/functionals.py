@@ -20,7 +20,7 @@ from scipy import sparse
 from bayesbias._core.conditionals import CellTotals, beta_moments, cell_totals, kind_moments, totals_by_kind
 from bayesbias._core.marginal import IncompleteSums, Scales
 from bayesbias._core.mixtures import AT_ONCE, Marginals, NormalMixture, gauss_rule
-from bayesbias._core.related import CellWeights, FactorGrid, draw_factors, list_correlations, weighted_roots
+from bayesbias._core.related import CellWeights, FactorGrid, draw_factors, smoothed_correlations, weighted_roots
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
@@ -462,7 +462,7 @@ def related_functionals(spec: ModelSpec, data: Distances, cells: Cells, weights:
     classes, roots = weighted_roots(
         CellWeights(row, value, word, number[word, column], kind, weights.shape[0]),
         parts.loadings * np.sqrt(parts.variances),
-        list_correlations(parts.correlations, same, shares),
+        smoothed_correlations(parts.correlations, same, shares),
     )
     mean = weights @ np.where(cells.filled, cells.mean, 0.0).ravel()
     return NormalFunctionals(mean, roots, classes, factors_of(spec, list_fields(data)))

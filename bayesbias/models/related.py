@@ -284,7 +284,7 @@ def fields_of(
     """
     same, shares = overlaps
     correlations = list_correlations(parts.correlations, same, shares)
-    freedom, expected = _scatter_within(data, parts, lists, same, shares, correlations)
+    freedom, expected = _scatter_within(data, parts, lists, same, shares)
     known = freedom > 0
     scatter = np.divide(observed, expected, out=np.ones(len(known)), where=known)
     return ListFields(lists, parts, correlations, freedom, scatter, expected)
@@ -328,7 +328,7 @@ def refuse_many_cells(cells: int) -> None:
 
 
 def _scatter_within(
-    data: Distances, parts: Components, lists: CellLists, same: FloatArray, shares: FloatArray, correlations: FloatArray
+    data: Distances, parts: Components, lists: CellLists, same: FloatArray, shares: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Degrees of freedom of the scatter within the cells of each attribute class, (A,), and its expectation (A,).
 
@@ -336,7 +336,9 @@ def _scatter_within(
     """
     n, counted = lists.n, counted_connections(data)[lists.connection]
     kinds = data.connection_class[lists.connection]
-    within = np.diagonal(correlations, axis1=1, axis2=2).T  # mean correlation of a list's words, (lists, Q)
+    # mean correlation of a list's words, (lists, Q): that of a list does not depend on which others there are
+    own = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T + np.diag(same)[:, None]
+    within = np.maximum(own, 0)
     single: FloatArray | float = 1.0  # mean variance of its single words, less than 1 for means over forms
     if (relatedness := relatedness_for(data)).forms is not None:
         member = lists.member / lists.member.sum(axis=1, keepdims=True)

@@ -270,7 +270,11 @@ def write_sample(folder: Path, decisions: Mapping[str, tuple[Any, ...]]) -> dict
         with suppress(InputError):  # a group that a list lacks makes combinations impossible
             lists.append(_lists_of(name, axis))
     drawn = draws_for(list(embeddings.values()), [lists] * len(embeddings), "fallback")
-    content = {"reason": drawn} if isinstance(drawn, str) else {"words": list(drawn[0].words), "kind": drawn[0].kind}
+    content: dict[str, Any] = {"reason": drawn}
+    if not isinstance(drawn, str):
+        weights = drawn[0].everywhere
+        content = {"words": list(drawn[0].words), "kind": drawn[0].kind}
+        content |= {} if weights is None else {"weights": weights.tolist()}
     write_text(folder / SAMPLE_FILE, to_json(content))
     return embeddings
 
@@ -359,7 +363,8 @@ def _content_of(kv: KeyedVectors, options: Mapping[str, Any], sample: Mapping[st
     if "reason" in sample:
         raise InputError(f"the covariance of the specifications is not known, since {sample['reason']}")
     places = dict(kv.key_to_index) if ordered_by_frequency(kv.index_to_key) else {}
-    drawn = Drawn(tuple(sample["words"]), kv[sample["words"]], sample["kind"], places)
+    weights = np.array(sample["weights"]) if "weights" in sample else None
+    drawn = Drawn(tuple(sample["words"]), kv[sample["words"]], sample["kind"], places, weights)
     widest: Case = "fallback" if "fallback" in options["case"] else "as-is"
     related = measured_relatedness(kv, _union(every), SAMPLE, 0, widest, drawn)
     if isinstance(related, str):
@@ -371,14 +376,16 @@ def _content_of(kv: KeyedVectors, options: Mapping[str, Any], sample: Mapping[st
 
 
 def _union(lists: Sequence[WordLists]) -> WordLists:
-    """Lists of all protected words and of all attribute words: only which words there are matters."""
+    """Lists of all protected words and of all attribute words: only which words there are, of which kind, matters."""
     protected = dict.fromkeys(chain.from_iterable(words for each in lists for words in each.protected.values()))
-    parts = (part for each in lists for part in (each.stereotypes, each.controls))
-    attributes = dict.fromkeys(chain.from_iterable(words for part in parts for words in part.values()))
-    forms = {name: own for each in lists for name, own in each.forms.items()}
-    return WordLists(
-        "all", {"all": list(protected)}, {"all": list(attributes)}, forms=forms, language=lists[0].language
+    stereotypes, controls = (
+        dict.fromkeys(chain.from_iterable(words for part in parts for words in part.values()))
+        for parts in ([each.stereotypes for each in lists], [each.controls for each in lists])
     )
+    others = [word for word in controls if word not in stereotypes]
+    forms = {name: own for each in lists for name, own in each.forms.items()}
+    own, further = ({name: words} if words else {} for name, words in (("all", [*stereotypes]), ("others", others)))
+    return WordLists("all", {"all": list(protected)}, own, further, forms=forms, language=lists[0].language)
 
 
 class Measured(NamedTuple):

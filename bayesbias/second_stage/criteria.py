@@ -428,10 +428,12 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Placed | _Unrel
     y, full = _list_differences(data, [lists[name] for name in pair])
     labels = [word for word, whole in zip(every, full, strict=True) if whole]
     parts = components_for(related, np.array(labels))
-    # the distances to a list have these components; places are those of offsets between the two lists
+    # the distances to a list have these components; places are those of offsets between the two lists. The value of a
+    # word in each component is its product with these directions, since loadings need not be orthogonal
     place = {word: row for row, word in enumerate(related.protected_words)}
     units = related.protected[[place[word] for word in labels]].astype(float)
-    field = Field(related.centre, units.T @ parts.loadings, parts.variances, parts.correlations)
+    directions = units.T @ np.linalg.pinv(parts.loadings).T
+    field = Field(related.centre, directions, parts.variances, parts.correlations)
     coordinates = parts.loadings * np.sqrt(parts.variances)
     offset = mean_offset(field, _strata(related, [lists[name] for name in pair]))
     lost = [word for word in every if word not in set(labels)]
