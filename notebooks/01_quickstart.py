@@ -95,7 +95,7 @@ bb.decomposition(post).head(3).round(3)
 
 # %% [markdown]
 # The chance check asks something else: how often do random lists of words that have nothing to do with the groups, as
-# coherent as these and as similar to each other, have a contrast that is as far from 0?
+# coherent as these, as near and as similar to each other, have a contrast that is as far from 0?
 
 # %%
 null = bb.topic_null(kv, words)

@@ -89,7 +89,7 @@ print(f"Eight words of one topic tell as much as {worth.mean():.1f} unrelated wo
 # %% [markdown]
 # ## Random topics in place of the stereotypes
 #
-# `topic_null` draws random lists as long and as coherent as the given ones, and as similar to each other. We measure
+# `topic_null` draws random lists as long, as coherent and as near as the given ones, and as similar to each other. We measure
 # the protected words of the gender list against them. All lists of a replicate are drawn in the same way, so there is
 # no bias to find, and an 89% interval should exclude 0 in 11% of the replicates. `crossed` takes different words for
 # unrelated; `related` reads their covariance off the vectors.
@@ -197,9 +197,9 @@ bb.checks.check_relatedness(table).round(2)
 # %% [markdown]
 # ## The chance check
 #
-# The posterior interval says what other lists of stereotypes, as long and as coherent as these, could have given. The
+# The posterior interval says what other lists of stereotypes, as long, as coherent and as near as these, could have given. The
 # chance check asks something else: how often do random lists of words that have nothing to do with the groups give a
-# contrast as large? The random lists are as coherent as the given ones and as similar to each other. Both lists of
+# contrast as large? The random lists are as coherent as the given ones, as near and as similar to each other. Both lists of
 # `gender` name occupations and traits of people; lists that have nothing to do with each other differ more, and the
 # observed contrast would look smaller among them than it is.
 

@@ -69,7 +69,8 @@ def test_components_are_the_covariance_of_all_distances(many):
     slope = near.mean(axis=1) / mean
     # the mean distance varies as it does over the vocabulary; only its part of the covariance is not that near by
     over = np.cov(distances.mean(axis=0), aweights=found.everywhere_weights, ddof=0)
-    expected = (near - np.outer(slope, slope) * mean) * found.inflation + np.outer(slope, slope) * over
+    of_mean, of_rest = found.inflations
+    expected = (near - np.outer(slope, slope) * mean) * of_rest + np.outer(slope, slope) * over * of_mean
     np.testing.assert_allclose(again, expected, atol=1e-9 * np.trace(expected))
     np.testing.assert_allclose(parts.loadings[:, 1:].T @ parts.loadings[:, 1:], np.eye(DIMS - 1), atol=1e-9)
     np.testing.assert_allclose((parts.loadings**2).sum(axis=0), 1)

@@ -74,7 +74,7 @@ class TestCovariance:
         )
         slope = near[1:, 0] / near[0, 0]
         of_mean, rest = np.outer(slope, slope), near[1:, 1:] - np.outer(slope, slope) * near[0, 0]
-        expected = of_mean * everywhere[0, 0] + rest * found.inflation
+        expected = of_mean * everywhere[0, 0] * found.inflations[0] + rest * found.inflations[1]
         np.testing.assert_allclose(again, expected, atol=1e-12)
         np.testing.assert_allclose((parts.loadings**2).sum(axis=0), 1)
         np.testing.assert_allclose(parts.loadings[:, 1:].T @ parts.loadings[:, 1:], np.eye(3), atol=1e-9)
@@ -226,8 +226,10 @@ class TestSample:
         with pytest.warns(UserWarning, match="only 100 words"):
             found = bb.relatedness(kv, lists)
         assert found.inflation == pytest.approx(1.51)
+        near = found.near.sum() ** 2 / (found.near**2).sum()
+        assert found.inflations[1] == pytest.approx(1 + (100 / near - 1) * (2 - 0.35) * 0.35)
         full = bb.relatedness(*made_up(sampled=500)[:2])
-        assert full.inflation == 1.0
+        assert full.inflations[0] == 1.0
 
     def test_a_vocabulary_of_list_words_has_no_relatedness(self):
         kv, lists = made_up(sampled=20)

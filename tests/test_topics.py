@@ -112,7 +112,8 @@ def test_the_table_counts_replicates_as_far_from_the_centre():
         return f"{row['observed']:.3f}".replace("-", "−")
 
     assert null.sentence == (
-        f"Of 99 random lists as coherent as these and as similar to each other, {first['count']} "
+        "Of 99 random lists as coherent as these, as near to the protected words and as similar to each other, "
+        f"{first['count']} "
         f"{'is' if first['count'] == 1 else 'are'} at least as far from 0 "
         f"(associated − different: {minus(first)}). The count is {second['count']} for associated − human "
         f"({minus(second)}) and {third['count']} for associated − neutral ({minus(third)})."

@@ -47,6 +47,11 @@ def drawing_rates(at: FloatArray, vocabulary: FloatArray, lists: Sequence[FloatA
 def near_weights(sample: FloatArray, lists: Sequence[FloatArray]) -> FloatArray:
     """Weights (N,) of sampled words, with mean 1, under which they are as near as the words of lists."""
     weights = np.maximum(density_ratio(sample, sample, lists), LEAST)
+    return weights / weights.mean()
+
+
+def flattened(weights: FloatArray) -> FloatArray:
+    """The weights (N,), with mean 1, made more equal until they are worth 100 words, or all where there are fewer."""
     while effective_size(weights) < min(LEAST_WORDS, len(weights)):
         weights = weights**FLATTER
         if np.ptp(weights) < EMPTY:

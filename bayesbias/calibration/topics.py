@@ -1,4 +1,4 @@
-"""Random lists as coherent as given ones and as similar to each other, and contrasts for them."""
+"""Random lists as coherent as given ones, as near and as similar to each other, and contrasts for them."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 Kind = Literal["topical", "random"]
 Weights = dict[str, FloatArray]
 LISTS = {
-    "topical": "random lists as coherent as these and as similar to each other",
+    "topical": "random lists as coherent as these, as near to the protected words and as similar to each other",
     "random": "lists of unrelated random words",
 }  # kinds of replicates, and what a sentence calls their lists
 QUESTION = (
     "The check asks how often random lists of words that have nothing to do with the groups, as coherent as the given "
-    "lists and as similar to each other, give a value as large"
+    "lists, as near to the protected words and as similar to each other, give a value as large"
 )
 MOST = 20_000  # words of the vocabulary among which topics are looked for
 SHORT = 0.05  # difference in mean similarity above which a note says that random lists are not like the given ones
@@ -199,8 +199,12 @@ def topic_null(
 
     Each replicate replaces every attribute list (stereotypes and controls, or the attribute sets of a query) by a
     random list of the vocabulary; protected words and vectors stay as they are. The random lists are as long as the
-    given ones, as coherent, and as similar to each other: random lists that have nothing to do with each other differ
-    more than lists of one kind, such as occupations of women and of men.
+    given ones, as coherent, as similar to each other, and those of stereotypes and of a query as near to the protected
+    words: random lists that have nothing to do with each other differ more than lists of one kind, such as
+    occupations of women and of men, and distances to words for people differ more than those to other words.
+
+    The words that a list of stereotypes may hold are a random part of the vocabulary, kept with a probability that
+    follows how much denser stereotypes are than the vocabulary at a word's nearness to the protected words.
 
     A list grows from a random seed word: its words are a random part of the words nearest to a direction between the
     seed word and the lists that are drawn already. The number of these nearest words and the direction are chosen so
@@ -209,7 +213,7 @@ def topic_null(
     ``similarity`` and the notes tell what was reached. Lists of a replicate share no word, and hold no word of the
     given lists. In place of a word with several forms stand as many words, with their mean.
 
-    The interval of a fit asks something else: what other lists *of stereotypes*, as long and as coherent as these,
+    The interval of a fit asks something else: what other lists *of stereotypes*, as long, as coherent and as near,
     could have given. The p-value asks how often lists that have nothing to do with the groups give as much.
 
     Parameters

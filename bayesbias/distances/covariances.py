@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._checks import several
-from bayesbias._core.nearness import effective_size
+from bayesbias._core.nearness import effective_size, flattened
 from bayesbias._core.related import (
     BINS,
     MIDDLES,
@@ -41,13 +41,11 @@ ENOUGH = 400  # sampled words from which on the covariance is known well enough
 LEAST = 30  # sampled words without which nothing can be said
 # what a sample of N words adds to variances, times 400 / N - 1: simulated sds of z are 1.0 to 1.5 at 100 words
 SMALL_SAMPLE = 0.17
+# what it adds to variances of differences between protected words, times N / (effective number of near words) - 1 and
+# (400 / N)^(1/2) less the latter: measured on random topics in three embeddings (docs/validation.md)
+UNREACHED, FAR_ENOUGH = 0.35, 0.35
 FAMILY_WORDS = 500  # protected words beyond which their mean correlation is estimated from as many, drawn at random
 MOST_PROTECTED = 5000  # protected words beyond which the correlation of each two of them is not made
-
-
-def inflation_of(size: float) -> float:
-    """Factor on a variance that a sample of so many words gives."""
-    return 1.0 + max(0.0, ENOUGH / size - 1) * SMALL_SAMPLE
 
 
 def _weights(weights: NDArray[np.float32] | None, size: int) -> FloatArray:
@@ -157,8 +155,8 @@ class Relatedness(Result):
 
     @property
     def near_weights(self) -> FloatArray:
-        """Weights (N,) of the sampled words, with mean 1, under which they are as near as the stereotypes."""
-        return _weights(self.near, self.sampled)
+        """Weights (N,) of the sampled words, with mean 1, under which they are about as near as the stereotypes."""
+        return flattened(_weights(self.near, self.sampled))
 
     @property
     def everywhere_weights(self) -> FloatArray:
@@ -197,9 +195,21 @@ class Relatedness(Result):
         return len(self.sample_words)
 
     @property
+    def inflations(self) -> tuple[float, float]:
+        """Factors on the variances of errors for what a small sample leaves unknown.
+
+        The first is for the mean distance, the second for how distances to single protected words differ from it. The
+        latter grows with the share of the sample that does not lie where the stereotypes do: with few words there, the
+        largest similarities are not met, and how alike distances to similar words are is underestimated.
+        """
+        every, near = (effective_size(_weights(each, self.sampled)) for each in (self.everywhere, self.near))
+        reach = max(0.0, float(np.sqrt(ENOUGH / self.sampled)) - FAR_ENOUGH)
+        return 1.0 + max(0.0, ENOUGH / every - 1) * SMALL_SAMPLE, 1.0 + (self.sampled / near - 1) * reach * UNREACHED
+
+    @property
     def inflation(self) -> float:
-        """Factor on variances between words for an effective sample below 400, whose covariance is known badly."""
-        return inflation_of(effective_size(self.near_weights))
+        """The larger of the two factors."""
+        return max(self.inflations)
 
     @cached_property
     def components(self) -> Components:
@@ -208,9 +218,12 @@ class Relatedness(Result):
         near, everywhere = self.near_weights, self.everywhere_weights
         scatter = np.ascontiguousarray(self.scatter, dtype=float)  # sums round alike, however it came here
         components = components_of(scatter, self.pairs, near, everywhere, vectors)
-        factors = np.full(len(components.variances), self.inflation)
-        factors[0] = inflation_of(effective_size(everywhere))
-        return Components(components.variances * factors, components.loadings, components.correlations)
+        return replace(components, variances=components.variances * self.factors_of(components))
+
+    def factors_of(self, components: Components) -> FloatArray:
+        """The factor (Q,) for a small sample that is in the variance of each component."""
+        of_mean, of_rest = self.inflations
+        return np.r_[of_mean, np.full(len(components.variances) - 1, of_rest)]
 
     @cached_property
     def units(self) -> NDArray[np.float32]:

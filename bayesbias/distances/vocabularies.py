@@ -236,9 +236,9 @@ def _drawn(kv: KeyedVectors, looked: FoundConcepts, lists: WordLists, sample: in
     if part is not None:
         codes = np.array([i for i, word in enumerate(part.words) if word not in own], dtype=np.intp)
         rows = codes[thinned([part.words[code] for code in codes.tolist()], sample, seed)]
-        words = tuple(part.words[row] for row in rows.tolist())
+        sampled = tuple(part.words[row] for row in rows.tolist())
         weights = None if part.everywhere is None else part.everywhere[rows]
-        return Drawn(words, part.vectors[rows], part.kind, part.places, weights)
+        return Drawn(sampled, part.vectors[rows], part.kind, part.places, weights)
     rows_of = {form: kv.key_to_index[key] for form, key in looked.forms.keys.items()}
     followed = [
         np.array([rows_of[form] for word in words for form in looked.concepts[word]])
@@ -249,8 +249,8 @@ def _drawn(kv: KeyedVectors, looked: FoundConcepts, lists: WordLists, sample: in
     waiting = waiting_words(kv.index_to_key, own, sample, seed, followed)
     local = local_sample(waiting, [kv.vectors.__getitem__], [[nearness_of(looked, lists)]], sample)
     places = kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
-    words = tuple(kv.index_to_key[row] for row in local.rows.tolist())
-    return Drawn(words, local.vectors[0], waiting.kind, places, local.everywhere)
+    sampled = tuple(kv.index_to_key[row] for row in local.rows.tolist())
+    return Drawn(sampled, local.vectors[0], waiting.kind, places, local.everywhere)
 
 
 def _half_units(looked: FoundConcepts, words: Sequence[str]) -> NDArray[np.float16]:

@@ -325,7 +325,7 @@ class VocabularySample:
     # place in the file, from 0, of each sampled word and of each word that was asked for; empty where the file is not
     # ordered by frequency
     places: Mapping[str, int]
-    # weights (words,) under which the sample is one of the vocabulary; None where each word was as likely as it is there
+    # weights (words,) under which the sample is one of the vocabulary; None where they are all the same
     everywhere: NDArray[np.float32] | None = None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -334,6 +334,8 @@ def _scatter_within(
 
     Cells of one list are correlated through their words: Satterthwaite's degrees of freedom take this into account.
     """
+    # what a small sample leaves unknown is how words are correlated, not how much single words scatter
+    parts = replace(parts, variances=parts.variances / relatedness_for(data).factors_of(parts))
     n, counted = lists.n, counted_connections(data)[lists.connection]
     kinds = data.connection_class[lists.connection]
     # mean correlation of a list's words, (lists, Q): that of a list does not depend on which others there are

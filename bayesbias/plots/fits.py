@@ -377,7 +377,7 @@ def plot_overview(
 
     Each row is a contrast for these protected words: posterior mean, thick 50% and thin ``prob`` equal-tailed
     intervals. The grey shape behind it is the distribution of the same contrast over random lists of the vocabulary
-    that are as coherent as the given ones and as similar to each other: where there is no bias to find.
+    that are as coherent as the given ones, as near and as similar to each other: where there is no bias to find.
 
     Parameters
     ----------

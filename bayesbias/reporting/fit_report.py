@@ -303,7 +303,7 @@ def _lines(facts: _Given) -> dict[str, str]:
         "For example?": _examples(facts),
         "How sure?": f"The probability that they are {direction} is {share(sure)}. The mean difference is "
         f"{signed(row['mean'])} ({facts.result.data.unit}), {facts.percent} interval {ends_of(row)}: what other lists "
-        f"of stereotypes, as long and as coherent as these, could have given. {size_sentence(table)}"
+        f"of stereotypes, as long, as coherent and as near as these, could have given. {size_sentence(table)}"
         + ("" if facts.topics is None else f" {facts.topics.sentence}"),
         "About which words?": f"About these {many(len(table) - 1, 'protected word')} and lists of stereotypes like "
         f"these. {words_sentence(table)} {further}",
@@ -513,8 +513,8 @@ def _checks(facts: _Given) -> Iterator[Block]:
     yield Picture("predictions", "Observed and predicted distances", partial(plot_predictions, facts.post, facts.prob))
     if facts.topics is not None:
         yield (
-            "The posterior interval says what other lists of stereotypes, as long and as coherent as these, could have "
-            f"given. The chance check asks something else. {facts.topics.text()}"
+            "The posterior interval says what other lists of stereotypes, as long, as coherent and as near as these, "
+            f"could have given. The chance check asks something else. {facts.topics.text()}"
         )
         null = facts.topics.table(facts.prob)
         columns = {**_columns("text", "statistic"), **_columns("number", "observed mean low high")}
