@@ -47,7 +47,7 @@ POPULATIONS = {
 """What a whole-list contrast speaks about, in words."""
 RAW, POOLED, DIFFERENCE = ROWS = ("association", "pooled", "difference")
 MEANINGS = {
-    POOLED: "Rows of words are associations, partially pooled towards the whole list, which is their mean: a word's own "
+    POOLED: "Rows of words are associations, partially pooled towards the whole list, their mean: a word's own "
     "stereotypes against those of other groups, less how near each list is to all protected words.",
     RAW: "Rows of words are associations, not pooled: a word's own stereotypes against those of other groups, less how "
     "near each list is to all protected words.",
@@ -61,6 +61,14 @@ protected word's distances to the vocabulary: .03 in cosine distance for Google 
 
 
 SIGN_RATE = 0.025  # expected share of wrong signs among the words that are named together
+
+
+def named_together(below: FloatArray) -> NDArray[np.bool_]:
+    """Which signs (n,) are named: those of the lowest false sign rates, few of which are expected to be wrong.
+
+    ``below`` are the posterior probabilities (n,) of one of the two signs.
+    """
+    return s_values(false_sign_rates(below)) < SIGN_RATE
 
 
 @dataclass(frozen=True)
@@ -82,11 +90,10 @@ class Rows:
         Where it does not, the words with the lowest false sign rates are named together.
         """
         tail = (1 - prob) / 2
-        signs = np.zeros(int(self.kept.sum()), dtype=np.intp)
         if self.of_given.quantile(tail)[0] <= 0 <= self.of_given.quantile(1 - tail)[0]:
-            return signs
+            return np.zeros(int(self.kept.sum()), dtype=np.intp)
         below = self.pooled.below(0.0)
-        return np.where(s_values(false_sign_rates(below)) < SIGN_RATE, np.where(below > 0.5, -1, 1), signs)
+        return np.where(named_together(below), np.where(below > 0.5, -1, 1), 0)
 
 
 def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows: str | None = None) -> Rows:
@@ -142,9 +149,9 @@ def _difference_rows(result: Fit, cells: Cells, first: str, second: str) -> Rows
     kept = cells.filled[:, places].all(axis=1)
     if not kept.any():
         draws = result.draws("connection_mean")
-        whole = DrawnFunctionals((draws[:, places[0]] - draws[:, places[1]])[:, None])
+        means = DrawnFunctionals((draws[:, places[0]] - draws[:, places[1]])[:, None])
         none = DrawnFunctionals(np.empty((len(draws), 0)))
-        return Rows(whole, none, none, kept, DIFFERENCE, whole)
+        return Rows(means, none, none, kept, DIFFERENCE, means)
     chosen, weights = np.flatnonzero(kept), whole_weights(data, kept)[kept]
     between = difference_weights(cells, chosen, *(np.full(len(chosen), place) for place in places))
     words = functionals_of(result, cells, between)
@@ -339,9 +346,9 @@ def decomposition(
     words, as stereotype words of any kind may be.
 
     For a word (associated - human) = association + nearness of the lists + nearness of the word: the row of
-    ``contrasts(post, rows="association")``; how much nearer the word's own list is to all protected words than other lists are (0 in the
-    mean); and how much nearer the word is to other groups' stereotypes than to control words. The association
-    is not pooled here, so that the parts add up.
+    ``contrasts(post, rows="association")``; how much nearer the word's own list is to all protected words than other
+    lists are (0 in the mean); and how much nearer the word is to other groups' stereotypes than to control words. The
+    association is not pooled here, so that the parts add up.
 
     Parameters
     ----------

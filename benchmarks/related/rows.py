@@ -293,8 +293,10 @@ def topics_near(vocabulary, lists, place, rng):
     order = rng.permutation(len(drawn)) if len({len(topic) for topic in drawn}) == 1 else range(len(drawn))
     stereotypes = dict(zip(lists.stereotypes, (drawn[at] for at in order), strict=True))
     used = {word for topic in drawn for word in topic}
-    controls = {name: [next(word for word in words if word in vocabulary.kv and word not in used)]
-                for name, words in lists.controls.items()}
+    controls = {
+        name: [next(word for word in words if word in vocabulary.kv and word not in used)]
+        for name, words in lists.controls.items()
+    }
     return bb.WordLists(f"{lists.name}, {place} topics", lists.protected, stereotypes, controls)
 
 
