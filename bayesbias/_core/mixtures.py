@@ -147,9 +147,9 @@ class Marginals:
 class PooledRows(Marginals):
     """Joint posterior of m weighted sums of J values whose deviations from their mean are partially pooled.
 
-    In the principal directions of their errors the observed deviations are independent. Given the factor f of the errors
-    each keeps the share p / (p + f^2 L), where L is the variance of its error and p its prior variance. The mean keeps
-    its own value and error, so that the rows average to it.
+    In the principal directions of their errors the observed deviations are independent. Given the factor f of the
+    errors each keeps the share p / (p + f^2 L), where L is the variance of its error and p its prior variance. The mean
+    keeps its own value and error, so that the rows average to it.
     """
 
     centre: float  # the mean
@@ -217,9 +217,9 @@ def pooled_rows(
     nodes of the factor and their posterior mass, which the scatter within lists informs and deviations of words do not.
     The deviations of the words of one block (J,) have the mean 0 by arithmetic, such as those of each of two groups.
 
-    ``scale`` is that of the half-Cauchy prior of tau, the standard deviation between words. Deviations are as similar as
-    their errors are, or as little as the words allow, or halfway between: three priors of equal probability, since
-    either alone would be wrong about tau where the other holds.
+    ``scale`` is that of the half-Cauchy prior of tau, the standard deviation between words. Deviations of two words are
+    as similar as their errors are, or as little as the words allow, or halfway between: three priors of equal
+    probability, since each alone would be wrong about tau where another holds.
     """
     member = (block[:, None] == np.arange(block.max() + 1)).astype(float)
     share = member * weights[:, None]
@@ -248,7 +248,7 @@ def pooled_rows(
             own, within = gauss_rule(u, np.exp(each - each.max()), TAUS)
             own_tau = scale * np.tan(np.pi / 2 * np.clip(own, 0, LARGEST))
             nodes.append((np.full(len(own), f), np.outer(own_tau**2, shape), weight * likely * within))
-    factors, variances, shares = (np.concatenate(column) for column in zip(*nodes, strict=True))
+    factors, variances, shares = (np.concatenate(list(column)) for column in zip(*nodes, strict=True))
     return PooledRows(
         centre=mean,
         of_mean=np.ones(len(values)),
@@ -257,7 +257,7 @@ def pooled_rows(
         scores=scores,
         sizes=sizes,
         shared=shared,
-        own=float(np.sqrt(max(of_mean @ of_mean - shared @ shared, 0.0))),
+        own=max(float(of_mean @ of_mean - shared @ shared), 0.0) ** 0.5,
         factor=factors,
         variance=variances,
         weights=shares / shares.sum(),

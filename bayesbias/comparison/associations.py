@@ -200,18 +200,19 @@ def _pooled(result: Fit, raw: Functionals, weights: FloatArray, block: IntArray)
 
 def pooled_over_words(raw: Functionals, weights: FloatArray, block: IntArray, scale: float) -> Functionals:
     """Rows (J,) whose deviations from their weighted mean are partially pooled, see :func:`pooled_rows`."""
-    grid = (np.ones(1), np.ones(1))
     if isinstance(raw, NormalFunctionals) and len(raw.classes) == 1:
-        root, grid = raw.roots[0], (raw.grid.factor, raw.grid.mass[raw.classes[0]])
-    elif isinstance(raw, NormalFunctionals):  # several factors, at their root mean squares
-        factors = np.sqrt(np.diag(raw.grid.products))
-        root = np.sum([factors[kind] * each for kind, each in zip(raw.classes, raw.roots, strict=True)], axis=0)
-    elif isinstance(raw, DrawnFunctionals):  # normal, with the covariance of the draws
-        sizes, axes = np.linalg.eigh(np.atleast_2d(np.cov(raw.values, rowvar=False)))
-        root = axes * np.sqrt(np.maximum(sizes, 0))
+        grid = raw.grid.factor, raw.grid.mass[raw.classes[0]]
+        return pooled_rows(raw.mean, raw.roots[0], weights, block, grid, scale) or raw
+    if isinstance(raw, NormalFunctionals):  # several factors: normal, with the covariance that they give on average
+        kinds = list(raw.classes)
+        covariance = np.einsum("ab,amr,bnr->mn", raw.grid.products[np.ix_(kinds, kinds)], raw.roots, raw.roots)
+    elif isinstance(raw, DrawnFunctionals):  # the same of draws
+        covariance = np.atleast_2d(np.cov(raw.values, rowvar=False))
     else:
         return raw
-    return pooled_rows(raw.mean, root, weights, block, grid, scale) or raw
+    sizes, axes = np.linalg.eigh(covariance)
+    root = axes * np.sqrt(np.maximum(sizes, 0))
+    return pooled_rows(raw.mean, root, weights, block, (np.ones(1), np.ones(1)), scale) or raw
 
 
 def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word") -> pd.DataFrame:

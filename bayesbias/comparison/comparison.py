@@ -334,11 +334,11 @@ class Comparison(Result):
             ``high`` (of the change), ``p_shrank`` (that the value is nearer to 0 after than before), ``p_reversed``
             (that its sign is another; near .5 by itself where the value after is near 0), and ``outcome``:
             ``unchanged`` where the change is exactly 0, ``shrank`` or ``grew`` where that is clear, else
-            ``inconclusive``. For the whole list it is clear at a probability of .945. Words share most of their errors: none is clear where the
-            interval of the whole list's change includes 0, and otherwise the most probable outcomes are, as many as
-            leave an expected share of wrong ones below .025. The probabilities are exact for the
-            model of related words and for NUTS; otherwise approximate, closely for the whole list, roughly for single
-            words (docs/debiasing.md). ``observed_before`` and ``observed_after`` are the same quantities of the
+            ``inconclusive``. For the whole list it is clear at a probability of .945. Words share most of their errors:
+            none is clear where the interval of the whole list's change includes 0, and otherwise the most probable
+            outcomes are, as many as leave an expected share of wrong ones below .025. The probabilities are exact for
+            the model of related words and for NUTS; otherwise approximate, closely for the whole list, roughly for
+            single words (docs/debiasing.md). ``observed_before`` and ``observed_after`` are the same quantities of the
             observed pairs. For more than one change first ``before_embedding`` and ``after_embedding``.
         """
         first, second = contrasted(first, second, list(self.connections), self.filled)

@@ -402,7 +402,7 @@ def _words(facts: _Given) -> Iterator[Block]:
 ASSOCIATION_TEXT = (
     "The association of a word with a list is how much nearer the word is to this list than to the others, less how "
     "much nearer all protected words are, with groups of equal weight. With two groups the mean association of either "
-    "group is the whole list, by arithmetic: two lists do not tell which group contributes it. Associations are not pooled "
+    "group is the whole list, by arithmetic: two lists do not tell which group contributes it. They are not pooled "
     "here; those of the tables and of the sentence on words are partially pooled, and more certain."
 )
 

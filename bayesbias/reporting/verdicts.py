@@ -163,8 +163,8 @@ def words_sentence(table: pd.DataFrame) -> str:
     )
     if clear:
         sentence += (
-            f" By the model, fewer than {percent(SIGN_RATE)} of these signs are expected to be wrong, if words differ "
-            "from each other by as much as it takes for likely."
+            f" By the model, fewer than {percent(SIGN_RATE)} of these signs are expected to be wrong; in simulations "
+            "more are where the interval of the whole list only just excludes 0."
         )
     if table.attrs["rows"] == DIFFERENCE and table.attrs["second"] == OTHER:
         sentence += " These differences also hold how near the lists are to all protected words."
