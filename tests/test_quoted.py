@@ -608,7 +608,7 @@ def associations():
 
 
 @quotes(
-    "model.md", "With two groups it is not identified which of them contributes the contrast", ".35 2006 06 10.1214"
+    "model.md", "With two groups it is not identified which of them contributes the contrast", "3 .35 2006 06 10.1214"
 )
 def groups():
     table = bb.contrasts(fitted("religion"), by="group").set_index("group")
@@ -623,7 +623,7 @@ def populations():
 
 @quotes("explanation/distances.md", "It hides what varies")
 def what_varies():
-    means = bb.contrasts(fitted("religion")).set_index("protected_word")["mean"]
+    means = bb.contrasts(fitted("religion"), rows="association").set_index("protected_word")["mean"]
     return [-means["whole list"], -means["jew"], -means["church"], means["christian"]]
 
 

@@ -152,7 +152,9 @@ def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
     smaller = int((part["observed_after"].abs() < part["observed_before"].abs()).sum())
     away = int(((part["low"] > 0) | (part["high"] < 0)).sum())
     still = f"; it did not change for {same}" if same else ""
-    rule = f" (by the model, fewer than {percent(SIGN_RATE)} of the words that are named are expected to be wrong)"
+    rule = ""
+    if moved[0] or moved[1]:
+        rule = f" (by the model, fewer than {percent(SIGN_RATE)} of the words that are named are expected to be wrong)"
     if same < len(part) and not excludes_zero(_whole(table)):
         rule = ": words cannot be told apart, since the interval of the whole list's change includes 0"
     return (
