@@ -608,7 +608,7 @@ def associations():
 
 
 @quotes(
-    "model.md", "With two groups it is not identified which of them contributes the contrast", "3 .35 2006 06 10.1214"
+    "model.md", "With two groups it is not identified which of them contributes the contrast", ".35 2006 06 10.1214"
 )
 def groups():
     table = bb.contrasts(fitted("religion"), by="group").set_index("group")
