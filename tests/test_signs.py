@@ -74,7 +74,7 @@ def test_words_are_named_by_the_rule(posts):
         rows = table.iloc[1:].set_index("protected_word")
         rates = np.minimum(rows["p_closer"], 1 - rows["p_closer"]).sort_values()
         chosen = named(table)
-        assert rates[chosen].mean() < 0.025
+        assert rates[chosen].sum() <= 0.025 * len(chosen)
         assert len(chosen) == len(rates) or rates.iloc[: len(chosen) + 1].mean() >= 0.025
         assert (rows.loc[table.attrs["signs"]["closer"], "mean"] < 0).all()
 
@@ -92,11 +92,11 @@ def test_no_word_is_named_where_the_whole_list_includes_0(posts):
 
 
 def test_signs_do_not_depend_on_the_rows_that_are_shown_nor_on_the_population(posts):
-    own = bb.contrasts(posts["religion"]).attrs["signs"]
+    own = bb.contrasts(posts["gender"]).attrs["signs"]
     assert own != NONE
     for rows in ("association", "pooled"):
-        assert bb.contrasts(posts["religion"], rows=rows).attrs["signs"] == own
-    similar = bb.contrasts(posts["religion"], population="similar")
+        assert bb.contrasts(posts["gender"], rows=rows).attrs["signs"] == own
+    similar = bb.contrasts(posts["gender"], population="similar")
     assert similar["low"].iloc[0] < 0 < similar["high"].iloc[0]
     assert similar.attrs["signs"] == own
 
