@@ -53,6 +53,21 @@ def encode(texts: Sequence[str]) -> Floats:
     return vectors
 
 
+def token_vectors() -> KeyedVectors:
+    """What the encoder has for whole words before its first layer, for words of letters alone, in its order.
+
+    The vocabulary of BERT, which it has, is ordered by frequency.
+    """
+    tokenizer, weights = _model()
+    places = {token: place for token, place in tokenizer.get_vocab().items() if token.isascii() and token.isalpha()}
+    words = [word for word in sorted(places, key=places.__getitem__) if len(word) > 1]
+    kv = KeyedVectors(vector_size=SIZE, count=0)
+    vectors = weights["embeddings.word_embeddings.weight"]
+    kv.add_vectors(words, vectors[[places[word] for word in words]].astype(np.float32))
+    kv.bayesbias_name = "all-MiniLM-L6-v2, input vectors"
+    return kv
+
+
 class MiniLM:
     """The model as an encoder: called with texts it gives sentence vectors, ``tokens`` gives those of the tokens.
 

@@ -124,8 +124,10 @@ def test_hard_debiasing_leaves_a_contrast_that_all_stereotypes_share(published, 
     assert lead.startswith(
         "Inconclusive: whether these protected words are closer to their own stereotypes than to the"
     )
-    # without vectors words are taken for unrelated, so that single rows are narrower than they should be
-    assert "is clear for 2 of 14 protected words: 1 closer (he), 1 farther (she); 12 inconclusive." in lead
+    assert lead.endswith(
+        "Which protected words are closer or farther cannot be told: the interval of the whole list includes 0."
+    )
+    assert bb.contrasts(debiased_fit).attrs["signs"] == {"closer": [], "farther": []}
     rows = bb.contrasts(debiased_fit).set_index("protected_word")["mean"]
     assert rows["he"] == pytest.approx(-rows["she"], abs=0.004)
     assert parts.startswith("Associated − human, −0.2")

@@ -312,8 +312,8 @@ def test_a_sentence_counts_both_directions():
     sentence = bb.checks.verdict_sentences(bb.fit(table, seed=0))[0]
     assert sentence.endswith(
         "The sign of the difference from neutral words is clear for 6 of 6 protected words: 5 closer (w0, w2, w3, "
-        "w4, w5), 1 farther (w1); 0 inconclusive. Less than 5% of these signs are expected to be wrong; "
-        "an interval of one word may include 0."
+        "w4, w5), 1 farther (w1); 0 inconclusive. By the model, fewer than 2.5% of these signs are expected to be "
+        "wrong; in simulations more are where the interval of the whole list only just excludes 0."
     )
 
 

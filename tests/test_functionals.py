@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 import bayesbias as bb
 from bayesbias import _core, comparison, models
@@ -152,8 +153,9 @@ def test_pooled_rows_average_to_the_whole_list(fits, name):
     assert whole.mean[0] == pytest.approx(found.whole.mean[0], abs=1e-12)
     assert whole.sd[0] == pytest.approx(found.whole.sd[0], rel=1e-6)
     table = bb.contrasts(post, rows="pooled")
-    raw = bb.contrasts(post)
+    raw = bb.contrasts(post, rows="association")
     assert (table.attrs["rows"], raw.attrs["rows"]) == ("pooled", "association")
+    pd.testing.assert_frame_equal(bb.contrasts(post), table)
     assert (table["sd"].iloc[1:] < raw["sd"].iloc[1:]).all()
     assert table["mean"].iloc[1:].std() < raw["mean"].iloc[1:].std()
 
@@ -177,31 +179,42 @@ def test_pooled_rows_are_those_of_the_definition(fits, name):
     found = mixtures.pooled_rows(raw.mean, raw.roots[0], weights, block, (raw.grid.factor, raw.grid.mass[kind]), scale)
     logs, masses = mixtures.gauss_rule(np.log(raw.grid.factor), raw.grid.mass[kind], 7)
     taus = scale * np.tan(np.pi / 2 * (np.arange(1500) + 0.5) / 1500)
-    errors = centring @ covariance @ centring.T
-    spread2 = np.trace(errors) / len(weights)
     apart, mean_of = raw.mean - weights @ raw.mean, np.ones((len(weights), 1)) * weights
-    sizes, axes = np.linalg.eigh(errors)
-    seen = (axes.T @ apart)[sizes > 1e-6 * sizes[-1]] ** 2
-    sizes = sizes[sizes > 1e-6 * sizes[-1]]
-    means, squares = np.zeros((2, len(weights)))
+    scores, sizes, axes, shapes = directions_of(raw, weights, centring, covariance)
+    means, squares, total = np.zeros(len(weights)), np.zeros(len(weights)), 0.0
     for log_factor, mass in zip(logs, masses, strict=True):
         f2 = np.exp(2 * log_factor)
-        total = sizes * (f2 + taus[:, None] ** 2 / spread2)
-        logp = -0.5 * (np.log(total) + seen / total).sum(axis=1)
+        priors = taus[:, None, None] ** 2 * shapes
+        logp = -0.5 * (np.log(f2 * sizes + priors) + scores**2 / (f2 * sizes + priors)).sum(axis=2)
         share = np.exp(logp - logp.max())
         share *= mass / share.sum()
-        for tau, each in zip(taus, share, strict=True):
-            gain = tau**2 / (tau**2 + f2 * spread2)
-            error = mean_of + gain * centring
-            row = weights @ raw.mean + gain * apart
-            # the error of the estimate, and the truth's share that the gain leaves out
-            variance = f2 * np.diag(error @ covariance @ error.T)
-            variance = variance + (1 - gain) ** 2 * tau**2 / spread2 * np.diag(errors)
+        for prior, each in zip(priors.reshape(-1, len(sizes)), share.ravel(), strict=True):
+            if each < 1e-9:
+                continue
+            kept = axes * (prior / (prior + f2 * sizes)) @ axes.T
+            row = weights @ raw.mean + kept @ apart
+            # the error of the estimate, and the truth's share that is not kept
+            error, left = mean_of + kept @ centring, axes - kept @ axes
+            variance = f2 * np.diag(error @ covariance @ error.T) + np.diag(left * prior @ left.T)
             means += each * row
             squares += each * (variance + row**2)
+            total += each
+    assert total == pytest.approx(1, abs=1e-4)
     sd = np.sqrt(squares - means**2)
     np.testing.assert_allclose(found.sd, sd, rtol=2e-3)
     np.testing.assert_allclose(found.mean, means, atol=2e-3 * sd.min())
+
+
+def directions_of(raw, weights, centring, covariance):
+    """Observed deviations, error variances and axes by principal direction, and the three prior variances (3, r)."""
+    errors = centring @ covariance @ centring.T
+    sizes, axes = np.linalg.eigh(errors)
+    kept = sizes > 1e-6 * sizes[-1]
+    sizes, axes = sizes[kept], axes[:, kept]
+    alike, unlike = sizes / (np.trace(errors) / len(weights)), np.full(len(sizes), len(weights) / len(sizes))
+    shapes = np.stack([unlike, (alike + unlike) / 2, alike])
+    np.testing.assert_allclose(((axes**2) @ shapes.T).mean(axis=0), 1, rtol=1e-5)  # tau is the sd of the mean word
+    return axes.T @ (raw.mean - weights @ raw.mean), sizes, axes, shapes
 
 
 @pytest.mark.nuts
@@ -213,29 +226,28 @@ def test_nuts_agrees_with_pooled_deviations(fits):
 
     raw, weights, block, centring, covariance = pooling_of(fits("religion"))
     scale, factor = 0.03, float(raw.grid.mean[raw.classes[0]])
-    errors = centring @ covariance @ centring.T
-    spread = np.sqrt(np.trace(errors) / len(weights))
-    sizes, axes = np.linalg.eigh(errors)
-    kept = sizes > 1e-6 * sizes[-1]
-    root = axes[:, kept] * np.sqrt(sizes[kept])
-    apart = raw.mean - weights @ raw.mean
+    scores, sizes, axes, shapes = directions_of(raw, weights, centring, covariance)
     with pm.Model() as model:
         tau = pm.HalfCauchy("tau", scale)
-        standard = pm.Normal("standard", shape=int(kept.sum()))
-        seen = (axes[:, kept].T @ apart) / np.sqrt(sizes[kept])
-        pm.Normal("seen", tau / spread * standard, factor, observed=seen)
+        total = factor**2 * sizes + tau**2 * shapes
+        pm.Potential("seen", pm.math.logsumexp(-0.5 * (pm.math.log(total) + scores**2 / total).sum(axis=1)))
     trace = nutpie.sample(
-        nutpie.compile_pymc_model(model), draws=2000, tune=500, chains=2, seed=3, progress_bar=False, target_accept=0.95
+        nutpie.compile_pymc_model(model), draws=4000, tune=500, chains=2, seed=3, progress_bar=False, target_accept=0.95
     )
-    posterior = trace.posterior
-    taus = posterior["tau"].to_numpy().ravel()
-    drawn = (taus[:, None] / spread * posterior["standard"].to_numpy().reshape(len(taus), -1)) @ root.T
-    grid = (np.array([factor]), np.ones(1))
-    found = mixtures.pooled_rows(raw.mean, raw.roots[0], weights, block, grid, scale)
+    taus = trace.posterior["tau"].to_numpy().ravel()
+    rng, variance = np.random.default_rng(1), taus[:, None, None] ** 2 * shapes
+    total = variance + factor**2 * sizes
+    logp = -0.5 * (np.log(total) + scores**2 / total).sum(axis=2)
+    shape = (np.cumsum(np.exp(logp - special.logsumexp(logp, axis=1, keepdims=True)), axis=1)).T
+    chosen = np.minimum((rng.random(len(taus)) > shape).sum(axis=0), 2)
+    own = variance[np.arange(len(taus)), chosen]
+    gain = own / (own + factor**2 * sizes)
+    spread = factor * np.sqrt(gain * sizes)
+    drawn = (gain * scores + spread * rng.standard_normal(gain.shape)) @ axes.T
+    found = mixtures.pooled_rows(raw.mean, raw.roots[0], weights, block, (np.array([factor]), np.ones(1)), scale)
     only = replace(found, of_mean=np.zeros(len(found.of_mean)))
     np.testing.assert_allclose(only.mean, drawn.mean(axis=0), atol=0.1 * only.sd.min())
     np.testing.assert_allclose(only.sd, drawn.std(axis=0), rtol=0.07)
-    assert found.weights @ found.tau == pytest.approx(taus.mean(), rel=0.1)
 
 
 def test_a_decomposition_adds_up_draw_by_draw(fits):

@@ -223,6 +223,28 @@ def rows_of_words():
     return [*found, (halves.loc[halves["rows"] == "pooled", "nearer"] < 1).sum()]
 
 
+@quotes("validation.md", "Signs of words", "70 50 5 0 .03 .06 .015")
+def signs_of_words():
+    table = read("related/signs.csv")
+    found = [*span(table["replicates"])]
+    for rule in ("pooled", "raw"):
+        tables = table.loc[(table["rule"] == rule) & (table["mean"] == 0), "tables"]
+        found += [*span(tables), tables.mean()]
+    for mean in (-0.03, -0.06):
+        for sd in (0, 0.015, 0.03):
+            cells = table[(table["mean"] == mean) & (table["sd"] == sd)]
+            for rule in ("pooled", "raw"):
+                here = cells[cells["rule"] == rule]
+                known = -here["mean"] >= 2 * here["error"]
+                found += [wrong_share(here[known]), wrong_share(here[~known]), here["named"].mean()]
+    return found
+
+
+def wrong_share(cells):
+    """Share of wrong signs among all that are named."""
+    return (cells["wrong"].fillna(0) * cells["named"]).sum() / cells["named"].sum()
+
+
 @quotes("validation.md", "Frequency of words", "0 .001 50 100 300 60 40 3,000 10,000 20,000 60,000 5")
 def frequency():
     balance = read("frequency_balance.csv")
@@ -623,7 +645,7 @@ def populations():
 
 @quotes("explanation/distances.md", "It hides what varies")
 def what_varies():
-    means = bb.contrasts(fitted("religion")).set_index("protected_word")["mean"]
+    means = bb.contrasts(fitted("religion"), rows="association").set_index("protected_word")["mean"]
     return [-means["whole list"], -means["jew"], -means["church"], means["christian"]]
 
 

@@ -20,8 +20,8 @@ AT_ONCE = 2**18  # normal distributions that a step of quantiles looks at togeth
 NOTHING = 1e-6  # variances below this share of the largest one are rounding: vectors are in half precision
 # length of a Lanczos vector, in standard deviations, that is rounding: the measure has no further point
 EXHAUSTED = 1e-10
-# nodes of the factor, of tau for each of these, and of the grid that the latter stand for
-FACTORS, TAUS, FINE = 9, 12, 2001
+# nodes of the factor, shapes of the prior of deviations, nodes of tau for each two of these, and of tau's grid
+FACTORS, SHAPES, TAUS, FINE = 9, 3, 12, 1001
 LARGEST = 1 - 1e-12  # prior probability of a smaller tau at the largest one, whose tangent is still finite
 TINY = 1e-150  # what a mean of 0 is replaced by: the limit is the same from either side
 
@@ -147,40 +147,39 @@ class Marginals:
 class PooledRows(Marginals):
     """Joint posterior of m weighted sums of J values whose deviations from their mean are partially pooled.
 
-    Deviations have the covariance of their errors, times (tau / spread)^2: words whose errors are similar have similar
-    deviations. Given the factor f of the errors, each deviation keeps the share tau^2 / (tau^2 + f^2 spread^2). The
-    mean keeps its own value and error, so that the rows average to it.
+    In the principal directions of their errors the observed deviations are independent. Given the factor f of the
+    errors each keeps the share p / (p + f^2 L), where L is the variance of its error and p its prior variance. The mean
+    keeps its own value and error, so that the rows average to it.
     """
 
     centre: float  # the mean
     of_mean: FloatArray  # how many times the sums hold the mean, (m,): 1 for a value, 0 for the difference of two
-    deviation: FloatArray  # what else they hold: weighted sums of the values' observed deviations from the mean, (m,)
-    # roots (r,) and (m, r) of the errors of the mean and of the deviations, for a factor of 1: both multiply the same r
-    # standard normals
-    mean_root: FloatArray
-    deviation_root: FloatArray
-    # nodes (N,) and their posterior weights
+    known: FloatArray  # what else they hold without an error, (m,)
+    axes: FloatArray  # and how much of the deviation in each direction, (m, r)
+    scores: FloatArray  # observed deviations by direction, (r,)
+    sizes: FloatArray  # variances of their errors for a factor of 1, (r,)
+    shared: FloatArray  # error of the mean in standard normals: those of the directions, (r,),
+    own: float  # and one more
+    # nodes (N,) and (N, r), and their posterior weights
     factor: FloatArray
-    tau: FloatArray
+    variance: FloatArray  # prior variance of the deviation in each direction
     weights: FloatArray
-    spread: float  # root mean square of the errors of the J deviations, for a factor of 1
 
     @property
     def gain(self) -> FloatArray:
-        """Share of each deviation that is kept, (N,)."""
-        return self.tau**2 / (self.tau**2 + (self.factor * self.spread) ** 2)
+        """Share of the deviation in each direction that is kept, (N, r)."""
+        return self.variance / (self.variance + self.factor[:, None] ** 2 * self.sizes)
 
     @cached_property
     def mixture(self) -> NormalMixture:
         """The marginal posteriors."""
-        gain, f2 = self.gain[:, None], self.factor[:, None] ** 2
         # the error of the mean, its covariance with that of a deviation, and the posterior variance of a deviation:
         # both of the latter shrink by the gain, as the errors of any normal mean with a normal prior do
-        variance = self.of_mean**2 * (self.mean_root @ self.mean_root)
-        variance = variance + gain * (2 * self.of_mean * (self.deviation_root @ self.mean_root))
-        variance += gain * np.einsum("mr,mr->m", self.deviation_root, self.deviation_root)
-        means = self.of_mean * self.centre + gain * self.deviation
-        return NormalMixture(self.weights, means, np.sqrt(np.maximum(f2 * variance, 0.0)))
+        variance = self.of_mean**2 * (self.shared @ self.shared + self.own**2)
+        variance = variance + self.gain @ (2 * self.axes * self.shared * np.sqrt(self.sizes)).T * self.of_mean
+        variance += self.gain @ (self.axes**2 * self.sizes).T
+        means = self.of_mean * self.centre + self.known + (self.gain * self.scores) @ self.axes.T
+        return NormalMixture(self.weights, means, np.sqrt(np.maximum(self.factor[:, None] ** 2 * variance, 0.0)))
 
     @property
     def mean(self) -> FloatArray:
@@ -189,19 +188,18 @@ class PooledRows(Marginals):
 
     def combined(self, matrix: sparse.csr_array | FloatArray) -> PooledRows:
         """Weighted sums (k, m) of the m quantities."""
-        of_mean, deviation = matrix @ self.of_mean, matrix @ self.deviation
-        return replace(self, of_mean=of_mean, deviation=deviation, deviation_root=matrix @ self.deviation_root)
+        return replace(self, of_mean=matrix @ self.of_mean, known=matrix @ self.known, axes=matrix @ self.axes)
 
     def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
         """Joint draws (size, m)."""
         node = rng.choice(len(self.weights), size=size, p=self.weights)
-        f, tau, gain = self.factor[node, None], self.tau[node, None], self.gain[node, None]
-        errors, own = rng.standard_normal((2, size, len(self.mean_root)))
-        mean = self.centre + f * (errors @ self.mean_root)[:, None]
+        f, prior, gain = self.factor[node, None], self.variance[node], self.gain[node]
+        errors, own = rng.standard_normal((2, size, len(self.sizes)))
+        mean = self.centre + f[:, 0] * (errors @ self.shared + self.own * rng.standard_normal(size))
         # a deviation d with the error e is estimated by gain (d + e), which misses it by gain e - (1 - gain) d: drawn e
         # and d give that the posterior variance, and the covariance with the error of the mean
-        missed = (gain * f * errors - (1 - gain) * tau / self.spread * own) @ self.deviation_root.T
-        value: FloatArray = mean * self.of_mean + gain * self.deviation + missed
+        missed = gain * f * np.sqrt(self.sizes) * errors - (1 - gain) * np.sqrt(prior) * own
+        value: FloatArray = mean[:, None] * self.of_mean + self.known + (gain * self.scores + missed) @ self.axes.T
         return value
 
 
@@ -218,46 +216,59 @@ def pooled_rows(
     The mean has the weights (J,). Errors have the root (J, r) of their covariance for a factor of 1; ``grid`` holds
     nodes of the factor and their posterior mass, which the scatter within lists informs and deviations of words do not.
     The deviations of the words of one block (J,) have the mean 0 by arithmetic, such as those of each of two groups.
-    ``scale`` is that of the half-Cauchy prior of tau, the standard deviation between words.
+
+    ``scale`` is that of the half-Cauchy prior of tau, the standard deviation between words. Deviations of two words are
+    as similar as their errors are, or as little as the words allow, or halfway between: three priors of equal
+    probability, since each alone would be wrong about tau where another holds.
     """
     member = (block[:, None] == np.arange(block.max() + 1)).astype(float)
     share = member * weights[:, None]
     share /= share.sum(axis=0)
-    mean = float(weights @ values)
-    errors = root - member @ (share.T @ root)
-    sizes, axes = np.linalg.eigh(errors.T @ errors)
-    if sizes[-1] <= 0:
+    mean, of_mean = float(weights @ values), weights @ root
+    axes, lengths, normals = np.linalg.svd(root - member @ (share.T @ root), full_matrices=False)
+    if lengths[0] <= 0:
         return None
     # more words than dimensions, or words of one vector: combinations without an error tell nothing of tau
-    moving = sizes > NOTHING * float(sizes[-1])
-    # with errors = U L^(1/2) V', V' errors' d over L is L^(-1/2) U' d: the deviations in standard deviations of their
-    # errors, independent, each with the variance f^2 + (tau / spread)^2
-    scores = axes[:, moving].T @ (errors.T @ (values - mean))
-    squares, freedom = float((scores**2 / sizes[moving] ** 2).sum()), int(moving.sum())
-    spread = float(np.sqrt(np.einsum("jr,jr->", errors, errors) / len(values)))
+    moving = lengths**2 > NOTHING * float(lengths[0] ** 2)
+    axes, sizes = axes[:, moving], lengths[moving] ** 2
+    scores, shared = axes.T @ (values - mean), normals[moving] @ of_mean
+    # prior variances by direction, each with a mean of 1 over the words
+    shapes = np.linspace(0, 1, SHAPES)[:, None] * (sizes / sizes.mean() - 1) + 1
+    shapes *= len(values) / len(sizes)
     logs, mass = gauss_rule(np.log(grid[0]), grid[1], FACTORS)
     u = (np.arange(FINE) + 0.5) / FINE  # equally probable under the prior of tau
     tau = scale * np.tan(np.pi / 2 * u)
     nodes: list[tuple[FloatArray, FloatArray, FloatArray]] = []
     for f, weight in zip(np.exp(logs), mass, strict=True):
-        variance = f**2 + (tau / spread) ** 2
-        log_likelihood = -0.5 * (freedom * np.log(variance) + squares / variance)
-        # the factor keeps its mass: given it the likelihood of tau is scaled to 1, so that nothing flows back
-        own, likely = gauss_rule(u, np.exp(log_likelihood - log_likelihood.max()), TAUS)
-        own_tau = scale * np.tan(np.pi / 2 * np.clip(own, 0, LARGEST))
-        nodes.append((np.full(len(own), f), own_tau, weight * likely))
-    factors, taus, shares = (np.concatenate(column) for column in zip(*nodes, strict=True))
+        found = [_log_likelihood(scores, f**2 * sizes, tau, shape) for shape in shapes]
+        # the factor keeps its mass: given it the likelihoods of tau are scaled to 1, so that nothing flows back
+        most = max(float(each.max()) for each in found)
+        evidence = np.array([np.exp(each - most).sum() for each in found])
+        for each, shape, likely in zip(found, shapes, evidence / evidence.sum(), strict=True):
+            own, within = gauss_rule(u, np.exp(each - each.max()), TAUS)
+            own_tau = scale * np.tan(np.pi / 2 * np.clip(own, 0, LARGEST))
+            nodes.append((np.full(len(own), f), np.outer(own_tau**2, shape), weight * likely * within))
+    factors, variances, shares = (np.concatenate(list(column)) for column in zip(*nodes, strict=True))
     return PooledRows(
         centre=mean,
         of_mean=np.ones(len(values)),
-        deviation=values - mean,
-        mean_root=weights @ root,
-        deviation_root=errors,
+        known=values - mean - axes @ scores,
+        axes=axes,
+        scores=scores,
+        sizes=sizes,
+        shared=shared,
+        own=max(float(of_mean @ of_mean - shared @ shared), 0.0) ** 0.5,
         factor=factors,
-        tau=taus,
+        variance=variances,
         weights=shares / shares.sum(),
-        spread=spread,
     )
+
+
+def _log_likelihood(scores: FloatArray, noise: FloatArray, tau: FloatArray, shape: FloatArray) -> FloatArray:
+    """Log likelihood (T,) of each tau (T,): independent scores with the variances noise + tau^2 shape, each (r,)."""
+    variance = noise + np.outer(tau**2, shape)
+    total: FloatArray = -0.5 * (np.log(variance) + scores**2 / variance).sum(axis=1)
+    return total
 
 
 def opposite_signs(

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._checks import finite_number, one_of, probability, whole_number
-from bayesbias._core.mixtures import pooled_rows
-from bayesbias._core.vectors import FloatArray
+from bayesbias._core.mixtures import false_sign_rates, pooled_rows, s_values
+from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import difference, percent, signed
 from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.distances.distances import Distances
@@ -47,10 +47,10 @@ POPULATIONS = {
 """What a whole-list contrast speaks about, in words."""
 RAW, POOLED, DIFFERENCE = ROWS = ("association", "pooled", "difference")
 MEANINGS = {
-    POOLED: "Rows of words are associations, partially pooled: a word's own stereotypes against those of other groups, "
-    "less how near each list is to all protected words.",
-    RAW: "Rows of words are associations: a word's own stereotypes against those of other groups, less how near each "
-    "list is to all protected words.",
+    POOLED: "Rows of words are associations, partially pooled towards the whole list, their mean: a word's own "
+    "stereotypes against those of other groups, less how near each list is to all protected words.",
+    RAW: "Rows of words are associations, not pooled: a word's own stereotypes against those of other groups, less how "
+    "near each list is to all protected words.",
     DIFFERENCE: "Rows of words are differences of two mean distances. They also hold how near the lists are to all "
     "protected words, so that a row by itself is not the word's bias.",
 }
@@ -60,15 +60,40 @@ POOL_SD = 0.35
 protected word's distances to the vocabulary: .03 in cosine distance for Google News."""
 
 
+SIGN_RATE = 0.025  # expected share of wrong signs among the words that are named together
+
+
+def named_together(below: FloatArray) -> NDArray[np.bool_]:
+    """Which signs (n,) are named: those of the lowest false sign rates, few of which are expected to be wrong.
+
+    ``below`` are the posterior probabilities (n,) of one of the two signs.
+    """
+    return s_values(false_sign_rates(below)) < SIGN_RATE
+
+
 @dataclass(frozen=True)
 class Rows:
     """Posteriors behind a table of contrasts."""
 
     whole: Functionals  # one quantity: the whole list
     words: Functionals  # one for each protected word that has a row
+    pooled: Functionals  # the same rows with deviations from the whole list partially pooled
     kept: NDArray[np.bool_]  # which protected words (J,) have one
     kind: str  # one of ROWS
+    of_given: Functionals  # the whole list of these protected words, whichever population ``whole`` speaks about
     notes: tuple[str, ...] = ()  # on what the rows could not be
+
+    def clear_signs(self, prob: float) -> IntArray:
+        """-1 for words that are closer, 1 for words that are farther, 0 for words whose sign is not clear.
+
+        Rows share most of their errors, so that no sign is clear where the interval of the whole list includes 0.
+        Where it does not, the words with the lowest false sign rates are named together.
+        """
+        tail = (1 - prob) / 2
+        if self.of_given.quantile(tail)[0] <= 0 <= self.of_given.quantile(1 - tail)[0]:
+            return np.zeros(int(self.kept.sum()), dtype=np.intp)
+        below = self.pooled.below(0.0)
+        return np.where(named_together(below), np.where(below > 0.5, -1, 1), 0)
 
 
 def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows: str | None = None) -> Rows:
@@ -77,7 +102,7 @@ def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows:
     cells = cells_of(data)
     lacking = why_no_association(data, cells, first, second)
     if rows is None:
-        rows = DIFFERENCE if lacking else RAW
+        rows = DIFFERENCE if lacking else POOLED
     one_of(rows, ROWS, "rows")
     if rows == DIFFERENCE:
         drawn = _difference_rows(result, cells, first, second)
@@ -124,12 +149,15 @@ def _difference_rows(result: Fit, cells: Cells, first: str, second: str) -> Rows
     kept = cells.filled[:, places].all(axis=1)
     if not kept.any():
         draws = result.draws("connection_mean")
-        whole = DrawnFunctionals((draws[:, places[0]] - draws[:, places[1]])[:, None])
-        return Rows(whole, DrawnFunctionals(np.empty((len(draws), 0))), kept, DIFFERENCE)
-    chosen = np.flatnonzero(kept)
+        means = DrawnFunctionals((draws[:, places[0]] - draws[:, places[1]])[:, None])
+        none = DrawnFunctionals(np.empty((len(draws), 0)))
+        return Rows(means, none, none, kept, DIFFERENCE, means)
+    chosen, weights = np.flatnonzero(kept), whole_weights(data, kept)[kept]
     between = difference_weights(cells, chosen, *(np.full(len(chosen), place) for place in places))
     words = functionals_of(result, cells, between)
-    return Rows(words.combined(whole_weights(data, kept)[kept][None]), words, kept, DIFFERENCE)
+    whole = words.combined(weights[None])
+    pooled = _pooled(result, words, weights, np.zeros_like(chosen))
+    return Rows(whole, words, pooled, kept, DIFFERENCE, whole)
 
 
 def _association_rows(result: Fit, cells: Cells, kind: str) -> Rows:
@@ -139,14 +167,7 @@ def _association_rows(result: Fit, cells: Cells, kind: str) -> Rows:
     words = np.flatnonzero(kept)
     combine, parts = association_weights(cells, words, weights)
     raw = functionals_of(result, cells, parts).combined(combine)
-    shown: Functionals = raw
-    if kind == POOLED and isinstance(raw, NormalFunctionals):  # other models pool the means of words themselves
-        groups = np.unique(data.group_index[words], return_inverse=True)[1]
-        # with two groups the mean association of each is the whole list, by arithmetic
-        block = np.zeros_like(groups) if groups.max() > 1 else groups
-        grid = (raw.grid.factor, raw.grid.mass[raw.classes[0]])
-        scale = POOL_SD * distance_sd(data)
-        shown = pooled_rows(raw.mean, raw.roots[0], weights[words], block, grid, scale) or raw
+    pooled = _pooled(result, raw, weights[words], pooled_blocks(data.group_index[words]))
     notes = []
     if cells.in_several:
         notes.append(
@@ -159,7 +180,39 @@ def _association_rows(result: Fit, cells: Cells, kind: str) -> Rows:
             f"One stereotype word only was found for {listed(single)}: how far another one would lie is known from "
             "the vocabulary and the other lists alone."
         )
-    return Rows(raw.combined(weights[words][None]), shown, kept, kind, tuple(notes))
+    whole = raw.combined(weights[words][None])
+    return Rows(whole, pooled if kind == POOLED else raw, pooled, kept, kind, whole, tuple(notes))
+
+
+def pooled_blocks(groups: IntArray) -> IntArray:
+    """Blocks (J,) of words whose deviations have the mean 0 by arithmetic, from numbers of their groups."""
+    labels = np.unique(groups, return_inverse=True)[1]
+    # with two groups the mean association of each is the whole list
+    return np.zeros_like(labels) if labels.max() > 1 else labels
+
+
+def _pooled(result: Fit, raw: Functionals, weights: FloatArray, block: IntArray) -> Functionals:
+    """Rows partially pooled by the model of related words; other models have pooled the means of words themselves."""
+    if not result.related:
+        return raw
+    return pooled_over_words(raw, weights, block, POOL_SD * distance_sd(result.data))
+
+
+def pooled_over_words(raw: Functionals, weights: FloatArray, block: IntArray, scale: float) -> Functionals:
+    """Rows (J,) whose deviations from their weighted mean are partially pooled, see :func:`pooled_rows`."""
+    if isinstance(raw, NormalFunctionals) and len(raw.classes) == 1:
+        grid = raw.grid.factor, raw.grid.mass[raw.classes[0]]
+        return pooled_rows(raw.mean, raw.roots[0], weights, block, grid, scale) or raw
+    if isinstance(raw, NormalFunctionals):  # several factors: normal, with the covariance that they give on average
+        kinds = list(raw.classes)
+        covariance = np.einsum("ab,amr,bnr->mn", raw.grid.products[np.ix_(kinds, kinds)], raw.roots, raw.roots)
+    elif isinstance(raw, DrawnFunctionals):  # the same of draws
+        covariance = np.atleast_2d(np.cov(raw.values, rowvar=False))
+    else:
+        return raw
+    sizes, axes = np.linalg.eigh(covariance)
+    root = axes * np.sqrt(np.maximum(sizes, 0))
+    return pooled_rows(raw.mean, root, weights, block, (np.ones(1), np.ones(1)), scale) or raw
 
 
 def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word") -> pd.DataFrame:
@@ -167,7 +220,7 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
 
     The association of word j with list l is G / (G - 1) times the double-centred mean distance g[j, l]: how much nearer
     the word is to this list than to the others, less how much nearer all protected words are. Those of a word add up to
-    0. With its own list it is the row of :func:`contrasts`.
+    0. With its own list it is the row of ``contrasts(post, rows="association")``: nothing is pooled here.
 
     Parameters
     ----------
@@ -294,8 +347,9 @@ def decomposition(
     words, as stereotype words of any kind may be.
 
     For a word (associated - human) = association + nearness of the lists + nearness of the word: the row of
-    :func:`contrasts`; how much nearer the word's own list is to all protected words than other lists are (0 in the
-    mean); and how much nearer the word is to other groups' stereotypes than to control words.
+    ``contrasts(post, rows="association")``; how much nearer the word's own list is to all protected words than other
+    lists are (0 in the mean); and how much nearer the word is to other groups' stereotypes than to control words. The
+    association is not pooled here, so that the parts add up.
 
     Parameters
     ----------

@@ -24,7 +24,14 @@ from bayesbias._results import (
     table_of,
     unsaid,
 )
-from bayesbias.comparison.associations import ONE_GROUP, POPULATIONS, RAW, decomposition_sentence, group_means
+from bayesbias.comparison.associations import (
+    ONE_GROUP,
+    POPULATIONS,
+    RAW,
+    SIGN_RATE,
+    decomposition_sentence,
+    group_means,
+)
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.models.functionals import figures
 from bayesbias.models.results import Fit
@@ -35,7 +42,6 @@ if TYPE_CHECKING:
     from bayesbias.comparison.effects import SideEffects
 
 SLIGHT = 0.005  # size of an observed difference below which its sign says nothing
-SURE = 0.945  # probability from which on an outcome is called: that of one side of an 89% interval
 UNNAMED = ("before", "after")  # names of two tables that were given without names
 HIDDEN = "The test for bias that remains: Gonen, H. and Goldberg, Y. (2019), doi 10.18653/v1/N19-1061."
 
@@ -146,10 +152,14 @@ def _words(result: Comparison, number: int, table: pd.DataFrame) -> str:
     smaller = int((part["observed_after"].abs() < part["observed_before"].abs()).sum())
     away = int(((part["low"] > 0) | (part["high"] < 0)).sum())
     still = f"; it did not change for {same}" if same else ""
+    rule = ""
+    if moved[0] or moved[1]:
+        rule = f" (by the model, fewer than {percent(SIGN_RATE)} of the words that are named are expected to be wrong)"
+    if same < len(part) and not excludes_zero(_whole(table)):
+        rule = ": words cannot be told apart, since the interval of the whole list's change includes 0"
     return (
         f"{_prefix(result, number)}Of {many(len(part), 'protected word')} the {what} decreased in size for {shrank}, "
-        f"increased for {grew}, and is inconclusive for {left}{still} (a decrease or an increase has a posterior "
-        f"probability of at least {share(SURE)}, word by word, not adjusted for multiple comparisons). The "
+        f"increased for {grew}, and is inconclusive for {left}{still}{rule}. The "
         f"{percent(table.attrs['prob'])} interval of its change excludes 0 for {away}. In the observed pairs it "
         f"decreased in size for {smaller}."
     )
@@ -372,8 +382,8 @@ def _change_tables(result: Comparison, number: int, prob: float) -> Iterator[Blo
         table["p_reversed"] = table["p_reversed"].where(away, np.nan)
         yield table_of(
             f"{_quantity(result, first, second)}. {table.attrs['meaning']} Posterior means; the probability that the "
-            "value decreased in size, word by word, not adjusted for multiple comparisons; that its sign reversed, "
-            "where the value after is away from 0; and what the pairs show",
+            "value decreased in size; that its sign reversed, where the value after is away from 0; and what the pairs "
+            "show",
             table.fillna({"group": ""}),
             outcome,
         )

@@ -29,7 +29,7 @@ from bayesbias.comparison.associations import (
     tabulated,
     why_no_association,
 )
-from bayesbias.comparison.change_report import SURE, front_of, route, sections_of, verdict_of
+from bayesbias.comparison.change_report import front_of, route, sections_of, verdict_of
 from bayesbias.comparison.sides import (
     MEANINGS,
     Sides,
@@ -332,11 +332,13 @@ class Comparison(Result):
         DataFrame
             Columns ``protected_word``, ``group``, ``before``, ``after``, ``change`` (posterior means), ``low``,
             ``high`` (of the change), ``p_shrank`` (that the value is nearer to 0 after than before), ``p_reversed``
-            (that its sign is another; near .5 by itself where the value after is near 0), and ``outcome``: ``shrank``
-            or ``grew`` where that has a probability of .945 or more, ``unchanged`` where the change is exactly 0, else
-            ``inconclusive``, word by word, not adjusted for multiple comparisons. The probabilities are exact for the
-            model of related words and for NUTS; otherwise approximate, closely for the whole list, roughly for single
-            words (docs/debiasing.md). ``observed_before`` and ``observed_after`` are the same quantities of the
+            (that its sign is another; near .5 by itself where the value after is near 0), and ``outcome``:
+            ``unchanged`` where the change is exactly 0, ``shrank`` or ``grew`` where that is clear, else
+            ``inconclusive``. For the whole list it is clear at a probability of .945. Words share most of their errors:
+            none is clear where the interval of the whole list's change includes 0, and otherwise the most probable
+            outcomes are, as many as leave an expected share of wrong ones below .025. The probabilities are exact for
+            the model of related words and for NUTS; otherwise approximate, closely for the whole list, roughly for
+            single words (docs/debiasing.md). ``observed_before`` and ``observed_after`` are the same quantities of the
             observed pairs. For more than one change first ``before_embedding`` and ``after_embedding``.
         """
         first, second = contrasted(first, second, list(self.connections), self.filled)
@@ -344,21 +346,16 @@ class Comparison(Result):
         pieces = {}
         for number in self._chosen(change):
             sides = self.sides(first, second, number, standardise, rows)
-            shrank, moved = sides.p_shrank, figures(sides.change, prob)
-            outcome = np.select(
-                [sides.unchanged, shrank >= SURE, 1 - shrank >= SURE],
-                ["unchanged", "shrank", "grew"],
-                default="inconclusive",
-            )
+            moved = figures(sides.change, prob)
             pieces[number] = self._labelled(sides).assign(
                 before=sides.before.mean,
                 after=sides.after.mean,
                 change=moved["mean"],
                 low=moved["low"],
                 high=moved["high"],
-                p_shrank=shrank,
+                p_shrank=sides.p_shrank,
                 p_reversed=sides.p_reversed,
-                outcome=outcome,
+                outcome=sides.outcomes(prob),
                 observed_before=sides.observed_before,
                 observed_after=sides.observed_after,
             )

@@ -11,7 +11,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesbias._checks import interval, one_of, probability
-from bayesbias._core.mixtures import false_sign_rates, s_values
 from bayesbias._core.resampling import effect_size
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import from_json
@@ -46,7 +45,6 @@ from bayesbias.words import OTHER, OWN, WHOLE, controls_of
 
 LEAST_RATIO = 0.95
 """Posterior sd over the standard error of attribute words as clusters, below which the posterior is too narrow."""
-SIGN_RATE = 0.05  # expected share of wrong signs among the words that are named together
 
 
 def contrasts(
@@ -89,11 +87,12 @@ def contrasts(
         ``"protected_word"``, or ``"group"``: means over the protected words of each group, and differences of groups.
         Associations have it for three groups or more.
     rows
-        What the rows of words are. ``"association"`` (the default of associated - different). ``"pooled"``:
-        associations whose deviations from the whole list are partially pooled (around 0, with a half-Cauchy prior of
-        their standard deviation); closer to the truth on average, with intervals that miss it more often
-        (docs/validation.md). ``"difference"`` (that of all other contrasts): differences of two mean distances. Models
-        with normal means of words (``crossed``, ``published``) pool in either case.
+        What the rows of words are. ``"pooled"`` (the default of associated - different): associations whose deviations
+        from the whole list are partially pooled (around 0, with a half-Cauchy prior of their standard deviation), so
+        that words and whole list have one posterior. ``"association"``: the same without pooling, unbiased for each
+        word and about twice as uncertain; for sums and comparisons of your own. ``"difference"`` (that of all other
+        contrasts): differences of two mean distances, not pooled. Models with normal means of words (``crossed``,
+        ``published``) pool these means, whatever the rows.
 
     Returns
     -------
@@ -106,13 +105,23 @@ def contrasts(
         not depend on the draws.
 
         ``attrs``: ``rows`` and ``meaning`` (what rows are), ``population``, ``left_out`` (words without a row),
-        ``signs`` (words whose sign is told with an expected share of wrong signs below .05 of their number),
+        ``signs`` (the words that are clearly ``closer`` or ``farther``, see below),
         ``standardised`` (the whole list over the standard deviation of control words), ``weat_d`` (WEAT's effect size
         of the same words, for two groups), ``cluster`` (the :class:`ClusterInterval` of the whole list), ``sd_ratio``
         (posterior sd over its standard error), ``notes``.
 
+    Notes
+    -----
+    The words of ``signs`` are told from partially pooled rows, whatever ``rows`` are shown. There are none where the
+    ``prob`` interval of the whole list of these words includes 0. Otherwise they are those with the lowest false sign
+    rates, as many as the expected share of wrong signs among them allows, which is below .025 (s-values, Stephens
+    2017); how often they are wrong in simulations is in docs/validation.md.
+
     References
     ----------
+    Stephens, M. (2017). False discovery rates: a new deal. Biostatistics 18(2).
+    https://doi.org/10.1093/biostatistics/kxw041
+
     Gelman, A. (2006). Prior distributions for variance parameters in hierarchical models. Bayesian Analysis 1(3).
     https://doi.org/10.1214/06-BA117A
 
@@ -140,12 +149,13 @@ def contrasts(
     data, drawn = result.data, rows_of(result, first, second, population, rows)
     kept = drawn.kept
     groups = data.groups[kept]
+    named = data.protected_words[kept]
     if by == "group":
         table = _group_table(drawn, groups, prob, region)
     else:
         whole = _word_table([WHOLE], [pd.NA], drawn.whole, prob, region)
-        words = data.protected_words[kept], [name or pd.NA for name in groups]
-        table = pd.concat([whole, _word_table(*words, drawn.words, prob, region)], ignore_index=True)
+        words = _word_table(named, [name or pd.NA for name in groups], drawn.words, prob, region)
+        table = pd.concat([whole, words], ignore_index=True)
     cluster = cluster_interval_of(data, first, second, prob)
     attrs: dict[Any, Any] = {
         "first": first,
@@ -162,9 +172,9 @@ def contrasts(
         "notes": drawn.notes,
     }
     if by != "group":
-        spread = control_spread(data)
+        spread, signs = control_spread(data), drawn.clear_signs(prob)
         attrs |= {
-            "signs": _told(table.iloc[1:]),
+            "signs": {side: named[signs == sign].tolist() for side, sign in (("closer", -1), ("farther", 1))},
             "standardised": None if spread is None else float(table["mean"].iloc[0]) / spread,
             "weat_d": weat_effect_size(data) if (first, second) == (OWN, OTHER) else None,
         }
@@ -195,16 +205,6 @@ def _group_table(
     return pd.DataFrame(
         {"group": pd.array(labels, dtype="string"), **figures(drawn.words.combined(matrix), prob, region)}
     )
-
-
-def _told(words: pd.DataFrame) -> dict[str, list[str]]:
-    """The words whose sign is told together: the expected share of wrong signs among them is below a rate."""
-    below = words["p_closer"].to_numpy()
-    chosen = s_values(false_sign_rates(below)) < SIGN_RATE if len(words) else np.zeros(0, dtype=bool)
-    return {
-        "closer": words.loc[chosen & (below > 0.5), "protected_word"].tolist(),
-        "farther": words.loc[chosen & (below < 0.5), "protected_word"].tolist(),
-    }
 
 
 def weat_effect_size(data: Distances) -> float | None:

@@ -16,7 +16,7 @@ from scipy import sparse
 from bayesbias._checks import one_of, printable
 from bayesbias._core.mixtures import opposite_signs
 from bayesbias._core.vectors import FloatArray
-from bayesbias.comparison.associations import DIFFERENCE, RAW, why_no_association
+from bayesbias.comparison.associations import DIFFERENCE, RAW, named_together, why_no_association
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import PAIR, once, stored_coverage
@@ -40,6 +40,7 @@ CASES = ("as-is", "fallback")
 LABELS = ["group", "attribute_class", "connection"]
 KEY = [*PAIR, "connection"]
 SAME = 1e-6  # differences of distances below this are rounding of vectors in single precision
+SURE = 0.945  # probability from which on the whole list's outcome is named: that of one side of an 89% interval
 PARTLY = 0.05  # share of unchanged distances from which on a note says that there are such
 
 
@@ -364,6 +365,22 @@ class Sides:
     def p_reversed(self) -> FloatArray:
         """Probability (m,) of opposite signs before and after."""
         return np.where(self.unchanged, 0.0, _p_opposite(self.before, self.after))
+
+    def outcomes(self, prob: float) -> NDArray[np.str_]:
+        """What became of each quantity (m,), the whole list first: unchanged, shrank, grew, or inconclusive.
+
+        Words share most of their errors, so that none is named where the interval of the whole list's change includes
+        0; where it does not, the most probable outcomes are named together.
+        """
+        shrank, tail = self.p_shrank, (1 - prob) / 2
+        named = (shrank >= SURE) | (shrank <= 1 - SURE)
+        words = np.flatnonzero(~self.unchanged[1:]) + 1
+        named[1:] = False
+        if not self.change.quantile(tail)[0] <= 0 <= self.change.quantile(1 - tail)[0]:
+            named[words] = named_together(shrank[words])
+        return np.select(
+            [self.unchanged, named & (shrank > 0.5), named], ["unchanged", "shrank", "grew"], default="inconclusive"
+        )
 
     def draws(self, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Joint draws (size, m) of the values before and of those after."""

@@ -16,11 +16,11 @@ from matplotlib.patches import Rectangle
 
 from bayesbias._checks import by_name_or_none, flag, interval, one_of, probability
 from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import MINUS, difference, excludes_zero, percent, share, signed
+from bayesbias._phrases import MINUS, difference, percent, share, signed
 from bayesbias.calibration.topics import LISTS, TopicNull
 from bayesbias.checks.convergence import check_predictions, predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
-from bayesbias.comparison import GIVEN, POPULATIONS, association, beside_associated, connections_of
+from bayesbias.comparison import GIVEN, POPULATIONS, association, beside_associated, connections_of, contrasts
 from bayesbias.comparison.associations import DIFFERENCE, POOLED, RAW, decomposition_parts, rows_of
 from bayesbias.comparison.frame_contrasts import FrameEffects, frame_effects
 from bayesbias.distances.distances import Distances
@@ -227,6 +227,7 @@ def _by_effect(mean: FloatArray, names: list[str]) -> np.ndarray:
     return np.argsort(np.where(np.isnan(first), np.inf, first), kind="stable")
 
 
+SIGN_LOOKS = (Look("#0072B2", "o", "clear sign"), Look(FAINT, "o", "no clear sign"))
 ROW_LABELS = {POOLED: "association, partially pooled", RAW: "association", DIFFERENCE: "difference"}
 
 
@@ -246,7 +247,8 @@ def plot_contrasts(
 
     Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals; at the right is the
     posterior probability that ``first`` is closer. A shaded band marks the rope. Rows of associated - different are
-    associations.
+    partially pooled associations. Words whose sign is clear (``attrs["signs"]`` of :func:`contrasts`) are blue, others
+    grey.
 
     Parameters
     ----------
@@ -276,7 +278,9 @@ def plot_contrasts(
     figure, axes = one_panel(ax, 7.0, 0.23 * (len(labels) + 2) + 1.0)
     heights = -np.arange(len(labels), dtype=float) - 1.5
     draw_posteriors(axes, np.array([0.0]), posteriors.whole, prob, Look("#000000", "D", "whole list"))
-    draw_posteriors(axes, heights, words, prob, Look("#0072B2", "o", "protected word"))
+    clear = posteriors.clear_signs(prob)[order] != 0
+    for chosen, look in zip((clear, ~clear), SIGN_LOOKS, strict=True):
+        draw_posteriors(axes, heights[chosen], words, prob, look, chosen)
     if region is not None:
         axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
     shares = [*posteriors.whole.below(0.0), *words.below(0.0)]
@@ -290,8 +294,8 @@ def plot_contrasts(
     mark_line(axes, 0.0)
     axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
     _label_whole_list(axes, heights, labels)
-    if left_out:
-        note_below(figure, f"without the distances that a row needs: {', '.join(left_out)}", ax=ax)
+    without = f"Without the distances that a row needs: {', '.join(left_out)}." if left_out else ""
+    note_below(figure, "Blue: the sign of the word is clear; grey: it is not.", without, ax=ax)
     return figure
 
 
@@ -311,9 +315,10 @@ def plot_association(
 ) -> Figure:
     """The association of each protected word, or group, with each stereotype list, as a matrix.
 
-    Colours run from closer (purple) over 0 (white) to farther (orange); each cell holds its posterior mean. An outline
-    marks cells whose ``prob`` equal-tailed interval excludes 0. Words stand within their group, the one closest to its
-    own list first.
+    Colours run from closer (purple) over 0 (white) to farther (orange); each cell holds its posterior mean, not
+    pooled. A frame marks the own list of words whose sign is clear, as :func:`contrasts` tells it (``attrs["signs"]``),
+    or cells of groups whose ``prob`` equal-tailed interval excludes 0. Words stand within their group, the one closest
+    to its own list first.
 
     Parameters
     ----------
@@ -335,9 +340,13 @@ def plot_association(
         words = [word for group in groups for word in own.loc[own["group"] == group, "protected_word"]]
         group_of = dict(zip(own["protected_word"], own["group"], strict=True))
         labels = word_labels(words, [group_of[word] for word in words]).tolist()
+        clear = {word for side in contrasts(post, prob=prob).attrs["signs"].values() for word in side}
+        framed, rule = table["own"] & table["protected_word"].isin(clear), "the sign of the word is clear"
     else:
         words = labels = list(dict.fromkeys(table["group"]))
         groups, group_of = words, {name: name for name in words}
+        framed, rule = (table["low"] > 0) | (table["high"] < 0), f"the {percent(prob)} interval excludes 0"
+    table = table.assign(framed=framed)
     cells = table.set_index([by, "list"])
     reach = max(float(table["mean"].abs().max()), 1e-12)
     figure, axes = one_panel(ax, 2.6 + 0.85 * len(lists), 0.24 * len(words) + 1.5)
@@ -349,7 +358,7 @@ def plot_association(
             if len(lists) <= MOST_FIGURES:
                 colour = "white" if abs(cell["mean"]) > 0.7 * reach else INK
                 axes.text(column, row, signed(cell["mean"]), ha="center", va="center", fontsize=7, color=colour)
-            if excludes_zero(cell):
+            if cell["framed"]:
                 place, size = (column - 0.46, row - 0.42), (0.92, 0.84)
                 axes.add_patch(Rectangle(place, *size, fill=False, edgecolor="white", linewidth=2.6))
                 axes.add_patch(Rectangle(place, *size, fill=False, edgecolor=INK, linewidth=1.2))
@@ -361,7 +370,7 @@ def plot_association(
     axes.tick_params(length=0, left=False, bottom=False)
     axes.set_title("Association with each stereotype list", loc="left", fontsize=9)
     figure.colorbar(image, ax=axes, shrink=0.8).set_label(f"{Fit.read(post).data.unit} (below 0: closer)")
-    note_below(figure, f"Framed: the {percent(prob)} interval excludes 0.", ax=ax)
+    note_below(figure, f"Framed: {rule}.", ax=ax)
     return figure
 
 
@@ -447,8 +456,8 @@ def plot_decomposition(
     Panels, on one scale: the association, how near a word's own list is to all protected words, how near the word is to
     the stereotypes of other groups, beside control words, and their sum (associated - human). For the whole list the
     first is associated - different, the second is 0 and not drawn, the third is different - human. Points are
-    posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals. Words are sorted by
-    association.
+    posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals. Rows of words are not pooled, so that
+    the parts add up. Words are sorted by association.
 
     Parameters
     ----------
@@ -493,7 +502,7 @@ def plot_decomposition(
     note_below(
         figure,
         f"Differences in {result.data.unit} (left of 0: closer), with 50% and {percent(prob)} intervals; the whole "
-        f"list for {POPULATIONS[population]}.",
+        f"list for {POPULATIONS[population]}. Rows of words are not pooled, so that the parts add up.",
         f"Without distances to all lists: {left_out}." if left_out else "",
     )
     return figure

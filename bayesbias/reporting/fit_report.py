@@ -44,7 +44,7 @@ from bayesbias.comparison import (
     prior_sensitivity,
     size_sentence,
 )
-from bayesbias.comparison.associations import DIFFERENCE, POOLED
+from bayesbias.comparison.associations import DIFFERENCE
 from bayesbias.distances.storage import Coverage
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
 from bayesbias.errors import listed, many
@@ -402,13 +402,8 @@ def _words(facts: _Given) -> Iterator[Block]:
 ASSOCIATION_TEXT = (
     "The association of a word with a list is how much nearer the word is to this list than to the others, less how "
     "much nearer all protected words are, with groups of equal weight. With two groups the mean association of either "
-    "group is the whole list, by arithmetic: two lists do not tell which group contributes it."
-)
-
-
-POOLED_CAPTION = (
-    "Associations, partially pooled towards the whole list: closer to the truth on average, with intervals that miss "
-    "it more often where words differ"
+    "group is the whole list, by arithmetic: two lists do not tell which group contributes it. They are not pooled "
+    "here; those of the tables and of the sentence on words are partially pooled, and more certain."
 )
 
 
@@ -425,7 +420,7 @@ def _contrasts(facts: _Given) -> Iterator[Block]:
             f"{title}. Whole list: associated{MINUS}different, special to a word's own stereotypes, and "
             f"different{MINUS}{label}, shared by stereotype words of any kind. Words: association, "
             "nearness of the own list to all words, nearness of the word to the stereotypes of other groups; negative: "
-            "closer"
+            "closer. Associations are not pooled here, so that the parts add up"
         )
         yield table_of(caption, parts, {**_columns("text", "protected_word contrast"), **CLOSER})
     for name in beside_associated(facts.result):
@@ -435,13 +430,10 @@ def _contrasts(facts: _Given) -> Iterator[Block]:
         yield Items([*rows.attrs["notes"], f"{title}. {cluster_sentence(rows)}"])
         if rows.attrs["left_out"]:
             yield f"Without the distances that a row needs: {', '.join(rows.attrs['left_out'])}."
-    if facts.other == OTHER and facts.headline.attrs["rows"] != DIFFERENCE:
-        pooled = contrasts(facts.post, prob=facts.prob, rows=POOLED)
-        yield table_of(POOLED_CAPTION, pooled.iloc[1:], OF_WORDS)
-        if facts.table["group"].nunique() > 2:
-            rows = contrasts(facts.post, "associated", facts.other, facts.prob, by="group")
-            title = f"Association (associated{MINUS}{facts.other}) by group, and differences of groups"
-            yield table_of(title, rows, {**_columns("text", "group"), **CLOSER})
+    if facts.other == OTHER and facts.headline.attrs["rows"] != DIFFERENCE and facts.table["group"].nunique() > 2:
+        rows = contrasts(facts.post, "associated", facts.other, facts.prob, by="group")
+        title = f"Association (associated{MINUS}{facts.other}, partially pooled) by group, and differences of groups"
+        yield table_of(title, rows, {**_columns("text", "group"), **CLOSER})
 
 
 def _frequency(facts: _Given) -> Iterator[Block]:

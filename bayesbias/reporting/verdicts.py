@@ -20,12 +20,13 @@ from bayesbias.comparison import (
     decomposition,
     decomposition_sentence,
 )
-from bayesbias.comparison.associations import DIFFERENCE, POOLED, RAW
-from bayesbias.comparison.contrast import SIGN_RATE
+from bayesbias.comparison.associations import DIFFERENCE, SIGN_RATE
 from bayesbias.errors import InputError, listed, many
 from bayesbias.models.fits import UNRELATED
 from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, PHRASES, labelled
+
+CANNOT_TELL = "Which protected words are closer or farther cannot be told"
 
 
 def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | None = None) -> list[str]:
@@ -148,23 +149,22 @@ def _contrast_sentence(result: Fit, other: str, prob: float) -> str:
 
 
 def words_sentence(table: pd.DataFrame) -> str:
-    """For how many protected words the sign of the association, or of the difference, is clear, and which."""
+    """For which protected words the sign of the association, or of the difference, is clear."""
     count, signs = len(table) - 1, table.attrs["signs"]
+    against = labelled(table.attrs["second"], table.attrs.get("labels", {}), PHRASES)
+    what = f"difference from {against}" if table.attrs["rows"] == DIFFERENCE else "association"
+    if not excludes_zero(table.iloc[0]):
+        return f"{CANNOT_TELL}: the interval of the whole list includes 0."
     named = [f"{len(names)} {name}" + (f" ({listed(names)})" if names else "") for name, names in signs.items()]
     clear = sum(map(len, signs.values()))
-    what = {
-        POOLED: "association (partially pooled)",
-        RAW: "association",
-        DIFFERENCE: f"difference from {labelled(table.attrs['second'], table.attrs.get('labels', {}), PHRASES)}",
-    }[table.attrs["rows"]]
     sentence = (
         f"The sign of the {what} is clear for {clear} of {many(count, 'protected word')}: {', '.join(named)}; "
         f"{count - clear} inconclusive."
     )
     if clear:
         sentence += (
-            f" Less than {percent(SIGN_RATE)} of these signs are expected to be wrong; an interval of one word may "
-            "include 0."
+            f" By the model, fewer than {percent(SIGN_RATE)} of these signs are expected to be wrong; in simulations "
+            "more are where the interval of the whole list only just excludes 0."
         )
     if table.attrs["rows"] == DIFFERENCE and table.attrs["second"] == OTHER:
         sentence += " These differences also hold how near the lists are to all protected words."

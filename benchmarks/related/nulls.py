@@ -30,6 +30,8 @@ from inside import (  # noqa: F401  (some for the scripts beside this one)
     functionals,
     interval_of,
     measured_relatedness,
+    mixtures,
+    read_distances,
     related_core,
     related_model,
     unit_rows,

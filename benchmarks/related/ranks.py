@@ -50,7 +50,7 @@ def pooled_ranks(replicates):
             errors, own = rng.standard_normal((2, raw.roots[0].shape[1]))
             truth = tau / pooled.spread * pooled.deviation_root @ own
             moved = replace(raw, mean=truth + factor * raw.roots[0] @ errors)
-            rows = associations._pooled_associations(moved, weights, given.groups, given.scale)
+            rows = associations.pooled_over_words(moved, weights, given.block, given.scale)
             below.append(np.append(rows.below(truth), moved.combined(weights[None]).below(weights @ truth)))
         places = np.array(below)
         for at, word in enumerate([*read_distances(table).protected_words, "whole list"]):

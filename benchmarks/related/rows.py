@@ -1,18 +1,25 @@
 """Rows of single words: associations, raw and partially pooled, under no bias and under a planted one.
 
-    python benchmarks/related/rows.py null --glove glove.bin
-    python benchmarks/related/rows.py planted --glove glove.bin
+    python benchmarks/related/rows.py --glove glove.bin
+    python benchmarks/related/rows.py --signs --replicates 100
 
 The relatedness of the protected words is measured once; each replicate draws its attribute lists. A bias is planted by
 moving the distances of cells, which moves the associations by known amounts and leaves their errors as they are.
+
+``--signs`` counts the words whose signs a table names, and how many of them are wrong, for random topics that are near
+to the protected words or far from them. It takes the bundled vectors of Google News and of GloVe, and those that the
+encoder all-MiniLM-L6-v2 has for whole words before its first layer, on which nothing was tuned; tables are measured
+anew for each replicate. It needs Debian's package wordnet-base for the nouns.
 """
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
-from lists import alike_lists, category_lists, nouns_of, random_lists, topics
+from lists import MOST, alike_lists, around, category_lists, nouns_of, random_lists, topics
+from minilm import token_vectors
 from nulls import (
     PROB,
     SHARED,
@@ -22,7 +29,9 @@ from nulls import (
     arguments,
     associations,
     functionals,
+    mixtures,
     parsed,
+    read_distances,
     replicate_data,
     rng_for,
     subjects_of,
@@ -41,7 +50,7 @@ UNEQUAL = {
     ),
 }
 """Groups of 3 and 12 words, with the stereotypes of ``gender``."""
-WIDE = ("nouns 40", "nouns 50", "nouns 60", "nouns 100")
+WIDE = ("nouns 40", "nouns 50", "nouns 60", "nouns 70", "nouns 100")
 """As many protected words as the 50 dimensions of an embedding, or nearly, or more."""
 ALIKE = (0.2, 0.4, 0.6, 0.8)
 KINDS = ("random", "topics", "categories", *(f"alike {cosine}" for cosine in ALIKE))
@@ -107,7 +116,7 @@ class Associations:
     ----------
     raw
         Their posterior.
-    weights, groups, scale
+    weights, block, scale
         What pooling takes.
     matrix
         Weights (J, J * C) of the cells.
@@ -119,7 +128,7 @@ class Associations:
 
     raw: object
     weights: np.ndarray
-    groups: np.ndarray
+    block: np.ndarray
     scale: float
     matrix: np.ndarray
     own: np.ndarray
@@ -131,7 +140,7 @@ class Associations:
 
     def pooled(self, theta=0.0, scale=1.0):
         """Pooled rows after a planted bias is added, with a multiple of the prior's scale."""
-        return associations._pooled_associations(self.moved(theta), self.weights, self.groups, scale * self.scale)
+        return associations.pooled_over_words(self.moved(theta), self.weights, self.block, scale * self.scale)
 
     def planted(self, fields):
         """Associations (J,) of a bias that moves the distance of word j to list l by ``fields`` (J, G)."""
@@ -149,9 +158,8 @@ def associations_of(data):
     raw = functionals.related_functionals(SPEC, data, cells, parts).combined(combine)
     scale = associations.POOL_SD * associations.distance_sd(data)
     matrix = (combine @ parts).tocsr()
-    return Associations(
-        raw, weights[words], data.group_index[words], scale, matrix, cells.own[words] - cells.connections, cells
-    )
+    block = associations.pooled_blocks(data.group_index[words])
+    return Associations(raw, weights[words], block, scale, matrix, cells.own[words] - cells.connections, cells)
 
 
 def correlations(subjects, structure):
@@ -243,12 +251,120 @@ def study(subjects, given_lists, cell, replicates, rng):
     return rows
 
 
+PLACES = ("near", "far")
+"""Seeds of topics: as near to the protected words as the middle half of the real stereotypes, or the farthest third."""
+SIGNED = {"google news": ("gender", "religion"), "glove 50d": ("gender", "religion", "nouns 70")}
+SIGNED |= {"minilm tokens": ("gender", "religion")}
+MEANS, SDS = (-0.03, -0.06), (0.0, 0.015, 0.03)
+"""Mean and standard deviation of planted associations, the latter independent between words."""
+RAW_RATE = 0.05
+"""Expected share of wrong signs of the rule that names words from rows that are not pooled, whatever the whole list."""
+
+
+def sign_vocabularies():
+    """The bundled vectors, and the input vectors of whole words of an encoder."""
+    bundled = {"google news": "google-news-slice", "glove 50d": "glove-50d-slice"}
+    found = {name: bb.load_embedding(file) for name, file in bundled.items()} | {"minilm tokens": token_vectors()}
+    for name, kv in found.items():
+        yield Vocabulary(name, kv, unit_rows(kv.vectors).astype(np.float32))
+
+
+def nearness(vocabulary, words):
+    """Mean cosine (V,) of every word to some words."""
+    return vocabulary.units @ vocabulary.units[vocabulary.rows(words)].mean(axis=0)
+
+
+def topics_near(vocabulary, lists, place, rng):
+    """Word lists whose stereotypes are random topics, as long as the given ones, from seeds near or far."""
+    given = [[word for word in words if word in vocabulary.kv] for words in lists.stereotypes.values()]
+    protected = [word for words in lists.protected.values() for word in words if word in vocabulary.kv]
+    near = nearness(vocabulary, protected)
+    words, taken = vocabulary.words[:MOST], {*protected}
+    free = np.array([word.isalpha() and len(word) > 2 and word not in taken for word in words])
+    within = np.quantile(near[: len(words)][free], [0, 1 / 3])
+    if place == "near":
+        within = np.quantile(near[vocabulary.rows([word for listed in given for word in listed])], [0.25, 0.75])
+    seeds = np.flatnonzero(free & (near[: len(words)] >= within[0]) & (near[: len(words)] <= within[1]))
+    drawn = []
+    for listed in given:
+        topic = around(vocabulary.units[: len(words)], rng.choice(seeds[free[seeds]]), len(listed), free, rng)
+        free[topic] = False
+        drawn.append([words[row] for row in topic])
+    order = rng.permutation(len(drawn)) if len({len(topic) for topic in drawn}) == 1 else range(len(drawn))
+    stereotypes = dict(zip(lists.stereotypes, (drawn[at] for at in order), strict=True))
+    used = {word for topic in drawn for word in topic}
+    controls = {
+        name: [next(word for word in words if word in vocabulary.kv and word not in used)]
+        for name, words in lists.controls.items()
+    }
+    return bb.WordLists(f"{lists.name}, {place} topics", lists.protected, stereotypes, controls)
+
+
+def named_signs(given, theta):
+    """Signs (2, J) that are named: from pooled rows as the package does, and from rows as they are."""
+    moved, pooled = given.moved(theta), given.pooled(theta)
+    whole, every = moved.combined(given.weights[None]), np.ones(len(given.own), dtype=bool)
+    rows = associations.Rows(whole, pooled, pooled, every, associations.POOLED, whole)
+    below = moved.below(0.0)
+    named = mixtures.s_values(mixtures.false_sign_rates(below)) < RAW_RATE
+    return np.stack([rows.clear_signs(PROB), np.where(named, np.where(below > 0.5, -1, 1), 0)])
+
+
+def sign_study(vocabulary, lists, cell, replicates, rng):
+    """Named signs of random topics, without a bias and with a planted one."""
+    biases, counted = [(0.0, 0.0), *product(MEANS, SDS)], {}
+    for _ in range(replicates):
+        data = read_distances(bb.distance_table(vocabulary.kv, topics_near(vocabulary, lists, cell["topics"], rng)))
+        given = associations_of(data)
+        error = float(given.raw.combined(given.weights[None]).sd[0])
+        for mean, sd in biases:
+            theta = given.planted(fields(np.eye(len(given.own)), given.own, sd, rng, mean))
+            signs = named_signs(given, theta)
+            wrong = (signs != 0) & (signs != np.sign(theta))
+            counted.setdefault((mean, sd), []).append([signs != 0, wrong, np.full_like(signs, error, dtype=float)])
+    for (mean, sd), values in counted.items():
+        named, wrong, error = np.moveaxis(np.array(values, dtype=float), 1, 0)  # (replicates, rules, J)
+        for rule, place in (("pooled", 0), ("raw", 1)):
+            total = named[:, place].sum()
+            yield {
+                **cell,
+                "mean": mean,
+                "sd": sd,
+                "rule": rule,
+                "tables": named[:, place].any(axis=1).mean(),
+                "named": total / replicates,
+                "wrong": wrong[:, place].sum() / total if total else np.nan,
+                "error": error.mean(),
+                "words": named.shape[2],
+                "replicates": replicates,
+            }
+
+
+def signs(given):
+    """The study of signs in all embeddings."""
+    parts = Parts("signs", given)
+    for vocabulary in sign_vocabularies():
+        for name, place in product(SIGNED[vocabulary.name], PLACES):
+            lists = lists_of(name, vocabulary)
+            cell = {"embedding": vocabulary.name, "lists": name, "topics": place}
+            make = partial(sign_study, vocabulary, lists, cell, given.replicates, rng_for(given.seed, *cell.values()))
+            parts.once(tuple(cell.values()), make)
+    table = parts.collect()
+    index = ["embedding", "lists", "mean", "sd", "topics"]
+    with pd.option_context("display.width", 200, "display.max_rows", None):
+        print(table.pivot_table(index=index, columns="rule", values=["tables", "named", "wrong"]).round(3))
+
+
 def main():
     parser = arguments(__doc__, 200)
+    parser.add_argument("--signs", action="store_true", help="the study of signs")
     parser.add_argument("--glove", help="file of GloVe 6B 50d in a format that load_embedding reads")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS))
     parser.set_defaults(lists=list(LISTS), embeddings=["google news", "glove 50d"])
     given = parsed(parser)
+    if given.signs:
+        signs(given)
+        return
     parts = Parts("rows", given)
     for vocabulary in vocabularies(given):
         for name in given.lists:

@@ -1,7 +1,8 @@
 """Contrasts of a word list.
 
 Forest plot of associated minus different of the list gender in the Google News vectors: the whole list first, then the
-association of each protected word, with points for posterior means and bars for 50% and 89% intervals.
+partially pooled association of each protected word, with points for posterior means and bars for 50% and 89% intervals.
+Blue words have a clear sign.
 """
 
 import bayesbias as bb

@@ -1,7 +1,7 @@
 """Associations with every list.
 
 Matrix of the list religion: the association of each protected word with the stereotypes of each group, purple where it
-is closer and orange where it is farther; frames mark 89% intervals that exclude 0.
+is closer and orange where it is farther; frames mark words whose sign is clear.
 """
 
 import bayesbias as bb

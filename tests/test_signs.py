@@ -1,0 +1,182 @@
+"""Signs of words: pooled rows and the whole list have one posterior, and one rule names words everywhere."""
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+import bayesbias as bb
+from bayesbias import _phrases, comparison
+from bayesbias._core import mixtures
+from bayesbias.models.functionals import NormalFunctionals, whole_weights
+from bayesbias.models.results import Fit
+
+associations = comparison.associations
+NONE = {"closer": [], "farther": []}
+
+
+@pytest.fixture(scope="module")
+def posts(slice_vectors):
+    """Fits of bundled lists by name."""
+    return {
+        name: bb.fit(bb.distance_table(slice_vectors, name), seed=0) for name in ("gender", "religion", "race", "weat7")
+    }
+
+
+def named(table):
+    return [word for words in table.attrs["signs"].values() for word in words]
+
+
+def test_three_words_by_hand():
+    """Independent errors, so that all directions and priors are alike: tau by quadrature over its half-Cauchy."""
+    values, noise, scale = np.array([-0.12, -0.05, -0.01]), 0.04, 0.05
+    apart, weights = values - values.mean(), np.full(3, 1 / 3)
+
+    def likelihood(tau):
+        # two directions of three words: each has the prior variance 3/2 tau^2
+        total = 1.5 * tau**2 + noise**2
+        return np.exp(-0.5 * apart @ apart / total) / total * 2 / (np.pi * scale * (1 + (tau / scale) ** 2))
+
+    def mean_of(value):
+        return integrate.quad(lambda tau: value(tau) * likelihood(tau), 0, np.inf, limit=500, epsabs=0)[0]
+
+    def gain(tau):
+        return 1.5 * tau**2 / (1.5 * tau**2 + noise**2)
+
+    total = mean_of(lambda tau: 1.0)
+    kept, squared = mean_of(gain) / total, mean_of(lambda tau: gain(tau) ** 2) / total
+    grid = (np.ones(1), np.ones(1))
+    found = mixtures.pooled_rows(values, noise * np.eye(3), weights, np.zeros(3, dtype=int), grid, scale)
+    np.testing.assert_allclose(found.mean, values.mean() + kept * apart, atol=1e-6)
+    # the variance of the mean, of a deviation with a prior, and of the gain that is not known
+    variance = noise**2 * (1 / 3 + kept * 2 / 3) + (squared - kept**2) * apart**2
+    np.testing.assert_allclose(found.sd, np.sqrt(variance), rtol=1e-4)
+
+
+@pytest.mark.parametrize("second", ["different", "human"])
+@pytest.mark.parametrize("name", ["gender", "religion"])
+def test_pooled_rows_and_the_whole_list_have_one_posterior(posts, name, second):
+    """For associations and for differences, whose errors have a factor for each kind of list."""
+    result = Fit(posts[name])
+    rows = associations.rows_of(result, "associated", second)
+    whole = rows.pooled.combined(whole_weights(result.data, rows.kept)[rows.kept][None])
+    np.testing.assert_allclose(whole.mean, rows.whole.mean, atol=1e-9)
+    np.testing.assert_allclose(whole.sd, rows.whole.sd, rtol=1e-3)
+    np.testing.assert_allclose(whole.quantile(0.055), rows.whole.quantile(0.055), atol=2e-2 * rows.whole.sd[0])
+    assert (rows.pooled.sd < rows.whole.sd + associations.rows_of(result, "associated", second).words.sd).all()
+
+
+def test_words_are_named_by_the_rule(posts):
+    """The expected share of wrong signs among the named is below .025, and one word more would raise it above."""
+    for name in ("gender", "religion"):
+        table = bb.contrasts(posts[name])
+        assert table.attrs["rows"] == "pooled"
+        assert table["high"].iloc[0] < 0
+        rows = table.iloc[1:].set_index("protected_word")
+        rates = np.minimum(rows["p_closer"], 1 - rows["p_closer"]).sort_values()
+        chosen = named(table)
+        assert rates[chosen].sum() <= 0.025 * len(chosen)
+        assert len(chosen) == len(rates) or rates.iloc[: len(chosen) + 1].mean() >= 0.025
+        assert (rows.loc[table.attrs["signs"]["closer"], "mean"] < 0).all()
+
+
+def test_no_word_is_named_where_the_whole_list_includes_0(posts):
+    for name in ("race", "weat7"):
+        table = bb.contrasts(posts[name])
+        assert table["low"].iloc[0] < 0 < table["high"].iloc[0]
+        assert table.attrs["signs"] == NONE
+    table = bb.contrasts(posts["race"], prob=0.8)  # whose interval excludes 0
+    assert table["high"].iloc[0] < 0
+    wide = bb.contrasts(posts["gender"], prob=0.9999999)
+    assert wide["low"].iloc[0] < 0 < wide["high"].iloc[0]
+    assert wide.attrs["signs"] == NONE
+
+
+def test_signs_do_not_depend_on_the_rows_that_are_shown_nor_on_the_population(posts):
+    own = bb.contrasts(posts["gender"]).attrs["signs"]
+    assert own != NONE
+    for rows in ("association", "pooled"):
+        assert bb.contrasts(posts["gender"], rows=rows).attrs["signs"] == own
+    similar = bb.contrasts(posts["gender"], population="similar")
+    assert similar["low"].iloc[0] < 0 < similar["high"].iloc[0]
+    assert similar.attrs["signs"] == own
+
+
+@pytest.mark.parametrize("name", ["gender", "religion", "race"])
+def test_sentence_column_figures_and_report_agree(posts, name, tmp_path):
+    post = posts[name]
+    table = bb.contrasts(post)
+    chosen, count = named(table), len(table) - 1
+    sentence = bb.checks.verdict_sentences(post)[0]
+    said = "Which protected words are closer or farther cannot be told: the interval of the whole list includes 0."
+    if chosen:
+        said = f"clear for {len(chosen)} of {count} protected words: {len(chosen)} closer ({chosen[0]}"
+    assert said in sentence
+    page = bb.report(post, tmp_path / "report.md", sensitivity=False).read_text(encoding="utf-8")
+    assert said in page
+    for row in table.iloc[1:].itertuples():  # the report's table has the posterior that the names come from
+        assert f"| {row.protected_word} | {_phrases.signed(row.mean)} |" in page
+    forest = bb.plot_contrasts(post).axes[0]
+    places = [each.get_offsets()[:, 0].tolist() for each in forest.collections if hasattr(each, "get_sizes")]
+    places = [np.sort(each) for each in places if each]
+    rows = table.iloc[1:].set_index("protected_word")["mean"]
+    for words in (chosen, [word for word in rows.index if word not in chosen]):
+        if words:
+            assert any(len(each) == len(words) and np.allclose(each, np.sort(rows[words])) for each in places)
+    assert len(bb.plots.plot_association(post).axes[0].patches) == 2 * len(chosen)  # a frame has two outlines
+
+
+def test_groups_are_means_of_the_rows(posts):
+    for rows in (None, "pooled", "association"):
+        words = bb.contrasts(posts["religion"], rows=rows).iloc[1:].set_index("protected_word")
+        groups = bb.contrasts(posts["religion"], by="group", rows=rows).set_index("group")
+        for group, part in words.groupby("group"):
+            assert groups.loc[group, "mean"] == pytest.approx(part["mean"].mean(), abs=1e-9)
+
+
+def encoder(texts):
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return [[text.count(letter) + 0.1 for letter in letters] for text in texts]
+
+
+def test_rows_of_a_fit_with_templates_are_pooled_too():
+    """Its posterior is one of draws, with errors of templates."""
+    vectors = bb.encode(encoder, "weat7", ["{}.", "This is {}."])
+    post = bb.fit(bb.distance_table(vectors, "weat7"), seed=0)
+    pooled, raw = (bb.contrasts(post, rows=rows).iloc[1:] for rows in ("pooled", "association"))
+    assert pooled["mean"].mean() == pytest.approx(raw["mean"].mean(), abs=1e-9)
+    assert pooled["mean"].std() < raw["mean"].std()
+    assert pooled["sd"].mean() < raw["sd"].mean()
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("name", ["gender", "religion"])
+def test_null_tables_name_no_word_and_named_signs_are_right(posts, name, sized):
+    """Associations of the vectors' covariance around planted ones, named from pooled rows and as raw rows would."""
+    result = Fit(posts[name])
+    found = associations.rows_of(result, "associated", "different", rows="association")
+    raw, weights = found.words, whole_weights(result.data, found.kept)[found.kept]
+    block = associations.pooled_blocks(result.data.group_index[found.kept])
+    scale = associations.POOL_SD * associations.distance_sd(result.data)
+    rng, kind, replicates = np.random.default_rng(4), raw.classes[0], sized(2000, 200)
+    counts = {}
+    for mean, sd in ((0.0, 0.0), (-0.06, 0.0), (-0.06, 0.03)):
+        tables, total, wrong, raw_total = 0, 0, 0, 0
+        for _ in range(replicates):
+            theta = mean + sd * rng.standard_normal(len(weights))
+            factor = rng.choice(raw.grid.factor, p=raw.grid.mass[kind] / raw.grid.mass[kind].sum())
+            errors = factor * raw.roots[0] @ rng.standard_normal(raw.roots[0].shape[1])
+            moved = NormalFunctionals(theta + errors, raw.roots, raw.classes, raw.grid)
+            whole = moved.combined(weights[None])
+            pooled = associations.pooled_over_words(moved, weights, block, scale)
+            rows = associations.Rows(whole, pooled, pooled, found.kept, "pooled", whole)
+            signs = rows.clear_signs(0.89)
+            tables += signs.any()
+            total += np.count_nonzero(signs)
+            wrong += np.count_nonzero((signs != 0) & (signs != np.sign(theta)))
+            below = moved.below(0.0)
+            raw_total += np.count_nonzero(mixtures.s_values(mixtures.false_sign_rates(below)) < 0.05)
+        counts[mean, sd] = tables / replicates, wrong / max(total, 1), total, raw_total
+    assert counts[0.0, 0.0][0] <= 0.11
+    for planted in ((-0.06, 0.0), (-0.06, 0.03)):
+        assert counts[planted][1] <= 0.05
+        assert counts[planted][2] > counts[planted][3]
