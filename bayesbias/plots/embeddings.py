@@ -225,7 +225,7 @@ BEFORE, AFTER = Look("#767676", "o", "before"), Look("#0072B2", "D", "after")
 def plot_side_effects(result: SideEffects) -> Figure:
     """Neighbours kept, changes of control distances, agreement with similarities, and whether the old bias is found.
 
-    Points are estimates, bars their intervals; a cross marks what chance gives, a grey bar what random groups give.
+    Points are estimates, bars their intervals; a cross marks what chance gives, a grey bar what random topics give.
     Panels without figures are left out.
 
     Parameters
@@ -293,7 +293,7 @@ def _recovery(axes: Axes, result: SideEffects) -> None:
         axes.scatter(row["chance"], -i, s=40, marker="x", color=INK, zorder=3)
         axes.hlines(-i - 0.34, row["reference_low"], row["reference_high"], color="#BBBBBB", linewidth=5, zorder=1)
     words = result.recovery["words"].iloc[0]
-    what = f"share of {words:,} words whose old side is found (cross: by chance; grey: of random groups)"
+    what = f"share of {words:,} words whose old side is found (cross: by chance; grey: of random topics)"
     tests = {"cluster": "k-means", "classify": "logistic regression"}
     label_rows(axes, [tests[test] for test in result.recovery["test"]], what, "Is the old bias still there?")
     axes.set_xlim(min(0.4, result.recovery["chance"].min() - 0.05), 1.01)
