@@ -17,6 +17,7 @@ from scipy.special import ndtri
 from bayesbias._checks import flag, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS, difference, percent, signed
+from bayesbias._phrases import figure as figure_of
 from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.comparison import Comparison, SideEffects, similarity_shift
 from bayesbias.comparison.associations import RAW
@@ -504,7 +505,9 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool 
     """
     table = multiverse.table(prob)
     table = table.loc[[row for row in table.index if row in multiverse.distinct.index]]
-    shares = multiverse.shares(prob).set_index("decision")["mean"]
+    spreads = multiverse.spreads(prob).set_index("decision")
+    effect = {name: figure_of(value) for name, value in spreads["mean"].items()}
+    effect |= {name: f"{effect[name]}, p {p:.2g}" for name, p in spreads["p_value"].dropna().items()}
     options = {name: list(dict.fromkeys(table[name].astype(str))) for name in multiverse.decisions["decision"]}
     rows = [(name, option) for name, own in options.items() if 1 < len(own) <= PANEL for option in own]
     size = 0.17 * len(rows) + 0.1 * len(options)
@@ -517,19 +520,19 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool 
     mark_line(axes, 0.0, level=True)
     style_axes(axes, title="Every specification, by its estimate")
     show_sign(axes, f"contrast ({_unit(multiverse)})", "closer", flag(closeness, "closeness"), vertical=True)
-    _decision_panel(panel, table, rows, shares)
+    _decision_panel(panel, table, rows, effect)
     sizes = {name: len(own) for name, own in options.items() if len(own) > PANEL}
-    others = [f"{name} ({size} options, {100 * shares[name]:.0f}%)" for name, size in sizes.items()]
+    others = [f"{name} ({size} options; {effect[name]})" for name, size in sizes.items()]
     hidden = f" Not in the panel: {', '.join(others)}." if others else ""
     note_below(
         figure,
         f"Bars: {percent(prob)} intervals of each specification, blue where they exclude 0; errors are shared. In "
-        f"brackets: a decision's share of the variance.{hidden}",
+        f"brackets: the standard deviation of a decision's effects, and its p-value against random topics.{hidden}",
     )
     return figure
 
 
-def _decision_panel(axes: Axes, table: pd.DataFrame, rows: list[tuple[str, str]], shares: pd.Series) -> None:
+def _decision_panel(axes: Axes, table: pd.DataFrame, rows: list[tuple[str, str]], effect: Mapping[str, str]) -> None:
     """One row an option, with a tick under each specification that takes it."""
     height, last = 0.0, ""
     labels, heights = [], []
@@ -539,7 +542,7 @@ def _decision_panel(axes: Axes, table: pd.DataFrame, rows: list[tuple[str, str]]
         axes.scatter(own, np.full(len(own), height), marker="|", s=26, linewidth=0.9, color=INK)
         # names of files differ at either end
         label = option if len(option) <= LONGEST else f"{option[: LONGEST // 2]}…{option[1 - LONGEST // 2 :]}"
-        labels.append(f"{name} ({100 * shares[name]:.0f}%): {label}" if name != last else label)
+        labels.append(f"{name} ({effect[name]}): {label}" if name != last else label)
         heights.append(height)
         height, last = height - 1.0, name
     axes.set_yticks(heights, labels, fontsize=7)
