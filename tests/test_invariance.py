@@ -410,3 +410,13 @@ def test_the_order_of_options_changes_no_multiverse(files, multiverse):
 def test_a_list_that_a_multiverse_does_not_use(files, multiverse):
     less = run_of(files, words=[files["less"], files["words"][1]])
     assert_same(less.findings(), multiverse.findings(), {})
+
+
+def test_a_copy_of_an_embedding_changes_no_multiverse(files, multiverse):
+    copied = run_of(files, embedding=[*files["embedding"], files["copy"]])
+    assert len(copied.distinct) == len(multiverse.distinct)
+    assert_same([copied.means()[["mean"]]], [multiverse.means()[["mean"]]], {})
+    # the covariance is estimated from the vectors of all embeddings together
+    assert_same(copied.findings()[:1], multiverse.findings()[:1], {}, 0.015)
+    spreads = [each.spreads().set_index("decision")["observed"] for each in (copied, multiverse)]
+    np.testing.assert_allclose(spreads[0], spreads[1], rtol=1e-5, atol=1e-8)

@@ -34,7 +34,9 @@ LARGE = 1e100  # more than any quadratic form
 ROUNDING = 1e-9
 # for decisions: variance, as a share of the largest, that rounding leaves in combinations of estimates that are known
 EXACT = 1e-10
-SAME = 1e-9  # estimates that differ by a smaller share of their standard deviation are one
+# estimates are one if they differ by a smaller share of their standard deviation, and so do their errors (variances):
+# copies of vectors in single precision, scaled or not
+SAME = 1e-4
 GRID = np.geomspace(1e-4, 1e4, 600)  # scales, in widths of their prior
 
 

@@ -634,13 +634,12 @@ def _on_topics(
 
 def _agreement(ranks: pd.DataFrame, drawn: Mapping[str, FloatArray], random: Mapping[str, FloatArray]) -> pd.DataFrame:
     """Spearman correlations of each two rankings, as they are, over draws of words, and over random topics."""
-    rows, matrix = [], ranks.corr(method="spearman")
-    for first, second in combinations(map(str, ranks), 2):
-        observed = float(matrix.loc[first, second])
+    rows, observed = [], ranks.corr(method="spearman").to_numpy()
+    for (i, first), (j, second) in combinations(enumerate(map(str, ranks)), 2):
         found = [_correlations(ranks, values, first, second) for values in (drawn, random)]
         middle = [ends(values, PROB) if len(values) else (np.nan, np.nan) for values in found]
         topics = float(found[1].mean()) if len(found[1]) else np.nan
-        rows.append((first, second, observed, *middle[0], topics, *middle[1]))
+        rows.append((first, second, float(observed[i, j]), *middle[0], topics, *middle[1]))
     return pd.DataFrame(rows, columns=AGREEMENT)
 
 

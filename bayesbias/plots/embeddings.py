@@ -506,8 +506,8 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool 
     table = multiverse.table(prob)
     table = table.loc[[row for row in table.index if row in multiverse.distinct.index]]
     spreads = multiverse.spreads(prob).set_index("decision")
-    effect = {name: figure_of(value) for name, value in spreads["mean"].items()}
-    effect |= {name: f"{effect[name]}, p {p:.2g}" for name, p in spreads["p_value"].dropna().items()}
+    effect = {str(name): figure_of(value) for name, value in spreads["mean"].items()}
+    effect |= {str(name): f"{effect[str(name)]}, p {p:.2g}" for name, p in spreads["p_value"].dropna().items()}
     options = {name: list(dict.fromkeys(table[name].astype(str))) for name in multiverse.decisions["decision"]}
     rows = [(name, option) for name, own in options.items() if 1 < len(own) <= PANEL for option in own]
     size = 0.17 * len(rows) + 0.1 * len(options)

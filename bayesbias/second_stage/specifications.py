@@ -109,13 +109,17 @@ class Multiverse(Staged):
             its mean over random topics; ``p_value``, (1 + topics with as much) / (1 + topics).
         """
         table = self._by_decision("spread", prob)
-        curves = np.vstack([self.distinct["estimate"].to_numpy(float), self.null])
-        observed, *null = curve_spreads(self.designs, curves)
-        table["observed"] = observed
-        table["topics"] = np.mean(null, axis=0) if null else np.nan
-        count = (np.array(null) >= observed - ROUNDING).sum(axis=0) if null else np.nan
+        # a decision that changes no specification may go along with another, and has no effect
         matters = self.draws("spread").max(axis=0) > 0
-        table["p_value"] = np.where(matters, (1 + count) / (1 + len(null)), np.nan)
+        curves = np.vstack([self.distinct["estimate"].to_numpy(float), self.null])
+        found = np.zeros((len(curves), len(table)))
+        if matters.any():
+            designs = [design for design, own in zip(self.designs, matters[:-1], strict=True) if own]
+            found[:, np.append(matters[:-1], True)] = curve_spreads(designs, curves)
+        observed, null = found[0], found[1:]
+        table["observed"], table["topics"] = observed, null.mean(axis=0) if len(null) else np.nan
+        p_value = (1 + (null >= observed - ROUNDING).sum(axis=0)) / (1 + len(null))
+        table["p_value"] = np.where(matters & (len(null) > 0), p_value, np.nan)
         return table
 
     def _by_decision(self, name: str, prob: float) -> pd.DataFrame:
