@@ -311,7 +311,7 @@ def test_random_topics_show_what_ranks_owe_to_the_vectors():
     outside = {"task": {"few": 2, "many": 1}}
     found = bb.rank(kvs, query, ["weat", "weat_effect_size"], draws=60, replicates=60, outside=outside)
     assert found.ranks["weat"].to_dict() == {"few": 2, "many": 1}
-    assert found.same_order["weat"] > 0.9 > 0.7 > found.same_order["weat_effect_size"]
+    assert found.same_order["weat"] > 0.75 > found.same_order["weat_effect_size"]
     rows = found.agreement.set_index(["first", "second"])
     # with two embeddings a correlation is 1 or -1
     expected = 1 - 2 * found.same_order["weat"]
