@@ -93,7 +93,7 @@ bb.plot_change(result)
 # What changed that nobody asked to change? The nearest neighbours of words, the distances of control words, and whether
 # the old bias is still there: Gonen and Goldberg (2019) let a classifier find the former side of the most biased words.
 # Chance is the wrong baseline for that, because the classifier finds the sides of any direction that was removed
-# (`reference`: random groups of words).
+# (`reference`: random topics as coherent and as similar as the groups).
 
 # %%
 effects = bb.side_effects(before, after, kv, debiased)

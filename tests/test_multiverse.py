@@ -11,6 +11,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias._core.second_stage import Decisions
+from bayesbias._phrases import figure as figure_of
 from bayesbias.errors import InputError
 from bayesbias.second_stage.specifications import DRAWS, STANDARD_WIDTH, multiverse_of
 
@@ -361,6 +362,25 @@ class TestModel:
             # four standard errors of a mean of replicates
             assert np.mean(values) == pytest.approx(0.89, abs=4 * np.std(values) / np.sqrt(count) + 0.01), name
 
+    def test_spreads_are_those_of_effects_and_p_is_that_of_topics(self, found):
+        rows = found.spreads().set_index("decision")
+        for name in ("embedding", "centre", "contrast"):
+            # by hand: means of the options' estimates, in this balanced design of decisions that matter
+            table = found.distinct
+            own = table.groupby(name)["estimate"].transform("mean").std(ddof=0)
+            assert rows.loc[name, "observed"] == pytest.approx(own, rel=1e-6)
+            null = [
+                pd.Series(curve, table.index).groupby(table[name]).transform("mean").std(ddof=0) for curve in found.null
+            ]
+            assert rows.loc[name, "topics"] == pytest.approx(np.mean(null), rel=1e-6)
+            count = sum(each >= rows.loc[name, "observed"] for each in null)
+            assert rows.loc[name, "p_value"] == (1 + count) / (1 + len(null))
+        # a decision that changes nothing has no effect, and no p
+        assert rows.loc["metric", ["mean", "observed"]].tolist() == pytest.approx([0, 0], abs=1e-9)
+        assert np.isnan(rows.loc["metric", "p_value"])
+        said = str(found)
+        assert said.index("How far each decision moves the answer") < said.index("Shares of the variance")
+
     def test_shares_add_up_and_effects_are_deviations(self, found):
         np.testing.assert_allclose(found.draws("share").sum(axis=1), 1, atol=1e-12)
         rows = found.distinct
@@ -498,7 +518,7 @@ class TestShown:
             "multiverse", "plan.toml", "--folder", "kept", "-o", "t.csv", "--picture", "m.png", "--report", "r.html"
         )
         assert code == 0, errors
-        assert "Share of the variance" in output
+        assert "Standard deviation of each decision's effects" in output
         table = pd.read_csv("t.csv")
         assert len(table) == 4
         assert Path("m.png").stat().st_size > 1000
@@ -519,8 +539,8 @@ class TestShown:
         names = "\n".join(labels)
         for option in ("v0.bin", "v1.bin", "associated - human", "vocabulary"):
             assert option in names
-        share = found.shares().set_index("decision").loc["embedding", "mean"]
-        assert f"embedding ({100 * share:.0f}%)" in names
+        row = found.spreads().set_index("decision").loc["embedding"]
+        assert f"embedding ({figure_of(row['mean'])}, p {row['p_value']:.2g})" in names
 
     def test_ticks_stand_under_their_specifications(self, found):
         _, panel = bb.plots.plot_multiverse(found).axes

@@ -295,3 +295,29 @@ def test_seeds_are_nested():
     freedom = [layout.degrees(one, shape)[0] for one in layout.components]
     assert freedom == [3, 4, 20 * 2, 1, 12, 3, 4, 12, 20 * 2]
     assert sum(freedom) == np.prod(shape) - 1
+
+
+def test_random_topics_show_what_ranks_owe_to_the_vectors():
+    """Cosines are smaller in more dimensions: weat ranks them first without a bias, a ratio need not."""
+    rng = np.random.default_rng(0)
+    words = [*(word for own in QUERY.sets.values() for word in own[:6]), *(f"z{at}" for at in range(800))]
+    kvs = {}
+    for name, dimensions in (("few", 5), ("many", 120)):
+        kvs[name] = KeyedVectors(dimensions)
+        kvs[name].add_vectors(words, rng.normal(size=(len(words), dimensions)).astype(np.float32))
+    query = bb.Query(
+        *({name: list(own)[:6] for name, own in part.items()} for part in (QUERY.targets, QUERY.attributes))
+    )
+    outside = {"task": {"few": 2, "many": 1}}
+    found = bb.rank(kvs, query, ["weat", "weat_effect_size"], draws=60, replicates=60, outside=outside)
+    assert found.ranks["weat"].to_dict() == {"few": 2, "many": 1}
+    assert found.same_order["weat"] > 0.75 > found.same_order["weat_effect_size"]
+    rows = found.agreement.set_index(["first", "second"])
+    # with two embeddings a correlation is 1 or -1
+    expected = 1 - 2 * found.same_order["weat"]
+    assert rows.loc[("weat", "task"), "topics"] == pytest.approx(expected)
+    assert (rows["low"] <= rows["high"]).all()
+    assert any("have 5 and 120 dimensions" in note for note in found.notes)
+    none = bb.rank(kvs, query, "weat", draws=5, replicates=0)
+    assert none.same_order == {}
+    assert none.agreement.empty

@@ -24,6 +24,7 @@ BLOCK = 2**23  # cosines of a block of replicates
 CACHED = 2**18  # cosines that are sorted at once
 TAKEN = 2**30  # farther than any distance
 PICKED = 48  # words picked for each direction: so many lists of one word, one list of so many words or more
+MOST_DIMENSIONS = 200  # of the vectors of several embeddings together
 RIDGE = 1e-6  # added to the squared lengths of list means, which may lie on one line
 
 
@@ -81,6 +82,15 @@ def list_means(unit: Units, words: IntArray, weights: FloatArray) -> Units:
     shares = np.tile(weights.astype(np.float32), rows)
     means: Units = csr_array((shares, words.ravel(), np.arange(0, words.size + 1, size)), (rows, len(unit))) @ unit
     return means
+
+
+def joint_vectors(units: Sequence[FloatArray], means: Sequence[FloatArray]) -> tuple[Units, FloatArray]:
+    """Vectors of words and of lists' means in several embeddings as one, whose products are mean cosines over these."""
+    unit, mean = (np.concatenate(each, axis=1) / np.sqrt(len(each)) for each in (units, means))
+    if unit.shape[1] > MOST_DIMENSIONS:
+        axes = np.linalg.eigh(unit.T @ unit)[1][:, -MOST_DIMENSIONS:]
+        unit, mean = unit @ axes, mean @ axes
+    return np.ascontiguousarray(unit, dtype=np.float32), mean
 
 
 def draw_alike(

@@ -34,7 +34,9 @@ LARGE = 1e100  # more than any quadratic form
 ROUNDING = 1e-9
 # for decisions: variance, as a share of the largest, that rounding leaves in combinations of estimates that are known
 EXACT = 1e-10
-SAME = 1e-9  # estimates that differ by a smaller share of their standard deviation are one
+# estimates are one if they differ by a smaller share of their standard deviation, and so do their errors (variances):
+# copies of vectors in single precision, scaled or not
+SAME = 1e-4
 GRID = np.geomspace(1e-4, 1e4, 600)  # scales, in widths of their prior
 
 
@@ -444,7 +446,25 @@ class Drawn(NamedTuple):
     effects: FloatArray
     residual: FloatArray  # (D, n)
     theta: FloatArray  # what is behind each estimate, (D, n)
-    shares: FloatArray  # of each decision and the residual in the variance over the specifications, (D, decisions + 1)
+    # standard deviation over the specifications of each decision's effects and of the residual, (D, decisions + 1)
+    spreads: FloatArray
+
+
+def effect_maps(designs: Sequence[FloatArray]) -> list[FloatArray]:
+    """Matrices (options, n) from estimates to each decision's effects by least squares.
+
+    Effects are told from the mean by adding up to 0 over the specifications.
+    """
+    every = np.linalg.pinv(np.column_stack([np.ones(len(designs[0])), *designs]))[1:]
+    maps = np.split(every, np.cumsum([design.shape[1] for design in designs])[:-1])
+    return [own - design.mean(axis=0) @ own for design, own in zip(designs, maps, strict=True)]
+
+
+def curve_spreads(designs: Sequence[FloatArray], curves: FloatArray) -> FloatArray:
+    """Spreads (curves, decisions + 1) of estimates (curves, n): of each decision's effects and of what is left."""
+    parts = [curves @ (design @ own).T for design, own in zip(designs, effect_maps(designs), strict=True)]
+    left = curves - curves.mean(axis=1, keepdims=True) - sum(parts)
+    return np.column_stack([part.std(axis=1) for part in (*parts, left)])
 
 
 @dataclass(frozen=True)
@@ -475,12 +495,7 @@ class Decisions:
         errors, others = (rng.standard_normal((draws, n)) @ root.T for _ in range(2))
         left = np.eye(n) - 1 / n
         scales, effects, parts = [], [], []
-        # matrices (options, n) from estimates to effects by least squares, for each decision
-        every = np.linalg.pinv(np.column_stack([np.ones(n), *self.designs]))[1:]
-        maps = np.split(every, np.cumsum([design.shape[1] for design in self.designs])[:-1])
-        for design, least_squares in zip(self.designs, maps, strict=True):
-            # effects are told from the mean by adding up to 0 over the specifications
-            own = least_squares - design.mean(axis=0) @ least_squares
+        for design, own in zip(self.designs, effect_maps(self.designs), strict=True):
             tau, effect = self._effects(design, own, errors, rng)
             scales.append(tau)
             effects.append(effect)
@@ -488,15 +503,13 @@ class Decisions:
             left = left - design @ own
         tau, residual = self._residuals(left, errors, others, rng)
         parts.append(residual)
-        # variances over the given specifications (finite populations, Gelman 2005, doi 10.1214/009053604000001048)
-        total = np.column_stack([part.var(axis=1) for part in parts])
-        sums = total.sum(axis=1, keepdims=True)
         return Drawn(
             scales=np.column_stack([*scales, tau]),
             effects=np.column_stack(effects),
             residual=residual,
             theta=(self.y - errors).mean(axis=1)[:, None] + sum(parts),
-            shares=np.divide(total, sums, out=np.zeros_like(total), where=sums > 0),
+            # over the given specifications (finite populations, Gelman 2005, doi 10.1214/009053604000001048)
+            spreads=np.column_stack([part.std(axis=1) for part in parts]),
         )
 
     def _scales(self, log_likelihood: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:

@@ -19,7 +19,6 @@ from ..comparison import functionals as functionals
 from ..comparison import influence as influence
 from ..comparison import mean_distances as mean_distances
 from ..comparison import origin_sensitivity as origin_sensitivity
-from ..comparison import patterns as patterns
 from ..comparison import prior_sensitivity as prior_sensitivity
 from ..comparison import similarity_shift as similarity_shift
 from ..distances import Relatedness as Relatedness

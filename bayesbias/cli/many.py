@@ -264,7 +264,7 @@ def multiverse(given: Given) -> Made:
     executor = given.executor or ("serial" if given.workers is None else "processes")
     with working("combining decisions"):
         found = given.call(bb.multiverse, plan=given.file, out=given.folder, executor=executor)
-    show(found.shares(given.prob), "Share of the variance between specifications", whole="decision")
+    show(found.spreads(given.prob), "Standard deviation of each decision's effects", whole="decision")
     say(found.text(given.prob))
     if given.folder is not None:
         say(f"what was measured is in {given.folder}")

@@ -267,9 +267,10 @@ def metrics(given: Given) -> Any:
 
 @command(
     "comparison:rank",
-    "embeddings query=asked words=lists metric=metrics aggregate draws seed outside max_missing case normalise twins "
-    "trust_pickle out picture",
+    "embeddings query=asked words=lists metric=metrics aggregate draws seed replicates outside max_missing case "
+    "normalise twins trust_pickle out picture",
     draws=Option("Bootstrap draws of words; 0 for none.", min=0),
+    replicates=Option("Random topics; 0 for none.", min=0),
     outside=Option(
         "A .csv with the column embedding and columns of benchmarks, larger is better.", Path, read=_benchmarks
     ),

@@ -8,7 +8,6 @@ from bayesbias.comparison.associations import association as association
 from bayesbias.comparison.associations import decomposable_controls as decomposable_controls
 from bayesbias.comparison.associations import decomposition as decomposition
 from bayesbias.comparison.associations import decomposition_sentence as decomposition_sentence
-from bayesbias.comparison.associations import patterns as patterns
 from bayesbias.comparison.changes import compare as compare
 from bayesbias.comparison.comparison import Comparison as Comparison
 from bayesbias.comparison.comparison import similarity_shift as similarity_shift

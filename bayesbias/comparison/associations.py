@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +12,9 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias._checks import finite_number, one_of, probability, whole_number
+from bayesbias._checks import one_of, probability
 from bayesbias._core.mixtures import false_sign_rates, pooled_rows, s_values
-from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import difference, percent, signed
 from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.distances.distances import Distances
@@ -522,74 +521,3 @@ def decomposition_sentence(table: pd.DataFrame, of: str = "", figure: Callable[[
         f"{total[0].upper()}{total[1:]}, is the sum of {special}, which is special to a word's own stereotypes, and "
         f"{shared}, which stereotype words of any kind share."
     )
-
-
-SIDES = {"own": "its own list", "neither": "neither", "other": "the other list"}
-"""Which list a group's words are nearer to."""
-DRAWS = 40_000
-
-
-def patterns(post: xr.DataTree, rope: float = 0.02, seed: int = 0) -> pd.DataFrame:
-    """Probability of each pattern of two groups: whether the words of each are nearer to their own list or the other.
-
-    The posterior probabilities, for these protected words and attribute lists like these, of the nine outcomes of the
-    single-category tests of ML-EAT. Both groups may be nearer to one list without any bias: what they do not share is
-    the association (:func:`bayesbias.association`).
-
-    Parameters
-    ----------
-    post
-        A result of :func:`fit` with two groups and the stereotypes of both, by the model ``related``.
-    rope
-        Difference of mean distances up to which a group is nearer to neither list; 0 leaves four patterns.
-    seed
-        Of the draws from the posterior.
-
-    Returns
-    -------
-    DataFrame
-        One row for each pattern, the most probable first: ``pattern`` in words, ``first`` and ``second`` (``own``,
-        ``neither`` or ``other``, of the two groups in ``attrs["groups"]``) and ``probability``, which sum to 1.
-
-    References
-    ----------
-    Wolfe, R., Hiniker, A. and Howe, B. (2024). ML-EAT: A multilevel embedding association test for interpretable and
-    transparent social science. https://doi.org/10.48550/arXiv.2408.01966
-
-    Examples
-    --------
-    >>> post = bb.fit(bb.distance_table("google-news-slice", "gender"), seed=0)
-    >>> bb.checks.patterns(post).loc[0, "pattern"]
-    'man nearer to the other list; woman nearer to its own list'
-    """
-    result = Fit.read(post)
-    rope = finite_number(rope, "rope")
-    if rope < 0:
-        raise InputError(f"rope is {rope}: give the largest difference that counts as none, at least 0")
-    seed = whole_number(seed, "seed", least=0, most=None)
-    groups = [name for name in result.data.group_names if name]
-    if len(groups) != 2 or not {OWN, OTHER} <= set(result.data.connections.tolist()):
-        raise InputError(
-            f"patterns are those of two groups with a stereotype list each; the fit has {listed(groups) or 'no groups'}"
-        )
-    if not result.related:
-        raise InputError(
-            f"the model {result.model} counts the nearness of a list to all words as an effect of its words, so that "
-            "it is not in the rows: give a fit of a table with relatedness (model related)"
-        )
-    rows = rows_of(result, OWN, OTHER, GIVEN, DIFFERENCE)
-    of_group = np.stack([result.data.groups[rows.kept] == name for name in groups]).astype(float)
-    if not of_group.any(axis=1).all():
-        raise InputError("the words of a group lack distances to one of the lists: there are no patterns")
-    means = rows.words.combined(of_group / of_group.sum(axis=1, keepdims=True))
-    drawn = means.draws(DRAWS, np.random.default_rng(seed))
-    side = np.where(drawn < -rope, 0, np.where(drawn > rope, 2, 1))
-    share = np.bincount(3 * side[:, 0] + side[:, 1], minlength=9) / len(side)
-    both = [*product(SIDES, repeat=2)]
-    said = [f"{groups[0]} nearer to {SIDES[one]}; {groups[1]} nearer to {SIDES[two]}" for one, two in both]
-    table = pd.DataFrame(both, columns=["first", "second"])
-    table.insert(0, "pattern", said)
-    table["probability"] = share
-    table = table.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
-    table.attrs = {"groups": groups, "rope": rope}
-    return table

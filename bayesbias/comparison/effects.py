@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, probability, whole_number, whole_numbers
-from bayesbias._core.random_lists import draw_any
+from bayesbias._core.random_lists import Wanted, by_list, draw_alike
 from bayesbias._core.resampling import ends, mean_interval, resampled_rows, share_interval, spearman
 from bayesbias._core.vectors import IntArray, cosine_distances, mean_unit, nearest_rows, unit_rows, unit_single
 from bayesbias._phrases import ends_of, signed
@@ -157,10 +157,10 @@ QUARTER = 4  # all words that count as biased are one of so many parts of the vo
 FEWEST_BIASED = 10  # words of a group below which the test says nothing
 PERMUTATIONS = 200
 STARTS = 10
-REFERENCES = 10
+REFERENCES = 10  # random topics: more is left than of each of them by chance in 1 of 11
 RECOVERY_COLUMNS = [
     *("test", "words", "chance", "before", "before_low", "before_high", "after", "after_low", "after_high"),
-    *("reference", "reference_low", "reference_high"),
+    *("reference", "reference_low", "reference_high", "as_much"),
 ]
 
 
@@ -191,18 +191,16 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
     """How well clusters and a classifier find the groups again, before and after: ``SideEffects.recovery``.
 
     The dimensions of an embedding are correlated, so that a classifier finds the old side of words along any direction
-    that is removed, meaningless ones too. The reference is what it finds of random groups of words, as large as the
-    given ones, when the differences of their means are removed from the first embedding: mean, smallest and largest
-    share of ten random draws. Other intervals are Jeffreys'.
+    that is removed, meaningless ones too. The reference is what it finds of ten random topics when the differences of
+    their means are removed from the first embedding: mean, smallest and largest share, and of how many topics as much
+    is left. They are as large as the groups, as coherent and as similar to each other. Other intervals are Jeffreys'.
     """
     rng = np.random.default_rng(seed)
     rows, labels = _most_biased(shared, groups, count)
-    sizes = [len(shared.rows(words)) for words in groups.values()]
     drawn = []
-    for _ in range(REFERENCES):  # the words most biased towards random groups, without the differences of their means
-        parts = draw_any(len(shared.words), sizes, rng)
-        random = {str(i): [shared.words[row] for row in part] for i, part in enumerate(parts)}
-        biased, sides = _most_biased(shared, random, count)
+    for parts in _random_topics(shared, groups, rng):
+        topics = {str(i): [shared.words[row] for row in part] for i, part in enumerate(parts)}
+        biased, sides = _most_biased(shared, topics, count)
         means = np.array([mean_unit(shared.before[part].astype(np.float64)) for part in parts])
         directions = np.linalg.svd(means[1:] - means[0], full_matrices=False)[2]
         left = shared.before[biased].astype(np.float64)
@@ -215,10 +213,26 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
             right, chance = _right(test, unit[rows], labels, seed, rng)
             chances.append(chance)
             figures += [right / len(rows), *share_interval(right, len(rows), prob)]
-        shares = [_right(test, unit, sides, seed, rng)[0] / len(sides) for unit, sides in drawn]
-        figures += [float(np.mean(shares)), min(shares), max(shares)]
+        shares = [_right(test, unit, sides, seed, rng)[0] / len(sides) for unit, sides in drawn] or [np.nan]
+        as_much = sum(each >= right / len(rows) for each in shares)
+        figures += [float(np.mean(shares)), min(shares), max(shares), as_much]
         pieces.append((test, len(rows), float(np.mean(chances)), *figures))
     return pd.DataFrame(pieces, columns=RECOVERY_COLUMNS)
+
+
+def _random_topics(
+    shared: Shared, groups: Mapping[str, Sequence[str]], rng: np.random.Generator
+) -> list[list[IntArray]]:
+    """Rows of the words of random topics in place of each group, for each reference; none where words are too few."""
+    own = [shared.rows(words) for words in groups.values()]
+    others = np.setdiff1d(np.arange(len(shared.words)), np.concatenate(own))
+    means = np.array([shared.before[rows].astype(np.float64).mean(axis=0) for rows in own])
+    sizes = tuple(map(len, own))
+    if 2 * sum(sizes) > len(others):
+        return []
+    wanted = Wanted(tuple(np.full(n, 1 / n) for n in sizes), sizes, means @ means.T, (tuple(range(len(own))),))
+    drawn = others[draw_alike(shared.before[others], wanted, REFERENCES, rng, lambda _: None)]
+    return [by_list(words, sizes) for words in drawn]
 
 
 def _right(test: str, unit: Unit, labels: IntArray, seed: int, rng: np.random.Generator) -> tuple[int, float]:
@@ -275,8 +289,8 @@ class SideEffects(Result):
     recovery
         How well the words most biased before are told apart: ``test`` (cluster, classify), ``words``, ``chance``,
         ``before``, ``before_low``, ``before_high``, ``after``, ``after_low``, ``after_high``, ``reference``,
-        ``reference_low``, ``reference_high`` (random groups of words whose difference was removed: what is found of any
-        direction); empty without two groups.
+        ``reference_low``, ``reference_high`` (ten random topics whose difference was removed: what is found of any
+        such difference) and ``as_much`` (of how many of them as much is found or more); empty without two groups.
     prob
         Mass of all intervals.
     notes
@@ -386,11 +400,20 @@ def _recovered(row: dict[Any, Any]) -> str:
         return f"{sentence} The test has no power here: it did hardly better than chance before."
     if row["after_low"] <= row["chance"]:
         return f"{sentence} Afterwards it does no better than chance."
-    reference = f"{_percent(row['reference_low'])} to {_percent(row['reference_high'])}"
-    sentence += f" Removing a difference of random groups leaves {_percent(row['reference'])} ({reference})"
-    if row["after_low"] > row["reference_high"]:
-        return f"{sentence}: more of the old bias is left than removing any such direction leaves."
-    return f"{sentence}, so that what is left is not specific to these groups."
+    if np.isnan(row["reference"]):
+        return f"{sentence} The vocabulary is too small for random topics to compare this with."
+    ends = f"{_percent(row['reference_low'])} to {_percent(row['reference_high'])}"
+    sentence += (
+        f" Where the difference of random topics, as coherent and as similar as these groups, is removed, "
+        f"{_percent(row['reference'])} ({ends}) can be"
+    )
+    if row["as_much"]:
+        count = f"{row['as_much']} of {REFERENCES}"
+        return f"{sentence}, and as many or more for {count}: what is left is not specific to these groups."
+    return (
+        f"{sentence}, fewer for each of {REFERENCES}: more of the old bias is left than of a difference without "
+        f"meaning (by chance in 1 of {REFERENCES + 1})."
+    )
 
 
 def _percent(value: float) -> str:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import reprlib
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise, permutations
+from itertools import chain, combinations, pairwise, permutations, product
+from math import factorial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from bayesbias._checks import finite_number, flag, one_of, probability, whole_number
+from bayesbias._core.random_lists import Wanted, by_list, draw_alike, joint_vectors
 from bayesbias._core.resampling import ends
-from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
 from bayesbias._phrases import ends_of, percent, signed
 from bayesbias._progress import progress
-from bayesbias._results import Cited, Result
+from bayesbias._results import Cited, Result, Section, filled, whole_table
 from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison.contrast import contrasts
@@ -219,7 +222,7 @@ def bootstrap_metric(
     notes = [f"{note}." for note in (*ready.query.notes, *ready.found.notes, *observed.every_note)]
     if lost := int((~np.isfinite(values)).sum()):
         notes.append(f"{lost:,} of {draws:,} draws have no value and were left out.")
-    table, reason = _posterior(ready.kv, ready.query, prob, seed) if posterior else (pd.DataFrame(), None)
+    table, reason = _posterior(ready, prob, seed) if posterior else (pd.DataFrame(), None)
     return MetricUncertainty(
         metric=ready.metric.title,
         value=observed.value,
@@ -264,12 +267,12 @@ def leave_one_out(ready: Prepared, value: float) -> pd.DataFrame:
     return table.sort_values("change", key=np.abs, ascending=False, ignore_index=True)
 
 
-def _posterior(kv: KeyedVectors, query: Query, prob: float, seed: int) -> tuple[pd.DataFrame, str | None]:
+def _posterior(ready: Prepared, prob: float, seed: int) -> tuple[pd.DataFrame, str | None]:
     """The default model's contrast for a query, or why there is none."""
-    lists = word_lists_of(query)
+    lists = word_lists_of(ready.query)
     if isinstance(lists, str):
         return pd.DataFrame(), lists
-    post = fit(distance_table(kv, lists), seed=seed)
+    post = fit(distance_table(ready.kv, lists, case=ready.how.case), seed=seed)
     part = contrasts(post, OWN, OTHER, prob).loc[:0, ["mean", "sd", "low", "high", "p_closer"]]
     part.insert(0, "contrast", f"{OWN} - {OTHER}")
     part.insert(1, "model", post.attrs["model"])
@@ -301,6 +304,9 @@ def word_lists_of(query: Query) -> WordLists | str:
 Aggregate = Literal["mean", "median", "max"]
 AGGREGATES: Mapping[str, Callable[..., FloatArray]] = {"mean": np.mean, "median": np.median, "max": np.max}
 METRICS = ("weat", "weat_effect_size", "rnd", "rnsb")
+AGREEMENT = ["first", "second", "spearman", "low", "high", "topics", "topics_low", "topics_high"]
+TOPIC_WORDS = 5000  # words among which random topics are looked for
+TOPIC_ROOM = 8  # words that there must be for each word of the topics
 BY_QUERY = ["embedding", "metric", "query", "value", "distance", "reason"]
 SURE = 0.95
 CALIBRATION = (
@@ -321,15 +327,20 @@ class Ranking(Result):
         Embeddings by metrics: how far from no bias, aggregated over queries. Smaller is less biased.
     ranks
         The same shape: 1 is least biased; ties share their average rank. An outside ranking is a column too.
-    correlations
-        Spearman correlations of the columns of ``ranks``.
+    agreement
+        One row for each two columns of ``ranks``: ``first``, ``second``, ``spearman`` (correlation of the ranks),
+        ``low`` and ``high`` (89% interval over the bootstrap draws), and ``topics``, ``topics_low``, ``topics_high``:
+        mean and middle 89% of the same correlation on random topics in place of the attribute words.
     by_query
         One row each: ``embedding``, ``metric``, ``query``, ``value``, ``distance`` (from the optimum), ``reason``.
     probabilities
         One row a metric and ordered pair: ``metric``, ``less``, ``more``, ``probability`` that ``less`` is less biased,
-        over bootstrap draws of the words, the same for all embeddings.
+        over bootstrap draws of the words, the same for all embeddings and metrics.
     rank_distribution
         One row each: ``metric``, ``embedding``, ``rank``, ``probability``.
+    same_order
+        Metric to the share of random topics that give its order of the embeddings; by chance it is 1 / 2 for two
+        embeddings and 1 / 6 for three. Empty without random topics.
     notes
         Words, queries and draws that were left out.
     """
@@ -338,11 +349,17 @@ class Ranking(Result):
 
     scores: pd.DataFrame
     ranks: pd.DataFrame
-    correlations: pd.DataFrame
+    agreement: pd.DataFrame
     by_query: pd.DataFrame
     probabilities: pd.DataFrame
     rank_distribution: pd.DataFrame
+    same_order: Mapping[str, float]
     notes: tuple[str, ...]
+
+    @property
+    def correlations(self) -> pd.DataFrame:
+        """Spearman correlations of the columns of ``ranks``."""
+        return self.ranks.corr(method="spearman")
 
     def table(self) -> pd.DataFrame:
         """One row an embedding and metric: ``score``, ``rank``, and the probability of each rank, ``rank 1``, ..."""
@@ -359,7 +376,31 @@ class Ranking(Result):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """For each metric, how sure its order is."""
+        """For each metric, how sure its order is; then how far the metrics agree."""
+        return (*self._orders(), *self._agreed())
+
+    def _agreed(self) -> list[str]:
+        """How often random topics give the same order, and how far metrics agree, there and here."""
+        sentences = []
+        if self.same_order:
+            shares = "; ".join(f"{metric} {share:.0%}" for metric, share in self.same_order.items())
+            sentences.append(
+                "Random topics in place of the attribute words are no bias. So many of them give the same order of "
+                f"the embeddings: {shares}; by chance {1 / factorial(len(self.ranks)):.0%} do. An order that most of "
+                "them give is one of the vectors, not of a bias."
+            )
+        named = []
+        for row in self.agreement.to_dict("records") if len(self.ranks) > 2 else []:
+            ends = "" if np.isnan(row["low"]) else f" ({percent(PROB)} interval {row['low']:.2f} to {row['high']:.2f})"
+            topics = "" if np.isnan(row["topics"]) else f", on random topics {row['topics']:.2f}"
+            named.append(f"{row['first']} and {row['second']} {row['spearman']:.2f}{ends}{topics}")
+        if named:
+            sentences.append(f"Spearman's correlations of the ranks: {'; '.join(named)}.")
+            if self.same_order:
+                sentences.append("Where they agree on random topics too, agreement of metrics is no evidence of bias.")
+        return sentences
+
+    def _orders(self) -> list[str]:
         chances = self.probabilities.set_index(["metric", "less", "more"])["probability"]
         sentences = []
         for metric in map(str, self.scores):
@@ -379,7 +420,7 @@ class Ranking(Result):
                 sentences.append(f"{metric}: {shown}, an order that the words do not support throughout ({named}).")
             else:
                 sentences.append(f"{metric}: {shown}, each step with probability {SURE:.2f} or more.")
-        return tuple(sentences)
+        return sentences
 
     def sources(self) -> tuple[Any, ...]:
         """The metrics, the queries and the embeddings."""
@@ -392,6 +433,12 @@ class Ranking(Result):
     def text(self) -> str:
         return "\n".join([self.ranks.to_string(), *self.sentences, *self.notes])
 
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report: ranks with their probabilities, and how far metrics agree."""
+        agreed = [] if self.agreement.empty else [whole_table("Correlations of the ranks", self.agreement)]
+        ranks = Section("Ranks", [whole_table("Scores, ranks, and the probability of each rank", self.table())])
+        return filled((ranks, Section("Do metrics agree?", agreed)))
+
 
 def rank(
     kvs: Mapping[str, Embedding],
@@ -400,6 +447,7 @@ def rank(
     aggregate: Aggregate = "mean",
     draws: int = 500,
     seed: int = 0,
+    replicates: int = 100,
     outside: Mapping[str, Mapping[str, float]] | pd.DataFrame | None = None,
     max_missing: float = 0.2,
     case: Case = "as-is",
@@ -411,9 +459,13 @@ def rank(
     A score is the distance of a metric from its value of no bias, aggregated over queries and their sub-queries (with
     an optimum of 0 and the mean, the mean of absolute values of WEFE). Words that one of the embeddings lacks count as
     missing in all of them, and a query without a value in one is left out for all. Words are drawn with replacement,
-    the same for all embeddings and queries, so that the probabilities speak of other words of the same kind. Near no
-    bias they are drawn towards one half, since draws of a distance from 0 are folded there; the notes say how often two
-    equally biased embeddings are told apart.
+    the same for all embeddings, queries and metrics, so that the probabilities speak of other words of the same kind.
+    Near no bias they are drawn towards one half, since draws of a distance from 0 are folded there; the notes say how
+    often two equally biased embeddings are told apart.
+
+    Random topics in place of the attribute words, the same in all embeddings, are no bias. What metrics say of them
+    shows what an order of embeddings and the agreement of metrics owe to the vectors alone: cosines are smaller in more
+    dimensions, so that sums of cosines rank large embeddings first.
 
     Parameters
     ----------
@@ -425,6 +477,9 @@ def rank(
         ``"mean"``, ``"median"`` or ``"max"`` of the distances over queries.
     draws, seed
         Number and seed of the bootstrap draws; 0 draws leave the probabilities out.
+    replicates
+        Number of random topics, each as coherent as the attribute lists, from words that all embeddings hold; 0 leaves
+        them out.
     outside
         Name of a benchmark to the score of each embedding, larger is better (or a DataFrame, embeddings by benchmarks):
         its ranks join the table.
@@ -455,18 +510,22 @@ def rank(
     embeddings = named_embeddings(kvs)
     if len(embeddings) < 2:
         raise InputError(f"a ranking needs two embeddings at least, given {len(embeddings)}: give a mapping of names")
-    draws = whole_number(draws, "draws", least=0)
-    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
+    draws, replicates = whole_number(draws, "draws", least=0), whole_number(replicates, "replicates", least=0)
+    seed = whole_number(seed, "seed", least=0, most=None)
     named, notes = named_queries(queries), dict[str, None]()
     how = Lookup.checked("drop", max_missing, case, normalise, None, twins)
     how = replace(how, without=_only_in_some(named, embeddings, case, notes))
     if twins == "once":
         how = replace(how, alike=alike_in_some(every_word(named.values()), embeddings.values(), case))
-    tables, scores, drawn = [], {}, {}
+    tables, scores = [], {}
+    drawn: dict[str, FloatArray] = {}
+    random: dict[str, FloatArray] = {}
     labelled = named_metrics(metrics)
+    chosen = {label: (name, untested(options)) for label, name, options in labelled}
+    topics: dict[Lists, Topics | str] = {}
     with progress("ranking", len(labelled) * max(draws, 1)) as done:
-        for number, (label, name, options) in enumerate(labelled):
-            ready = _ready(name, untested(options), named, embeddings, how)
+        for number, (label, (name, options)) in enumerate(chosen.items()):
+            ready = _ready(name, options, named, embeddings, how)
             notes |= dict.fromkeys(
                 f"{q}: {note}." for (q, _), entry in ready.items() for note in entry.found.twin_notes
             )
@@ -480,24 +539,135 @@ def rank(
             tables.append(table)
             by_embedding = table[table["query"].isin(usable)].groupby("embedding", sort=False)["distance"]
             scores[label] = by_embedding.agg(aggregate).reindex(list(embeddings))
-            values = _drawn(ready, usable, aggregate, draws, rng, number * draws, done)
-            drawn[label] = values[np.isfinite(values).all(axis=1)]
-            if lost := len(values) - len(drawn[label]):
+            # every metric sees the same draws of words and the same topics
+            drawn[label] = _drawn(ready, usable, aggregate, draws, np.random.default_rng(seed), number * draws, done)
+            if usable and replicates:
+                random[label] = _on_topics(ready, usable, aggregate, replicates, seed, topics, notes)
+            if lost := draws * bool(usable) - int(np.isfinite(drawn[label]).all(axis=1).sum()):
                 notes[f"{label}: {lost:,} of {draws:,} draws of words have no value and were left out."] = None
     if any(map(len, drawn.values())):
         notes[CALIBRATION] = None
+    notes |= dict.fromkeys(_dimensions_notes(embeddings))
     frame = pd.DataFrame(scores)
-    probabilities, distribution = _chances(drawn, list(embeddings))
     ranks = ranked(frame, {} if outside is None else outside)
+    kept = {label: values[np.isfinite(values).all(axis=1)] for label, values in drawn.items()}
+    probabilities, distribution = _chances(kept, list(embeddings))
     return Ranking(
         scores=frame,
         ranks=ranks,
-        correlations=ranks.corr(method="spearman"),
+        agreement=_agreement(ranks, drawn, random),
         by_query=pd.concat(tables, ignore_index=True),
         probabilities=probabilities,
         rank_distribution=distribution,
+        same_order=_same_order(ranks, random),
         notes=tuple(notes),
     )
+
+
+type Lists = tuple[tuple[str, ...], ...]
+type Topics = Mapping[tuple[str, ...], list[list[str]]]
+"""Attribute list to its words in each replicate."""
+
+
+def _topics(ready: Ready, lists: Lists, replicates: int, seed: int) -> Topics | str:
+    """Random topics in place of the attribute lists, from words that all embeddings hold; or why there are none.
+
+    They are as coherent as the lists and as similar to each other, by mean cosines over the embeddings.
+    """
+    kvs, keys = {name: entry.kv for (_, name), entry in ready.items()}, defaultdict[str, dict[str, str]](dict)
+    for (_, name), entry in ready.items():
+        keys[name] |= entry.found.keys
+    own = {key for known in keys.values() for key in known.values()}
+    shared = set.intersection(*(set(kv.key_to_index) for kv in kvs.values())) - own
+    common = np.array([word for word in next(iter(kvs.values())).index_to_key if word in shared])
+    size, rng = sum(map(len, lists)), np.random.default_rng([seed, 1])
+    if len(common) < TOPIC_ROOM * size:
+        return (
+            f"The embeddings share {len(common):,} words beside those of the queries, too few for random topics of "
+            f"{size} words: give embeddings with their vocabulary to see what ranks owe to the vectors alone."
+        )
+    if len(common) > TOPIC_WORDS:
+        common = common[np.sort(rng.choice(len(common), TOPIC_WORDS, replace=False))]
+    vectors = [kv[common.tolist()].astype(float) for kv in kvs.values()]
+    some = np.logical_and.reduce([each.any(axis=1) for each in vectors])
+    means = [
+        np.array([unit_rows(kv[[keys[name][word] for word in words]].astype(float)).mean(axis=0) for words in lists])
+        for name, kv in kvs.items()
+    ]
+    unit, mean = joint_vectors([unit_rows(each[some]) for each in vectors], means)
+    sizes = tuple(map(len, lists))
+    wanted = Wanted(tuple(np.full(n, 1 / n) for n in sizes), sizes, mean @ mean.T, (tuple(range(len(lists))),))
+    drawn = by_list(common[some][draw_alike(unit, wanted, replicates, rng, lambda _: None)], sizes)
+    return {words: part.tolist() for words, part in zip(lists, drawn, strict=True)}
+
+
+def _attribute_lists(entries: Iterable[Prepared]) -> Lists:
+    """The attribute words of queries that were found, each list once."""
+    return tuple(dict.fromkeys(tuple(entry.found.words[name]) for entry in entries for name in entry.query.attributes))
+
+
+def _on_topics(
+    ready: Ready,
+    queries: Sequence[str],
+    aggregate: str,
+    replicates: int,
+    seed: int,
+    known: dict[Lists, Topics | str],
+    notes: dict[str, None],
+) -> FloatArray:
+    """Scores (replicates, embeddings) with random topics in place of the attribute lists; ``known`` keeps them."""
+    names = list(dict.fromkeys(name for _, name in ready))
+    lists = _attribute_lists(ready[query, names[0]] for query in queries)
+    topics = known[lists] = known.get(lists) or _topics(ready, lists, replicates, seed)
+    if isinstance(topics, str):
+        notes[topics] = None
+        return np.empty((0, len(names)))
+    values = np.empty((min(map(len, topics.values())), len(names), len(queries)))
+    for (row, name), (column, query) in product(enumerate(names), enumerate(queries)):
+        entry = ready[query, name]
+        own = [topics[tuple(entry.found.words[part])] for part in entry.query.attributes]
+        for i in range(len(values)):
+            rows = np.array([entry.kv.key_to_index[word] for words in own for word in words[i]])
+            values[i, row, column] = abs(entry.with_attributes(rows).value - entry.metric.optimum)
+    return AGGREGATES[aggregate](values, axis=2)
+
+
+def _agreement(ranks: pd.DataFrame, drawn: Mapping[str, FloatArray], random: Mapping[str, FloatArray]) -> pd.DataFrame:
+    """Spearman correlations of each two rankings, as they are, over draws of words, and over random topics."""
+    rows, observed = [], ranks.corr(method="spearman").to_numpy()
+    for (i, first), (j, second) in combinations(enumerate(map(str, ranks)), 2):
+        found = [_correlations(ranks, values, first, second) for values in (drawn, random)]
+        middle = [ends(values, PROB) if len(values) else (np.nan, np.nan) for values in found]
+        topics = float(found[1].mean()) if len(found[1]) else np.nan
+        rows.append((first, second, float(observed[i, j]), *middle[0], topics, *middle[1]))
+    return pd.DataFrame(rows, columns=AGREEMENT)
+
+
+def _correlations(ranks: pd.DataFrame, scores: Mapping[str, FloatArray], first: str, second: str) -> FloatArray:
+    """Correlations of two rankings, a row of scores each; what was ranked outside is the same in every row."""
+    if not {first, second} & scores.keys():
+        return np.empty(0)
+    size = min(len(scores[name]) for name in (first, second) if name in scores)
+    both = [
+        _places(scores[name][:size]).mean(axis=0)
+        if name in scores
+        else np.broadcast_to(ranks[name].to_numpy(float), (size, len(ranks)))
+        for name in (first, second)
+    ]
+    apart = [each - each.mean(axis=1, keepdims=True) for each in both]
+    norms = np.sqrt((apart[0] ** 2).sum(axis=1) * (apart[1] ** 2).sum(axis=1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values: FloatArray = (apart[0] * apart[1]).sum(axis=1) / norms
+    return values[np.isfinite(values)]
+
+
+def _same_order(ranks: pd.DataFrame, random: Mapping[str, FloatArray]) -> dict[str, float]:
+    """Metric to the share of random topics that order the embeddings as the given words do."""
+    return {
+        label: float((_places(values).mean(axis=0) == ranks[label].to_numpy()).all(axis=1).mean())
+        for label, values in random.items()
+        if len(values) and np.ptp(ranks[label]) > 0
+    }
 
 
 def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd.DataFrame) -> pd.DataFrame:
@@ -517,6 +687,18 @@ def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd
         values = pd.Series({each: -finite_number(numbers[each], f"{name} of {each}") for each in scores.index})
         ranks[name] = values.rank(method="average")
     return ranks
+
+
+def _dimensions_notes(embeddings: Mapping[str, KeyedVectors]) -> list[str]:
+    """A note on embeddings of different sizes."""
+    sizes = sorted({kv.vector_size for kv in embeddings.values()})
+    if len(sizes) < 2:
+        return []
+    return [
+        f"The embeddings have {' and '.join(map(str, sizes))} dimensions. Cosines are smaller in more dimensions, so "
+        "that sums and means of cosines, such as weat, rank such embeddings as less biased whatever the bias is; "
+        "weat_effect_size is a ratio."
+    ]
 
 
 def _only_in_some(

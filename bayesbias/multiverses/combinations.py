@@ -18,7 +18,7 @@ import pandas as pd
 from scipy import sparse
 
 from bayesbias._checks import flag, one_of
-from bayesbias._core.random_lists import Wanted, draw_alike
+from bayesbias._core.random_lists import Wanted, draw_alike, joint_vectors
 from bayesbias._core.related import positive, root_of, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
 from bayesbias._files import home_folder
@@ -63,8 +63,6 @@ if TYPE_CHECKING:
 
 BALANCED = 1e-6
 """Sum of a metric's weights, as a share of their size, above which its value is not 0 without a bias."""
-MOST_DIMENSIONS = 200
-"""Dimensions of the vectors of all embeddings together in which topics are looked for."""
 
 
 def multiverse(
@@ -522,9 +520,4 @@ def _joint_vectors(
         known = [[columns[word] for word in words if word in columns] for words in lists]
         attributes = related.attributes.astype(float)
         means.append([attributes[own].mean(axis=0) if own else np.zeros(attributes.shape[1]) for own in known])
-    unit = np.concatenate(samples, axis=1) / np.sqrt(len(samples))
-    mean = np.concatenate([np.stack(each) for each in means], axis=1) / np.sqrt(len(samples))
-    if unit.shape[1] > MOST_DIMENSIONS:
-        axes = np.linalg.eigh(unit.T @ unit)[1][:, -MOST_DIMENSIONS:]
-        unit, mean = unit @ axes, mean @ axes
-    return np.ascontiguousarray(unit, dtype=np.float32), mean
+    return joint_vectors(samples, [np.stack(each) for each in means])

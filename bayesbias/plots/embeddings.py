@@ -17,6 +17,7 @@ from scipy.special import ndtri
 from bayesbias._checks import flag, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS, difference, percent, signed
+from bayesbias._phrases import figure as figure_of
 from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.comparison import Comparison, SideEffects, similarity_shift
 from bayesbias.comparison.associations import RAW
@@ -225,7 +226,7 @@ BEFORE, AFTER = Look("#767676", "o", "before"), Look("#0072B2", "D", "after")
 def plot_side_effects(result: SideEffects) -> Figure:
     """Neighbours kept, changes of control distances, agreement with similarities, and whether the old bias is found.
 
-    Points are estimates, bars their intervals; a cross marks what chance gives, a grey bar what random groups give.
+    Points are estimates, bars their intervals; a cross marks what chance gives, a grey bar what random topics give.
     Panels without figures are left out.
 
     Parameters
@@ -293,7 +294,7 @@ def _recovery(axes: Axes, result: SideEffects) -> None:
         axes.scatter(row["chance"], -i, s=40, marker="x", color=INK, zorder=3)
         axes.hlines(-i - 0.34, row["reference_low"], row["reference_high"], color="#BBBBBB", linewidth=5, zorder=1)
     words = result.recovery["words"].iloc[0]
-    what = f"share of {words:,} words whose old side is found (cross: by chance; grey: of random groups)"
+    what = f"share of {words:,} words whose old side is found (cross: by chance; grey: of random topics)"
     tests = {"cluster": "k-means", "classify": "logistic regression"}
     label_rows(axes, [tests[test] for test in result.recovery["test"]], what, "Is the old bias still there?")
     axes.set_xlim(min(0.4, result.recovery["chance"].min() - 0.05), 1.01)
@@ -504,7 +505,9 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool 
     """
     table = multiverse.table(prob)
     table = table.loc[[row for row in table.index if row in multiverse.distinct.index]]
-    shares = multiverse.shares(prob).set_index("decision")["mean"]
+    spreads = multiverse.spreads(prob).set_index("decision")
+    effect = {str(name): figure_of(value) for name, value in spreads["mean"].items()}
+    effect |= {str(name): f"{effect[str(name)]}, p {p:.2g}" for name, p in spreads["p_value"].dropna().items()}
     options = {name: list(dict.fromkeys(table[name].astype(str))) for name in multiverse.decisions["decision"]}
     rows = [(name, option) for name, own in options.items() if 1 < len(own) <= PANEL for option in own]
     size = 0.17 * len(rows) + 0.1 * len(options)
@@ -517,19 +520,19 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool 
     mark_line(axes, 0.0, level=True)
     style_axes(axes, title="Every specification, by its estimate")
     show_sign(axes, f"contrast ({_unit(multiverse)})", "closer", flag(closeness, "closeness"), vertical=True)
-    _decision_panel(panel, table, rows, shares)
+    _decision_panel(panel, table, rows, effect)
     sizes = {name: len(own) for name, own in options.items() if len(own) > PANEL}
-    others = [f"{name} ({size} options, {100 * shares[name]:.0f}%)" for name, size in sizes.items()]
+    others = [f"{name} ({size} options; {effect[name]})" for name, size in sizes.items()]
     hidden = f" Not in the panel: {', '.join(others)}." if others else ""
     note_below(
         figure,
         f"Bars: {percent(prob)} intervals of each specification, blue where they exclude 0; errors are shared. In "
-        f"brackets: a decision's share of the variance.{hidden}",
+        f"brackets: the standard deviation of a decision's effects, and its p-value against random topics.{hidden}",
     )
     return figure
 
 
-def _decision_panel(axes: Axes, table: pd.DataFrame, rows: list[tuple[str, str]], shares: pd.Series) -> None:
+def _decision_panel(axes: Axes, table: pd.DataFrame, rows: list[tuple[str, str]], effect: Mapping[str, str]) -> None:
     """One row an option, with a tick under each specification that takes it."""
     height, last = 0.0, ""
     labels, heights = [], []
@@ -539,7 +542,7 @@ def _decision_panel(axes: Axes, table: pd.DataFrame, rows: list[tuple[str, str]]
         axes.scatter(own, np.full(len(own), height), marker="|", s=26, linewidth=0.9, color=INK)
         # names of files differ at either end
         label = option if len(option) <= LONGEST else f"{option[: LONGEST // 2]}…{option[1 - LONGEST // 2 :]}"
-        labels.append(f"{name} ({100 * shares[name]:.0f}%): {label}" if name != last else label)
+        labels.append(f"{name} ({effect[name]}): {label}" if name != last else label)
         heights.append(height)
         height, last = height - 1.0, name
     axes.set_yticks(heights, labels, fontsize=7)

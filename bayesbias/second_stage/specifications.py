@@ -13,9 +13,9 @@ import xarray as xr
 from scipy.special import ndtr, ndtri
 
 from bayesbias._checks import probability
-from bayesbias._core.second_stage import Decisions, distinct
+from bayesbias._core.second_stage import Decisions, curve_spreads, distinct
 from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import ends_of, excludes_zero, percent, share, signed
+from bayesbias._phrases import ends_of, excludes_zero, figure, percent, share, signed
 from bayesbias._results import Cited, Page, Picture, Section, drawing, filled, front_page, whole_table
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError
@@ -27,6 +27,7 @@ RESIDUAL = "residual"
 WIDTH, STANDARD_WIDTH = 0.05, 0.5
 """Width of the half-Cauchy priors of the scales, in cosine distance and in standard deviations of distances."""
 DRAWS, CHAINS = 2000, 4
+ROUNDING = 1e-12  # spreads that differ by less are the same
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -44,8 +45,10 @@ class Multiverse(Staged):
     covariance
         Joint covariance of the estimates of the distinct specifications, in their order.
     tree
-        A DataTree that ArviZ reads: ``posterior`` with ``theta`` (specification), ``share`` and ``sd`` (decision, and
-        the residual) and ``effect`` (option; those of a decision add up to 0 over the specifications).
+        A DataTree that ArviZ reads: ``posterior`` with ``theta`` (specification), ``spread``, ``share`` and ``sd``
+        (decision, and the residual) and ``effect`` (option; those of a decision add up to 0 over the specifications).
+    designs
+        Of each decision (distinct specifications, options): shares of 1 for the options behind a specification.
     null
         Estimates (replicates, distinct specifications) with random topics in place of the lists; none without vectors.
     standardised
@@ -58,6 +61,7 @@ class Multiverse(Staged):
     specifications: pd.DataFrame
     covariance: FloatArray
     tree: xr.DataTree
+    designs: tuple[FloatArray, ...]
     null: FloatArray
     standardised: bool
     notes: tuple[str, ...]
@@ -90,8 +94,44 @@ class Multiverse(Staged):
             table[name] = [theta[name][i] if i >= 0 else np.nan for i in place]
         return table.sort_values("estimate", kind="stable", na_position="last")
 
+    def spreads(self, prob: float = PROB) -> pd.DataFrame:
+        """How far each decision moves the answer, and whether it moves random topics as far.
+
+        Random topics differ between embeddings, lists and options too. A decision matters for this answer where its
+        effects are larger than those that it has on them.
+
+        Returns
+        -------
+        DataFrame
+            One row a decision and one for the residual (what combinations of decisions add): ``decision``, ``status``,
+            ``options``; ``mean``, ``sd``, ``low``, ``high`` of the standard deviation of its effects over the
+            specifications, without errors; ``observed``, the same of the estimates, by least squares, and ``topics``,
+            its mean over random topics; ``p_value``, (1 + topics with as much) / (1 + topics).
+        """
+        table = self._by_decision("spread", prob)
+        # a decision that changes no specification may go along with another, and has no effect
+        matters = self.draws("spread").max(axis=0) > 0
+        curves = np.vstack([self.distinct["estimate"].to_numpy(float), self.null])
+        found = np.zeros((len(curves), len(table)))
+        if matters.any():
+            designs = [design for design, own in zip(self.designs, matters[:-1], strict=True) if own]
+            found[:, np.append(matters[:-1], True)] = curve_spreads(designs, curves)
+        observed, null = found[0], found[1:]
+        table["observed"], table["topics"] = observed, null.mean(axis=0) if len(null) else np.nan
+        p_value = (1 + (null >= observed - ROUNDING).sum(axis=0)) / (1 + len(null))
+        table["p_value"] = np.where(matters & (len(null) > 0), p_value, np.nan)
+        return table
+
+    def _by_decision(self, name: str, prob: float) -> pd.DataFrame:
+        """A variable of decisions and the residual, summarised."""
+        rows = describe(self.draws(name), probability(prob, "prob"))
+        names = self.tree["posterior/decision"].to_numpy().tolist()
+        return self.decisions.set_index("decision").reindex(names).rename_axis("decision").reset_index().assign(**rows)
+
     def shares(self, prob: float = PROB) -> pd.DataFrame:
         """The share of the variance between specifications that each decision has.
+
+        Shares have no zero: of random topics, which are no bias, decisions have shares too. Read :meth:`spreads` first.
 
         Returns
         -------
@@ -99,9 +139,7 @@ class Multiverse(Staged):
             One row a decision and one for the residual (what combinations of decisions add): ``decision``, ``status``,
             ``options``, ``mean``, ``sd``, ``low``, ``high``. Shares are of the given options and add up to 1.
         """
-        rows = describe(self.draws("share"), probability(prob, "prob"))
-        names = self.tree["posterior/decision"].to_numpy().tolist()
-        return self.decisions.set_index("decision").reindex(names).rename_axis("decision").reset_index().assign(**rows)
+        return self._by_decision("share", prob)
 
     def effects(self, prob: float = PROB) -> pd.DataFrame:
         """What each option adds to the mean of all specifications: ``decision``, ``option``, ``mean``, ``low``, ..."""
@@ -205,19 +243,8 @@ class Multiverse(Staged):
             f"interval that excludes 0; under the model the posterior probability that all have one sign is "
             f"{share(signs['p_all_one_sign'])}.",
         ]
-        shares = self.shares(prob)
-        named = shares[shares["decision"] != RESIDUAL].sort_values("mean", ascending=False)
-        if len(named) and len(table) > 1:
-            listed = "; ".join(
-                f"{row['decision']} ({row['status']}) {100 * row['mean']:.0f}% ({100 * row['low']:.0f} to "
-                f"{100 * row['high']:.0f}%)"
-                for row in named.to_dict("records")
-            )
-            rest = shares.loc[shares["decision"] == RESIDUAL, "mean"].iloc[0]
-            sentences.append(
-                f"Of the variance between specifications the decisions have: {listed}; their combinations have "
-                f"{100 * rest:.0f}%."
-            )
+        if len(table) > 1:
+            sentences.extend(self._decided(prob))
         sentences.extend(
             f"Of {row['replicates']:,} random topics, run through all specifications, {row['as_extreme']:,} give a "
             f"median as far from 0 (p = {row['p_value']:.2g})."
@@ -230,6 +257,30 @@ class Multiverse(Staged):
             f"Of {len(self.specifications):,} combinations {done:,} were computed{f' ({apart})' if apart else ''}."
         )
         return sentences
+
+    def _decided(self, prob: float) -> list[str]:
+        """How far each decision moves the answer, the farthest first."""
+        table = self.spreads(prob).assign(share=self.shares(prob)["mean"])
+        table["label"] = [
+            "combinations of decisions" if row["decision"] == RESIDUAL else f"{row['decision']} ({row['status']})"
+            for row in table.to_dict("records")
+        ]
+        tested = table["p_value"].notna().any()
+        named = []
+        for row in table.sort_values("mean", ascending=False).to_dict("records"):
+            p = f"; p = {row['p_value']:.2g}" if np.isfinite(row["p_value"]) else ""
+            named.append(f"{row['label']} {figure(row['mean'])} ({figure(row['low'])} to {figure(row['high'])}{p})")
+        shares = ", ".join(f"{row['label']} {100 * row['share']:.0f}%" for row in table.to_dict("records"))
+        against, large = "", ""
+        if tested:
+            against = ", with the p-value of its effects against those on random topics"
+            large = " A decision with a large p moves the answer no more than it moves lists without a bias."
+        return [
+            "How far each decision moves the answer, as the standard deviation of its effects over the "
+            f"specifications{against}: {'; '.join(named)}.{large}",
+            f"Shares of the variance between specifications: {shares}. Random topics, which are no bias, have shares "
+            "too.",
+        ]
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
@@ -245,8 +296,9 @@ class Multiverse(Staged):
         return filled(
             (
                 Section("Mean over specifications", [whole_table("By principled decision", self.means(prob))]),
-                Section("What decides", [whole_table("Share of the variance", self.shares(prob))]),
+                Section("What decides", [whole_table("Standard deviation of the effects", self.spreads(prob))]),
                 Section("Options", [whole_table("What each option adds to the mean", self.effects(prob))], shut=True),
+                Section("Shares", [whole_table("Share of the variance", self.shares(prob))], shut=True),
                 Section("Random topics", [] if null.empty else [whole_table("The curve against random topics", null)]),
                 Section("Specifications", [whole_table("All combinations", self.table(prob))], shut=True),
             )
@@ -325,6 +377,7 @@ def multiverse_of(
         specifications=table,
         covariance=own,
         tree=tree,
+        designs=tuple(designs),
         null=null[:, kept],
         standardised=standardised,
         notes=tuple(notes),
@@ -345,21 +398,23 @@ def _posterior(
     rng = np.random.default_rng([seed, 3])
     chosen = np.flatnonzero(matters).tolist() if len(y) > 2 else []
     size = len(names) + 1
-    shares, scales = np.zeros((DRAWS, size)), np.zeros((DRAWS, size))
+    spreads, scales = np.zeros((DRAWS, size)), np.zeros((DRAWS, size))
     effects = np.zeros((DRAWS, sum(len(each) for each in options)))
     if len(chosen):
         model = Decisions(y, covariance, [designs[i] for i in chosen], STANDARD_WIDTH if standardised else WIDTH)
         found = model.draw(DRAWS, rng)
         theta = found.theta
-        shares[:, [*chosen, size - 1]], scales[:, [*chosen, size - 1]] = found.shares, found.scales
+        spreads[:, [*chosen, size - 1]], scales[:, [*chosen, size - 1]] = found.spreads, found.scales
         ends = np.cumsum([0, *(len(each) for each in options)])
         effects[:, np.concatenate([np.arange(ends[i], ends[i + 1]) for i in chosen])] = found.effects
     else:
         values, basis = np.linalg.eigh(covariance)
         theta = y + rng.standard_normal((DRAWS, len(y))) @ (basis * np.sqrt(np.maximum(values, 0))).T
+    total = (spreads**2).sum(axis=1, keepdims=True)
     variables: dict[str, tuple[str | None, FloatArray]] = {
         "theta": ("specification", theta),
-        "share": ("decision", shares),
+        "spread": ("decision", spreads),
+        "share": ("decision", np.divide(spreads**2, total, out=np.zeros_like(spreads), where=total > 0)),
         "sd": ("decision", scales),
         "effect": ("option", effects),
     }

@@ -128,7 +128,15 @@ def planted(replicates=200):
             for name, part, design in zip(names, effects, designs, strict=True):
                 bounds = own.loc[name].loc[design.columns]
                 row[f"effects: {name}"] = np.mean((bounds["low"] <= part) & (part <= bounds["high"]))
+                row[f"width of effects: {name}"] = (bounds["high"] - bounds["low"]).mean()
             if variances.sum() > 0:
+                row |= dict(
+                    zip(
+                        [f"sd of effects: {name}" for name in [*names, "residual"]],
+                        np.where(variances > 0, inside(found.draws("spread"), np.sqrt(variances)), np.nan),
+                        strict=True,
+                    )
+                )
                 truth, drawn = variances / variances.sum(), found.draws("share")
                 # an interval of a share has no room for a truth of exactly 0
                 held = np.where(truth > 0, inside(drawn, truth), np.nan)
@@ -179,12 +187,18 @@ def null(replicates=100, drawn_topics=200):
                 own = {"embedding": [embedding], "words": [file], **decisions}
                 found = bb.multiverse({"decisions": own, "replicates": drawn_topics, "seed": number})
                 whole, p = found.means().iloc[0], found.against_topics().set_index("statistic")["p_value"]
+                of_effects = found.spreads().set_index("decision")["p_value"].dropna()
                 rows.append(
                     {
                         "embedding": embedding,
                         "z": whole["mean"] / whole["sd"],
                         "mean excludes 0": whole["low"] > 0 or whole["high"] < 0,
                         **{f"{name} below {limit}": p[name] <= limit for name in p.index for limit in (0.05, 0.11)},
+                        **{
+                            f"effects of {name} below {limit}": value <= limit
+                            for name, value in of_effects.items()
+                            for limit in (0.05, 0.11)
+                        },
                         "mean p of median": p["median"],
                         "all intervals exclude 0": found.signs()["excludes_zero"],
                     }

@@ -374,7 +374,6 @@ CALLS = {
     "checks.origin_sensitivity": lambda made: {
         "vectors": made.vectors, "words": LISTS, "origins": [("none", 0)], "seed": 1
     },
-    "checks.patterns": lambda made: {"post": made.associated},
     "checks.prior_sensitivity": lambda made: {"post": made.post},
     "checks.similarity_shift": lambda made: {"result": made.comparison},
     "checks.variance_shares": lambda made: {"post": made.post},
