@@ -72,3 +72,5 @@ from .words import WordLists as WordLists
 from .words import list_words as list_words
 from .words import load_list as load_list
 from .words import load_words as load_words
+
+__version__: str

@@ -384,8 +384,13 @@ def test_a_study_is_its_silhouettes(kv):
     assert rows["robustness"].tolist() == [one.robustness for one in both]
     assert rows["accuracy"].unique() == [bb.silhouettes.silhouette_accuracy(*both)]
     assert rows["words"].unique() == [22]
+    assert rows["oriented_accuracy"].isna().all()
     ect = table[(table["metric"] == "ect") & (table["vary"] == "attributes")]
     assert ect["words"].unique() == [24]
+    one_set = bb.Query(kept.targets, {"a and b": [*kept.attributes["a"], *kept.attributes["b"]]})
+    both = [bb.silhouettes.silhouette(each, one_set, "ect", "targets", runs=6).oriented() for each in (kv, other)]
+    ect = table[(table["metric"] == "ect") & (table["vary"] == "targets")]
+    assert ect["oriented_accuracy"].unique() == [bb.silhouettes.silhouette_accuracy(*both)]
     assert table.attrs["notes"] == ["q: 1 of 12 words of x are left out, since some embedding lacks them: x3."]
 
 

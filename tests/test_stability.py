@@ -402,3 +402,18 @@ def test_metrics_of_the_vocabulary_stand_beside_others(embeddings):
         bb.metric("nbm", kv, query, neighbours=5).value,
         bb.metric("db_wa", kv, query).value,
     ]
+
+
+def test_raw_direct_bias_takes_differences_of_raw_vectors(embeddings, study):
+    """By hand: the first principal axis of x - y and y - x, as Mirzaev et al. write it."""
+    kv = embeddings["biased", "sgns", 20, 0]
+    apart = np.stack([kv[first].astype(float) - kv[second] for first, second in PAIRS])
+    direction = np.linalg.svd(np.concatenate([apart, -apart]))[2][0]
+    unit = [kv[word].astype(float) / np.linalg.norm(kv[word].astype(float)) for word in WORDS[:20]]
+    row = study.table()[(study.table()[["corpus", "dims", "seed"]] == ["biased", 20, 0]).all(axis=1)].iloc[0]
+    assert row["raw_direct_bias"] == pytest.approx(np.abs(unit @ direction).mean(), abs=1e-9)
+    scaled = bb.load_embedding({word: kv[word] / np.linalg.norm(kv[word]) for word in EVERY})
+    one = bb.stability.direct_bias_study(
+        {("scaled", "sgns", 20, 0): scaled}, WORDS[:20], PAIRS, draws=5, random_pairs=20
+    )
+    assert one.table()["raw_direct_bias"].item() == pytest.approx(row["direct_bias"], abs=1e-6)

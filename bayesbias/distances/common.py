@@ -73,4 +73,4 @@ def _by_frequency(language: str) -> list[str]:
     tag = WORDFREQ_TAGS.get(tag, tag)
     if tag not in (known := available_languages()):
         raise InputError(f"wordfreq has no words of the language {language!r}: valid are {', '.join(sorted(known))}")
-    return list(iter_wordlist(tag))
+    return [str(word) for word in iter_wordlist(tag)]
