@@ -360,7 +360,7 @@ def inter_rater_consistency(
 
 
 def measure_correlations(scores: xr.DataArray, prob: float = PROB) -> pd.DataFrame:
-    """How alike the measures order words: correlations of the words' scores, averaged over base pairs and seeds.
+    """Correlations of the measures over words, whose scores are averaged over base pairs and seeds.
 
     Correlations do not depend on the measures' units. The study has .836 for RIPA and NBM, .923 for DB/WA and RIPA and
     .897 for DB/WA and NBM.
@@ -606,7 +606,7 @@ class Coefficients(Result):
         return table
 
     def findings(self) -> list[str]:
-        """The medians in a sentence; how alike the measures are; and whether reliable base pairs are so in each way."""
+        """The medians in a sentence; how the measures correlate; and whether reliable base pairs are so in each way."""
         medians = self.table().groupby("kind", sort=False)["value"].median()
         sentences = [f"Median reliability: {', '.join(f'{kind} {value:.2f}' for kind, value in medians.items())}."]
         if self.correlations is not None:
@@ -643,8 +643,8 @@ def coefficients_of(scores: xr.DataArray, queries: Mapping[str, Iterable[str]] |
             notes.append(f"no {kind}: {error}")
     if not tables:
         raise InputError(f"the scores allow no coefficient of reliability: {'; '.join(notes)}")
-    alike = scores.sizes["measure"] > 1 and scores.sizes["target"] >= FISHER
-    return Coefficients(tables, (*notes, NOTES["f"]), measure_correlations(scores) if alike else None)
+    several_of_both = scores.sizes["measure"] > 1 and scores.sizes["target"] >= FISHER
+    return Coefficients(tables, (*notes, NOTES["f"]), measure_correlations(scores) if several_of_both else None)
 
 
 def _of_pairs(table: pd.DataFrame) -> list[str]:
