@@ -103,7 +103,7 @@ def distance_table(
     Warns
     -----
     RelatednessWarning
-        Fewer than 400 words of the embedding lie outside of the lists: relatedness is then known badly, and below 50
+        Fewer than 400 words of the embedding lie outside of the lists: relatedness is then known badly, and below 30
         there is none. Words of :func:`common_words`, encoded too, are the remedy.
     GrammarWarning
         The language of the lists has grammatical gender, and no word has several forms, or not all forms are found:
