@@ -3,6 +3,7 @@ from . import checks as checks
 from . import contextual as contextual
 from . import datasets as datasets
 from . import debiasing as debiasing
+from . import errors as errors
 from . import metrics as metrics
 from . import plots as plots
 from . import reliability as reliability
@@ -31,6 +32,7 @@ from .contextual import contexts as contexts
 from .contextual import encode as encode
 from .contextual import hf_token_encoder as hf_token_encoder
 from .debiasing import debias as debias
+from .distances import common_words as common_words
 from .distances import coverage as coverage
 from .distances import distance_table as distance_table
 from .distances import distance_tables as distance_tables
@@ -70,3 +72,5 @@ from .words import WordLists as WordLists
 from .words import list_words as list_words
 from .words import load_list as load_list
 from .words import load_words as load_words
+
+__version__: str

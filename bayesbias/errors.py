@@ -1,8 +1,19 @@
-"""The one exception of the package, and lists of words in its messages."""
+"""The one exception of the package, its warnings, and lists of words in their messages."""
 
 import reprlib
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+__all__ = [
+    "BayesbiasWarning",
+    "CoverageWarning",
+    "DrawsWarning",
+    "GrammarWarning",
+    "InputError",
+    "RelatednessWarning",
+    "SetSizeWarning",
+]
 
 
 class InputError(ValueError):
@@ -11,6 +22,49 @@ class InputError(ValueError):
     Every function of this package raises it for arguments, tables and files that it cannot take. Docstrings list under
     Raises only what else a function may raise.
     """
+
+
+class BayesbiasWarning(UserWarning):
+    """What was asked for was done, with a limit that the message names.
+
+    Every warning of the package is of one of the kinds below, so that they can be filtered, as with
+    ``warnings.simplefilter("ignore", bb.errors.RelatednessWarning)``.
+    """
+
+
+class RelatednessWarning(BayesbiasWarning):
+    """The covariance of distances is not known, known badly, or about to be lost.
+
+    Few words of the embedding, or none, lie outside of the lists: different words are then taken for unrelated, or
+    intervals are made wider. :func:`bayesbias.common_words` gives words to encode too.
+    """
+
+
+class CoverageWarning(BayesbiasWarning):
+    """Words of an embedding are left out, or cannot be found.
+
+    Their vectors are zeros, they stand in the file more than once, or their letters cannot be read.
+    """
+
+
+class GrammarWarning(BayesbiasWarning):
+    """The language of the lists has grammatical gender, which distances may speak of."""
+
+
+class SetSizeWarning(BayesbiasWarning):
+    """Sets of words are so small that the value of a metric is the same whatever the words."""
+
+
+class DrawsWarning(BayesbiasWarning):
+    """Draws are fewer than there could be, to save memory, or were made by another sampler."""
+
+
+PACKAGE = str(Path(__file__).parent)
+
+
+def warn(message: str, kind: type[BayesbiasWarning]) -> None:
+    """Warn at the line that called the package."""
+    warnings.warn(message, kind, skip_file_prefixes=(PACKAGE,))
 
 
 def listed(words: Sequence[str], most: int = 8) -> str:

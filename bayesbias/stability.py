@@ -59,7 +59,17 @@ RANDOM_PAIRS = 1000
 COSINES = frozenset({"mac", "direct_bias", "db_wa", "same", "semaxis", "weat"})
 """Metrics that are sums or means of cosines, so that the mean |cosine| of random pairs is their unit."""
 COLUMNS = [*FACETS, "metric", "subquery", "form", "value", "low", "high", "reason"]
-STUDY_COLUMNS = [*FACETS, "word_list", "direct_bias", "low", "high", "baseline", "standardised", "isotropic"]
+STUDY_COLUMNS = [
+    *FACETS,
+    "word_list",
+    "direct_bias",
+    "low",
+    "high",
+    "raw_direct_bias",
+    "baseline",
+    "standardised",
+    "isotropic",
+]
 
 
 def by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
@@ -276,8 +286,10 @@ class DirectBiasStudy(Result):
     rows
         One row a setting and list of words: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``word_list``,
         ``direct_bias`` (mean absolute cosine of the words with the direction of the pairs) with the basic bootstrap
-        interval ``low`` to ``high``, ``baseline`` (mean absolute cosine of random pairs of words), ``standardised``
-        (the one over the other) and ``isotropic``, the baseline of vectors without any structure, sqrt(2 / (pi dims)).
+        interval ``low`` to ``high``, ``raw_direct_bias`` (with the direction of differences of raw vectors, as Mirzaev
+        et al. write it; Bolukbasi et al. scale all vectors to length 1 before), ``baseline`` (mean absolute cosine of
+        random pairs of words), ``standardised`` (``direct_bias`` over the baseline) and ``isotropic``, the baseline of
+        vectors without any structure, sqrt(2 / (pi dims)).
     bias
         Signed cosine of each word (columns) with the direction, a row a setting.
     draws
@@ -434,6 +446,9 @@ def direct_bias_study(
     with progress("measuring direct bias", len(named)) as done:
         for i, (setting, kv) in enumerate(named.items()):
             products, gram = _products(kv, every, kept_pairs, setting)
+            on_raw = np.abs(
+                _along(*_products(kv, every, kept_pairs, setting, raw=True), np.ones((1, len(kept_pairs))))[0]
+            )
             bias.append(_along(products, gram, np.ones((1, len(kept_pairs))))[0])
             moved = np.abs(_along(products, gram, pair_counts))
             for name, own, drawn_share in zip(lists, places, shares, strict=True):
@@ -441,7 +456,8 @@ def direct_bias_study(
                 sample = 2 * value - np.vecdot(moved[:, own], drawn_share)
                 low, high = np.maximum(np.quantile(sample, [(1 - prob) / 2, (1 + prob) / 2]), 0)
                 isotropic = np.sqrt(2 / (np.pi * setting.dims))
-                rows.append((*setting, name, value, low, high, baseline[i], value / baseline[i], isotropic))
+                own_raw = on_raw[own].mean()
+                rows.append((*setting, name, value, low, high, own_raw, baseline[i], value / baseline[i], isotropic))
                 drawn.append(sample)
             done(i + 1)
     table = pd.DataFrame(rows, columns=STUDY_COLUMNS)
@@ -475,11 +491,14 @@ def _training_noise(values: list[FloatArray], draws: int) -> FloatArray:
 
 
 def _products(
-    kv: KeyedVectors, words: list[str], pairs: list[tuple[str, str]], setting: Setting
+    kv: KeyedVectors, words: list[str], pairs: list[tuple[str, str]], setting: Setting, raw: bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """Inner products of unit vectors with the pairs' differences (words, pairs), and of those with each other."""
-    first, second = (unit_rows(kv[[pair[side] for pair in pairs]]) for side in (0, 1))
-    apart = first - second
+    """Inner products of unit vectors with the pairs' differences (words, pairs), and of those with each other.
+
+    The differences are those of the pairs' unit vectors, or of raw ones.
+    """
+    first, second = (kv[[pair[side] for pair in pairs]].astype(np.float64) for side in (0, 1))
+    apart = first - second if raw else unit_rows(first) - unit_rows(second)
     same = np.abs(apart).max(axis=1) < NOTHING
     if same.any():
         shown = "/".join(pairs[int(np.flatnonzero(same)[0])])

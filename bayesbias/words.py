@@ -561,12 +561,16 @@ def _controls(controls: list[str] | dict[str, str | list[Any]], folder: Path) ->
             f"unknown control list {unknown[0]!r}: controls are {' and '.join(CONTROLS)}, or lists of your own in a "
             'table, such as [controls] with animals = ["cat", "dog"]'
         )
-    table = controls if isinstance(controls, dict) else {name: name for name in controls}
+    return lists_named(controls if isinstance(controls, dict) else {name: name for name in controls}, folder, "control")
+
+
+def lists_named(table: Mapping[str, str | list[Any]], folder: Path, kind: str) -> dict[str, Sequence[str]]:
+    """Name to words, which stand there or are those of a bundled list or of a file in a folder."""
     words: dict[str, Sequence[str]] = {}
     for name, where in table.items():
         listed = load_list(where if where in _bundled() else folder / where) if isinstance(where, str) else where
         if isinstance(listed, PairList):
-            raise InputError(f"the control list {where!r} holds pairs; a control is a list of words")
+            raise InputError(f"the {kind} list {where!r} holds pairs; a {kind} is a list of words")
         words[name] = listed
     return words
 

@@ -26,10 +26,10 @@ FREQUENT = 20_000
 
 
 def bundled_words() -> set[str]:
-    """Every word of the bundled lists; those of WEATHub, in other languages too, are left out."""
+    """Every word of the bundled lists; those of WEATHub and of the opinion lexicon are left out."""
     found = set()
     table = bb.list_words()
-    for row in table[~table["name"].str.startswith("weathub/")].itertuples():
+    for row in table[~table["name"].str.startswith(("weathub/", "opinion_"))].itertuples():
         if row.kind == "words":
             found.update(bb.load_words(row.name).every_word())
         else:

@@ -54,7 +54,7 @@ AREAS = {
     "plots-axes": ("Figures of words, axes and metrics", "plots.words plots.metrics"),
     "plots-studies": ("Figures of reliability and stability", "plots.reliability"),
     "reporting": ("Reports and citations", "reporting papers"),
-    "errors": ("Errors", "errors"),
+    "errors": ("Errors and warnings", "errors"),
 }
 """Pages of the API reference: title, and the modules whose names they document unless another page names a part."""
 

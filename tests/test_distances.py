@@ -85,7 +85,7 @@ def written(tmp_path):
 
 
 def test_distances_by_hand():
-    table = bb.distance_table(keyed(PLANE), LISTS)
+    table = bb.distance_table(keyed(PLANE), LISTS, relatedness=False)
     assert list(table.columns) == COLUMNS
     assert list(table.index) == list(range(8))
     rows = [
@@ -106,12 +106,12 @@ def test_lists_by_name_and_by_path(slice_vectors, tmp_path):
     assert_frame_equal(bb.distance_table(slice_vectors, bb.load_words("religion")), by_name)
     path = tmp_path / "mine.toml"
     path.write_text('name = "mine"\n[protected]\na = ["he"]\n[stereotypes]\na = ["boss"]\n')
-    assert len(bb.distance_table(keyed(PLANE), path)) == 1
+    assert len(bb.distance_table(keyed(PLANE), path, relatedness=False)) == 1
 
 
 def test_group_with_one_word_and_group_without_stereotype():
     lists = bb.WordLists("mine", {"man": ["he"], "woman": ["she"]}, {"man": ["boss"]})
-    table = bb.distance_table(keyed(PLANE), lists)
+    table = bb.distance_table(keyed(PLANE), lists, relatedness=False)
     assert pairs(table) == {("he", "boss"): ("man", "associated"), ("she", "boss"): ("man", "different")}
 
 
@@ -125,7 +125,7 @@ def test_own_pair_is_left_out_and_reported():
 
 def test_word_with_no_other_pair_than_its_own():
     lists = bb.WordLists("mine", {"man": ["boss", "he"]}, {"man": ["boss"]})
-    table = bb.distance_table(keyed(PLANE), lists)
+    table = bb.distance_table(keyed(PLANE), lists, relatedness=False)
     assert_frame_equal(table, made(("he", "man", "boss", "man", "associated", 0.4)), atol=1e-15)
 
 
@@ -165,7 +165,7 @@ def test_word_in_several_lists_counts_once_for_the_first_connection():
 
 
 def test_kept_duplicates_count_as_often_as_they_are_listed():
-    table = bb.distance_table(keyed(PLANE), SEVERAL, keep_duplicates=True)
+    table = bb.distance_table(keyed(PLANE), SEVERAL, keep_duplicates=True, relatedness=False)
     counts = table.groupby(["protected_word", "attribute_word"]).size()
     assert counts.to_dict() == {
         (protected, word): count
@@ -180,10 +180,10 @@ def test_kept_duplicates_count_as_often_as_they_are_listed():
 
 def test_kept_duplicates_of_protected_words():
     lists = bb.WordLists("mine", {"man": ["he", "boss", "he", "he"]}, {"man": ["nurse"]})
-    table = bb.distance_table(keyed(PLANE), lists, keep_duplicates=True)
+    table = bb.distance_table(keyed(PLANE), lists, keep_duplicates=True, relatedness=False)
     assert table["protected_word"].tolist() == ["he", "he", "he", "boss"]
     assert list(table.index) == [0, 1, 2, 3]
-    assert len(bb.distance_table(keyed(PLANE), lists)) == 2
+    assert len(bb.distance_table(keyed(PLANE), lists, relatedness=False)) == 2
 
 
 CASES = bb.WordLists("cases", {"man": ["he"], "woman": ["SHE"]}, {"man": ["Boss", "HE"], "woman": ["paris"]})
@@ -191,7 +191,7 @@ CASE_VECTORS = keyed({"he": [1, 0], "she": [0, 2], "BOSS": [3, 4], "Paris": [1, 
 
 
 def test_fallback_tries_other_capitals_and_reports_them():
-    table = bb.distance_table(CASE_VECTORS, CASES, case="fallback")
+    table = bb.distance_table(CASE_VECTORS, CASES, case="fallback", relatedness=False)
     assert pairs(table) == {
         ("he", "Boss"): ("man", "associated"),
         ("he", "paris"): ("woman", "different"),
@@ -210,12 +210,12 @@ def test_fallback_tries_other_capitals_and_reports_them():
 
 def test_words_are_looked_up_as_they_are_written_unless_asked():
     with pytest.raises(bb.InputError, match=r"none of the 1 words of the protected list 'woman' \(SHE\)"):
-        bb.distance_table(CASE_VECTORS, CASES)
+        bb.distance_table(CASE_VECTORS, CASES, relatedness=False)
 
 
 def test_unknown_case():
     with pytest.raises(bb.InputError, match="case is 'lower': valid are as-is, fallback"):
-        bb.distance_table(keyed(PLANE), LISTS, case="lower")
+        bb.distance_table(keyed(PLANE), LISTS, case="lower", relatedness=False)
 
 
 @pytest.mark.parametrize(
@@ -228,22 +228,22 @@ def test_unknown_case():
 )
 def test_list_without_a_single_word(lists, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.distance_table(keyed(PLANE), bb.WordLists("mine", *lists))
+        bb.distance_table(keyed(PLANE), bb.WordLists("mine", *lists), relatedness=False)
 
 
 def test_vector_of_zeros_counts_as_missing():
     lists = bb.WordLists("mine", {"man": ["he", "nil"]}, {"man": ["boss", "null"]})
     kv = keyed({**PLANE, "nil": [0, 0], "null": [0, 0], "unused": [0, 0]})
     with pytest.warns(UserWarning, match="these words count as missing: nil, null$"):
-        table = bb.distance_table(kv, lists)
+        table = bb.distance_table(kv, lists, relatedness=False)
     assert list(pairs(table)) == [("he", "boss")]
     assert bb.coverage(table)["missing"].tolist() == [["nil"], ["null"]]
 
 
 def test_nan_in_a_vector():
     with pytest.raises(bb.InputError, match="the vectors of 'boss' hold NaN"):
-        bb.distance_table(keyed({**PLANE, "boss": [1, float("nan")]}), LISTS)
-    assert len(bb.distance_table(keyed({**PLANE, "unused": [1, float("nan")]}), LISTS)) == 8
+        bb.distance_table(keyed({**PLANE, "boss": [1, float("nan")]}), LISTS, relatedness=False)
+    assert len(bb.distance_table(keyed({**PLANE, "unused": [1, float("nan")]}), LISTS, relatedness=False)) == 8
 
 
 def test_coverage_tells_each_list():
@@ -501,7 +501,7 @@ def test_kept_duplicates_can_be_dropped_on_reading(tmp_path, slice_vectors, suff
 
 
 def test_csv_without_its_coverage_tells_what_it_holds(tmp_path):
-    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), tmp_path / "a.csv")
+    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS, relatedness=False), tmp_path / "a.csv")
     shutil.copy(tmp_path / "a.csv", tmp_path / "b.csv")
     table = bb.read_distance_table(tmp_path / "b.csv")
     assert table.attrs["coverage"]["word_list"] == "b"
@@ -520,21 +520,21 @@ def test_csv_without_its_coverage_tells_what_it_holds(tmp_path):
 
 def test_table_without_coverage_does_not_inherit_that_of_an_earlier_file(tmp_path):
     path = tmp_path / "a.csv"
-    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), path)
+    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS, relatedness=False), path)
     bb.write_distance_table(made(("x", "g", "y", "neutral", "neutral", 0.5)), path)
     assert bb.coverage(bb.read_distance_table(path))["list"].tolist() == ["g", "neutral"]
 
 
 @pytest.mark.parametrize("note", ["half a no", '{"a": 1}', "[1]"])
 def test_damaged_coverage_beside_a_csv_file(tmp_path, note):
-    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), tmp_path / "a.csv")
+    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS, relatedness=False), tmp_path / "a.csv")
     (tmp_path / "a.csv.coverage.json").write_text(note)
     with pytest.raises(bb.InputError, match=r"a\.csv\.coverage\.json"):
         bb.read_distance_table(tmp_path / "a.csv")
 
 
 def test_coverage_beside_a_csv_file_is_readable_json(tmp_path):
-    table = bb.distance_table(keyed(PLANE), LISTS)
+    table = bb.distance_table(keyed(PLANE), LISTS, relatedness=False)
     bb.write_distance_table(table, tmp_path / "a.csv")
     stored = json.loads((tmp_path / "a.csv.coverage.json").read_text(encoding="utf-8"))
     assert stored["coverage"] == table.attrs["coverage"]
@@ -654,7 +654,7 @@ def test_published_table_without_any_distance(written):
 @pytest.mark.parametrize("name", ["a.tsv", "a", "a.xlsx", "a.csv.gz"])
 def test_suffix_that_is_not_written(tmp_path, name):
     with pytest.raises(bb.InputError, match=r"a distance table ends in \.csv or \.parquet"):
-        bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), tmp_path / name)
+        bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS, relatedness=False), tmp_path / name)
     assert names(tmp_path) == []
 
 
@@ -675,7 +675,9 @@ def test_what_is_not_a_table_is_not_written(tmp_path, table):
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_missing_folder(tmp_path, suffix):
     with pytest.raises(OSError, match="gone") as error:
-        bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), tmp_path / "gone" / f"a.{suffix}")
+        bb.write_distance_table(
+            bb.distance_table(keyed(PLANE), LISTS, relatedness=False), tmp_path / "gone" / f"a.{suffix}"
+        )
     assert error.value.errno == errno.ENOENT
     assert names(tmp_path) == []
 
@@ -684,13 +686,13 @@ def test_missing_folder(tmp_path, suffix):
 def test_folder_in_place_of_the_file(tmp_path, suffix):
     (tmp_path / f"a.{suffix}").mkdir()
     with pytest.raises(OSError, match=rf"a\.{suffix}"):
-        bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), tmp_path / f"a.{suffix}")
+        bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS, relatedness=False), tmp_path / f"a.{suffix}")
     assert names(tmp_path) == [f"a.{suffix}"]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_disk_without_room_leaves_the_earlier_files(limited_files, tmp_path, religion, suffix):
-    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS), tmp_path / f"a.{suffix}")
+    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS, relatedness=False), tmp_path / f"a.{suffix}")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     with limited_files(1000), pytest.raises(OSError, match="too large"):
         bb.write_distance_table(religion, tmp_path / f"a.{suffix}")
@@ -707,7 +709,7 @@ def test_disk_without_room_leaves_no_new_file(limited_files, tmp_path, religion,
 def test_no_pair_left():
     lists = bb.WordLists("mine", {"man": ["boss"]}, {"man": ["boss"]})
     with pytest.raises(bb.InputError, match="no pair is left"):
-        bb.distance_table(keyed(PLANE), lists)
+        bb.distance_table(keyed(PLANE), lists, relatedness=False)
 
 
 @pytest.mark.parametrize("record", [None, {"a": 1}, ["a"], "text"])
@@ -785,7 +787,7 @@ def test_a_concept_is_found_if_one_form_is():
     assert table["protected_word"].unique().tolist() == ["gone", "she"]
     assert table["distance"].tolist() == pytest.approx([0.4, HALF, HALF, 0.2], abs=1e-7)
     with pytest.raises(bb.InputError, match=r"none of the 2 words of the protected list 'b' \(x, y\)"):
-        bb.distance_table(keyed(PLANE), bb.WordLists("l", {"b": [["x", "y"]]}, {"b": ["he"]}))
+        bb.distance_table(keyed(PLANE), bb.WordLists("l", {"b": [["x", "y"]]}, {"b": ["he"]}), relatedness=False)
 
 
 def test_a_concept_has_no_distance_to_a_word_that_is_one_of_its_forms():

@@ -362,5 +362,6 @@ def test_forms_of_different_lists_with_one_vector_are_named():
     table = bb.distance_table(kv, lists, relatedness=False)
     assert table.attrs["coverage"]["one_vector"] == [{"pompiere": ["m"], "infirmiere": ["f"]}]
     assert "one vector: pompiere (m) = infirmiere (f)" in " ".join(bb.diagnose(bb.fit(table, seed=0)).notes)
-    checked = bb.checks.check_words(lists, kv)
+    with pytest.warns(bb.errors.RelatednessWarning):
+        checked = bb.checks.check_words(lists, kv)
     assert checked.duplicates[["first", "second", "cosine"]].to_numpy().tolist() == [["pompiere", "infirmiere", 1.0]]

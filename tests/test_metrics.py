@@ -273,6 +273,33 @@ def test_bundled_queries_hold_the_words_of_the_word_lists(name):
     assert one == {word.lower() for words in query.sets.values() for word in words}
 
 
+def test_queries_of_the_wefe_study_are_22_of_its_25():
+    """Of two groups each: 7 of gender, 6 of 9 of ethnicity (those of occupations are lacking), 9 of religion."""
+    named = [name for name in bb.list_queries()["name"] if name.startswith("wefe_")]
+    pairs = {name: len(bb.load_query(name).subqueries(2, 2)) for name in named}
+    beside = {"wefe_gender_pleasant", "wefe_ethnicity_pleasant", "wefe_ethnicity_intelligence_appearance"}
+    kinds = {"gender": "wefe_gender", "ethnicity": "wefe_white"}
+    counts = {kind: sum(n for name, n in pairs.items() if name.startswith(start)) for kind, start in kinds.items()}
+    assert counts == {"gender": 7 + 1, "ethnicity": 6}
+    assert sum(n for name, n in pairs.items() if name not in beside) == 22
+    pleasant = bb.load_query("weat1").attributes
+    assert all(bb.load_query(name).attributes == pleasant for name in named if name.endswith("_pleasant"))
+
+
+def test_a_set_of_a_query_may_be_a_bundled_list_or_a_file(tmp_path):
+    query = bb.load_query("wefe_gender_sentiment")
+    assert query.attributes == {kind: tuple(bb.load_list(f"opinion_{kind}")) for kind in ("positive", "negative")}
+    row = bb.list_queries().set_index("name").loc["wefe_gender_sentiment"]
+    assert row["attributes"] == {"positive": 2006, "negative": 4783}
+    (tmp_path / "own.toml").write_text('kind = "list"\nname = "own"\nwords = ["math", "art"]\n')
+    file = tmp_path / "query.toml"
+    file.write_text('name = "q"\n[targets]\nm = ["he"]\nf = ["she"]\n[attributes]\na = "own.toml"\n')
+    assert bb.load_query(file).attributes == {"a": ("math", "art")}
+    file.write_text(file.read_text().replace("own.toml", "gender_pairs"))
+    with pytest.raises(bb.InputError, match="the set list 'gender_pairs' holds pairs; a set is a list of words"):
+        bb.load_query(file)
+
+
 def test_queries_of_one_name_stay_apart():
     query = bb.Query({"m": ["he"], "f": ["she"]}, {"a": ["math"]})
     other = bb.Query({"m": ["man"], "f": ["woman"]}, {"a": ["math"]})

@@ -510,6 +510,39 @@ def words_in_sentences():
     return [*found, *span(rows("sentences/halves.csv", frames=["4", "8"])["coverage"])]
 
 
+@quotes("judging.md", "Earlier studies beside Google News", "13,013")
+def earlier_studies():
+    return []
+
+
+@quotes("judging.md", "Measures", ".923 .897 .836")
+def correlations_of_measures():
+    table = read("baselines/measures.csv")
+    return [table["words"].iloc[0], *table["correlation"]]
+
+
+@quotes("judging.md", "Raw vectors")
+def raw_direct_bias():
+    table = rows("baselines/dimensions.csv", axes="components", dims=300)
+    return list(table[["direct_bias", "raw_direct_bias"]].iloc[0])
+
+
+@quotes("judging.md", "Fewer dimensions")
+def fewer_dimensions():
+    table = read("baselines/dimensions.csv").set_index(["axes", "dims"])
+    few, first = (table.loc[(axes, 10)] for axes in ("random", "components"))
+    whole = table.loc[("components", 300), "standardised"]
+    own = [10, few["direct_bias"], few["standardised"], 300, whole]
+    return [*own, 10, first["direct_bias"], first["standardised"]]
+
+
+@quotes("judging.md", "Ranks", "22 25 18")
+def ranks_added():
+    table = read("baselines/ranks.csv").set_index("embedding")["added"]
+    assert table["hard"] == table["project"]
+    return [table["hard"], table["soft"], table["before"]]
+
+
 @quotes("explanation/calibration.md", "What a calibration can see", "4,000 5 20 60 200 1,000 10 25")
 def power():
     table, found = read("power.csv"), []

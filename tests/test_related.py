@@ -1,6 +1,7 @@
 """Related words: covariance estimated from the vectors, the model that uses it, and what a table carries."""
 
 import json
+import warnings
 from dataclasses import replace
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import _core, comparison, distances, models
+from bayesbias.distances.covariances import LEAST
 from bayesbias.distances.distances import Distances
 
 
@@ -194,6 +196,9 @@ class TestCovariance:
         np.testing.assert_allclose(one, 0.1)
 
 
+REMEDY = r"bb\.common_words\(language='en', n=1000\)"
+
+
 class TestSample:
     def test_frequent_words_are_short_and_not_in_alphabetical_order(self):
         rng = np.random.default_rng(0)
@@ -223,7 +228,7 @@ class TestSample:
 
     def test_few_words_warn_and_widen(self):
         kv, lists = made_up(sampled=100)
-        with pytest.warns(UserWarning, match="only 100 words"):
+        with pytest.warns(bb.errors.RelatednessWarning, match=rf"only 100 words .*{REMEDY}"):
             found = bb.relatedness(kv, lists)
         assert found.inflation == pytest.approx(1.51)
         near = found.near.sum() ** 2 / (found.near**2).sum()
@@ -231,14 +236,48 @@ class TestSample:
         full = bb.relatedness(*made_up(sampled=500)[:2])
         assert full.inflations[0] == 1.0
 
-    def test_a_vocabulary_of_list_words_has_no_relatedness(self):
+    @pytest.mark.parametrize("others", [0, 20, 30, 100, 300])
+    def test_few_words_beside_the_lists_warn(self, others):
+        kv, lists = made_up(sampled=others)
+        said = (
+            f"only {others} words" if others >= LEAST else f"take different words for unrelated.* holds {others} words"
+        )
+        with pytest.warns(bb.errors.RelatednessWarning, match=f"{said}.*{REMEDY}") as told:
+            table = bb.distance_table(kv, lists)
+        assert len(told) == 1
+        assert told[0].filename == __file__
+        assert ("relatedness" in table.attrs) == (others >= LEAST)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", bb.errors.RelatednessWarning)
+            bb.distance_table(kv, lists)
+            bb.distance_table(kv, lists, relatedness=False)
+
+    def test_a_vocabulary_of_list_words_is_said_beside_every_answer(self, tmp_path):
         kv, lists = made_up(sampled=20)
         with pytest.raises(bb.InputError, match="holds 20 words outside of the lists"):
             bb.relatedness(kv, lists)
-        table = bb.distance_table(kv, lists)
-        assert "relatedness" not in table.attrs
+        with pytest.warns(bb.errors.RelatednessWarning):
+            table = bb.distance_table(kv, lists)
         assert any("relatedness" in note for note in bb.coverage(table).attrs["notes"])
-        assert bb.fit(table, seed=0).attrs["model"] == "crossed"
+        post = bb.fit(table, seed=0)
+        assert post.attrs["model"] == "crossed"
+        said = "Different words are taken for unrelated, so that intervals may be too narrow by a factor of 2 and more."
+        assert said in bb.contrasts(post).attrs["notes"]
+        assert said in bb.contrasts(post, by="group", rows="difference").attrs["notes"]
+        assert said in bb.summary(post).attrs["notes"]
+        verdict = bb.diagnose(post)
+        assert verdict.ok
+        assert verdict.headline().endswith(said)
+        assert said in bb.checks.verdict_sentences(post)[0]
+        bb.report(post, tmp_path / "report.md", sensitivity=False)
+        first_screen = (tmp_path / "report.md").read_text().partition("## ")[0]
+        assert said in first_screen
+
+    def test_nothing_is_said_where_relatedness_is_known(self, small):
+        post = bb.fit(small[2], seed=0)
+        answers = (bb.diagnose(post).headline(), bb.checks.verdict_sentences(post)[0])
+        assert not any("unrelated" in text for text in (*bb.contrasts(post).attrs["notes"], *answers))
+        assert bb.summary(post).attrs["notes"] == ()
 
 
 class TestTable:

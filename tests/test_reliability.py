@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from gensim.models import KeyedVectors
-from scipy.stats import chisquare
+from scipy.stats import chisquare, pearsonr
 
 import bayesbias as bb
 from bayesbias import _core, reliability
@@ -616,3 +616,61 @@ def made_scores():
     coords = {"measure": ["db_wa", "ripa"], "target": [f"t{at}" for at in range(12)]}
     coords |= {"base_pair": [f"a{at}/b{at}" for at in range(12)], "seed": [0, 1, 2]}
     return xr.DataArray(values, dims=("measure", "target", "base_pair", "seed"), coords=coords)
+
+
+def test_correlations_of_measures_are_those_of_the_words_mean_scores(scores):
+    found = bb.reliability.measure_correlations(scores, prob=0.95)
+    means = scores.mean(("base_pair", "seed")).to_numpy()
+    interval = pearsonr(*means).confidence_interval(0.95)
+    assert found[["first", "second", "words"]].iloc[0].tolist() == ["m0", "m1", 8]
+    assert found["correlation"].item() == pytest.approx(pearsonr(*means).statistic, abs=1e-12)
+    assert found[["low", "high"]].iloc[0].tolist() == pytest.approx(list(interval), abs=1e-12)
+    units = bb.reliability.measure_correlations(scores * xr.DataArray([1, 100], dims="measure"), prob=0.95)
+    assert units["correlation"].item() == pytest.approx(found["correlation"].item(), abs=1e-12)
+    flat = bb.reliability.measure_correlations(scores * xr.DataArray([1, 0], dims="measure"))
+    assert flat[["correlation", "low", "high"]].isna().all(axis=None)
+    with pytest.raises(bb.InputError, match="there are 3 target words, and intervals of correlations need 4"):
+        bb.reliability.measure_correlations(scores[:, :3])
+    with pytest.raises(bb.InputError, match="there is one measure only"):
+        bb.reliability.measure_correlations(scores[:1])
+
+
+def test_plural_pairs_are_those_whose_singulars_are_there_too():
+    pairs = ["boy/girl", "boys/girls", "man/woman", "men/women", "niece/lady", "nieces/ladies", "his/hers", "she/he"]
+    values = pd.DataFrame({"label": pairs, "value": np.arange(8.0)})
+    table = reliability.consistency.pair_reliability(values, values)
+    assert table.index[table["number"] == "plural"].tolist() == ["boys/girls", "men/women", "nieces/ladies"]
+
+
+def test_reliabilities_say_how_pairs_and_measures_compare():
+    rng = np.random.default_rng(3)
+    pairs = [
+        f"{first}{ending}/{second}{ending}"
+        for ending in ("", "s")
+        for first, second in zip("abcde", "vwxyz", strict=True)
+    ]
+    noise = np.repeat([0.2, 2.0], 5)[:, None]  # plural pairs are noisier over seeds, and over measures
+    common = rng.normal(size=(1, 60, 1, 1))
+    values = common + noise * rng.normal(size=(2, 60, 10, 4)) + noise * rng.normal(size=(2, 60, 10, 1))
+    labelled = array(values).assign_coords(base_pair=pairs)
+    found = reliability.consistency.coefficients_of(labelled)
+    table = reliability.consistency.pair_reliability(
+        bb.reliability.retest_reliability(labelled, of="base_pair"),
+        bb.reliability.inter_rater_consistency(labelled, of="base_pair"),
+    )
+    medians = table.groupby("number")[["test_retest", "inter_rater"]].median()
+    assert (medians.loc["singular"] > medians.loc["plural"]).all()
+    said = " ".join(found.findings())
+    correlation = np.corrcoef(values.mean(axis=(2, 3)))[0, 1]
+    assert f"Correlations of the measures over words: m0 and m1 {correlation:.2f}." in said
+    shown = [f"{medians.loc[number, 'test_retest']:.2f}" for number in ("singular", "plural")]
+    assert f"Medians of 5 singular and 5 plural pairs: test-retest {shown[0]} and {shown[1]} (rank-sum test, p" in said
+    rank = table[["test_retest", "inter_rater"]].corr("spearman").iloc[0, 1]
+    assert (
+        f"Over 10 base pairs the rank correlation of test-retest reliability and inter-rater consistency is {rank:.2f}."
+        in said
+    )
+    brief = found.brief().set_index(["kind", "measure"])
+    retest = bb.reliability.retest_reliability(labelled)
+    own = retest.loc[retest["measure"] == "m0", "value"]
+    assert brief.loc[("test-retest of words", "m0"), "below 0.5"] == (own < 0.5).mean()

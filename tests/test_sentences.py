@@ -705,10 +705,16 @@ class TestClassicMetrics:
                 for words in (*query.targets.values(), *query.attributes.values())
             ]
             s = [one @ drawn[2].mean(axis=0) - one @ drawn[3].mean(axis=0) for one in drawn[:2]]
-            sizes.append((s[0].mean() - s[1].mean()) / np.concatenate(s).std())
+            sizes.append((s[0].mean() - s[1].mean()) / np.concatenate(s).std(ddof=1))
         assert found.value == pytest.approx(np.mean(sizes), abs=0.05)
         assert found.p_value < 1e-6 or abs(found.value) < 0.1
         assert found.value == bb.metric("ceat", vectors, query, samples=400, seed=1).value
+
+    def test_ceat_of_one_sentence_a_word_is_weats_effect_size_of_a_sample(self, vectors, query):
+        """The authors' program divides by the standard deviation with ddof 1, WEAT by that with ddof 0."""
+        one, words = vectors.frames_like(FRAMES[:1]), sum(map(len, query.targets.values()))
+        found, of_words = (bb.metric(name, one, query).value for name in ("ceat", "weat_effect_size"))
+        assert found == pytest.approx(of_words * np.sqrt((words - 1) / words), rel=1e-7)
 
     def test_other_metrics_take_mean_cosines(self, vectors, query):
         kv = vectors.keyed_vectors()

@@ -122,7 +122,7 @@ def test_the_contrast_is_that_of_a_fit_to_the_words_used(kv, vary):
         }
         targets, attributes = (cut, asked.attributes) if vary == "targets" else (asked.targets, cut)
         words = bb.WordLists("own", targets, dict(zip(targets, attributes.values(), strict=True)))
-        post = bb.fit(bb.distance_table(kv, words), draws=4000, seed=0)
+        post = bb.fit(bb.distance_table(kv, words, relatedness=False), draws=4000, seed=0)
         expected = bb.contrasts(post, "associated", "different").iloc[0]
         assert found.values[run, at] == pytest.approx(expected["mean"], abs=0.1 * expected["sd"])
         width = expected["high"] - expected["low"]
@@ -384,8 +384,13 @@ def test_a_study_is_its_silhouettes(kv):
     assert rows["robustness"].tolist() == [one.robustness for one in both]
     assert rows["accuracy"].unique() == [bb.silhouettes.silhouette_accuracy(*both)]
     assert rows["words"].unique() == [22]
+    assert rows["oriented_accuracy"].isna().all()
     ect = table[(table["metric"] == "ect") & (table["vary"] == "attributes")]
     assert ect["words"].unique() == [24]
+    one_set = bb.Query(kept.targets, {"a and b": [*kept.attributes["a"], *kept.attributes["b"]]})
+    both = [bb.silhouettes.silhouette(each, one_set, "ect", "targets", runs=6).oriented() for each in (kv, other)]
+    ect = table[(table["metric"] == "ect") & (table["vary"] == "targets")]
+    assert ect["oriented_accuracy"].unique() == [bb.silhouettes.silhouette_accuracy(*both)]
     assert table.attrs["notes"] == ["q: 1 of 12 words of x are left out, since some embedding lacks them: x3."]
 
 

@@ -351,7 +351,7 @@ def test_values_are_those_of_the_metrics(embeddings, measured):
         assert raw["ect"][part.name] == pytest.approx(bb.metric("ect", kv, part).value - 1)
         assert raw["db_wa"][part.name] == pytest.approx(bb.metric("db_wa", kv, part).value)
     words = bb.WordLists("own", query.targets, {"he": query.attributes["even"], "she": query.attributes["odd"]})
-    post = bb.fit(bb.distance_table(kv, words), draws=4000, seed=1)
+    post = bb.fit(bb.distance_table(kv, words, relatedness=False), draws=4000, seed=1)
     expected = bb.contrasts(post, population="similar").iloc[0]
     assert raw["crossed"].item() == pytest.approx(expected["mean"], abs=0.1 * expected["sd"])
     scaled = rows[rows["form"] == "standardised"].set_index("metric")["value"]
@@ -402,3 +402,18 @@ def test_metrics_of_the_vocabulary_stand_beside_others(embeddings):
         bb.metric("nbm", kv, query, neighbours=5).value,
         bb.metric("db_wa", kv, query).value,
     ]
+
+
+def test_raw_direct_bias_takes_differences_of_raw_vectors(embeddings, study):
+    """By hand: the first principal axis of x - y and y - x, as Mirzaev et al. write it."""
+    kv = embeddings["biased", "sgns", 20, 0]
+    apart = np.stack([kv[first].astype(float) - kv[second] for first, second in PAIRS])
+    direction = np.linalg.svd(np.concatenate([apart, -apart]))[2][0]
+    unit = [kv[word].astype(float) / np.linalg.norm(kv[word].astype(float)) for word in WORDS[:20]]
+    row = study.table()[(study.table()[["corpus", "dims", "seed"]] == ["biased", 20, 0]).all(axis=1)].iloc[0]
+    assert row["raw_direct_bias"] == pytest.approx(np.abs(unit @ direction).mean(), abs=1e-9)
+    scaled = bb.load_embedding({word: kv[word] / np.linalg.norm(kv[word]) for word in EVERY})
+    one = bb.stability.direct_bias_study(
+        {("scaled", "sgns", 20, 0): scaled}, WORDS[:20], PAIRS, draws=5, random_pairs=20
+    )
+    assert one.table()["raw_direct_bias"].item() == pytest.approx(row["direct_bias"], abs=1e-6)

@@ -215,6 +215,8 @@ class Verdict(Result):
         Why the fit should not be read; empty if it can be.
     notes
         What about the data limits what the fit can say.
+    caution
+        What belongs to every answer of the fit's model, such as that it takes different words for unrelated.
     """
 
     engine: str
@@ -230,6 +232,7 @@ class Verdict(Result):
     faults: tuple[str, ...]
     notes: tuple[str, ...]
     balance: Balance | None = None
+    caution: str = ""
 
     @property
     def ok(self) -> bool:
@@ -253,7 +256,7 @@ class Verdict(Result):
     def headline(self) -> str:
         """Whether the fit passes its checks, and if not, why, in a sentence."""
         if self.ok:
-            return "This fit passes its checks, with limits." if self.notes else "This fit passes its checks."
+            return f"This fit passes its checks{', with limits' if self.notes else ''}. {self.caution}".rstrip()
         return f"This fit should not be read: {'; '.join(self.faults)}."
 
     def findings(self) -> list[str]:
@@ -350,6 +353,7 @@ def _verdict(result: Fit) -> Verdict:
         faults=tuple(faults),
         notes=tuple(_notes(result, balance)),
         balance=balance,
+        caution=family_of(result.spec).caution,
     )
 
 

@@ -67,7 +67,8 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
         of connections, have rows too.
     ci_kind
         Kind of interval, by ArviZ's names: ``"eti"``, equal-tailed as everywhere else in the package, or ``"hdi"``, of
-        highest density. The table's ``attrs["ci_kind"]`` says which.
+        highest density. The table's ``attrs["ci_kind"]`` says which, and ``attrs["notes"]`` where words are taken for
+        unrelated.
 
     Returns
     -------
@@ -112,7 +113,7 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
     table = table.reindex(columns=["parameter", *shown, "mean", "sd", "low", "high", "n"])
     table = table[table["n"] > 0].reset_index(drop=True)
     table = table.assign(**{column: table[column].astype("string") for column in shown})
-    table.attrs |= {"prob": prob, "ci_kind": ci_kind}
+    table.attrs |= {"prob": prob, "ci_kind": ci_kind, "notes": tuple(filter(None, [family_of(result.spec).caution]))}
     return table
 
 

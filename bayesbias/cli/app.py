@@ -106,7 +106,7 @@ def debugging() -> bool:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"bayesbias {version('bayesbias')}")
+        typer.echo(f"bayesbias {bb.__version__}")
         raise typer.Exit
 
 

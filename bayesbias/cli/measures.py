@@ -347,7 +347,7 @@ def _loaded(
 def silhouette(given: Given) -> Made:
     """How much a metric depends on which words are listed: bias silhouettes, their robustness and accuracy."""
     from bayesbias._checks import one_of
-    from bayesbias.silhouettes.studies import STUDIED, VARIED, follow_study, scores_of, values_of
+    from bayesbias.silhouettes.studies import SCORES, STUDIED, VARIED, follow_study, scores_of, values_of
 
     varied = VARIED if one_of(given.vary, ("both", *VARIED), "vary") == "both" else (given.vary,)
     queries = asked_queries(given.asked, given.lists)
@@ -355,7 +355,7 @@ def silhouette(given: Given) -> Made:
     chosen = given.metrics or STUDIED
     parts, notes = given.call(follow_study, kvs=kvs, queries=queries, metrics=chosen, varied=varied)
     scores = scores_of(parts, given.compat)
-    shown = scores.drop(columns=[name for name in ("accuracy", "separation", "coverage") if scores[name].isna().all()])
+    shown = scores.drop(columns=[name for name in SCORES if scores[name].isna().all()])
     show(shown.drop(columns=[] if len(queries) > 1 else "query"), f"Silhouettes of {given.runs} runs")
     say_notes(notes)
     return Made(parts, values_of(parts), lambda: bb.plots.plot_silhouette([part.silhouettes for part in parts]))

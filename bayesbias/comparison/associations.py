@@ -14,7 +14,7 @@ from scipy import sparse
 
 from bayesbias._checks import one_of, probability
 from bayesbias._core.mixtures import false_sign_rates, pooled_rows, s_values
-from bayesbias._core.vectors import FloatArray
+from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import difference, percent, signed
 from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.distances.distances import Distances

@@ -169,7 +169,7 @@ def contrasts(
         "left_out": data.protected_words[~kept].tolist(),
         "cluster": cluster,
         "sd_ratio": float("nan") if cluster.reason else float(drawn.whole.sd[0]) / cluster.se,
-        "notes": drawn.notes,
+        "notes": (*drawn.notes, *filter(None, [family_of(result.spec).caution])),
     }
     if by != "group":
         spread, signs = control_spread(data), drawn.clear_signs(prob)

@@ -277,7 +277,7 @@ def _posterior(ready: Prepared, prob: float, seed: int) -> tuple[pd.DataFrame, s
     part.insert(0, "contrast", f"{OWN} - {OTHER}")
     part.insert(1, "model", post.attrs["model"])
     verdict = diagnose(post)
-    return part, str(verdict) if verdict.faults else None
+    return part, str(verdict) if verdict.faults else verdict.caution or None
 
 
 def word_lists_of(query: Query) -> WordLists | str:

@@ -1,5 +1,6 @@
 """Distance tables: one row for each pair of a protected word and an attribute word."""
 
+from bayesbias.distances.common import common_words
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.storage import coverage, read_distance_table, write_distance_table
 from bayesbias.distances.tables import distance_table, distance_tables, score_table
@@ -7,6 +8,7 @@ from bayesbias.distances.vocabularies import relatedness, share_sample
 
 __all__ = [
     "Relatedness",
+    "common_words",
     "coverage",
     "distance_table",
     "distance_tables",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -34,7 +33,7 @@ from bayesbias.distances.storage import (
 from bayesbias.distances.vocabularies import SAMPLE, Drawn, draws_for, few_words, measured_relatedness
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_concepts, opened, twins_within
 from bayesbias.embeddings.lookup import FoundConcepts
-from bayesbias.errors import InputError, listed, many, near, shown
+from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, near, shown, warn
 from bayesbias.words import GENDERED, WordLists, in_order, load_words, subtag
 
 if TYPE_CHECKING:
@@ -103,10 +102,12 @@ def distance_table(
 
     Warns
     -----
-    UserWarning
-        Fewer than 400 words of the embedding lie outside of the lists: relatedness is then known badly (below 50 there
-        is none, and the coverage says so). The language of the lists has grammatical gender, and no word has several
-        forms, or not all forms are found: distances may then speak of grammar (Zhou et al. 2019).
+    RelatednessWarning
+        Fewer than 400 words of the embedding lie outside of the lists: relatedness is then known badly, and below 30
+        there is none. Words of :func:`common_words`, encoded too, are the remedy.
+    GrammarWarning
+        The language of the lists has grammatical gender, and no word has several forms, or not all forms are found:
+        distances may then speak of grammar (Zhou et al. 2019).
 
     References
     ----------
@@ -258,9 +259,15 @@ def _distances_of(
     if isinstance(related, Relatedness):
         table.attrs[KEY] = packed(related)
         if related.sampled < ENOUGH:
-            warnings.warn(few_words(related), UserWarning, stacklevel=2)
+            warn(few_words(related), RelatednessWarning)
+    elif related:
+        warn(
+            "the table does not tell how words are related, so that models take different words for unrelated and "
+            f"intervals may be too narrow by a factor of 2 and more: {related}",
+            RelatednessWarning,
+        )
     if record.gender:
-        warnings.warn(record.gender, UserWarning, stacklevel=2)
+        warn(record.gender, GrammarWarning)
     return table
 
 

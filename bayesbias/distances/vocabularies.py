@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,7 +33,7 @@ from bayesbias.embeddings.lookup import (
     waiting_words,
 )
 from bayesbias.embeddings.lookup import ordered_by_frequency as ordered_by_frequency
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, RelatednessWarning, listed, shown, warn
 from bayesbias.words import WordLists, load_words, subtag
 
 if TYPE_CHECKING:
@@ -46,6 +45,7 @@ PROTECTED = "protected"
 ROWS = 10_000  # vectors that are scaled together
 # multiplications for the similarities of each two sampled words, beyond which fewer words are taken for them
 PRODUCTS = 3e10
+COMMON_WORDS = "of an encoder, encode common words too: bb.common_words(language='en', n=1000)"
 SHARED = "shared"  # kind of a sample that embeddings share which were sampled in different ways
 
 FREQUENCY, LENGTH = "frequency", "length"
@@ -95,7 +95,7 @@ def relatedness(
 
     Warns
     -----
-    UserWarning
+    RelatednessWarning
         Fewer than 400 words outside of the lists: variances are then made larger.
 
     Examples
@@ -125,7 +125,7 @@ def relatedness(
     if isinstance(measured, str):
         raise InputError(measured)
     if measured.sampled < ENOUGH:
-        warnings.warn(few_words(measured), UserWarning, stacklevel=2)
+        warn(few_words(measured), RelatednessWarning)
     return measured
 
 
@@ -133,7 +133,8 @@ def few_words(relatedness: Relatedness) -> str:
     """A warning about a small sample."""
     return (
         f"only {relatedness.sampled} words of the vocabulary lie outside of the lists, fewer than {ENOUGH}: their "
-        f"covariance is known badly, and intervals are made {np.sqrt(relatedness.inflation):.2f} times as wide"
+        f"covariance is known badly, and intervals are made {np.sqrt(relatedness.inflation):.2f} times as wide; "
+        f"{COMMON_WORDS}"
     )
 
 
@@ -161,7 +162,7 @@ def measured_relatedness(
         return (
             f"the embedding holds {len(drawn.words)} words outside of the lists, and relatedness needs {LEAST}: give "
             "the whole embedding, or load the words of the lists from it with load_embedding(path, words=lists), which "
-            "keeps a sample of the others"
+            f"keeps a sample of the others; {COMMON_WORDS}"
         )
     half = [_half_units(looked, words) for words in (protected, attributes)]
     ranked = [looked.forms.keys[concepts[word][0]] for word in (*protected, *attributes)]

@@ -8,7 +8,6 @@ import os
 import pickle
 import shutil
 import tomllib
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -47,7 +46,7 @@ from bayesbias.embeddings.readers import (
     mapped,
     stored_sample,
 )
-from bayesbias.errors import InputError, many, near, shown
+from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, many, near, shown, warn
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -91,11 +90,10 @@ def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
             f"{'safetensors' if suffix == '.safetensors' else 'word2vec formats'} cannot hold: write .npz"
         )
     if suffix != ".npz" and sample_of(kv) is not None:
-        warnings.warn(
+        warn(
             f"{file.name} holds the {len(words):,} words, and not the sample of the vocabulary beside them, without "
             "which the default model cannot be fitted: write .npz to keep it",
-            UserWarning,
-            stacklevel=2,
+            RelatednessWarning,
         )
     with whole_file(file) as temporary:
         if packed:
@@ -200,7 +198,7 @@ def load_embedding(
 
     Warns
     -----
-    UserWarning
+    CoverageWarning
         Of a word that occurs more than once the first vector is kept; words whose vector is all zeros are left out,
         because a zero vector has no direction; bytes of a word that are not valid UTF-8 are shown by their number.
 
@@ -455,11 +453,10 @@ def _decoded(tokens: list[bytes], path: Path) -> list[str]:
     words = [token.decode("utf-8", errors="backslashreplace") for token in tokens]
     damaged = [word for token, word in zip(tokens, words, strict=True) if token != word.encode()]
     if damaged:
-        warnings.warn(
+        warn(
             f"{path} holds {many(len(damaged), 'word')} that cannot be read as UTF-8, the first {damaged[0]}: bad "
             "bytes are shown as \\x..; convert the file to UTF-8 if it is in another encoding",
-            UserWarning,
-            stacklevel=5,
+            CoverageWarning,
         )
     return words
 
@@ -626,7 +623,10 @@ def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.b
     kept = np.zeros(len(tokens), dtype=bool)
     kept[_first_places(tokens)] = True
     if repeated := int((~kept).sum()):
-        _warn(f"{where}: {repeated} vectors belong to words seen before; the first vector of a word is kept")
+        warn(
+            f"{where}: {repeated} vectors belong to words seen before; the first vector of a word is kept",
+            CoverageWarning,
+        )
     zero: list[int] = []
     for begin in range(0, len(tokens), BLOCK):
         part = slice(begin, begin + BLOCK)
@@ -634,15 +634,14 @@ def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.b
         if not some.all():
             zero += (begin + np.flatnonzero(~some & kept[part])).tolist()
     if zero:
-        _warn(f"{where}: {few([tokens[row] for row in zero])} left out, because a vector of zeros has no direction")
+        warn(
+            f"{where}: {few([tokens[row] for row in zero])} left out, because a vector of zeros has no direction",
+            CoverageWarning,
+        )
         kept[zero] = False
     if not kept.any():
         raise InputError(f"{where} holds only vectors of zeros")
     return kept
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=5)
 
 
 def opened(kv: Embedding) -> KeyedVectors:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from bayesbias._checks import one_of
 from bayesbias._core.nearness import drawing_rates
 from bayesbias._core.vectors import FloatArray, IntArray, first_alike, unit_rows
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import CoverageWarning, InputError, listed, warn
 from bayesbias.words import WordLists, subtag
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", lan
     if not some.all():
         zero = {word for word, directed in zip(keys, some, strict=True) if not directed}
         named = ", ".join(sorted({keys[word] for word in zero}))
-        warnings.warn(f"a vector of zeros has no direction, so these words count as missing: {named}", stacklevel=3)
+        warn(f"a vector of zeros has no direction, so these words count as missing: {named}", CoverageWarning)
         keys, vectors = {word: key for word, key in keys.items() if word not in zero}, vectors[some]
     return FoundWords(keys, vectors.astype(np.float64, copy=False))
 

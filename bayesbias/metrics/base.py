@@ -24,7 +24,7 @@ from bayesbias._paths import shipped
 from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
 from bayesbias.embeddings.lookup import pairs_once
 from bayesbias.errors import InputError, listed, near
-from bayesbias.words import WordLists, bundled_names, html_of, language_tag, load_words
+from bayesbias.words import WordLists, bundled_names, html_of, language_tag, lists_named, load_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -282,8 +282,8 @@ class _QueryFile(Document):
     description: str = ""
     source: str = ""
     doi: str | None = None
-    targets: dict[str, list[str]]
-    attributes: dict[str, list[str]]
+    targets: dict[str, list[str] | str]
+    attributes: dict[str, list[str] | str]
 
 
 def load_query(name_or_path: str | Path) -> Query:
@@ -294,7 +294,7 @@ def load_query(name_or_path: str | Path) -> Query:
     name_or_path
         A name that :func:`list_queries` shows (``"weat1"`` to ``"weat10"``, ...), or the path of a TOML file with the
         keys ``name``, ``description``, ``source``, ``doi`` and the tables ``[targets]`` and ``[attributes]`` (name of
-        a set to its words).
+        a set to its words, or to a bundled list or the path of its file).
 
     Examples
     --------
@@ -316,7 +316,8 @@ def load_query(name_or_path: str | Path) -> Query:
             f"there is no query {name!r}{hint}: give the path of a TOML file or one of {', '.join(bundled)}"
         )
     parsed = check(_QueryFile, read_toml(path), str(path))
-    return Query(parsed.targets, parsed.attributes, name=parsed.name, source=parsed.source, doi=parsed.doi)
+    targets, attributes = (lists_named(sets, path.parent, "set") for sets in (parsed.targets, parsed.attributes))
+    return Query(targets, attributes, name=parsed.name, source=parsed.source, doi=parsed.doi)
 
 
 def list_queries() -> pd.DataFrame:
@@ -332,7 +333,8 @@ def list_queries() -> pd.DataFrame:
     rows = []
     for name, path in _bundled().items():
         parsed = check(_QueryFile, read_toml(path), str(path))
-        sizes = [{key: len(words) for key, words in sets.items()} for sets in (parsed.targets, parsed.attributes)]
+        sets = (lists_named(each, path.parent, "set") for each in (parsed.targets, parsed.attributes))
+        sizes = [{key: len(words) for key, words in each.items()} for each in sets]
         rows.append((name, *sizes, parsed.description, parsed.doi))
     return pd.DataFrame(rows, columns=["name", "targets", "attributes", "description", "doi"])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from bayesbias.contextual import ContextVectors
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
 from bayesbias.embeddings import Case, Embedding, Twins, about, opened
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, SetSizeWarning, warn
 from bayesbias.metrics.base import (
     NOTHING,
     RELATED,
@@ -470,7 +469,7 @@ def metric(
 
     Warns
     -----
-    UserWarning
+    SetSizeWarning
         Sets so small that the value is the same whatever the words; the result says so too.
 
     Examples
@@ -486,7 +485,7 @@ def metric(
     ready = prepared(name, kv, query, options, how)
     measured = ready.measure()
     if measured.warning:
-        warnings.warn(f"{ready.metric.title} of {ready.query.name}: {measured.warning}", UserWarning, stacklevel=2)
+        warn(f"{ready.metric.title} of {ready.query.name}: {measured.warning}", SetSizeWarning)
     chosen, found = ready.metric, ready.found
     sets = ready.query.targets if chosen.words == "targets" else ready.query.attributes
     return MetricResult(

@@ -333,8 +333,11 @@ def ceat(
 ) -> Measured:
     """Random-effects mean of WEAT effect sizes, each with one sentence of every word drawn at random.
 
-    Effect sizes have the variance (m + n) / (m n) + d^2 / (2 (m + n)) for sets of m and n words, and the variance
-    between them is DerSimonian and Laird's. The p-value is that of the combined effect over its standard error.
+    Their standard deviation is that of a sample (ddof 1), as in the authors' program; those of WEAT and SEAT have ddof
+    0, and are larger by sqrt(N / (N - 1)) for N target words. Effect sizes have the variance (m + n) / (m n) +
+    d^2 / (2 (m + n)) for sets of m and n words, where the authors' program takes that of the associations, and the
+    variance between them is DerSimonian and Laird's. The p-value is that of the combined effect over its standard
+    error.
     """
     rng = np.random.default_rng(seed)
     first, second = (unit_rows(vectors) for vectors in targets)
@@ -346,7 +349,7 @@ def ceat(
     s = towards[0] - towards[1]
     m = len(np.unique(owners["targets"][0]))
     n = s.shape[1] - m
-    spread = s.std(axis=1)
+    spread = s.std(axis=1, ddof=1)
     if spread.min() <= NOTHING:
         return no_value(NO_SPREAD, s.shape[1])
     sizes = (s[:, :m].mean(axis=1) - s[:, m:].mean(axis=1)) / spread

@@ -66,6 +66,13 @@ class Independent:
     """Whether moments of connection means speak about the given protected words, not about similar ones."""
     reads: ClassVar[tuple[str, ...]] = ()
     """What the models take from a table besides its rows: keys of its ``attrs``, which a simulated table keeps."""
+    caution: ClassVar[str] = "Distances that share a word are taken for independent, so that intervals are too narrow."
+    """What belongs to every answer of these models; empty where there is nothing to say."""
+    reservation: ClassVar[str] = (
+        "This model treats distances that share an attribute word as independent. They are not, so its intervals "
+        "are narrower than they should be; take an interval that only just excludes 0 as inconclusive."
+    )
+    """The same with figures or advice, for the end of a report."""
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
@@ -251,6 +258,12 @@ class Crossed(Independent):
     """Attribute words have effects of their own, crossed with those of protected words."""
 
     attribute_words = "modelled"
+    caution = "Different words are taken for unrelated, so that intervals may be too narrow by a factor of 2 and more."
+    reservation = (
+        "The model 'crossed' takes different words for unrelated: for lists of one topic without bias its 89% "
+        "intervals exclude 0 in about a quarter (protected words like these) to half (these protected words) of "
+        "trials, not in 11%."
+    )
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
@@ -283,6 +296,7 @@ class Related(Independent):
     attribute_words = "related"
     given = True
     reads = (KEY,)
+    caution = reservation = ""
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:

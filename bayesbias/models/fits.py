@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,12 +15,11 @@ from bayesbias._checks import one_of, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.distances import Distances, refuse_repeats
 from bayesbias.distances.storage import averaged
-from bayesbias.errors import InputError
+from bayesbias.errors import DrawsWarning, InputError, warn
 from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.adjust import adjusted_table, recorded, with_slope
 from bayesbias.models.families import family_of, parts_of
 from bayesbias.models.frames import frame_data, with_frame_effects
-from bayesbias.models.marginal import PACKAGE
 from bayesbias.models.related import too_many_lists
 from bayesbias.models.results import Draws, Fit, assemble, read_distances
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
@@ -70,10 +68,6 @@ MOST_NUMBERS = 2**26
 RELATED_NUMBERS = 2**24  # the same of the model of related words, which holds several arrays of this size at once
 FEWEST_DRAWS = 500  # draws that a fit of a large table has at least
 AUTO, RELATED, FALLBACK = "auto", "related", "crossed"
-UNRELATED = (
-    "The model 'crossed' takes different words for unrelated: for lists of one topic without bias its 89% intervals "
-    "exclude 0 in about a quarter (protected words like these) to half (these protected words) of trials, not in 11%."
-)
 NO_RELATEDNESS = "The table does not tell how words are related, so that the model 'crossed' was fitted."
 
 
@@ -278,11 +272,10 @@ def _thinned(result: Fit, draws: int | None) -> xr.Dataset:
     thinned = posterior.isel(draw=slice(None, None, step))
     if draws is None and step > 1:
         every = chains * each
-        warnings.warn(
+        warn(
             f"the group is made of {chains * thinned.sizes['draw']:,} of {every:,} draws: all would be "
             f"{every * pairs:,} numbers, more than {MOST_NUMBERS:,} (draws={every} takes all)",
-            UserWarning,
-            skip_file_prefixes=(PACKAGE,),
+            DrawsWarning,
         )
     return thinned
 

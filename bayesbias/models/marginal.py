@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +26,7 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import in_notebook, progress
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import once
-from bayesbias.errors import InputError
+from bayesbias.errors import DrawsWarning, InputError, warn
 from bayesbias.models.results import EFFECTS, Draws, DrawsOfWords
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
 
@@ -397,7 +395,6 @@ VANISHING = (-4.6, -4.8)
 POINTS_PER_DRAW = 2
 FEWEST_POINTS = 1024
 LEAST_ESS_SHARE = 0.05  # effective points, as a share of those asked for, below which NUTS takes over
-PACKAGE = str(Path(__file__).parents[1])
 
 
 def obstacle(spec: ModelSpec) -> str | None:
@@ -426,7 +423,7 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
         attrs["log_evidence"] = weighted.log_integral
     else:
         notes = (f"{sampled.fault}: the scales were drawn by NUTS on the same marginal posterior.",)
-        warnings.warn(notes[0], UserWarning, skip_file_prefixes=(PACKAGE,))
+        warn(notes[0], DrawsWarning)
     theta = sampled.drawn(size, rng)
     # given the scales all else is normal
     taker = DrawsOfWords(data, size, EFFECTS if spec.terms.word_x_group else EFFECTS[:1], target.mean.mean)

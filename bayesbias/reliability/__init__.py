@@ -5,6 +5,7 @@ from bayesbias.reliability.consistency import (
     bias_scores,
     inter_rater_consistency,
     internal_consistency,
+    measure_correlations,
     retest_reliability,
 )
 from bayesbias.reliability.features import word_features
@@ -16,6 +17,7 @@ __all__ = [
     "bias_scores",
     "inter_rater_consistency",
     "internal_consistency",
+    "measure_correlations",
     "reliability_regression",
     "retest_reliability",
     "variance_components",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.special import ndtri
 
 from bayesbias._checks import by_name_or_none, flag, one_of, printable, probability, several, whole_number
 from bayesbias._core.components import FEWEST, FORMS, bootstrap_icc, icc
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 
 MEASURES = ("db_wa", "ripa", "nbm")
 NEIGHBOURS = 100
+POOR = 0.5  # reliability below which it is poor
+FISHER = 4  # words, or pairs, from which on a correlation has an interval
+PLURALS = (("s", ""), ("es", ""), ("ies", "y"), ("men", "man"))  # endings of plurals, and those of their singulars
+RETEST_OF_PAIRS, RATERS_OF_PAIRS = "test-retest of pairs", "inter-rater of pairs"
 BLOCK = 1_000
 """Target words whose neighbours are looked at together."""
 
@@ -354,6 +359,76 @@ def inter_rater_consistency(
     return _table(ordered, form, prob, interval, seed, rows, label=scores[of].to_numpy())
 
 
+def measure_correlations(scores: xr.DataArray, prob: float = PROB) -> pd.DataFrame:
+    """Correlations of the measures over words, whose scores are averaged over base pairs and seeds.
+
+    Correlations do not depend on the measures' units. The study has .836 for RIPA and NBM, .923 for DB/WA and RIPA and
+    .897 for DB/WA and NBM.
+
+    Parameters
+    ----------
+    scores
+        What :func:`bias_scores` returns, with at least two measures and four words.
+    prob
+        Coverage of the confidence intervals: Fisher's, which take words for independent.
+
+    Returns
+    -------
+    DataFrame
+        ``first``, ``second`` (measures), ``words`` (their number), ``correlation`` (Pearson's), ``low``, ``high``; NaN
+        where the scores of a measure do not vary.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
+    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> bb.reliability.measure_correlations(scores)["second"].tolist()
+    ['ripa']
+    """
+    check_scores(scores)
+    prob = probability(prob, "prob")
+    _enough(scores, "measure", "the agreement of measures")
+    if (words := scores.sizes["target"]) < FISHER:
+        raise InputError(f"there are {words} target words, and intervals of correlations need {FISHER}: score more")
+    means, names = (
+        _values(scores, "measure", "target", "base_pair", "seed").mean(axis=(2, 3)),
+        scores["measure"].to_numpy(),
+    )
+    apart, rows = standardised(means), []
+    margin = ndtri((1 + prob) / 2) / np.sqrt(words - 3)
+    for i, j in combinations(range(len(means)), 2):
+        varies = apart[i].any() and apart[j].any()
+        r = float(np.clip((apart[i] * apart[j]).mean(), -1, 1)) if varies else np.nan
+        with np.errstate(divide="ignore"):
+            low, high = np.tanh(np.arctanh(r) + margin * np.array([-1, 1]))
+        rows.append((str(names[i]), str(names[j]), words, r, float(low), float(high)))
+    return pd.DataFrame(rows, columns=["first", "second", "words", "correlation", "low", "high"])
+
+
+def pair_reliability(retest: pd.DataFrame, raters: pd.DataFrame) -> pd.DataFrame:
+    """Base pairs with their test-retest reliability (median over measures) and inter-rater consistency side by side.
+
+    ``number`` is plural for a pair whose words are the plurals of another pair's.
+    """
+    table = pd.DataFrame(
+        {
+            "test_retest": retest.groupby("label", sort=False)["value"].median(),
+            "inter_rater": raters.groupby("label", sort=False)["value"].median(),
+        }
+    )
+    known = [tuple(str(label).split("/")) for label in table.index]
+    return table.assign(number=["plural" if _is_plural(pair, known) else "singular" for pair in known])
+
+
+def _is_plural(pair: tuple[str, ...], known: Sequence[tuple[str, ...]]) -> bool:
+    """Whether another pair has a singular of each word, in the same places."""
+    singulars = [
+        {word.removesuffix(ending) + other for ending, other in PLURALS if word.endswith(ending)} for word in pair
+    ]
+    return any(all(map(set.__contains__, singulars, other)) for other in known)
+
+
 def internal_consistency(
     scores: xr.DataArray,
     of: Literal["query", "base_pair"] = "query",
@@ -501,12 +576,15 @@ class Coefficients(Result):
     ----------
     tables
         Kind of reliability to what its function returns.
+    correlations
+        What :func:`measure_correlations` returns; None where the scores allow none.
     """
 
     picture: ClassVar[str] = "plot_reliability"
 
     tables: Mapping[str, pd.DataFrame]
     notes: tuple[str, ...] = ()
+    correlations: pd.DataFrame | None = None
 
     def table(self) -> pd.DataFrame:
         """One row a coefficient: ``kind``, ``measure``, ``label``, ``value``, ``low``, ``high`` and ``reason``."""
@@ -515,17 +593,31 @@ class Coefficients(Result):
         return pd.concat(rows, ignore_index=True).reindex(columns=columns)
 
     def brief(self) -> pd.DataFrame:
-        """Number, median, smallest and largest value of each kind and measure, and how many have no value."""
+        """Number, median, smallest and largest value, share below .5, and how many lack a value: by kind and measure.
+
+        Below .5 reliability is poor (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012).
+        """
         rows = self.table()
         values = rows.fillna({"measure": EVERY}).groupby(["kind", "measure"], sort=False)["value"]
         table = values.agg(number="size", valued="count", median="median", smallest="min", largest="max").reset_index()
+        below = values.agg(lambda each: (each < POOR).sum() / each.count() if each.count() else np.nan)
+        table["below 0.5"] = below.to_numpy(dtype=float)
         table.insert(3, "without value", table["number"] - table.pop("valued"))
         return table
 
     def findings(self) -> list[str]:
-        """The medians in a sentence."""
+        """The medians in a sentence; how the measures correlate; and whether reliable base pairs are so in each way."""
         medians = self.table().groupby("kind", sort=False)["value"].median()
-        return [f"Median reliability: {', '.join(f'{kind} {value:.2f}' for kind, value in medians.items())}."]
+        sentences = [f"Median reliability: {', '.join(f'{kind} {value:.2f}' for kind, value in medians.items())}."]
+        if self.correlations is not None:
+            named = [
+                f"{row['first']} and {row['second']} {row['correlation']:.2f}"
+                for row in self.correlations.to_dict("records")
+            ]
+            sentences.append(f"Correlations of the measures over words: {', '.join(named)}.")
+        if {RETEST_OF_PAIRS, RATERS_OF_PAIRS} <= set(self.tables):
+            sentences += _of_pairs(pair_reliability(self.tables[RETEST_OF_PAIRS], self.tables[RATERS_OF_PAIRS]))
+        return sentences
 
     def figure(self, **options: Any) -> Figure:
         """A panel for each kind."""
@@ -536,10 +628,10 @@ def coefficients_of(scores: xr.DataArray, queries: Mapping[str, Iterable[str]] |
     """Every kind of reliability that scores allow, of queries too where these are named."""
     kinds: dict[str, Callable[[], pd.DataFrame]] = {
         "test-retest of words": partial(retest_reliability, scores, of="target"),
-        "test-retest of pairs": partial(retest_reliability, scores, of="base_pair"),
+        RETEST_OF_PAIRS: partial(retest_reliability, scores, of="base_pair"),
         "inter-rater of words": partial(inter_rater_consistency, scores, of="target"),
         "inter-rater of words, standardised": partial(inter_rater_consistency, scores, of="target", standardise=True),
-        "inter-rater of pairs": partial(inter_rater_consistency, scores, of="base_pair"),
+        RATERS_OF_PAIRS: partial(inter_rater_consistency, scores, of="base_pair"),
         "internal, queries": partial(internal_consistency, scores, of="query", queries=queries or None),
         "internal, pairs": partial(internal_consistency, scores, of="base_pair"),
     }
@@ -551,4 +643,27 @@ def coefficients_of(scores: xr.DataArray, queries: Mapping[str, Iterable[str]] |
             notes.append(f"no {kind}: {error}")
     if not tables:
         raise InputError(f"the scores allow no coefficient of reliability: {'; '.join(notes)}")
-    return Coefficients(tables, (*notes, NOTES["f"]))
+    several_of_both = scores.sizes["measure"] > 1 and scores.sizes["target"] >= FISHER
+    return Coefficients(tables, (*notes, NOTES["f"]), measure_correlations(scores) if several_of_both else None)
+
+
+def _of_pairs(table: pd.DataFrame) -> list[str]:
+    """Sentences on base pairs: singular and plural ones, and whether those reliable over seeds are so over measures."""
+    from scipy.stats import mannwhitneyu, spearmanr
+
+    sentences, known = [], table.dropna()
+    parts = [known[known["number"] == number] for number in ("singular", "plural")]
+    if all(map(len, parts)):
+        told = []
+        for name, called_ in (("test_retest", "test-retest"), ("inter_rater", "inter-rater")):
+            medians = [part[name].median() for part in parts]
+            p = float(mannwhitneyu(parts[0][name].to_numpy(), parts[1][name].to_numpy()).pvalue)
+            told.append(f"{called_} {medians[0]:.2f} and {medians[1]:.2f} (rank-sum test, p = {p:.2g})")
+        sentences.append(f"Medians of {len(parts[0])} singular and {len(parts[1])} plural pairs: {', '.join(told)}.")
+    if len(known) >= FISHER and known[["test_retest", "inter_rater"]].nunique().min() > 1:
+        r = spearmanr(known["test_retest"], known["inter_rater"]).statistic
+        sentences.append(
+            f"Over {len(known)} base pairs the rank correlation of test-retest reliability and inter-rater consistency "
+            f"is {r:.2f}."
+        )
+    return sentences

@@ -17,7 +17,7 @@ from bayesbias._core.vectors import FloatArray, nearest_rows, unit_single, word_
 from bayesbias._files import home_folder
 from bayesbias._progress import progress
 from bayesbias.embeddings import FoundWords, find_words, zero_words
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.reliability.consistency import Seeds, called, seeds_of
 from bayesbias.words import words_given
 
@@ -152,6 +152,7 @@ def word_features(
     counts: Mapping[str, float] | pd.Series | None = None,
     wordnet: str | Path | None = None,
     fit_on: Iterable[str] | str | Path | None = None,
+    parts_of_speech: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Frequency, senses, part of speech, nearest neighbour, length and stability of words.
 
@@ -169,16 +170,20 @@ def word_features(
     fit_on
         Words that the maps between embeddings are fitted to, or what :func:`load_list` takes; None takes all that the
         embeddings share.
+    parts_of_speech
+        Word to its part of speech, in place of WordNet's four: the study has 11, each word's most common tag in the
+        Brown corpus.
 
     Returns
     -------
     DataFrame
         One row a word: ``word``; ``log_frequency`` (natural log, NaN if not known); ``log_frequency_squared`` (of the
         log frequency z-scored over these words); with WordNet ``log_senses`` (natural log of the number of synsets)
-        and ``part_of_speech`` (NOUN, VERB, ADJ or ADV, the most frequent in its tagged texts), missing for words that
-        it lacks; ``nn_similarity`` (cosine to the nearest other word) and ``l2_norm`` (of the raw vector), means over
-        the embeddings; ``stability`` (mean over pairs of embeddings of the cosine of a word's vectors after an
-        orthogonal map of one embedding to the other; NaN for one). ``attrs["notes"]`` says what was left out.
+        and ``part_of_speech`` (NOUN, VERB, ADJ or ADV, the most frequent in its tagged texts, unless
+        ``parts_of_speech`` are given), missing for words that it lacks; ``nn_similarity`` (cosine to the nearest other
+        word) and ``l2_norm`` (of the raw vector), means over the embeddings; ``stability`` (mean over pairs of
+        embeddings of the cosine of a word's vectors after an orthogonal map of one embedding to the other; NaN for
+        one). ``attrs["notes"]`` says what was left out.
 
     Examples
     --------
@@ -208,6 +213,10 @@ def word_features(
         columns["log_senses"] = np.log(number, out=np.full(len(shared), np.nan), where=number > 0)
         columns["part_of_speech"] = pd.array([senses.part_of_speech(word) for word in shared], dtype="str")
         notes += _left("Not in WordNet", shared, number == 0)
+    if parts_of_speech is not None:
+        tags = _checked_tags(parts_of_speech, shared)
+        columns["part_of_speech"] = pd.array(tags, dtype="str")
+        notes += _left("Without a part of speech", shared, np.array([tag is None for tag in tags]))
     vectors = [entry.of(shared) for entry in known.values()]
     with progress("measuring words", len(named)) as done:
         near = []
@@ -278,6 +287,17 @@ def _checked_counts(counts: Mapping[str, float] | pd.Series, words: Sequence[str
         if count > 0:
             values[i] = np.log(count)
     return values
+
+
+def _checked_tags(given: Mapping[str, str], words: Sequence[str]) -> list[str | None]:
+    """The part of speech of each word; None of a word that has none."""
+    if not isinstance(given, Mapping) or not all(isinstance(tag, str) and tag.strip() for tag in given.values()):
+        raise InputError(
+            f"parts_of_speech is {shown(given)}: give a mapping of words to tags, such as {{'she': 'PRON'}}"
+        )
+    if not any(word in given for word in words):
+        raise InputError(f"parts_of_speech has none of the words {listed(list(words))}: give the tag of each, or None")
+    return [given.get(word) for word in words]
 
 
 def _left(what: str, words: Sequence[str], which: NDArray[np.bool_]) -> list[str]:

@@ -62,6 +62,7 @@ from bayesbias.plots.fits import (
     plot_predictions,
 )
 from bayesbias.reporting.verdicts import (
+    answered,
     contrast_sentences,
     effective_sentences,
     frequency_sentences,
@@ -170,7 +171,7 @@ class FitReport(Result):
             f"{many(table['protected_word'].nunique(), 'protected word')} "
             f"to {many(table['attribute_word'].nunique(), 'attribute word')}. Model {self.result.model}, engine "
             f"{self.result.engine}; intervals hold {facts.percent} of the posterior mass.",
-            answer=_answer(facts),
+            answer=_answer(facts) if facts.other is None else answered(_answer(facts), self.result),
             lines=_lines(facts),
             picture=None if facts.other is None else Picture("overview", caption, overview, _spoken(facts)),
             fault="" if facts.verdict.ok else facts.verdict.headline(),

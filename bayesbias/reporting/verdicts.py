@@ -22,7 +22,7 @@ from bayesbias.comparison import (
 )
 from bayesbias.comparison.associations import DIFFERENCE, SIGN_RATE
 from bayesbias.errors import InputError, listed, many
-from bayesbias.models.fits import UNRELATED
+from bayesbias.models.families import family_of
 from bayesbias.models.results import Fit
 from bayesbias.words import OTHER, PHRASES, labelled
 
@@ -70,14 +70,8 @@ def reservations(result: Fit) -> tuple[str, ...]:
     """What a fit's model takes for granted, and whether its numbers are scores."""
     record = result.data.coverage
     scores = () if record is None else record.on_scores
-    taken = {
-        "independent": (
-            "This model treats distances that share an attribute word as independent. They are not, so its intervals "
-            "are narrower than they should be; take an interval that only just excludes 0 as inconclusive."
-        ),
-        "modelled": UNRELATED,
-    }.get(result.tree.attrs.get("attribute_words", ""))
-    return scores if taken is None else (*scores, taken)
+    taken = family_of(result.spec).reservation
+    return (*scores, taken) if taken else scores
 
 
 def contrast_sentences(result: Fit, prob: float) -> list[str]:
@@ -141,7 +135,7 @@ def _contrast_sentence(result: Fit, other: str, prob: float) -> str:
     size = f"{abs(row['mean']):.3f}"
     what = f"they are {size} {direction} {far} their own" if float(size) else "there is no difference"
     return (
-        f"{_answer(row, kind)} On average {what} "
+        f"{answered(_answer(row, kind), result)} On average {what} "
         f"({percent(prob)} interval of the difference {ends_of(row)} for {POPULATIONS[GIVEN]}, {ends_of(similar)} for "
         f"further protected words like these; probability of {direction}: {share(certainty)}). "
         f"{words_sentence(table)}"
@@ -169,6 +163,11 @@ def words_sentence(table: pd.DataFrame) -> str:
     if table.attrs["rows"] == DIFFERENCE and table.attrs["second"] == OTHER:
         sentence += " These differences also hold how near the lists are to all protected words."
     return sentence
+
+
+def answered(answer: str, result: Fit) -> str:
+    """An answer with what belongs to every answer of the fit's model."""
+    return f"{answer} {family_of(result.spec).caution}".rstrip()
 
 
 def _answer(row: pd.Series, kind: str) -> str:

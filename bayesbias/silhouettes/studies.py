@@ -410,7 +410,8 @@ def _subject(metric: AnyMetric, kv: KeyedVectors, query: Query, how: Lookup) -> 
 
 
 STUDIED = ("ect", "rnsb", "weat_effect_size")
-COLUMNS = ["query", "vary", "metric", "model", "words", "robustness", "accuracy", "separation", "coverage"]
+SCORES = ["robustness", "accuracy", "oriented_accuracy", "separation", "coverage"]
+COLUMNS = ["query", "vary", "metric", "model", "words", *SCORES]
 
 
 def silhouette_study(
@@ -443,7 +444,9 @@ def silhouette_study(
     -------
     DataFrame
         Columns ``query``, ``vary``, ``metric``, ``model``, ``words`` (over all lists that grow), ``robustness``,
-        ``accuracy`` and ``separation`` (:func:`silhouette_separation`) of the pair of models, NaN unless there are two,
+        ``accuracy`` and ``separation`` (:func:`silhouette_separation`) of the pair of models, NaN unless there are two;
+        ``oriented_accuracy``, that of ``optimum - value`` (:meth:`Silhouette.oriented`) for a metric whose value of no
+        bias is not 0: ECT is 1 then, so that models that it ranks rightly have an accuracy below .5;
         and ``coverage``: for a metric with intervals, the share that hold the value with all words, over all sizes but
         the last. ``attrs["notes"]`` says what was left out.
 
@@ -518,11 +521,13 @@ def scores_of(parts: Sequence[StudyPart], compat: Literal["published"] | None = 
         pair = list(part.silhouettes.values())
         both = len(pair) == 2
         accuracy = silhouette_accuracy(pair[0], pair[1], compat) if both else np.nan
+        turned = both and pair[0].optimum != 0
+        oriented = silhouette_accuracy(pair[0].oriented(), pair[1].oriented()) if turned else np.nan
         separation = silhouette_separation(pair[0], pair[1]) if both else np.nan
         for model, curves in part.silhouettes.items():
             # the last size holds its own value
             covered = float(np.mean(curves.coverage[:-1])) if len(curves.sizes) > 1 else np.nan
-            figures = (int(curves.sizes[-1]), curves.robustness, accuracy, separation, covered)
+            figures = (int(curves.sizes[-1]), curves.robustness, accuracy, oriented, separation, covered)
             rows.append((part.query, part.vary, part.metric, model, *figures))
     return pd.DataFrame(rows, columns=COLUMNS)
 

@@ -299,6 +299,7 @@ CALLS = {
     "compare": lambda made: {"before": made.table, "after": made.after, "draws": 200, "seed": 1},
     "contexts": lambda made: {"corpus": ["a p b", "b q a"], "words": ["p", "q"]},
     "contrasts": lambda made: {"post": made.post},
+    "common_words": lambda made: {"language": "en", "n": 30, "lists": ["the"]},
     "coverage": lambda made: {"table": made.table},
     "criterion": lambda made: {
         "post": made.post, "values": made.outside, "contrast": ("human", "neutral"), "draws": 200
@@ -407,6 +408,7 @@ CALLS = {
     },
     "reliability.inter_rater_consistency": lambda made: {"scores": made.scores},
     "reliability.internal_consistency": lambda made: {"scores": made.scores, "of": "base_pair"},
+    "reliability.measure_correlations": lambda made: {"scores": made.scores},
     "reliability.reliability_regression": lambda made: {"table": made.rows, **REGRESSION},
     "reliability.retest_reliability": lambda made: {"scores": made.scores},
     "reliability.variance_components": lambda made: {"scores": made.scores, "draws": 200, "seed": 1},

@@ -346,3 +346,9 @@ def test_aggregates_over_queries(vectors, edges, name):
 def test_every_edge_case_is_explained(oracles):
     text = (Path(__file__)).read_text()
     assert [case["id"] for case in oracles["edge_cases"] if f'"{case["id"]}"' not in text] == []
+
+
+def test_the_bundled_opinion_lexicon_is_that_of_wefe(bing_liu):
+    for kind in ("positive", "negative"):
+        covered = set(bing_liu[kind])
+        assert [word for word in bb.load_list(f"opinion_{kind}") if word in covered] == bing_liu[kind]
