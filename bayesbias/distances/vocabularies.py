@@ -133,7 +133,7 @@ def few_words(relatedness: Relatedness) -> str:
     """A warning about a small sample."""
     return (
         f"only {relatedness.sampled} words of the vocabulary lie outside of the lists, fewer than {ENOUGH}: their "
-        f"covariance is known badly, and intervals are made {np.sqrt(relatedness.inflation):.2f} times as wide; "
+        f"covariance is known badly, and intervals are made up to {np.sqrt(relatedness.inflation):.2f} times as wide; "
         f"{COMMON_WORDS}"
     )
 
