@@ -222,8 +222,9 @@ class Relatedness(Result):
 
     def factors_of(self, components: Components) -> FloatArray:
         """The factor (Q,) for a small sample that is in the variance of each component."""
-        of_mean, of_rest = self.inflations
-        return np.r_[of_mean, np.full(len(components.variances) - 1, of_rest)]
+        factors = np.full(len(components.variances), self.inflations[1])
+        factors[0] = self.inflations[0]
+        return factors
 
     @cached_property
     def units(self) -> NDArray[np.float32]:
