@@ -24,6 +24,7 @@ related_core, mixtures = _core.related, _core.mixtures
 functionals, associations = models.functionals, comparison.associations
 draw_alike, Wanted = _core.random_lists.draw_alike, _core.random_lists.Wanted
 unit_rows = _core.vectors.unit_rows
+near_weights = _core.nearness.near_weights
 offsets, axes = _core.offsets, bayesbias.axes
 find_poles, poles_of = axes.poles.find_poles, axes.poles.poles_of
 vocabulary_of, sample_beside = axes.poles.vocabulary_of, axes.poles.sample_beside

@@ -132,7 +132,6 @@ def check_rows(subjects, cell, drawn_lists):
         table = as_table(subjects, drawn)
         words = [subjects.vocabulary.words[row] for row in np.concatenate(drawn)]
         same = replace(data.relatedness, attribute_words=tuple(words))
-        same.__dict__["components"] = subjects.base.components
         table.attrs["relatedness"] = same
         fits = {"same sample": table, "own sample": as_table(subjects, drawn, relatedness=True)}
         for how, given in fits.items():

@@ -30,6 +30,7 @@ from inside import (  # noqa: F401  (some for the scripts beside this one)
     functionals,
     interval_of,
     measured_relatedness,
+    near_weights,
     mixtures,
     read_distances,
     related_core,
@@ -111,7 +112,8 @@ def subjects_of(vocabulary, lists, sizes=None, sample=3000, seed=0):
     if sizes is None:
         parts = [lists.stereotypes[group] for group in found] + [lists.controls[name] for name in OTHERS[:2]]
         sizes = tuple(sum(word in vocabulary.kv for word in words) for words in parts)
-    base = measured_relatedness(vocabulary.kv, lists, sample, seed, "as-is")
+    # a sample of the whole vocabulary: random lists may lie anywhere in it
+    base = measured_relatedness(vocabulary.kv, replace(lists, stereotypes={}), sample, seed, "as-is")
     assert isinstance(base, bb.checks.Relatedness), base
     protected = [word for words in found.values() for word in words]
     groups = np.repeat(np.arange(len(found)), [len(words) for words in found.values()])
@@ -201,15 +203,15 @@ def numbered_table(subjects, drawn):
 
 
 def with_attributes(base, subjects, vectors):
-    """The relatedness of the same protected words with other attribute words; its components are the same."""
+    """The relatedness of the same protected words with other attribute words, as near as the stereotypes among them."""
     slots = [slot_name(at) for at in range(len(vectors))]
     parts = np.split(np.array(slots), np.cumsum(subjects.sizes)[:-1])
     labels = [*((name, "stereotype") for name in subjects.names), ("human", "control"), ("neutral", "control")]
     entries = tuple(entry for entry in base.lists if entry[1] == "protected")
     entries += tuple((*label, tuple(part.tolist())) for label, part in zip(labels, parts, strict=True))
     found = replace(base, attribute_words=tuple(slots), attributes=vectors.astype(np.float16), lists=entries)
-    found.__dict__["components"] = base.components
-    return found
+    near = [np.array(list(words.values())) for words in found.stereotype_nearness().values()]
+    return replace(found, near=near_weights(-base.mean_distances, near).astype(np.float32))
 
 
 def contrast_weights(data):
