@@ -34,7 +34,7 @@ from bayesbias.models.functionals import (
     nearness_weights,
     whole_weights,
 )
-from bayesbias.models.related import distance_sd
+from bayesbias.models.related import prior_scale
 from bayesbias.models.results import Fit
 from bayesbias.words import CONTROLS, OTHER, OWN, WHOLE, controls_of, labelled
 
