@@ -418,8 +418,7 @@ def _refuse_torn(copies: Mapping[str, str], labels: Mapping[str, str], argument:
 def _refuse_two_values(copies: Mapping[str, str], outside: pd.DataFrame) -> None:
     """Refuse one embedding with two rows of outside variables."""
     for name, first in copies.items():
-        rows = outside.loc[[first, name]]
-        if (rows.nunique() > 1).any():
+        if not np.array_equal(outside.loc[first], outside.loc[name], equal_nan=True):
             raise InputError(f"{first} and {name} hold the same distances, and on has other values for each: give one")
 
 
