@@ -257,7 +257,7 @@ def trend(
         ``"precision"``: generalised least squares, which is better if the covariance of the errors is exact, and may
         put a trend outside all estimates.
     standardise
-        As in :func:`pool`.
+        Whether contrasts are in standard deviations of the embedding's distances, as in :func:`pool`.
 
     Returns
     -------
