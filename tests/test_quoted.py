@@ -416,7 +416,9 @@ def trends():
         found += [
             here.loc[kind, value] for kind in ("linear", "difference", "walk") for value in ("coverage", "called")
         ]
-    table = read("second_stage/trends_deviations.csv").set_index(["taken_for", "correlation", "training_sd"])
+    table = (
+        read("second_stage/trends_deviations.csv").set_index(["taken_for", "correlation", "training_sd"]).sort_index()
+    )
     now = table.loc["correlated", 0.0]
     found += [*span(now.loc[[0.0, 0.005, 0.01, 0.015], "coverage"]), *span(now.loc[0.04, "coverage"])]
     ten = table[table["embeddings"] == 10]

@@ -459,7 +459,7 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closene
     >>> kv = bb.load_embedding("google-news-slice")
     >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
     >>> tables = {"1990": bb.distance_table(kv, "weat7"), "2000": bb.distance_table(debiased, "weat7")}
-    >>> tables["2010"] = tables["1990"]
+    >>> tables["2010"] = bb.distance_table(bb.debias(kv, "project", definitional=[("he", "she")]), "weat7")
     >>> bb.plots.plot_trend(bb.trend(tables, {name: float(name) for name in tables})).savefig("trend.png")
     """
     table = trend.table(prob)
