@@ -194,7 +194,7 @@ def _pooled(result: Fit, raw: Functionals, weights: FloatArray, block: IntArray)
     """Rows partially pooled by the model of related words; other models have pooled the means of words themselves."""
     if not result.related:
         return raw
-    return pooled_over_words(raw, weights, block, POOL_SD * distance_sd(result.data))
+    return pooled_over_words(raw, weights, block, POOL_SD * prior_scale(result.data))
 
 
 def pooled_over_words(raw: Functionals, weights: FloatArray, block: IntArray, scale: float) -> Functionals:
