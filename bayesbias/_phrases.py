@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 MINUS = " \N{MINUS SIGN} "  # between the two parts of a difference
+IN_SDS = "standard deviations of the embedding's distances"  # the unit of what is standardised
 FINE = 0.01  # below it a number is written with more decimals
 
 

@@ -52,7 +52,9 @@ bb.contrasts(german).head(1).round(3)
 #
 # `bb.pool` takes the estimates of all languages with their joint covariance. Distances have other scales in other
 # languages (in Japanese, of this collection, they hardly vary), so that contrasts are taken in standard deviations of
-# each language's distances. Related languages are similar for many reasons: each genus
+# each language's distances. The collection holds the words of this test alone, so that the unit of a language, which
+# `standardise=True` takes from the vocabulary, is not known: it is given, as the standard deviation of these distances.
+# Related languages are similar for many reasons: each genus
 # ([WALS](https://doi.org/10.5281/zenodo.7385533)) is a group, and the others are groups of their own.
 
 # %%
@@ -64,7 +66,8 @@ genera = {
     "Malayo-Sumbawan": ("id", "ms"),
 }
 genus = {name: name for name in tables} | {name: genus for genus, names in genera.items() for name in names}
-pool = bb.pool(tables, ("associated", "different"), on=attitudes, groups=genus, standardise=True, seed=0)
+units = {name: table["distance"].std() for name, table in tables.items()}
+pool = bb.pool(tables, ("associated", "different"), on=attitudes, groups=genus, standardise=units, seed=0)
 pool
 
 # %%
@@ -94,7 +97,7 @@ pool.relation.round(2).T
 # languages were unrelated, it would look so:
 
 # %%
-alone = bb.pool(tables, ("associated", "different"), on=attitudes, standardise=True, seed=0)
+alone = bb.pool(tables, ("associated", "different"), on=attitudes, standardise=units, seed=0)
 alone.relation.round(2).T
 
 # %% [markdown]
@@ -112,11 +115,12 @@ float(correlation[~pd.DataFrame(correlation).eq(1).to_numpy() & (correlation < 0
 # Had the errors been independent, the mean over languages would look more certain than it is.
 
 # %%
+germanic = ("de", "nl", "sv", "da", "no", "en")
 bb.plots.plot_pool(
     bb.pool(
-        {name: tables[name] for name in ("de", "nl", "sv", "da", "no", "en")},
+        {name: tables[name] for name in germanic},
         ("associated", "different"),
-        standardise=True,
+        standardise={name: units[name] for name in germanic},
         seed=0,
     )
 )

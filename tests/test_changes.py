@@ -41,6 +41,20 @@ def simulated(seed, moved=MOVED, shape=SHAPE):
     return before, before.assign(distance=before["distance"] + change["distance"]), change.attrs["truth"]
 
 
+def with_unit(table, sd):
+    """A table whose embedding has this standard deviation of distances."""
+    made = table.copy()
+    embedding = {"name": "simulated", "spread": {"sd": sd, "words": 1000, "kind": "random"}}
+    made.attrs["coverage"] = {"word_list": "simulated", "lists": [], "embedding": embedding}
+    return made
+
+
+@pytest.fixture(scope="module")
+def scaled(tables):
+    """The comparison of embeddings with known units."""
+    return bb.compare(before=with_unit(tables[0], 0.1), after=with_unit(tables[1], 0.08), model="change", seed=1)
+
+
 @pytest.fixture(scope="module")
 def tables():
     before, after, _ = simulated(0)
@@ -182,25 +196,25 @@ def test_no_word_is_named_where_the_change_of_the_whole_list_includes_0(result):
     assert set(same.outcomes(0.89)[1:]) == {"inconclusive"}
 
 
-def test_standardised_contrasts_are_in_spreads_of_control_distances(tables, result):
-    spreads = [table.loc[table["connection"].isin(["human", "neutral"]), "distance"].std() for table in tables]
-    np.testing.assert_allclose(result.spreads(), spreads)
-    sides = result.sides("associated", "different")
+def test_standardised_contrasts_are_in_the_units_of_their_embeddings(scaled):
+    units = [0.1, 0.08]
+    assert scaled.units().to_dict() == {"before": 0.1, "after": 0.08}
+    sides = scaled.sides("associated", "different")
     before, after = (drawn(side)[:, 0] for side in (sides.before, sides.after))
-    expected = after / spreads[1] - before / spreads[0]
-    table = result.changes(standardise=True)
+    expected = after / units[1] - before / units[0]
+    table = scaled.changes(standardise=True)
     assert whole(table)["mean"] == pytest.approx(expected.mean())
-    assert table.attrs["unit"] == "spreads of control distances"
-    assert "In spreads of control distances" in result.verdict
-    expected = (np.abs(after / spreads[1]) < np.abs(before / spreads[0])).mean()
-    assert whole(result.outcomes(standardise=True))["p_shrank"] == expected
+    assert table.attrs["unit"] == "standard deviations of the embedding's distances"
+    assert "In standard deviations of the embedding's distances (before 0.100, after 0.080)" in scaled.verdict
+    expected = (np.abs(after / units[1]) < np.abs(before / units[0])).mean()
+    assert whole(scaled.outcomes(standardise=True))["p_shrank"] == expected
 
 
 def test_embeddings_that_differ_in_scale_only_have_the_same_standardised_contrast(tables):
     before, _ = tables
     noise = np.random.default_rng(2).normal(0, 1e-4, len(before))
     half = before.assign(distance=1 + (before["distance"] - 1) / 2 + noise)
-    found = bb.compare(before=before, after=half, seed=1)
+    found = bb.compare(before=with_unit(before, 0.1), after=with_unit(half, 0.05), seed=1)
     raw, standard = whole(found.changes()), whole(found.changes(standardise=True))
     assert raw["low"] > 0.03
     assert abs(standard["mean"]) < 0.01
@@ -267,7 +281,7 @@ def test_a_change_in_proportion_to_the_distances(tables):
     """After is before, halved: nothing is left beside the change, and every word's bias shrank by half."""
     before, _ = tables
     half = before.assign(distance=1 + (before["distance"] - 1) / 2)
-    found = bb.compare(before=before, after=half, seed=1)
+    found = bb.compare(before=with_unit(before, 0.1), after=with_unit(half, 0.05), seed=1)
     own = whole(bb.contrasts(bb.fit(before, seed=1), "associated", "human"))
     row = whole(found.outcomes("associated", "human"))
     assert row["p_shrank"] == 1
@@ -368,8 +382,8 @@ def test_missing_pairs_single_groups_and_no_controls(tables):
     bare = [table[table["connection"].isin(["associated", "different"])] for table in tables]
     without = bb.compare(before=bare[0], after=bare[1], seed=1, draws=400)
     assert without.headline == ("associated", "different")
-    assert "too few control words to take out differences of scale" in without.verdict
-    with pytest.raises(bb.InputError, match="too few control distances"):
+    assert "Differences of scale cannot be taken out, since the table of before does not say" in without.verdict
+    with pytest.raises(bb.InputError, match="cannot be standardised, since the table of before does not say"):
         without.changes(standardise=True)
     controls = [table[table["connection"].isin(["human", "neutral"])] for table in tables]
     only = bb.compare(before=controls[0], after=controls[1], seed=1, draws=400)
@@ -521,22 +535,10 @@ def test_bias_that_grew(tables):
     assert set(table["outcome"]) <= {"grew", "inconclusive"}
 
 
-def test_a_standardised_mean_is_seen_from_1(tables, result):
-    spreads = result.spreads()
-    posterior = result.posterior["posterior/connection_mean"].sel(connection="human")
-    expected = (posterior.sel(embedding="after") - 1) / spreads["after"]
-    expected = expected - (posterior.sel(embedding="before") - 1) / spreads["before"]
-    assert whole(result.changes("human", standardise=True))["mean"] == pytest.approx(float(expected.mean()))
-
-
-def test_controls_without_spread_are_no_unit(tables):
-    flat = [
-        table.assign(distance=table["distance"].mask(table["connection"].isin(["human", "neutral"]), 1.0))
-        for table in tables
-    ]
-    found = bb.compare(before=flat[0], after=flat[1], seed=1)
-    assert found.spreads().isna().all()
-    assert "too few control words" in found.verdict
+def test_a_standardised_mean_is_seen_from_1(scaled):
+    posterior = scaled.posterior["posterior/connection_mean"].sel(connection="human")
+    expected = (posterior.sel(embedding="after") - 1) / 0.08 - (posterior.sel(embedding="before") - 1) / 0.1
+    assert whole(scaled.changes("human", standardise=True))["mean"] == pytest.approx(float(expected.mean()))
 
 
 def test_what_is_documented_is_there(result):

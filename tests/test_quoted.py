@@ -384,14 +384,16 @@ def corpora():
     return [*biased, *cells]
 
 
-@quotes("validation.md", "Relations", "0 4 8 3 6 20 60 .7")
+@quotes("validation.md", "Relations", "0 4 8 3 6 20 60 .7")  # the sizes of groups and of pools
 def relations():
     table = read("second_stage/relations.csv")
     grouped = table["embeddings"].str.contains("groups")
     named = table["groups"] == "given"
     few = [table.loc[grouped & named, "coverage"], table.loc[~grouped & (table["correlation"] == 0), "coverage"]]
     related = table.loc[~grouped & (table["correlation"] > 0), "coverage"]
-    return [*span(table.loc[grouped & ~named, "coverage"]), *span(few[0]), *span(few[1]), *span(related)]
+    means = read("second_stage/relations_of_means.csv")["coverage"]
+    groups = [*span(table.loc[grouped & ~named, "coverage"]), *span(few[0]), *span(means)]
+    return [*groups, *span(few[1]), *span(related)]
 
 
 @quotes("validation.md", "Shared concepts", "25")
@@ -403,7 +405,7 @@ def shared_concepts():
     return [*here[order], same.mean()]
 
 
-@quotes("validation.md", "Trends", "200 10 3 .005 .015 .04")
+@quotes("validation.md", "Trends", "40 200 10 3 0 .005 .015 .04 .7 .9 .01 .02 .06")
 def trends():
     table = read("second_stage/trends.csv")
     table = table[table["weights"] != "precision"].set_index(["planted", "periods", "kind"]).sort_index()
@@ -414,11 +416,26 @@ def trends():
         found += [
             here.loc[kind, value] for kind in ("linear", "difference", "walk") for value in ("coverage", "called")
         ]
-    training = read("second_stage/trends_deviations.csv")
-    training = training[training["prior"] == training["embeddings"].eq(3).map({True: 0.01, False: 0.02})]
-    some = training["training_sd"].isin([0.005, 0.015])
-    much = training["training_sd"] == 0.04
-    return [*found, *span(training.loc[some, "coverage"]), *span(training.loc[much, "coverage"])]
+    table = (
+        read("second_stage/trends_deviations.csv").set_index(["taken_for", "correlation", "training_sd"]).sort_index()
+    )
+    now = table.loc["correlated", 0.0]
+    found += [*span(now.loc[[0.0, 0.005, 0.01, 0.015], "coverage"]), *span(now.loc[0.04, "coverage"])]
+    ten = table[table["embeddings"] == 10]
+    for case in ((0.7, 0.01), (0.9, 0.02)):
+        found += [1 - ten.loc[(taken, *case), "coverage"] for taken in ("independent", "correlated")]
+    cases = [("correlated", 0.0, sd) for sd in (0.0, 0.01)] + [("correlated", 0.7, 0.01), ("correlated", 0.9, 0.02)]
+    return [*found, *(ten.loc[case, "power"] for case in cases)]
+
+
+@quotes("validation.md", "Copies", ".03 .01 .5 .99 .995")
+def copies():
+    table = read("second_stage/pools_copies.csv").set_index(["copies", "how"])["population mean"]
+    order = [("exact", COUNTED), ("near", COUNTED), ("exact", "copies left out"), ("near", "named as replicates")]
+    return list(table[order])
+
+
+COUNTED = "counted as further embeddings"
 
 
 @quotes("validation.md", "Criteria", "0 60 15 31 77")

@@ -33,7 +33,8 @@ def made(tmp_path_factory):
     kv = bb.load_embedding("google-news-slice")
     table = bb.distance_table(kv, "gender")
     after = bb.distance_table(bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")]), "gender")
-    tables = {"one": table, MARKUP: after, "three": table}
+    third = bb.distance_table(bb.debias(kv, "project", definitional=[("he", "she")]), "gender")
+    tables = {"one": table, MARKUP: after, "three": third}
     results = {
         "fit": bb.fit(table, seed=0),
         "comparison": bb.compare(before=table, after=after, seed=0),

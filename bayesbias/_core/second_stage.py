@@ -92,6 +92,7 @@ class SecondStage:
     rotations: tuple[Rotated, ...]  # the estimates for each row of ``outer``
     inner: FloatArray  # nodes (G, FINE) of the last effect's scale
     mass: FloatArray  # posterior mass (G, FINE) of the nodes
+    log_evidence: float  # log probability of what contrasts of y say, up to a number that does not depend on effects
 
     def draw(self, draws: int, rng: np.random.Generator) -> StageDraws:
         """Independent draws of scales, coefficients and effects."""
@@ -203,8 +204,27 @@ def second_stage(
         inner[i] = _narrowed(start, log_density(rotations[i], spread, start), 0, FINE)
         value[i] = log_density(rotations[i], spread, inner[i])
         value[i] += np.log(np.log(inner[i, 1] / inner[i, 0]))  # width of its cells
-    mass = np.exp(value - logsumexp(value))
-    return SecondStage(y, covariance, design, tuple(effects), weights, grid, tuple(rotations), inner, mass)
+    evidence = float(logsumexp(value))
+    mass = np.exp(value - evidence)
+    evidence += float(sum(np.log(np.log(nodes[1] / nodes[0])) for nodes in axes))
+    return SecondStage(y, covariance, design, tuple(effects), weights, grid, tuple(rotations), inner, mass, evidence)
+
+
+def mixed_draws(stages: Sequence[SecondStage], draws: int, rng: np.random.Generator) -> tuple[StageDraws, IntArray]:
+    """Draws of several models of the same estimates, each as often as it is probable, and which model each is of.
+
+    The models have the same coefficients and as many effects, and are equally probable beforehand.
+    """
+    evidence = np.array([stage.log_evidence for stage in stages])
+    counts = rng.multinomial(draws, np.exp(evidence - logsumexp(evidence)))
+    parts = [stage.draw(int(count), rng) for stage, count in zip(stages, counts, strict=True) if count]
+    order = rng.permutation(draws)
+    mixed = StageDraws(
+        scales=np.concatenate([part.scales for part in parts])[order],
+        coefficients=np.concatenate([part.coefficients for part in parts])[order],
+        effects=np.concatenate([part.effects for part in parts], axis=1)[:, order],
+    )
+    return mixed, np.repeat(np.arange(len(stages)), counts)[order]
 
 
 def _narrowed(nodes: FloatArray, value: FloatArray, axis: int, count: int) -> FloatArray:

@@ -38,7 +38,7 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.contextual import ContextVectors
 from bayesbias.distances.vocabularies import FREQUENCY
 from bayesbias.embeddings import Case, Embedding, about, find_words, opened
-from bayesbias.embeddings.lookup import CASES
+from bayesbias.embeddings.lookup import CASES, about_distances
 from bayesbias.errors import InputError, listed, many
 from bayesbias.words import words_given
 
@@ -551,7 +551,7 @@ def axis(
         ranks=np.empty(0, dtype=np.intp),
         centre=where,
         adjusted=wanted,
-        embedding=about(vectors),
+        embedding=about_distances(vectors),
         notes=found.notes,
         kv=vectors,
         base=base,

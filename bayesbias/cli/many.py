@@ -92,8 +92,8 @@ def pool(given: Given) -> Any:
 
 @command(
     "second_stage:trend",
-    "embeddings=tables words time contrast kind weights adjust frequencies seed prob case trust_pickle out picture "
-    "report",
+    "embeddings=tables words time contrast kind weights standardise adjust frequencies seed prob case trust_pickle out "
+    "picture report",
     words=MEASURED,
     time=named("--time", "NAME=NUMBER of an embedding; by default names are numbers."),
     frequencies=SOURCES,

@@ -34,7 +34,7 @@ from bayesbias.models.functionals import (
     nearness_weights,
     whole_weights,
 )
-from bayesbias.models.related import distance_sd
+from bayesbias.models.related import prior_scale
 from bayesbias.models.results import Fit
 from bayesbias.words import CONTROLS, OTHER, OWN, WHOLE, controls_of, labelled
 
@@ -194,7 +194,7 @@ def _pooled(result: Fit, raw: Functionals, weights: FloatArray, block: IntArray)
     """Rows partially pooled by the model of related words; other models have pooled the means of words themselves."""
     if not result.related:
         return raw
-    return pooled_over_words(raw, weights, block, POOL_SD * distance_sd(result.data))
+    return pooled_over_words(raw, weights, block, POOL_SD * prior_scale(result.data))
 
 
 def pooled_over_words(raw: Functionals, weights: FloatArray, block: IntArray, scale: float) -> Functionals:

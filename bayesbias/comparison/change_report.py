@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias._phrases import FINE, MINUS, difference, excludes_zero, figure, percent, share, signed
+from bayesbias._phrases import FINE, IN_SDS, MINUS, difference, excludes_zero, figure, percent, share, signed
 from bayesbias._results import (
     Block,
     Code,
@@ -125,15 +125,14 @@ def _headline(result: Comparison, number: int, prob: float, table: pd.DataFrame)
 
 
 def _scale(result: Comparison, number: int, prob: float, table: pd.DataFrame) -> list[str]:
-    """The same in spreads of control distances, and whether that says something else."""
-    spreads = result.spreads()
-    names = list(result.pair(number))
-    if spreads[names].isna().any():
-        return ["There are too few control words to take out differences of scale."]
+    """The same in the embeddings' units, and whether that says something else."""
+    units, names = result.units(), list(result.pair(number))
+    if reason := result.without_units(number):
+        return [f"Differences of scale cannot be taken out, since {reason}."]
     row = _whole(result.outcomes(table.attrs["first"], table.attrs["second"], prob, standardise=True, change=number))
-    listed = ", ".join(f"{name} {spreads[name]:.3f}" for name in names)
+    listed = ", ".join(f"{name} {units[name]:.3f}" for name in names)
     sentence = (
-        f"In spreads of control distances ({listed}), which takes out differences of scale, it changed by "
+        f"In {IN_SDS} ({listed}), which takes out differences of scale, it changed by "
         f"{figure(row['change'])} ({_interval(result, row, prob)}); probability that it decreased in size, "
         f"{share(row['p_shrank'])}."
     )

@@ -21,7 +21,7 @@ from bayesbias.checks.convergence import diagnose, judged, mixing_faults
 from bayesbias.comparison.associations import GIVEN, SIMILAR
 from bayesbias.comparison.comparison import Comparison
 from bayesbias.comparison.frame_contrasts import common_frames, over_frames
-from bayesbias.comparison.sides import SAME, Case, ChangeDraws, Matched, change_notes, fixed_values, match, stack
+from bayesbias.comparison.sides import Case, ChangeDraws, Matched, change_notes, fixed_values, match, stack
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group, relatedness_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import check_distances
@@ -34,7 +34,6 @@ from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
 from bayesbias.models.related import LEAST_SCATTER, factor_products, protected_root, related_posterior, relatedness_for
 from bayesbias.models.results import Fit, made_by, versions_of
 from bayesbias.models.spec import ModelSpec, Normal, load_model
-from bayesbias.words import STEREOTYPES
 
 SCALES = {
     "connection": "connection_sd",
@@ -47,7 +46,6 @@ STEP = ("chain", "draw")
 WHOLE, WORDS = ("connection",), ("protected_word", "connection")
 SCALE_DIMS = {"connection_sd": WHOLE, "sigma": WHOLE, "attribute_sd": ("attribute_class",), "interaction_sd": ()}
 """Dimensions of draws, of means over the whole list, of means of words, and of scales."""
-FEWEST_CONTROLS = 10  # control distances below which their spread is not known
 
 
 def comparison_tree(
@@ -152,14 +150,10 @@ def _levels(changes: list[ChangeDraws], embeddings: int, kind: str) -> FloatArra
 
 
 def _constants(matched: Matched, data: Distances) -> xr.Dataset:
-    """The pairs, the size of each cell, and the spread of control distances."""
-    control = matched.distances[~matched.table["connection"].isin(STEREOTYPES).to_numpy()]
-    known = len(control) >= FEWEST_CONTROLS and (np.ptp(control, axis=0) > SAME).all()
-    spread = control.std(axis=0, ddof=1) if known else np.full(len(matched.embeddings), np.nan)
+    """The pairs, and the size of each cell."""
     return xr.Dataset(
         {
             "n": (WORDS, data.cells.n),
-            "control_spread": ("embedding", spread),
             "group": ("protected_word", data.groups),
             "word_index": ("pair", data.word),
             "connection_index": ("pair", data.connection),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import finite_number, flag, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import MINUS
+from bayesbias._phrases import IN_SDS, MINUS
 from bayesbias._results import Page, Result, Section
 from bayesbias.checks.summaries import PROB, contrasted, flat_draws
 from bayesbias.comparison.associations import (
@@ -43,7 +43,8 @@ from bayesbias.comparison.sides import (
 )
 from bayesbias.distances.covariances import relatedness_in_fit
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import carried_labels
+from bayesbias.distances.storage import COSINE, carried_labels
+from bayesbias.embeddings.lookup import distance_sd
 from bayesbias.errors import InputError, shown
 from bayesbias.models.functionals import Cells, DrawnFunctionals, cells_of, figures
 from bayesbias.models.results import Fit
@@ -51,8 +52,6 @@ from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE
 
 if TYPE_CHECKING:
     from bayesbias.comparison.effects import SideEffects
-
-DISTANCE, SPREADS = "cosine distance", "spreads of control distances"
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,8 +72,8 @@ class Comparison(Result):
         ``connection_covariance``, ``residual_covariance``, ``attribute_covariance`` and ``interaction_covariance``
         (..., embedding, embedding_other). ``paired``: ``connection_before`` and ``word_before``, what each change
         starts from; with more than two embeddings levels are those of the first, and what changed from it.
-        ``observed_data``: ``distance`` (pair, embedding). ``constant_data``: the pairs, ``n`` of each cell, and
-        ``control_spread`` (embedding), the sd of control distances. ``relatedness``: where figures are exact. A change
+        ``observed_data``: ``distance`` (pair, embedding). ``constant_data``: the pairs, and ``n`` of each
+        cell. ``relatedness``: where figures are exact. A change
         is named ``"before → after"``. ``save_fit`` and ``load_fit`` keep the tree on disk, and ``Comparison(tree)`` is
         the comparison again.
     """
@@ -257,8 +256,8 @@ class Comparison(Result):
         prob
             Posterior mass of the equal-tailed intervals.
         standardise
-            Divide the contrast in each embedding by the standard deviation of its control distances, so that embeddings
-            whose cosines differ in scale can be compared.
+            Divide the contrast in each embedding by the standard deviation of the distances between words of its
+            vocabulary, so that embeddings whose cosines differ in scale can be compared.
         paired
             False takes the two embeddings for independent, as two separate fits do; for comparison only.
         change
@@ -364,7 +363,7 @@ class Comparison(Result):
             "first": first,
             "second": second,
             "prob": prob,
-            "unit": SPREADS if standardise else DISTANCE,
+            "unit": IN_SDS if standardise else COSINE,
             "rows": sides.kind,
             "meaning": MEANINGS[sides.kind],
         }
@@ -414,7 +413,7 @@ class Comparison(Result):
             "second": second,
             "prob": prob,
             "population": self.population,
-            "unit": SPREADS if standardise else DISTANCE,
+            "unit": IN_SDS if standardise else COSINE,
             "left_out": names[~kept].tolist(),
             **carried_labels(self.labels),
         }
@@ -481,13 +480,12 @@ class Comparison(Result):
         return [flat_draws(self.posterior[name].to_numpy()[:, :, number]) for name in names]
 
     def _standardised(self, sides: Sides, number: int, centre: float, standardise: bool) -> Sides:
-        """Sides in spreads of control distances, if that was asked for."""
+        """Sides in the units of their embeddings, if that was asked for."""
         if not standardise:
             return sides
-        spreads = self.spreads()
-        if spreads.isna().any():
-            raise InputError("there are too few control distances to measure a spread by: pass standardise=False")
-        before, after = (float(spreads[name]) for name in self.pair(number))
+        if reason := self.without_units(number):
+            raise InputError(f"the changes cannot be standardised, since {reason}; or pass standardise=False")
+        before, after = (float(self.units()[name]) for name in self.pair(number))
         return sides.standardised((before, after), centre)
 
     def place(self, before: str | None = None, after: str | None = None) -> int:
@@ -500,10 +498,18 @@ class Comparison(Result):
         changes = ", ".join(f"{pair} to {other}" for pair, other in pairs)
         raise InputError(f"before is {shown(before)} and after is {shown(after)}: the changes are {changes}")
 
-    def spreads(self) -> pd.Series:
-        """The standard deviation of control distances in each embedding; NaN without control words."""
-        values = self.posterior["constant_data/control_spread"]
-        return pd.Series(values.to_numpy(), index=list(self.embeddings), name="control_spread")
+    def units(self) -> pd.Series:
+        """The standard deviation of the distances between words of each embedding; NaN where it is not known."""
+        known = {name: unit if isinstance(unit, float) else np.nan for name, unit in self._units.items()}
+        return pd.Series(known, name="distance_sd", dtype=float)
+
+    def without_units(self, change: int) -> str:
+        """Why the embeddings of a change have no unit, empty where they have."""
+        return next((unit for name in self.pair(change) if isinstance(unit := self._units[name], str)), "")
+
+    @property
+    def _units(self) -> dict[str, float | str]:
+        return {name: distance_sd(self.coverage.get(name, {}).get("embedding", {}), name) for name in self.embeddings}
 
     def _chosen(self, change: int | None) -> Sequence[int]:
         """Places of the changes asked for."""
@@ -541,7 +547,7 @@ class Comparison(Result):
         table.attrs = {
             "of": label,
             "prob": prob,
-            "unit": SPREADS if standardise else DISTANCE,
+            "unit": IN_SDS if standardise else COSINE,
             "rows": sides.kind,
             "meaning": MEANINGS[sides.kind],
             "left_out": self.data.protected_words[~sides.kept].tolist(),

@@ -16,6 +16,7 @@ from scipy import sparse
 from bayesbias._checks import one_of, printable
 from bayesbias._core.mixtures import opposite_signs
 from bayesbias._core.vectors import FloatArray
+from bayesbias._phrases import IN_SDS
 from bayesbias.comparison.associations import DIFFERENCE, RAW, named_together, why_no_association
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
@@ -192,7 +193,7 @@ def _sizes(coverage: Mapping[str, Mapping[str, Any]]) -> list[str]:
     sizes = ", ".join(f"{name} {size}" for name, size in known.items())
     return [
         f"The embeddings have different dimensions ({sizes}), and cosines shrink as dimensions grow: read changes in "
-        "spreads of control distances too (standardise=True)."
+        f"{IN_SDS} too (standardise=True)."
     ]
 
 
@@ -401,9 +402,9 @@ class Sides:
         first, second = drawn(before), drawn(after)
         return DrawnFunctionals(second - np.random.default_rng(seed).permutation(first, axis=0))
 
-    def standardised(self, spreads: tuple[float, float], centre: float) -> Sides:
-        """Values less ``centre`` in units of a spread of each embedding; what is observed stays as it is."""
-        before, after = spreads
+    def standardised(self, units: tuple[float, float], centre: float) -> Sides:
+        """Values less ``centre`` in the unit of each embedding; what is observed stays as it is."""
+        before, after = units
         # of values before, and of their changes
         scale = np.array([[1 / before, 0.0], [1 / after - 1 / before, 1 / after]])
         joint = self.joint.combined(sparse.csr_array(sparse.kron(scale, sparse.eye_array(self.size))))

@@ -137,19 +137,22 @@ def _changed(
     """The changed vectors of words and of the sample of the vocabulary beside them, and the record for the words."""
     size, both = len(before.index_to_key), before
     hidden = {} if sample is None else {word: HIDDEN + word for word in sample.words}
+    overall = [] if sample is None else [f"{HIDDEN}{HIDDEN}{row}" for row in range(len(sample.overall))]
     if sample is not None:
-        both = keyed_vectors([*before.index_to_key, *hidden.values()], np.vstack([before.vectors, sample.vectors]))
+        every = np.vstack([before.vectors, sample.vectors, *([sample.overall] if overall else [])])
+        both = keyed_vectors([*before.index_to_key, *hidden.values(), *overall], every)
     lists: dict[str, Any] = {
         name: None if words is None else [*as_words(words, name), *(hidden[w] for w in words if w in hidden)]
         for name, words in options.items()
         if name in CHANGED
     }
-    vocabulary, lost = vocabulary_of(both, **lists, sampled=len(hidden))
+    vocabulary, lost = vocabulary_of(both, **lists, sampled=len(hidden) + len(overall))
     changed, record = method.run(vocabulary, **{name: value for name, value in options.items() if name not in CHANGED})
     record = replace(record, notes=(*record.notes, *lost))
     if sample is None:
         return changed, None, record
-    return changed[:size].copy(), replace(sample, vectors=changed[size:].copy()), record
+    own, vectors, others = np.split(changed, [size, size + len(hidden)])
+    return own.copy(), replace(sample, vectors=vectors.copy(), overall=others.copy()), record
 
 
 def checked_method(name: object, options: Mapping[str, Any]) -> Method:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ from bayesbias._core.marginal import Cells, reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.covariances import KEY, Relatedness, packed, shared_relatedness
 from bayesbias.distances.storage import COSINE, Coverage, averaged, check_distances, finite_distances, stored_coverage
+from bayesbias.embeddings.lookup import distance_sd
 from bayesbias.errors import InputError
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
 
@@ -79,6 +82,11 @@ class Distances:
     def unit(self) -> str:
         """What the numbers are measured in."""
         return COSINE if self.coverage is None else self.coverage.unit
+
+    def distance_sd(self, name: str) -> float | str:
+        """The unit of the embedding, which is called so, in cosine distance; or why it has none."""
+        related: Mapping[str, Any] = {} if self.relatedness is None else self.relatedness.embedding
+        return distance_sd(related if self.coverage is None else {**related, **self.coverage.embedding}, name)
 
     @property
     def language(self) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -31,8 +31,8 @@ from bayesbias.distances.storage import (
     text_where_few,
 )
 from bayesbias.distances.vocabularies import SAMPLE, Drawn, draws_for, few_words, measured_relatedness
-from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, find_concepts, opened, twins_within
-from bayesbias.embeddings.lookup import FoundConcepts
+from bayesbias.embeddings import TWINS, Case, Embedding, Twins, find_concepts, opened, twins_within
+from bayesbias.embeddings.lookup import About, FoundConcepts, about_distances
 from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, near, shown, warn
 from bayesbias.words import GENDERED, WordLists, in_order, load_words, subtag
 
@@ -244,7 +244,7 @@ def _distances_of(
         kept_duplicates=keep_duplicates,
         source=lists.source,
         doi=lists.doi,
-        embedding=about(kv),
+        embedding=cast("About", related.embedding) if isinstance(related, Relatedness) else about_distances(kv),
         pairs=len(table),
         relatedness=related.sentence if isinstance(related, Relatedness) else related and f"none, because {related}",
         twins=same,

@@ -18,12 +18,13 @@ from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._files import home_folder, read_text
 from bayesbias.distances.covariances import ENOUGH, KEY, LEAST, Relatedness, packed, relatedness_in_fit, relatedness_of
 from bayesbias.distances.storage import coverage_from
-from bayesbias.embeddings import Case, Embedding, about, find_concepts, opened
+from bayesbias.embeddings import Case, Embedding, find_concepts, opened
 from bayesbias.embeddings.lookup import SAMPLE as SAMPLE
 from bayesbias.embeddings.lookup import (
     FoundConcepts,
     Nearness,
     VectorsOf,
+    about_distances,
     directed,
     drawn_rows,
     local_sample,
@@ -170,7 +171,7 @@ def measured_relatedness(
     return _read_off(
         drawn,
         np.array([drawn.places[key] for key in ranked], dtype=np.int32) if drawn.places else None,
-        embedding=about(kv),
+        embedding=about_distances(kv),
         seed=seed,
         lists=entries,
         protected_words=tuple(protected),

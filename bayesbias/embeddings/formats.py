@@ -22,8 +22,10 @@ from bayesbias._progress import progress
 from bayesbias.embeddings.lookup import (
     SAMPLE,
     SPARE,
+    SPREAD,
     VocabularySample,
     composed,
+    drawn_rows,
     few,
     find_concepts,
     have_directions,
@@ -35,6 +37,7 @@ from bayesbias.embeddings.lookup import (
 )
 from bayesbias.embeddings.readers import (
     FASTTEXT_MARK,
+    OVERALL,
     PICKLE_MARK,
     SAMPLED,
     WEIGHTS,
@@ -122,8 +125,9 @@ def _sample_arrays(sample: VocabularySample | None) -> dict[str, NDArray[Any]]:
         return {}
     words, placed = np.array(sample.words, dtype=str), np.array(list(sample.places), dtype=str)
     places = np.array(list(sample.places.values()), dtype=np.int64)
-    facts = np.array(to_json({"kind": sample.kind, "size": sample.size}))
+    facts = np.array(to_json({"kind": sample.kind, "size": sample.size, "overall_kind": sample.overall_kind}))
     arrays: dict[str, NDArray[Any]] = dict(zip(SAMPLED, (words, sample.vectors, placed, places, facts), strict=True))
+    arrays |= {OVERALL: sample.overall}
     return arrays if sample.everywhere is None else arrays | {WEIGHTS: sample.everywhere}
 
 
@@ -324,7 +328,9 @@ def _sampled(kv: KeyedVectors, vocabulary: Vocabulary, request: _Asked) -> Vocab
     else:
         places = {}
     vectors = np.ascontiguousarray(local.vectors[0], dtype=np.float32)
-    return VocabularySample(words, vectors, waiting.kind, len(keys), places, local.everywhere)
+    drawn, overall_kind = drawn_rows(keys, (), SPREAD, 0)
+    overall = np.ascontiguousarray(vocabulary.directed(drawn, SPREAD)[1])
+    return VocabularySample(words, vectors, waiting.kind, len(keys), places, local.everywhere, overall, overall_kind)
 
 
 def list_embeddings() -> pd.DataFrame:
@@ -420,6 +426,8 @@ def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
     if arrays is None:
         return kv
     words, vectors, sampled, places, facts = (arrays[name] for name in SAMPLED)
+    # files of earlier versions hold none
+    overall = arrays.get(OVERALL, np.empty((0, kv.vector_size), dtype=np.float32))
     try:
         known, weights = from_json(str(facts)), arrays.get(WEIGHTS)
         if weights is not None and (weights.shape != (len(words),) or not (weights > 0).all()):
@@ -428,6 +436,8 @@ def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
             )
         if vectors.shape != (len(words), kv.vector_size) or vectors.dtype.kind != "f":
             raise ValueError(f"{len(words)} words and vectors of shape {vectors.shape}")
+        if overall.ndim != 2 or overall.shape[1] != kv.vector_size or overall.dtype.kind != "f":
+            raise ValueError(f"words of the whole vocabulary with vectors of shape {overall.shape}")
         sample = VocabularySample(
             tuple(map(str, words.tolist())),
             vectors.astype(np.float32),
@@ -435,6 +445,8 @@ def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
             int(known["size"]),
             dict(zip(sampled.tolist(), map(int, places.tolist()), strict=True)),
             None if weights is None else weights.astype(np.float32),
+            overall.astype(np.float32),
+            str(known.get("overall_kind", "")),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} holds a sample of a vocabulary that does not fit together: {error}") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 from unicodedata import is_normalized, normalize
@@ -47,6 +47,8 @@ NARROWEST = 0.25
 ANYWHERE = 0.001
 STEPS = 512  # points of the logarithm of places at which that density is computed
 ATTRIBUTE = "bayesbias_sample"  # name of the sample on an embedding of which a part is loaded
+SPREAD = 1000  # words between which distances are measured for the unit of an embedding
+LEAST_SPREAD = 30  # words without which it has none
 
 
 @dataclass(frozen=True)
@@ -179,13 +181,22 @@ def _capitals(word: str, language: str | None) -> tuple[str, str, str]:
     return low, high[:1] + low[1:], high
 
 
+class Spread(TypedDict, total=False):
+    """The unit of an embedding, the number of words that it was measured between, and how these were drawn."""
+
+    sd: float  # absent where there are too few words
+    words: int
+    kind: str  # ``"frequent"`` or ``"random"``, as in :class:`Relatedness`
+
+
 class About(TypedDict, total=False):
-    """Name and size of an embedding."""
+    """Name, size and unit of an embedding."""
 
     name: str
     vectors: int
     dimensions: int
     debiasing: str
+    spread: Spread
 
 
 def about(kv: KeyedVectors) -> About:
@@ -195,6 +206,50 @@ def about(kv: KeyedVectors) -> About:
     known: About = {"name": name, "vectors": size, "dimensions": int(kv.vector_size)}
     record = getattr(kv, "bayesbias_debiasing", None)
     return known if record is None else {**known, "debiasing": str(record)}
+
+
+def about_distances(kv: KeyedVectors) -> About:
+    """What is known of an embedding, with the unit in which its contrasts are standardised."""
+    return {**about(kv), "spread": spread_of(kv)}
+
+
+def spread_of(kv: KeyedVectors) -> Spread:
+    """The standard deviation of the cosine distances between words of an embedding: the unit of its contrasts.
+
+    The distances are those of each two of up to 1,000 words. Words are drawn by a hash of their letters from the 20,000
+    most frequent ones where the file is ordered by frequency, else from all, whichever word lists are looked up: the
+    unit is one number for an embedding, and of a part of one it is that of the whole. Words with one vector count once.
+    """
+    part = sample_of(kv)
+    if part is None:
+        drawn, kind = drawn_rows(kv.index_to_key, (), SPREAD, 0)
+        vectors = kv.vectors[np.sort(directed(kv, drawn)[:SPREAD])]
+    else:
+        vectors, kind = part.overall, part.overall_kind
+    units = unit_rows(vectors)
+    units = units[first_alike(units) == np.arange(len(units))]
+    found: Spread = {"words": len(units), "kind": kind}
+    if len(units) < LEAST_SPREAD:
+        return found
+    products = (units @ units.T)[np.triu_indices(len(units), 1)]
+    return {"sd": float(products.std(ddof=1)), **found}
+
+
+def distance_sd(known: Mapping[str, Any], name: str) -> float | str:
+    """The unit of an embedding of which this is known, in cosine distance; or why it has none, and what to do."""
+    spread = known.get("spread")
+    if spread is None:
+        return (
+            f"the table of {name} does not say how widely the distances in its embedding vary: make it with "
+            "distance_table from the vectors"
+        )
+    if "sd" not in spread or not spread["sd"] > 0:
+        return (
+            f"{spread['words']} words of the vocabulary of {name} are known, and how widely its distances vary is "
+            f"measured between {LEAST_SPREAD} or more that differ: give the whole embedding, or load words from its "
+            "whole file"
+        )
+    return float(spread["sd"])
 
 
 def twins_of(words_found: FoundWords) -> dict[str, str]:
@@ -326,6 +381,9 @@ class VocabularySample:
     places: Mapping[str, int]
     # weights (words,) under which the sample is one of the vocabulary; None where they are all the same
     everywhere: NDArray[np.float32] | None = None
+    # vectors (m, dimensions) of words drawn from the whole vocabulary, whatever was asked for, and how they were drawn
+    overall: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    overall_kind: str = ""
 
 
 def sample_of(kv: KeyedVectors) -> VocabularySample | None:

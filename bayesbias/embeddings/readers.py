@@ -39,6 +39,7 @@ BATCH = 4096  # rows of a Parquet file that are read together
 # arrays of an .npz embedding that hold a sample of the vocabulary
 SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
 WEIGHTS = "sample_weights"  # of a sample that follows the nearness of lists
+OVERALL = "overall_vectors"  # absent in files of earlier versions
 
 Vectors = NDArray[np.float32]
 IntArray = NDArray[np.intp]
@@ -398,10 +399,11 @@ def stored_sample(path: Path) -> dict[str, NDArray[Any]] | None:
     if not begins_with(path, ZIP_MARK):
         return None
     with path.open("rb") as file, archive_of(file, str(path)) as archive:
-        if not {name.removesuffix(".npy") for name in archive.namelist()}.issuperset(SAMPLED):
+        held = {name.removesuffix(".npy") for name in archive.namelist()}
+        if not held.issuperset(SAMPLED):
             return None
         arrays = {}
-        for name in (*SAMPLED, *({WEIGHTS} & {name.removesuffix(".npy") for name in archive.namelist()})):
+        for name in (*SAMPLED, *({WEIGHTS, OVERALL} & held)):
             with archive.open(f"{name}.npy") as member:
                 arrays[name] = read_array(member, allow_pickle=False)
         return arrays

@@ -249,8 +249,12 @@ def components_for(relatedness: Relatedness, words: NDArray[np.str_]) -> Compone
     return Components(parts.variances, parts.loadings[rows], parts.correlations)
 
 
-def distance_sd(data: Distances) -> float:
-    """Standard deviation of a protected word's distances to the words of the vocabulary, on average."""
+def prior_scale(data: Distances) -> float:
+    """Standard deviation of a protected word's distances to the words of the vocabulary, on average.
+
+    The scale of priors inside one model. It depends on the protected words of the table, and is not the unit of
+    standardised contrasts, which :meth:`Distances.distance_sd` gives.
+    """
     parts = components_for(relatedness_for(data), data.protected_words)
     return float(np.sqrt((parts.loadings**2 @ parts.variances).mean()))
 
@@ -305,7 +309,7 @@ def related_sums(data: Distances) -> RelatedSums:
         correlations=fields.correlations,
         sampled=sampled,
         families=families,
-        distance_sd=distance_sd(data),
+        distance_sd=prior_scale(data),
         freedom=fields.freedom,
         scatter=fields.scatter,
         expected=fields.expected,

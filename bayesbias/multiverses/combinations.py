@@ -34,7 +34,7 @@ from bayesbias.models import load_model
 from bayesbias.models.adjust import adjusted_table
 from bayesbias.models.fits import RELATED
 from bayesbias.models.functionals import Cells, cells_of, whole_weights
-from bayesbias.models.related import distance_sd, factors_of, list_fields
+from bayesbias.models.related import factors_of, list_fields
 from bayesbias.models.spec import ModelSpec
 from bayesbias.multiverses.plans import (
     CONTRAST,
@@ -167,6 +167,8 @@ def _result(
                 rows.append({**row, "status": status, "reason": str(error), "found": np.nan})
             else:
                 scale = sources.blocks[own.block].scale if standardise else 1.0
+                if isinstance(scale, str):
+                    raise InputError(f"the specifications cannot be standardised, since {scale}: or standardise=False")
                 weights.append(replace(own, value=own.value / scale, weight=own.weight / scale))
                 rows.append({**row, "status": "done", "reason": "", "found": own.found})
             done(number + 1)
@@ -222,10 +224,10 @@ class Weights:
 
 
 class Block(NamedTuple):
-    """The relatedness of all words in an embedding, and the standard deviation of its distances."""
+    """The relatedness of all words in an embedding, and the unit of its distances, or why it has none."""
 
     related: Relatedness
-    scale: float
+    scale: float | str
 
 
 class _Prepared(NamedTuple):
@@ -263,7 +265,7 @@ class Sources:
         block = _key(settings, (*OF_VECTORS, "adjust"))
         if block not in self._numbers and data.relatedness is not None:
             self._numbers[block] = len(self.blocks)
-            self.blocks.append(Block(data.relatedness, distance_sd(data)))
+            self.blocks.append(Block(data.relatedness, data.distance_sd(str(settings["embedding"]))))
         origin = settings["words"] if axis == NONE else axis["axis"]
         distance = np.full((len(data.protected_words), len(data.attribute_words)), np.nan)
         distance[data.word, data.attribute] = data.y

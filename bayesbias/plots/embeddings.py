@@ -16,7 +16,7 @@ from scipy.special import ndtri
 
 from bayesbias._checks import flag, one_of, probability, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._phrases import MINUS, difference, percent, signed
+from bayesbias._phrases import IN_SDS, MINUS, difference, percent, signed
 from bayesbias._phrases import figure as figure_of
 from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.comparison import Comparison, SideEffects, similarity_shift
@@ -24,6 +24,7 @@ from bayesbias.comparison.associations import RAW
 from bayesbias.comparison.change_report import route
 from bayesbias.comparison.effects import KINDS
 from bayesbias.comparison.sides import Sides
+from bayesbias.distances.storage import COSINE
 from bayesbias.errors import InputError, shown
 from bayesbias.plots.style import (
     BAND,
@@ -54,6 +55,7 @@ from bayesbias.second_stage import Criterion, Multiverse, Pool, Trend
 from bayesbias.words import OWN, WHOLE, labelled
 
 LONGEST = 22
+SHORT = {IN_SDS: "sds of distances"}
 NEARNESS = "mean cosine distance (smaller is closer)"
 
 
@@ -363,7 +365,9 @@ def _named(result: Pool | Trend | Criterion) -> str:
 
 def _unit(result: Pool | Trend | Criterion | Multiverse) -> str:
     """The unit of its contrasts."""
-    return "sds of distances" if isinstance(result, Pool | Multiverse) and result.standardised else "cosine distance"
+    if isinstance(result, Pool | Trend):
+        return SHORT.get(result.unit, result.unit)
+    return SHORT[IN_SDS] if isinstance(result, Multiverse) and result.standardised else COSINE
 
 
 @picture((Pool, Criterion), "pool or criterion")
@@ -455,7 +459,7 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closene
     >>> kv = bb.load_embedding("google-news-slice")
     >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
     >>> tables = {"1990": bb.distance_table(kv, "weat7"), "2000": bb.distance_table(debiased, "weat7")}
-    >>> tables["2010"] = tables["1990"]
+    >>> tables["2010"] = bb.distance_table(bb.debias(kv, "project", definitional=[("he", "she")]), "weat7")
     >>> bb.plots.plot_trend(bb.trend(tables, {name: float(name) for name in tables})).savefig("trend.png")
     """
     table = trend.table(prob)

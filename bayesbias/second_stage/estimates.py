@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import block_diag
 
-from bayesbias._checks import one_of
+from bayesbias._checks import flag, one_of
 from bayesbias._core.related import list_correlations, root_of
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS
@@ -25,8 +25,9 @@ from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import frame_columns, stored_coverage
+from bayesbias.distances.storage import ListEntry, frame_columns, stored_coverage
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
+from bayesbias.embeddings.lookup import distance_sd
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
@@ -35,6 +36,7 @@ from bayesbias.models.functionals import CellErrors, related_cell_errors
 from bayesbias.models.related import cell_lists
 from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import load_model
+from bayesbias.words import STEREOTYPES
 
 STACKED, SHARED, APART, PAIRS = "related", "shared words", "independent", "pairs"
 JOINT = {
@@ -53,6 +55,12 @@ FEWEST = 4
 """Pairs that all embeddings must have: Student's distribution of fewer has no variance."""
 WEIGHTS = ("equal", "precision")
 """How a mean over embeddings, or a line through them, weighs the estimates."""
+SAME = 1e-6
+"""Mean distances that differ by less are those of one embedding."""
+NEARLY = 0.99
+"""Correlation of the errors of two embeddings from which on they are nearly one."""
+GIVEN_UNITS = "the given units"
+"""What contrasts are measured in where the caller says the unit of each embedding."""
 FEWER = 0.1
 """Share of the list words that an embedding holds less than another before it is said to hold clearly fewer."""
 STEPS = ("chain", "draw")
@@ -236,11 +244,9 @@ def default_contrast(measured: Iterable[Measured]) -> tuple[tuple[str, str], tup
     return ("associated", common[0]), (note,)
 
 
-def _measured(tables: Mapping[str, pd.DataFrame], seed: int, adjust: Any, frequencies: Any) -> Mapping[str, Measured]:
-    """Each table as it is where every one knows how words are related, else fitted with errors of crossed effects."""
-    by_name = frequencies_by_name(list(tables), frequencies)
+def _read(tables: Mapping[str, pd.DataFrame]) -> dict[str, Distances]:
+    """The distances of each table."""
     data: dict[str, Distances] = {}
-    fits: dict[str, Fit] = {}
     with progress("reading the tables", len(tables)) as done:
         for number, (name, table) in enumerate(tables.items()):
             try:
@@ -249,13 +255,25 @@ def _measured(tables: Mapping[str, pd.DataFrame], seed: int, adjust: Any, freque
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
             done(number + 1)
+    return data
+
+
+def _measured(
+    tables: Mapping[str, pd.DataFrame],
+    data: Mapping[str, Distances],
+    seed: int,
+    adjust: Any,
+    frequencies: Mapping[str, Any],
+) -> Mapping[str, Measured]:
+    """Each table as it is where every one knows how words are related, else fitted with errors of crossed effects."""
+    fits: dict[str, Fit] = {}
     related = all(each.relatedness is not None for each in data.values())
     if related and adjust is None and not any(frame_columns(table) for table in tables.values()):
         return data
     model = RELATED if related else FALLBACK
     with progress("fitting the embeddings", len(tables)) as done:
         for number, (name, table) in enumerate(tables.items()):
-            options: dict[str, Any] = {"draws": DRAWS, "adjust": adjust, "frequencies": by_name[name]}
+            options: dict[str, Any] = {"draws": DRAWS, "adjust": adjust, "frequencies": frequencies[name]}
             try:
                 fits[name] = Fit(fit(table, model, seed=seed + number, **options))
             except InputError as error:
@@ -264,25 +282,82 @@ def _measured(tables: Mapping[str, pd.DataFrame], seed: int, adjust: Any, freque
     return fits
 
 
-def stage_cells(
-    tables: Tables, contrast: tuple[str, str] | None, seed: int, adjust: Any, frequencies: Any
-) -> tuple[Cells, tuple[str, str], tuple[str, ...]]:
+class Stage(NamedTuple):
     """The means of several embeddings with their joint errors, the contrast, and what is to be said of it."""
+
+    cells: Cells
+    contrast: tuple[str, str]
+    notes: tuple[str, ...]
+    copies: Mapping[str, str]  # name of each embedding that came before under another name, to that; not in the cells
+
+
+def stage_cells(tables: Tables, contrast: tuple[str, str] | None, seed: int, adjust: Any, frequencies: Any) -> Stage:
+    """What a pool or a trend is made of."""
     axes = {name: each for name, each in tables.items() if isinstance(each, Axis)}
     if axes:
         if adjust is not None or frequencies is not None:
             raise InputError("adjust and frequencies are for distance tables: make the axes with axis(..., adjust=)")
-        return _cells_of_axes(axes, contrast)
+        copies = _copies({name: pd.Series(axis.places, list(axis.words)) for name, axis in axes.items()})
+        return _stage_of_axes({name: axis for name, axis in axes.items() if name not in copies}, contrast, copies)
     frames = {name: each for name, each in tables.items() if isinstance(each, pd.DataFrame)}
+    by_name = frequencies_by_name(list(frames), frequencies)
     with one_thread():  # thousands of small matrices, of which several threads make more work
-        measured = _measured(frames, seed, adjust, frequencies)
-        pair, notes = default_contrast(measured.values()) if contrast is None else (contrast, ())
-        return cells_of(measured, pair), pair, notes
+        data = _read(frames)
+        pair, notes = default_contrast(data.values()) if contrast is None else (contrast, ())
+        copies = _copies({name: _cell_means(each, pair) for name, each in data.items()})
+        copies = {name: first for name, first in copies.items() if by_name[name] is by_name[first]}
+        kept = {name: frame for name, frame in frames.items() if name not in copies}
+        measured = _measured(kept, {name: data[name] for name in kept}, seed, adjust, by_name)
+        return Stage(cells_of(measured, pair), pair, notes, copies)
 
 
-def _cells_of_axes(
-    axes: Mapping[str, Axis], contrast: tuple[str, str] | None
-) -> tuple[Cells, tuple[str, str], tuple[str, ...]]:
+def _cell_means(data: Distances, contrast: tuple[str, str]) -> pd.Series:
+    """The mean distances of a contrast by protected word and connection."""
+    word, connection = np.nonzero(data.filled & np.isin(data.connections, contrast))
+    labels = [data.protected_words[word], data.connections[connection]]
+    return pd.Series(data.cells.mean[word, connection], pd.MultiIndex.from_arrays(labels))
+
+
+def _copies(means: Mapping[str, pd.Series]) -> dict[str, str]:
+    """Name to the first name with the same means of the same words, for those whose means came before."""
+    first: dict[str, pd.Series] = {}
+    again: dict[str, str] = {}
+    for name, given in means.items():
+        own = given.sort_index()
+        same = (
+            other
+            for other, known in first.items()
+            if len(own) and known.index.equals(own.index) and np.allclose(known, own, rtol=0, atol=SAME)
+        )
+        if (other := next(same, None)) is None:
+            first[name] = own
+        else:
+            again[name] = other
+    return again
+
+
+def copy_notes(copies: Mapping[str, str]) -> list[str]:
+    """Which embeddings count once."""
+    same: dict[str, list[str]] = {}
+    for name, first in copies.items():
+        same.setdefault(first, [first]).append(name)
+    return [f"{listed(names)} hold the same distances: one embedding, counted once." for names in same.values()]
+
+
+def near_copy_notes(names: Sequence[str], covariance: FloatArray, settings: IntArray) -> list[str]:
+    """Which two embeddings of different settings have nearly the same errors, of which the covariance is given."""
+    sd = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
+    near = (covariance / np.outer(sd, sd) > NEARLY) & (settings[:, None] < settings)
+    pairs = [f"{names[one]} and {names[other]}" for one, other in np.argwhere(near).tolist()]
+    note = (
+        f"Errors are correlated by more than {NEARLY:g} between {listed(pairs)}: if these are versions of one "
+        "embedding, the mean over further embeddings is less certain than its interval says; replicates= tells which "
+        "belong together."
+    )
+    return [note] if pairs else []
+
+
+def _stage_of_axes(axes: Mapping[str, Axis], contrast: tuple[str, str] | None, copies: Mapping[str, str]) -> Stage:
     """Places as the distance to the negative pole less that to the positive one, half on either side."""
     first = next(iter(axes.values()))
     if any(not each.paired for each in axes.values()):
@@ -325,7 +400,7 @@ def _cells_of_axes(
         joint=PAIRS,
         notes=notes,
     )
-    return cells, first.ends, ()
+    return Stage(cells, first.ends, (), copies)
 
 
 def cells_of(measured: Mapping[str, Measured], contrast: tuple[str, str], topic: bool = False) -> Cells:
@@ -501,19 +576,55 @@ def contrasts_of(cells: Cells, contrast: tuple[str, str], words: Iterable[str] |
     )
 
 
-def standardised(found: Contrasts, tables: Tables) -> Contrasts:
-    """Contrasts in units of a spread of each embedding, taken as known: of its distances or its places."""
-    spreads = [each.spread if isinstance(each, Axis) else float(each["distance"].std()) for each in tables.values()]
-    scale = 1 / np.array(spreads)[found.embedding]
+def units_of(standardise: object, tables: Tables) -> FloatArray | None:
+    """The unit of each embedding (tables,), in cosine distance; None where contrasts are in cosine distance.
+
+    ``standardise`` is a flag, or a mapping of the names of all tables to their units.
+    """
+    if isinstance(standardise, Mapping):
+        if set(map(str, standardise)) != set(tables):
+            raise InputError(
+                f"standardise is {shown(standardise)}: give True, False, or a mapping with the names of all tables, "
+                f"{listed(list(tables))}, to the unit of each"
+            )
+        given = {str(name): unit for name, unit in standardise.items()}
+        for name, unit in given.items():
+            number = isinstance(unit, int | float | np.integer | np.floating) and not isinstance(unit, bool)
+            if not number or not np.isfinite(unit) or unit <= 0:
+                raise InputError(f"standardise gives {name} the unit {shown(unit)}: give a cosine distance above 0")
+        return np.array([float(given[name]) for name in tables])
+    if not flag(standardise, "standardise"):
+        return None
+    units = []
+    for name, each in tables.items():
+        if isinstance(each, Axis):
+            unit = distance_sd(each.embedding, name)
+        else:
+            unit = Distances.read(each, check=False).distance_sd(name)
+        if isinstance(unit, str):
+            raise InputError(
+                f"contrasts cannot be standardised, since {unit}; or give units of your own, such as "
+                f"standardise={{{name!r}: 0.12, ...}}"
+            )
+        units.append(unit)
+    return np.array(units)
+
+
+def standardised(found: Contrasts, units: FloatArray) -> Contrasts:
+    """Contrasts in the units (embeddings,) of their embeddings, which are taken as known."""
+    scale = 1 / units[found.embedding]
     return replace(found, y=found.y * scale, covariance=found.covariance * np.outer(scale, scale))
 
 
-def holdings(tables: Mapping[str, Any]) -> pd.DataFrame:
-    """Share of the list words that each embedding holds, NaN where it is not known, and the language of its lists."""
+def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFrame:
+    """Share of the words of a contrast that each embedding holds, NaN where it is not known, and its lists' language.
+
+    Control lists that the contrast does not take are not counted.
+    """
     found, languages = [], []
     for table in tables.values():
         record = stored_coverage(table) if isinstance(table, pd.DataFrame) else None  # an axis has notes of its own
-        lists = [] if record is None else record.lists
+        lists = [] if record is None else [entry for entry in record.lists if _counts(entry, contrast)]
         asked = [entry["asked"] for entry in lists]
         known = bool(asked) and all(count is not None for count in asked)
         total = sum(count or 0 for count in asked)
@@ -525,13 +636,20 @@ def holdings(tables: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
+def _counts(entry: ListEntry, contrast: tuple[str, str]) -> bool:
+    """Whether a contrast takes the words of a list."""
+    if entry["kind"] == "stereotype":
+        return any(name in STEREOTYPES for name in contrast)
+    return entry["kind"] == "protected" or entry["list"] in contrast
+
+
 def holding_notes(held: pd.DataFrame) -> list[str]:
     """What holdings limit: words that are missing, and lists in several languages."""
     notes, found = [], held["found"].dropna()
     if len(found):
         least, most = f"{100 * found.min():.0f}", f"{100 * found.max():.0f}"
         shares = f"{most}%" if least == most else f"{least} to {most}%"
-        notes.append(f"The embeddings hold {shares} of the list words.")
+        notes.append(f"The embeddings hold {shares} of the words of this contrast.")
         if len(few := found.index[found < found.max() - FEWER].tolist()):
             shares = listed([f"{name} ({100 * found[name]:.0f}%)" for name in few])
             notes.append(f"Clearly fewer are in {shares}: contrasts there are those of other words.")

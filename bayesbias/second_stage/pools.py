@@ -12,15 +12,17 @@ import pandas as pd
 import xarray as xr
 from scipy.special import ndtri
 
-from bayesbias._checks import flag, one_of, probability
+from bayesbias._checks import one_of, probability
 from bayesbias._core.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._phrases import MINUS, ends_of, excludes_zero, negatives, percent, share, signed
+from bayesbias._phrases import IN_SDS, MINUS, ends_of, excludes_zero, negatives, percent, share, signed
 from bayesbias._results import Block, Cited, Page, Picture, Section, drawing, filled, front_page, whole_table
 from bayesbias.checks.summaries import PROB, describe
+from bayesbias.distances.storage import COSINE
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.second_stage.estimates import (
+    GIVEN_UNITS,
     JOINT,
     WEIGHTS,
     Contrasts,
@@ -29,12 +31,15 @@ from bayesbias.second_stage.estimates import (
     checked_contrast,
     checked_tables,
     contrasts_of,
+    copy_notes,
     holding_notes,
     holdings,
+    near_copy_notes,
     outside_note,
     posterior_tree,
     stage_cells,
     standardised,
+    units_of,
 )
 
 WIDTH = 0.05
@@ -43,6 +48,8 @@ STANDARD_WIDTH = 0.5
 """The same in standard deviations of distances."""
 FEWEST = 3
 """Embeddings from which a relation to an outside variable is estimated."""
+FEW_GROUPS = 6
+"""Groups up to which a variable that varies between them is related to their means."""
 GROUP_SHARES = np.append(np.linspace(0.0, 0.9, 10), 0.95)
 """Shares of what is left around the line of a relation that embeddings of one group have in common."""
 
@@ -55,22 +62,26 @@ class Pool(Staged):
     ----------
     contrast, weights
         The two connections, and how the mean weighs the estimates.
-    standardised
-        Whether contrasts are in standard deviations of an embedding's distances, else in cosine distance.
+    unit
+        What contrasts are measured in: cosine distance, standard deviations of the embedding's distances, or the given
+        units.
     estimates
         One row an embedding: ``embedding``, ``setting``, ``group``, ``protected_words`` (how many), ``estimate``,
-        ``se``, ``weight`` (in the mean over these embeddings), ``found`` (the share of the list words that it holds;
-        NaN where it is not known), ``language`` (of the lists).
+        ``se``, ``weight`` (in the mean over these embeddings), ``unit`` (in cosine distance), ``found`` (the share of
+        the words of this contrast that it holds; NaN where it is not known), ``language`` (of the lists).
     covariance
-        Joint covariance of the estimates, (embeddings, embeddings), in squared cosine distance.
+        Joint covariance of the estimates, (embeddings, embeddings), in squared units.
     tree
         A DataTree that ArviZ reads: group ``posterior`` with ``theta`` (setting), ``mean`` (over these embeddings: that
-        of ``theta``), ``population_mean`` (of embeddings like these), ``between_sd``, and where they are asked for
-        ``group_mean`` (of embeddings like those of a group), ``group_sd``, ``training_sd``.
+        of ``theta``), ``population_mean`` (of embeddings like these), ``between_sd`` (of embeddings like these, all in
+        all), and where they are asked for ``group_mean`` (of embeddings like those of a group), ``group_sd`` (between
+        groups), ``within_sd`` (between the embeddings of a group), ``training_sd``. The square of ``between_sd`` is
+        that of ``group_sd`` plus that of ``within_sd``.
     relation
         One row for each outside variable: its correlation and slope with the latent contrasts, errors of both sides
-        taken out, and ``plain``, the correlation of the estimates. With groups ``group_share``: how much of what is
-        left around the line embeddings of one group have in common. Empty without ``on``.
+        taken out, ``plain``, the correlation of the estimates, and ``n`` and ``of``: how many ``embeddings``,
+        ``settings`` or ``groups`` it is over. With groups ``group_share``: how much of what is left around the line
+        embeddings of one group have in common. Empty without ``on``.
     outside, lines
         The outside variables by setting, with their standard errors; draws (D, 2) of intercept and slope by variable.
     training_share
@@ -80,7 +91,7 @@ class Pool(Staged):
     picture: ClassVar[str] = "plot_pool"
 
     contrast: tuple[str, str]
-    standardised: bool
+    unit: str
     weights: str
     estimates: pd.DataFrame
     covariance: FloatArray
@@ -92,7 +103,7 @@ class Pool(Staged):
     notes: tuple[str, ...]
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
-        """Each setting, raw and shrunken, in cosine distance.
+        """Each setting, raw and shrunken, in :attr:`unit`.
 
         Returns
         -------
@@ -142,23 +153,25 @@ class Pool(Staged):
         """The result in sentences, without its notes."""
         first, second = self.contrast
         mass = percent(probability(prob, "prob"))
-        whole, further, spread = (
+        scales = [name for name in ("between_sd", "group_sd", "within_sd") if name in self.tree["posterior"]]
+        whole, further, *spreads = (
             {name: value[0] for name, value in describe(self.draws(name)[:, None], prob).items()}
-            for name in ("mean", "population_mean", "between_sd")
+            for name in ("mean", "population_mean", *scales)
         )
+        spread, *parts = [f"{signed(each['mean'])} ({ends_of(each)})" for each in spreads]
         many = "settings" if self.training_share is not None else "embeddings"
         grouped = self.weights == "equal" and "group_mean" in self.tree["posterior"]
         weighed = ", where groups weigh the same" if grouped else ""
         settled = "excludes" if excludes_zero(whole) else "includes"
-        unit = "standard deviations of distances " if self.standardised else ""
+        unit = "" if self.unit == COSINE else f"{self.unit} "
+        by_group = f": between groups by {parts[0]}, within groups by {parts[1]}" if parts else ""
         sentences = [
             f"Over {len(self.settings)} {many} the contrast {first}{MINUS}{second} is "
             f"{signed(whole['mean'])} {unit}on average{weighed} ({mass} interval {ends_of(whole)}, "
             f"which {settled} 0; negative: {first} words are closer).",
             f"That is the mean over these {many}; the mean over further {many} like these is within "
             f"{ends_of(further)} ({mass}).",
-            f"Between {many} it varies with a standard deviation of {signed(spread['mean'])} ({mass} interval "
-            f"{ends_of(spread)}).",
+            f"Between {many} it varies with a standard deviation of {spread}{by_group} ({mass} intervals).",
         ]
         table = self.table(prob).sort_values("mean")
         lowest, highest = table.iloc[0], table.iloc[-1]
@@ -174,12 +187,19 @@ class Pool(Staged):
             )
         for row in self.relation.to_dict("records"):
             known = "" if row["errors"] else ", whose values are taken as exact,"
+            of_groups = row["of"] == "groups"
             sentences.append(
                 f"The correlation with {row['variable']}{known} is {row['correlation']:.2f} ({mass} interval "
-                f"{row['correlation_low']:.2f} to {row['correlation_high']:.2f}) for {row['n']} {many}; the "
+                f"{row['correlation_low']:.2f} to {row['correlation_high']:.2f}) "
+                f"{'over the means of' if of_groups else 'for'} {row['n']} {row['of']}; the "
                 f"correlation of the estimates, which takes no error into account, is {row['plain']:.2f}."
             )
-            if "group_share" in row:
+            if of_groups:
+                sentences.append(
+                    f"The variable {row['variable']} varies between groups more than within them, so that only "
+                    f"{row['n']} values tell of this relation, however many embeddings there are."
+                )
+            elif "group_share" in row:
                 sentences.append(
                     f"Of what is left around the line, {100 * row['group_share']:.0f}% is shared within groups."
                 )
@@ -198,8 +218,7 @@ class Pool(Staged):
 
     def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report: each embedding, and relations to outside variables."""
-        unit = "standard deviations of distances" if self.standardised else "cosine distance"
-        single = whole_table(f"Each embedding, raw and partially pooled, in {unit}", self.table(prob))
+        single = whole_table(f"Each embedding, raw and partially pooled, in {self.unit}", self.table(prob))
         outside: list[Block] = []
         if not self.relation.empty:
             drawn = partial(drawing, "plot_relation", self, prob=prob)
@@ -220,7 +239,7 @@ def pool(
     groups: Mapping[str, str] | None = None,
     seed: int | None = 0,
     replicates: Mapping[str, str] | None = None,
-    standardise: bool = False,
+    standardise: bool | Mapping[str, float] = False,
     adjust: str | Mapping[str, Mapping[str, float]] | None = None,
     frequencies: Any = None,
     prob: float = PROB,
@@ -241,7 +260,8 @@ def pool(
     ----------
     tables
         Name of each embedding to its distance table, or to an axis (:func:`axis`) of the same pairs. The contrast of
-        axes is the mean place of their words; its errors are those of further pairs, which embeddings share.
+        axes is the mean place of their words; its errors are those of further pairs, which embeddings share. Tables
+        with the same distances are one embedding, which counts once.
     contrast
         Two connections; the contrast is the mean of the first less that of the second. By default associated -
         different or, where no protected word has both in every table, associated - the first control list, with a note.
@@ -250,13 +270,17 @@ def pool(
         ``name``). A column ``<variable>_se`` holds standard errors.
     groups
         Name of each embedding to a group of embeddings that are more similar, such as the language of a corpus. What a
-        relation to ``on`` leaves may then be shared within groups.
+        relation to ``on`` leaves may then be shared within groups. With six groups or fewer, a variable that varies
+        between groups more than within them is related to the means of groups.
     replicates
-        Name of each embedding to its setting, where several are trainings, seeds or resampled corpora of one setting:
-        the noise of training is then a variance of its own, and ``training_share`` says how much it widens intervals.
+        Name of each embedding to its setting, where several are trainings, seeds, versions or resampled corpora of one
+        setting: a setting counts once, the noise of training is a variance of its own, and ``training_share`` says how
+        much it widens intervals.
     standardise
-        Whether contrasts are in standard deviations of each embedding's distances instead of cosine distance: for
-        embeddings whose distances have other scales, such as those of several languages.
+        Whether contrasts are in standard deviations of the embedding's distances instead of cosine distance: for
+        embeddings whose distances have other scales, such as those of several languages. They are the distances between
+        words drawn from the vocabulary, whatever the lists are, and only tables that ``distance_table`` made know them.
+        A mapping of the names of all tables to numbers gives units of your own.
     adjust, frequencies
         As in :func:`fit`; ``frequencies`` may be a mapping of names of tables to what :func:`fit` takes.
     prob
@@ -279,32 +303,40 @@ def pool(
 
     Examples
     --------
-    >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> pool = bb.pool({"one": table, "two": table})
+    >>> embeddings = {"google": "google-news-slice", "glove": "glove-50d-slice"}
+    >>> pool = bb.pool(bb.distance_tables(embeddings, "weat7"))
     >>> pool.table()[["name", "estimate"]].round(3)
-      name  estimate
-    0  one    -0.014
-    1  two    -0.014
+         name  estimate
+    0  google    -0.014
+    1   glove    -0.014
     """
     prob = probability(prob, "prob")
-    named, asked = checked_tables(tables, 2, "pool"), checked_contrast(contrast)
-    group_of = _labels(groups, list(named), "groups")
-    setting_of = _labels(replicates, list(named), "replicates")
-    settings = list(dict.fromkeys(setting_of.values())) if setting_of else list(named)
-    if setting_of and len(settings) == len(named):
-        raise InputError("replicates gives each embedding a setting of its own: give several embeddings of one setting")
-    if len(settings) < 2:
-        raise InputError("replicates gives all embeddings one setting, and pool needs at least two settings")
-    variables = _outside(on, settings)
+    given, asked = checked_tables(tables, 2, "pool"), checked_contrast(contrast)
+    group_of, setting_of = _labels(groups, list(given), "groups"), _labels(replicates, list(given), "replicates")
     draws, chains = checked_draws(draws, chains)
-    used, standardise = used_seed(seed), flag(standardise, "standardise")
+    used, units = used_seed(seed), units_of(standardise, given)
     one_of(weights, WEIGHTS, "weights")
+    if setting_of and len(set(setting_of.values())) < 2:
+        raise InputError("replicates gives all embeddings one setting, and pool needs at least two settings")
+    if len(set(setting_of.values())) == len(given):
+        raise InputError("replicates gives each embedding a setting of its own: give several embeddings of one setting")
+    cells, pair, notes, copies = stage_cells(given, asked, used, adjust, frequencies)
+    named = {name: table for name, table in given.items() if name not in copies}
+    for labels, argument in ((group_of, "groups"), (setting_of, "replicates")):
+        _refuse_torn(copies, labels, argument)
+    settings = list(dict.fromkeys(setting_of.get(name, name) for name in named))
+    if len(settings) < 2:
+        raise InputError(f"{listed(list(given))} hold the same distances: they are one embedding, and a pool needs two")
+    replicated = len(settings) < len(named)
+    variables = _outside(on, settings)
+    if on is not None and not setting_of:
+        _refuse_two_values(copies, _outside(on, list(given)))
     rng = np.random.default_rng([used, 1])
-    cells, pair, notes = stage_cells(named, asked, used, adjust, frequencies)
     contrasts = contrasts_of(cells, pair)
-    if standardise:
-        contrasts = standardised(contrasts, named)
-    width = STANDARD_WIDTH if standardise else WIDTH
+    if units is not None:
+        units = units[[name in named for name in given]]
+        contrasts = standardised(contrasts, units)
+    width = WIDTH if units is None else STANDARD_WIDTH
     own = np.array([settings.index(setting_of.get(name, name)) for name in named])
     bands = list(dict.fromkeys(group_of[name] for name in named)) if group_of else []
     band = np.array([bands.index(group_of[name]) for name in named]) if group_of else None
@@ -312,11 +344,11 @@ def pool(
     if torn:
         raise InputError(f"{listed(torn)} has replicates in several groups: give those of one setting one group")
     equal = _equal_weights(own, band)
-    layout = _Layout(own, band, bool(setting_of), equal if weights == "equal" else None)
+    layout = _Layout(own, band, replicated, equal if weights == "equal" else None)
     drawn = layout.drawn(contrasts.y, contrasts.covariance, width, draws, rng)
     outer = {"setting": settings} | ({"group": bands} if bands else {})
     tree = posterior_tree(layout.variables(drawn, equal), chains, used, **outer)
-    held = holdings(named)
+    held = holdings(named, pair)
     estimates = pd.DataFrame(
         {
             "embedding": pd.array(list(named), dtype="string"),
@@ -326,11 +358,12 @@ def pool(
             "estimate": contrasts.y,
             "se": np.sqrt(np.diag(contrasts.covariance)),
             "weight": equal,
+            "unit": np.ones(len(named)) if units is None else units,
             **{name: held[name].to_numpy() for name in held},
         }
     )
     training = None
-    if setting_of:
+    if replicated:
         training = pd.Series(layout.training_share(contrasts.covariance, drawn), index=settings)
     lines, relation = _relations(variables, contrasts, layout, drawn, width, rng, prob)
     lacking = [
@@ -338,13 +371,14 @@ def pool(
         for name in _variables(variables)
         if (missing := variables.index[variables[name].isna()].tolist())
     ]
-    notes = (JOINT[cells.joint], *cells.notes, *lacking, *holding_notes(held), *notes)
+    near = near_copy_notes(list(named), contrasts.covariance, own)
+    notes = (JOINT[cells.joint], *copy_notes(copies), *near, *cells.notes, *lacking, *holding_notes(held), *notes)
     if weights == "precision":
         mean = tree["posterior/mean"].to_numpy().mean(keepdims=True)
         notes = (*notes, *outside_note(mean, contrasts.y, "The mean"))
     return Pool(
         contrast=pair,
-        standardised=standardise,
+        unit=COSINE if units is None else GIVEN_UNITS if isinstance(standardise, Mapping) else IN_SDS,
         weights=weights,
         estimates=estimates,
         covariance=contrasts.covariance,
@@ -369,6 +403,23 @@ def _labels(mapping: Mapping[str, str] | None, names: list[str], argument: str) 
     if not all(label.strip() for label in labels.values()):
         raise InputError(f"{argument} holds an empty label")
     return labels
+
+
+def _refuse_torn(copies: Mapping[str, str], labels: Mapping[str, str], argument: str) -> None:
+    """Refuse one embedding with two labels."""
+    for name, first in copies.items():
+        if labels and labels[name] != labels[first]:
+            raise InputError(
+                f"{first} and {name} hold the same distances, and {argument} gives them {labels[first]} and "
+                f"{labels[name]}: one embedding has one label"
+            )
+
+
+def _refuse_two_values(copies: Mapping[str, str], outside: pd.DataFrame) -> None:
+    """Refuse one embedding with two rows of outside variables."""
+    for name, first in copies.items():
+        if not np.array_equal(outside.loc[first], outside.loc[name], equal_nan=True):
+            raise InputError(f"{first} and {name} hold the same distances, and on has other values for each: give one")
 
 
 def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
@@ -477,11 +528,11 @@ class _Layout:
     def variables(self, drawn: StageDraws, equal: FloatArray) -> dict[str, tuple[str | None, FloatArray]]:
         """Draws of what a pool is about, with the dimension of each; ``equal`` are weights of embeddings."""
         theta, outer = self.settings(drawn), list(self.levels)
-        between = outer.index("setting") if self.replicated else -1
+        own = drawn.scales[:, outer.index("setting") if self.replicated else -1]
         variables: dict[str, tuple[str | None, FloatArray]] = {
             "mean": (None, theta @ self.setting_weights(equal)),
             "population_mean": (None, drawn.coefficients[:, 0]),
-            "between_sd": (None, drawn.scales[:, between]),
+            "between_sd": (None, own if self.band is None else np.hypot(own, drawn.scales[:, 0])),
             "theta": ("setting", theta),
         }
         if self.replicated:
@@ -489,6 +540,7 @@ class _Layout:
         if self.band is not None:
             # groups are the first of the effects
             variables["group_sd"] = (None, drawn.scales[:, 0])
+            variables["within_sd"] = (None, own)
             variables["group_mean"] = ("group", drawn.coefficients + drawn.effects[0][:, _firsts(self.band)])
         return variables
 
@@ -514,6 +566,16 @@ class _Layout:
         return share_
 
 
+def _of_groups(values: FloatArray, band: IntArray) -> bool:
+    """Whether a variable is one of a few groups: its means vary more between these than values within them."""
+    groups = np.unique(band)
+    if len(groups) > FEW_GROUPS:
+        return False
+    means = np.array([values[band == group].mean() for group in groups])
+    within = ((values - means[np.searchsorted(groups, band)]) ** 2).sum() / max(len(band) - len(groups), 1)
+    return len(groups) < 2 or bool(means.var(ddof=1) > within)
+
+
 def _relations(
     variables: pd.DataFrame,
     contrasts: Contrasts,
@@ -528,21 +590,32 @@ def _relations(
     if layout.replicated:
         covariance = covariance + float(np.median(drawn.scales[:, -1]) ** 2) * np.eye(len(covariance))
     y, covariance = weights @ contrasts.y, weights @ covariance @ weights.T
-    shares, same = np.zeros(1), np.eye(len(y))
-    if layout.band is not None:
-        shares, same = GROUP_SHARES, _same(layout.band[_firsts(layout.own)])
-    residuals = [(1 - part) * np.eye(len(y)) + part * same for part in shares]
+    band = None if layout.band is None else layout.band[_firsts(layout.own)]
     lines, rows = {}, []
     for name in _variables(variables):
-        values, se = variables[name].to_numpy(), variables[f"{name}_se"].to_numpy()
-        finite = np.flatnonzero(np.isfinite(values))
+        finite = np.flatnonzero(np.isfinite(variables[name]))
+        values, se = (variables[column].to_numpy()[finite] for column in (name, f"{name}_se"))
+        observed, errors = y[finite], covariance[np.ix_(finite, finite)]
+        over, shares, same = "settings" if layout.replicated else "embeddings", np.zeros(1), np.eye(len(finite))
         through = None if layout.weights is None else layout.setting_weights(layout.weights)[finite]
+        if band is not None and _of_groups(values, band[finite]):
+            means = _setting_weights(np.unique(band[finite], return_inverse=True)[1])
+            if len(means) < FEWEST:
+                raise InputError(
+                    f"the variable {name!r} varies between groups more than within them, and {len(means)} groups are "
+                    f"fewer than the {FEWEST} that a relation needs"
+                )
+            observed, errors, values = means @ observed, means @ errors @ means.T, means @ values
+            se, through, over = np.sqrt(means**2 @ se**2), None if through is None else (means > 0) @ through, "groups"
+            same = np.eye(len(means))
+        elif band is not None:
+            shares, same = GROUP_SHARES, _same(band[finite])
         relation = latent_relation(
-            y[finite],
-            covariance[np.ix_(finite, finite)],
-            values[finite],
-            se[finite] ** 2,
-            [residual[np.ix_(finite, finite)] for residual in residuals],
+            observed,
+            errors,
+            values,
+            se**2,
+            [(1 - part) * np.eye(len(same)) + part * same for part in shares],
             width,
             draws,
             rng,
@@ -553,8 +626,9 @@ def _relations(
         rows.append(
             {
                 "variable": name,
-                "n": len(finite),
-                "errors": bool(se[finite].any()),
+                "n": len(values),
+                "of": over,
+                "errors": bool(se.any()),
                 "correlation": both["mean"][0],
                 "correlation_low": both["low"][0],
                 "correlation_high": both["high"][0],
@@ -563,8 +637,8 @@ def _relations(
                 "slope_low": both["low"][1],
                 "slope_high": both["high"][1],
                 "residual_sd": float(relation.residual_sd.mean()),
-                "plain": float(np.corrcoef(y[finite], values[finite])[0, 1]),
-                **({} if layout.band is None else {"group_share": float(shares[relation.residual].mean())}),
+                "plain": float(np.corrcoef(observed, values)[0, 1]),
+                **({"group_share": float(shares[relation.residual].mean())} if len(shares) > 1 else {}),
             }
         )
     return lines, pd.DataFrame(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -13,15 +13,17 @@ import xarray as xr
 from scipy.special import chdtrc, ndtri
 
 from bayesbias._checks import one_of, probability
-from bayesbias._core.second_stage import second_stage
+from bayesbias._core.second_stage import mixed_draws, second_stage
 from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import MINUS, ends_of, excludes_zero, percent, signed
+from bayesbias._phrases import IN_SDS, MINUS, ends_of, excludes_zero, percent, signed
 from bayesbias._results import Cited, Page, Picture, Section, drawing, front_page, whole_table
 from bayesbias._runs import one_thread
 from bayesbias.checks.summaries import PROB, describe
+from bayesbias.distances.storage import COSINE
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.second_stage.estimates import (
+    GIVEN_UNITS,
     JOINT,
     WEIGHTS,
     Cells,
@@ -35,15 +37,21 @@ from bayesbias.second_stage.estimates import (
     outside_note,
     posterior_tree,
     stage_cells,
+    standardised,
+    units_of,
 )
 
 KINDS = ("linear", "walk")
 WIDTH = 0.02
-"""Width of the half-Cauchy prior of embeddings' deviations from a trend, in cosine distance."""
+"""Width of the half-Cauchy priors of embeddings' deviations from a trend, in cosine distance."""
 FEWEST = 3
 """Embeddings that a trend needs."""
 FEW, FEW_WIDTH = 3, 0.01
 """So many embeddings tell little of deviations, and the prior is narrower."""
+CORRELATIONS = (0.5, 0.8, 0.95)
+"""Correlations of what neighbouring embeddings share in their deviations from a line, equally probable beforehand."""
+STANDARD = 10.0
+"""Factor on the widths of priors for contrasts in standard deviations of distances."""
 DOUBTED = 0.05
 """Probability of deviations as large as the observed ones below which a line is doubted."""
 ROUNDING = 1e-7
@@ -57,15 +65,19 @@ class Trend(Staged):
     ----------
     contrast, kind, weights
         As they were asked for.
+    unit
+        As that of a :class:`Pool`.
     estimates
         One row an embedding, in the order of time: ``embedding``, ``time``, ``protected_words``, ``estimate``, ``se``,
-        ``found`` (the share of the list words that it holds; NaN where it is not known), ``language`` (of the lists).
+        ``unit`` (in cosine distance), ``found`` (the share of the words of this contrast that it holds; NaN where it is
+        not known), ``language`` (of the lists).
     covariance
         Joint covariance of the estimates, (embeddings, embeddings).
     tree
-        A DataTree that ArviZ reads: ``posterior`` with ``level`` (embedding; the trend itself), ``deviation_sd``,
-        ``slope`` (of a linear trend, per unit of time) or ``step_sd`` (of a walk, per unit of time), and ``word_slope``
-        (protected_word).
+        A DataTree that ArviZ reads: ``posterior`` with ``level`` (embedding; the trend itself), ``deviation_sd`` (of
+        single embeddings, all in all), ``slope`` (of a linear trend, per unit of time) with ``shared_sd`` and
+        ``correlation`` (of the deviations that neighbours share, and between neighbours at the mean distance in time)
+        or ``step_sd`` (of a walk, per unit of time), and ``word_slope`` (protected_word).
     unadjusted
         The trend of distances that are not adjusted, where adjustment was asked for; else None.
     """
@@ -75,6 +87,7 @@ class Trend(Staged):
     contrast: tuple[str, str]
     kind: str
     weights: str
+    unit: str
     estimates: pd.DataFrame
     covariance: FloatArray
     tree: xr.DataTree
@@ -82,7 +95,7 @@ class Trend(Staged):
     notes: tuple[str, ...]
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
-        """Each embedding: its estimate, and the level of the trend there, in cosine distance.
+        """Each embedding: its estimate, and the level of the trend there, in :attr:`unit`.
 
         Returns
         -------
@@ -130,7 +143,7 @@ class Trend(Staged):
             ``mean``, ``sd``, ``low``, ``high`` of the change, and ``p_rose``, its probability to be positive;
             ``estimate``, ``estimate_low``, ``estimate_high``: the estimate of the second less that of the first, which
             is right for any shape of the change. Its interval is about these two embeddings, deviations from the trend
-            included. Cosine distance.
+            included. In :attr:`unit`.
         """
         names = self.estimates["embedding"].tolist()
         for name in (before, after):
@@ -158,12 +171,15 @@ class Trend(Staged):
         row = self.change(names[0], names[-1], prob)
         settled = excludes_zero(row)
         verb = ("rose" if row["mean"] > 0 else "fell") if settled else "did not change credibly"
+        unit = "" if self.unit == COSINE else f" {self.unit}"
+        shared = ", in part together with its neighbours in time," if self.kind == "linear" else ""
         sentences = [
             f"From {names[0]} to {names[-1]} the contrast {first}{MINUS}{second} {verb}: the trend changed by "
-            f"{signed(row['mean'])} ({percent(prob)} interval {ends_of(row)}; negative: {first} words came closer).",
+            f"{signed(row['mean'])}{unit} ({percent(prob)} interval {ends_of(row)}; negative: {first} words came "
+            "closer).",
             f"The estimates of these two differ by {signed(row['estimate'])} ({signed(row['estimate_low'])} to "
             f"{signed(row['estimate_high'])}), whatever the shape of the change.",
-            "Single embeddings deviate from the trend with a standard deviation of "
+            f"A single embedding deviates from the trend{shared} with a standard deviation of "
             f"{signed(float(self.draws('deviation_sd').mean()))}, which widens the interval of its change.",
         ]
         words = self.slopes(prob).iloc[1:]
@@ -211,18 +227,20 @@ def trend(
     draws: int = 4000,
     chains: int = 4,
     weights: str = "equal",
+    standardise: bool | Mapping[str, float] = False,
 ) -> Trend:
     """How a contrast changes over ordered embeddings.
 
     The estimates of all embeddings are taken with their joint covariance: the same words in every embedding, so that
     changes are known better than levels. Deviations of whole embeddings from the trend, which training and corpora
-    cause, are estimated and widen it.
+    cause, are estimated and widen it. Those from a line are in part each embedding's own and in part correlated with
+    those of its neighbours in time, by a correlation that falls exponentially and is integrated over.
 
     Parameters
     ----------
     tables
-        Name of each embedding to its distance table, or to an axis as in :func:`pool`. The whole list is the protected
-        words that all tables have under both connections; a word's own trend needs three tables.
+        Name of each embedding to its distance table, or to an axis as in :func:`pool`; at least three. The whole list
+        is the protected words that all tables have under both connections; a word's own trend needs three tables.
     time
         Name of each embedding to its time, a number; None where the names are numbers themselves.
     contrast
@@ -238,6 +256,8 @@ def trend(
         ``"equal"``: an ordinary line, or for a walk the plain mean of the estimates, around which levels are pooled.
         ``"precision"``: generalised least squares, which is better if the covariance of the errors is exact, and may
         put a trend outside all estimates.
+    standardise
+        Whether contrasts are in standard deviations of the embedding's distances, as in :func:`pool`.
 
     Returns
     -------
@@ -246,29 +266,49 @@ def trend(
 
     Examples
     --------
-    >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> trend = bb.trend({"1990": table, "2000": table, "2010": table})
-    >>> trend.table()[["embedding", "estimate"]].round(3)
-      embedding  estimate
-    0      1990    -0.014
-    1      2000    -0.014
-    2      2010    -0.014
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> steps = {"1": kv}
+    >>> for step, pairs in (("2", [("he", "she")]), ("3", [("he", "she"), ("man", "woman")])):
+    ...     steps[step] = bb.debias(kv, "project", definitional=pairs)
+    >>> trend = bb.trend(bb.distance_tables(steps, "weat7"))
+    >>> trend.table()[["embedding", "time"]]
+      embedding  time
+    0         1   1.0
+    1         2   2.0
+    2         3   3.0
     """
     one_of(kind, KINDS, "kind")
     one_of(weights, WEIGHTS, "weights")
+    if isinstance(tables, Mapping) and len(tables) == 2:
+        raise InputError(
+            "two embeddings tell a difference, but not how much of it is chance of training and corpora, which the "
+            "deviations of three or more from a trend tell: take compare for the difference, or give more embeddings"
+        )
     named, asked = checked_tables(tables, FEWEST, "trend"), checked_contrast(contrast)
     time_of = _times(time, list(named))
     ordered = {name: named[name] for name in sorted(named, key=lambda name: time_of[name])}
     times = np.array([time_of[name] for name in ordered])
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
-    cells, pair, notes = stage_cells(ordered, asked, used, adjust, frequencies)
+    units = units_of(standardise, ordered)
+    cells, pair, notes, copies = stage_cells(ordered, asked, used, adjust, frequencies)
+    if copies:
+        again, first = next(iter(copies.items()))
+        raise InputError(f"{first} and {again} hold the same distances: give another embedding at each time")
     raw = None
     if adjust is not None:
-        raw = trend(named, time_of, pair, kind, used, draws=draws, chains=chains, weights=weights)
-    held = holdings(ordered)
+        raw = trend(named, time_of, pair, kind, used, None, None, draws, chains, weights, standardise)
     with one_thread():
-        return _trend(cells, times, pair, kind, weights, used, draws, chains, raw, held, (*holding_notes(held), *notes))
+        made = _trend(cells, times, pair, kind, weights, used, draws, chains, units)
+    held = holdings(ordered, pair)
+    unit = COSINE if units is None else GIVEN_UNITS if isinstance(standardise, Mapping) else IN_SDS
+    return replace(
+        made,
+        unit=unit,
+        estimates=made.estimates.assign(found=held["found"].array, language=held["language"].array),
+        unadjusted=raw,
+        notes=(*made.notes, *holding_notes(held), *notes),
+    )
 
 
 def _times(time: Mapping[str, float] | None, names: list[str]) -> dict[str, float]:
@@ -298,11 +338,9 @@ def _trend(
     seed: int,
     draws: int,
     chains: int,
-    raw: Trend | None,
-    held: pd.DataFrame,
-    last: tuple[str, ...],
+    units: FloatArray | None,
 ) -> Trend:
-    """The trend of measured cells; ``last`` are its last notes."""
+    """The trend of measured cells, in units (embeddings,) of cosine distance."""
     rng = np.random.default_rng([seed, 2])
     every, notes = _presence(cells, contrast)
     words = every.index[every.all(axis=1)].tolist()
@@ -312,10 +350,12 @@ def _trend(
             f"none of {listed(every.index.tolist())}"
         )
     by_word = contrasts_of(cells, contrast, every.index.tolist())
+    by_word = by_word if units is None else standardised(by_word, units)
+    scale = 1.0 if units is None else STANDARD
     inside = np.isin(by_word.words, words)
     average = np.array([(by_word.embedding == e) & inside for e in range(len(times))], dtype=float) / len(words)
     y, covariance = average @ by_word.y, average @ by_word.covariance @ average.T
-    level, extra = _levels(y, covariance, times, kind, weights, draws, rng)
+    level, extra = _levels(y, covariance, times, kind, weights, draws, rng, scale)
     own, slopes = [], []
     for word in every.index:
         rows = np.flatnonzero(by_word.words == word)
@@ -323,7 +363,7 @@ def _trend(
             continue
         place = by_word.embedding[rows]
         own_y, own_covariance = by_word.y[rows], by_word.covariance[np.ix_(rows, rows)]
-        _, parameters = _levels(own_y, own_covariance, times[place], "linear", weights, draws, rng)
+        _, parameters = _levels(own_y, own_covariance, times[place], "linear", weights, draws, rng, scale)
         own.append(word)
         slopes.append(parameters["slope"])
     variables: dict[str, tuple[str | None, FloatArray]] = {
@@ -335,6 +375,7 @@ def _trend(
         contrast=contrast,
         kind=kind,
         weights=weights,
+        unit=COSINE,
         estimates=pd.DataFrame(
             {
                 "embedding": pd.array(list(cells.embeddings), dtype="string"),
@@ -342,13 +383,13 @@ def _trend(
                 "protected_words": len(words),
                 "estimate": y,
                 "se": np.sqrt(np.diag(covariance)),
-                **{name: held[name].array for name in held},
+                "unit": np.ones(len(times)) if units is None else units,
             }
         ),
         covariance=covariance,
         tree=posterior_tree(variables, chains, seed, embedding=list(cells.embeddings), protected_word=own),
-        unadjusted=raw,
-        notes=(JOINT[cells.joint], *cells.notes, *notes, *_doubts(y, covariance, times, level, kind, weights), *last),
+        unadjusted=None,
+        notes=(JOINT[cells.joint], *cells.notes, *notes, *_doubts(y, covariance, times, level, kind, weights)),
     )
 
 
@@ -403,19 +444,30 @@ def _levels(
     weights: str,
     draws: int,
     rng: np.random.Generator,
+    scale: float = 1.0,
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
-    """Draws (D, E) of the trend's levels, and of its parameters."""
+    """Draws (D, E) of the trend's levels, and of its parameters; ``scale`` is a factor on the widths of priors."""
     size = len(y)
-    width = WIDTH if size > FEW else FEW_WIDTH
+    width = scale * (WIDTH if size > FEW else FEW_WIDTH)
     design = _line(times) if kind == "linear" else np.ones((size, 1))
     fitted = np.linalg.pinv(design) if weights == "equal" else None
+    unit = float(np.diff(np.sort(times)).mean())
     if kind == "linear":
-        posterior = second_stage(y, covariance, design, [], [width], fitted).draw(draws, rng)
-        level = posterior.coefficients @ design.T
-        return level, {"slope": posterior.coefficients[:, 1], "deviation_sd": posterior.scales[:, 0]}
+        apart = np.abs(times[:, None] - times) / unit
+        stages = [
+            second_stage(y, covariance, design, [correlation**apart], [width, width], fitted)
+            for correlation in CORRELATIONS
+        ]
+        posterior, model = mixed_draws(stages, draws, rng)
+        shared, single = posterior.scales.T
+        return posterior.coefficients @ design.T, {
+            "slope": posterior.coefficients[:, 1],
+            "deviation_sd": np.hypot(shared, single),
+            "shared_sd": shared,
+            "correlation": np.array(CORRELATIONS)[model],
+        }
     begin = times - times.min()
     steps = np.minimum(begin[:, None], begin)  # Brownian motion from the first time
-    unit = float(np.diff(np.sort(times)).mean())
-    posterior = second_stage(y, covariance, design, [steps / unit], [WIDTH, width], fitted).draw(draws, rng)
-    level = posterior.coefficients + posterior.effects[0]
-    return level, {"step_sd": posterior.scales[:, 0] / np.sqrt(unit), "deviation_sd": posterior.scales[:, 1]}
+    walk = second_stage(y, covariance, design, [steps / unit], [scale * WIDTH, width], fitted).draw(draws, rng)
+    level = walk.coefficients + walk.effects[0]
+    return level, {"step_sd": walk.scales[:, 0] / np.sqrt(unit), "deviation_sd": walk.scales[:, 1]}

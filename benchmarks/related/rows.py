@@ -156,7 +156,7 @@ def associations_of(data):
     weights = functionals.whole_weights(data, cells.associated)
     combine, parts = functionals.association_weights(cells, words, weights)
     raw = functionals.related_functionals(SPEC, data, cells, parts).combined(combine)
-    scale = associations.POOL_SD * associations.distance_sd(data)
+    scale = associations.POOL_SD * associations.prior_scale(data)
     matrix = (combine @ parts).tocsr()
     block = associations.pooled_blocks(data.group_index[words])
     return Associations(raw, weights[words], block, scale, matrix, cells.own[words] - cells.connections, cells)

@@ -38,6 +38,7 @@ GENERA = {
     "Chinese": ("zh",),
 }
 """Languages of each genus: Dryer and Haspelmath (2013), WALS Online, https://doi.org/10.5281/zenodo.7385533"""
+SDS = ("between_sd", "group_sd", "within_sd")
 RESULTS = Path(__file__).parents[1] / "results" / "second_stage"
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -134,8 +135,11 @@ def main(folder):
         kept += [table.assign(language=name, corpus=corpus) for name, table in tables.items()]
         known = published[column].reindex(list(tables))
         grouped = {"none": None, "genus": genera(tables), "family": families(folder, tables)}
+        # the files hold the words of the test alone, and no vocabulary whose distances would be the unit
+        units = {name: table["distance"].std() for name, table in tables.items()}
         for (name, groups), standardise in product(grouped.items(), (False, True)):
-            pool = bb.pool(tables, ("associated", "different"), outside, groups, standardise=standardise, draws=20_000)
+            taken = units if standardise else False
+            pool = bb.pool(tables, ("associated", "different"), outside, groups, standardise=taken, draws=20_000)
             row = pool.relation.iloc[0]
             relations.append(
                 {
@@ -146,7 +150,7 @@ def main(folder):
                     "mean": pool.draws("mean").mean(),
                     "mean_sd": pool.draws("mean").std(),
                     "population_mean_sd": pool.draws("population_mean").std(),
-                    "between_sd": pool.draws("between_sd").mean(),
+                    **{sd: pool.draws(sd).mean() for sd in SDS if sd in pool.tree["posterior"]},
                     "published_plain": known.corr(outside["attitude"].reindex(list(tables))),
                 }
             )

@@ -1,6 +1,6 @@
 """Coverage and error of pools whose mean weighs embeddings equally, or by precision; with the right covariance or not.
 
-``python -m benchmarks.second_stage.pools [REPLICATES [main|real|relations]]``: contrasts of E embeddings are drawn
+``python -m benchmarks.second_stage.pools [REPLICATES [STUDY]]``: contrasts of E embeddings are drawn
 around a mean, estimates around them with one covariance, and pooled with that or another one. A line through them over
 E equal steps of time is fitted to the same numbers. The contrasts of random topics, which are none, are pooled in GloVe
 and Google News, and in these with two copies of each that have noise in every vector.
@@ -193,8 +193,58 @@ def relations(replicates=200):
     keep(table.reset_index().assign(replicates=replicates), "second_stage/relations")
 
 
+def group_means(replicates=200):
+    """Write coverage of the relation between means of few groups and an outside variable of groups."""
+    rng, rows = np.random.default_rng(0), []
+    for (groups, members), own in product(((3, 8), (4, 6), (5, 5), (6, 4)), (0.3, 1.0)):
+        means = np.repeat(np.eye(groups), members, axis=1) / members
+        covariance = means @ errors(groups * members, 0.9) @ means.T
+        for _ in range(replicates):
+            x, theta = (rng.normal(0, sd, groups * members) for sd in (0.1, own))
+            x, theta = (means @ side + rng.normal(0, 1, groups) for side in (x, theta))
+            y = 0.03 * theta + rng.multivariate_normal(np.zeros(groups), covariance)
+            rows.append((groups, members, own, related(y, covariance, x, None, 0.0, rng)))
+    columns = ["groups", "members", "sd_within", "coverage"]
+    table = pd.DataFrame(rows, columns=columns).groupby(columns[:3], sort=False)["coverage"].mean()
+    keep(table.reset_index().assign(replicates=replicates), "second_stage/relations_of_means")
+
+
+SMALL = 0.01
+"""Standard deviation of errors that are smaller than the differences between embeddings, .03."""
+COPIES = {"exact": (0.0, 1.0), "near": (0.001, 0.995)}
+"""Standard deviation of copies around what they are of, and the correlation of their errors with its errors."""
+
+
+def copies(replicates=500):
+    """Write how often the population mean is held where three copies of the first of six embeddings come too."""
+    rng, rows = np.random.default_rng(0), []
+    source = np.array([*range(6), 0, 0, 0])
+    # the correlation of errors within an embedding and its copies, and between others
+    for kind, (apart, near) in COPIES.items():
+        same = np.equal(source[:, None], source)
+        covariance = SMALL**2 * np.where(np.eye(9) > 0, 1.0, np.where(same, near, 0.5))
+        first, every = np.arange(6), np.arange(9)
+        layouts = {
+            "copies left out": (first, _Layout(first, None, False, np.full(6, 1 / 6))),
+            "counted as further embeddings": (every, _Layout(every, None, False, np.full(9, 1 / 9))),
+        }
+        if kind == "near":
+            counts = 1 / (6 * np.bincount(source)[source])
+            layouts["named as replicates"] = (every, _Layout(source, None, True, counts))
+        for _ in range(replicates):
+            theta = (MEAN + 0.03 * rng.standard_normal(6))[source]
+            theta[6:] += apart * rng.standard_normal(3)
+            y = rng.multivariate_normal(theta, covariance, method="eigh")
+            for how, (taken, layout) in layouts.items():
+                drawn = layout.drawn(y[taken], covariance[np.ix_(taken, taken)], WIDTH, 1000, rng)
+                rows.append((kind, how, inside(drawn.coefficients[:, 0], MEAN)))
+    table = pd.DataFrame(rows, columns=["copies", "how", "population mean"])
+    table = table.groupby(["copies", "how"], sort=False)["population mean"].mean().reset_index()
+    keep(table.assign(replicates=replicates), "second_stage/pools_copies")
+
+
 if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    for study in (main, real, relations):
+    for study in (main, real, relations, group_means, copies):
         if len(sys.argv) < 3 or study.__name__ == sys.argv[2]:
             study(count)

@@ -13,9 +13,9 @@ import pandas as pd
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from bayesbias.second_stage import trends
-from bayesbias.second_stage.estimates import WEIGHTS
-from bayesbias.second_stage.trends import _levels
+from bayesbias._core.second_stage import second_stage
+from bayesbias.second_stage.estimates import WEIGHTS, contrasts_of, stage_cells
+from bayesbias.second_stage.trends import FEW, FEW_WIDTH, WIDTH, _levels, _line
 from benchmarks.common import keep
 from benchmarks.second_stage.pools import errors
 
@@ -32,6 +32,8 @@ REACH = 1.598
 """Standard deviations to an end of a normal 89% interval."""
 SLIGHT = 2e-4
 """How far a line is outside before it counts, since it is one of draws."""
+CHANGE = 0.06
+"""A change over all embeddings for which power is told."""
 FALSE = ("associated", "different")
 
 
@@ -104,10 +106,10 @@ def main(replicates=200):
                 name: bb.distance_table(period(words, vectors, lists, place, moved[at], noise[at]), lists)
                 for name, at in time.items()
             }
-            trend = bb.trend(tables, time, FALSE, draws=400)
-            y, times = trend.estimates["estimate"].to_numpy(), np.arange(float(PERIODS))
+            found = contrasts_of(stage_cells(tables, FALSE, 0, None, None).cells, FALSE)
+            y, times = found.y, np.arange(float(PERIODS))
             for taken in (np.arange(PERIODS), THREE):
-                covariance = trend.covariance[np.ix_(taken, taken)]
+                covariance = found.covariance[np.ix_(taken, taken)]
                 fits = fitted(y[taken], covariance, times[taken], rng)
                 rows += [(planted, len(taken), truths[planted], *row) for row in fits]
         if replicate % 20 == 19 or replicate == replicates - 1:
@@ -115,23 +117,31 @@ def main(replicates=200):
 
 
 def deviations(replicates=200):
-    """Write coverage and width of the change of a line by noise of training and by the width of its prior."""
+    """Write coverage, false changes, power and width of lines by the size and correlation of the deviations.
+
+    Deviations are independent or of first order autoregression; the errors of embeddings are correlated by .98. The
+    interval of a line moves with the line, so that what a planted change gives is known from the intervals without it.
+    """
     rng, rows = np.random.default_rng(1), []
-    for size, correlation, training in product((3, 4, 6, 10), (0.9, 0.98), (0.0, 0.005, 0.015, 0.04)):
-        covariance, times = errors(size, correlation), np.arange(float(size))
+    cases = ((0.0, 0.0), (0.0, 0.005), (0.0, 0.01), (0.0, 0.015), (0.0, 0.04), (0.7, 0.01), (0.9, 0.02))
+    for size, (correlation, training) in product((3, 10), cases):
+        covariance, times = errors(size, 0.98), np.arange(float(size))
+        design, width = _line(times), WIDTH if size > FEW else FEW_WIDTH
+        apart = training**2 * correlation ** np.abs(times[:, None] - times)
         for _ in range(replicates):
-            y = rng.multivariate_normal(training * rng.standard_normal(size), covariance)
-            for width in (0.02, 0.01, 0.005):
-                trends.WIDTH = trends.FEW_WIDTH = width
-                level, _ = _levels(y, covariance, times, "linear", "equal", 1000, rng)
-                low, high = np.quantile(level[:, -1] - level[:, 0], [0.055, 0.945])
-                rows.append((size, correlation, training, width, low < 0 < high, high - low))
-    columns = ["embeddings", "correlation", "training_sd", "prior", "coverage", "length"]
-    table = pd.DataFrame(rows, columns=columns).groupby(columns[:4]).mean().reset_index()
-    keep(table.assign(replicates=replicates).round(4), "second_stage/trends_deviations")
+            y = rng.multivariate_normal(np.zeros(size), covariance + apart)
+            alone = second_stage(y, covariance, design, [], [width], np.linalg.pinv(design)).draw(1000, rng)
+            level, _ = _levels(y, covariance, times, "linear", "equal", 1000, rng)
+            for taken, slope in (("independent", alone.coefficients[:, 1]), ("correlated", level[:, 1] - level[:, 0])):
+                low, high = np.quantile(slope * (size - 1), [0.055, 0.945])
+                rows.append((size, correlation, training, taken, low < 0 < high, low + CHANGE > 0, high - low))
+    columns = ["embeddings", "correlation", "training_sd", "taken_for", "coverage", "power", "length"]
+    table = pd.DataFrame(rows, columns=columns).groupby(columns[:4], sort=False).mean().reset_index()
+    keep(table.assign(replicates=replicates, change=CHANGE).round(4), "second_stage/trends_deviations")
 
 
 if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    main(count)
-    deviations(count)
+    for study in (main, deviations):
+        if len(sys.argv) < 3 or study.__name__ == sys.argv[2]:
+            study(count)

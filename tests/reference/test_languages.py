@@ -58,7 +58,8 @@ def test_the_relation_to_attitudes_is_less_certain_than_its_point_estimates(stud
     assert plain == pytest.approx(0.43, abs=0.005)
     every = study.languages(shared / "languages", "wikipedia")
     tables = {name: study.table_of(every[name]) for name in names}
-    pool = bb.pool(tables, ("associated", "different"), outside, standardise=True)
+    units = {name: table["distance"].std() for name, table in tables.items()}
+    pool = bb.pool(tables, ("associated", "different"), outside, standardise=units)
     row = pool.relation.iloc[0]
     assert row["n"] == 25
     assert row["correlation"] == pytest.approx(-0.41, abs=0.03)  # negative: associated words are closer

@@ -1,0 +1,179 @@
+"""The unit of an embedding: what standardised contrasts are divided by, whatever the word lists are."""
+
+import warnings
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+
+import bayesbias as bb
+from bayesbias.embeddings.lookup import LEAST_SPREAD, SPREAD, about_distances, spread_of
+from bayesbias.errors import InputError
+
+NEUTRAL = ("human", "neutral")
+
+
+def embedding(words, vectors):
+    made = KeyedVectors(vectors.shape[1])
+    made.add_vectors(list(words), np.asarray(vectors, dtype=np.float32))
+    return made
+
+
+def unit(table):
+    return table.attrs["coverage"]["embedding"]["spread"]["sd"]
+
+
+def without_controls(lists, kept=()):
+    controls = {name: words for name, words in lists.controls.items() if name in kept}
+    return bb.WordLists(lists.name, lists.protected, lists.stereotypes, controls)
+
+
+@pytest.fixture(scope="module")
+def lists():
+    return bb.load_words("gender")
+
+
+@pytest.fixture(scope="module")
+def pair(slice_vectors):
+    """Two embeddings of one vocabulary, of which the second has other distances."""
+    noise = np.random.default_rng(0).standard_normal(slice_vectors.vectors.shape)
+    length = np.linalg.norm(slice_vectors.vectors, axis=1, keepdims=True)
+    noisy = slice_vectors.vectors + 0.8 * length * noise / np.sqrt(noise.shape[1])
+    return {"google": slice_vectors, "noisy": embedding(slice_vectors.index_to_key, noisy)}
+
+
+class TestTheUnit:
+    def test_it_is_the_standard_deviation_of_all_distances_of_a_small_embedding(self):
+        vectors = np.random.default_rng(0).standard_normal((40, 5)) + 1
+        distances = [
+            1 - a @ b / np.linalg.norm(a) / np.linalg.norm(b) for i, a in enumerate(vectors) for b in vectors[:i]
+        ]
+        words = [f"w{number}" for number in range(40)]
+        found = spread_of(embedding(words, vectors))
+        assert found == {"sd": pytest.approx(np.std(distances, ddof=1), rel=1e-5), "words": 40, "kind": "random"}
+        order = np.random.default_rng(1).permutation(40)
+        moved = spread_of(embedding([words[i] for i in order], 3 * vectors[order]))
+        assert moved["sd"] == pytest.approx(found["sd"], rel=1e-6)
+        # words that have the vector of another say nothing more
+        twice = spread_of(embedding([*words, "again"], np.vstack([vectors, 2 * vectors[:1]])))
+        assert twice == {**found, "sd": pytest.approx(found["sd"], rel=1e-6)}
+
+    def test_it_does_not_depend_on_the_lists(self, slice_vectors, lists):
+        names = (lists, without_controls(lists), without_controls(lists, ("human",)), "weat7", "religion")
+        units = {unit(bb.distance_table(slice_vectors, each)) for each in names}
+        assert len(units) == 1
+        assert bb.axis(slice_vectors, "gender_pairs").embedding["spread"]["sd"] in units
+        table = bb.distance_table(slice_vectors, lists, relatedness=False)
+        assert unit(table) in units
+        assert spread_of(slice_vectors)["words"] == SPREAD
+
+    @pytest.mark.parametrize("asked", ["gender", "weat7"])
+    def test_that_of_a_part_is_that_of_the_whole(self, slice_vectors, tmp_path, asked):
+        whole = spread_of(slice_vectors)
+        part = bb.load_embedding("google-news-slice", words=bb.load_words(asked))
+        assert spread_of(part) == {**whole, "sd": pytest.approx(whole["sd"], rel=1e-6)}
+        bb.save_embedding(part, tmp_path / "part.npz")
+        assert spread_of(bb.load_embedding(tmp_path / "part.npz")) == spread_of(part)
+        changed = [bb.debias(kv, "hard", definitional=[("he", "she")]) for kv in (part, slice_vectors)]
+        assert spread_of(changed[0])["sd"] == pytest.approx(spread_of(changed[1])["sd"], rel=2e-3)
+        assert spread_of(changed[0])["sd"] != spread_of(part)["sd"]
+
+    def test_it_stays_with_tables_and_fits(self, slice_vectors, lists, tmp_path):
+        table = bb.distance_table(slice_vectors, lists)
+        for name in ("table.csv", "table.parquet"):
+            bb.write_distance_table(table, tmp_path / name)
+            assert unit(bb.read_distance_table(tmp_path / name)) == unit(table)
+        post = bb.fit(table, seed=0, draws=40)
+        assert bb.relatedness(post).embedding["spread"]["sd"] == unit(table)
+        assert about_distances(slice_vectors)["spread"]["sd"] == unit(table)
+
+    def test_few_words_give_none(self, lists):
+        words = lists.every_word()[: LEAST_SPREAD - 1]
+        vectors = np.random.default_rng(0).standard_normal((len(words), 8)) + 1
+        assert spread_of(embedding(words, vectors)) == {"words": LEAST_SPREAD - 1, "kind": "random"}
+
+
+@pytest.fixture(scope="module")
+def few():
+    """Tables of two embeddings with 24 words each."""
+    rng, small = (
+        np.random.default_rng(0),
+        bb.WordLists("s", {"a": list("abcd")}, {"a": list("efgh")}, {"human": list("ijkl")}),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {
+            name: bb.distance_table(embedding("abcdefghijklmnopqrstuvwx", rng.standard_normal((24, 6)) + 1), small)
+            for name in ("one", "two", "three")
+        }
+
+
+class TestStandardised:
+    def test_what_has_no_unit_is_refused(self, few, pair, lists, tmp_path):
+        message = r"24 words of the vocabulary of one are known, and .* 30 or more"
+        with pytest.raises(InputError, match=message):
+            bb.pool(few, standardise=True)
+        with pytest.raises(InputError, match=message):
+            bb.trend(few, {"one": 1, "two": 2, "three": 3}, standardise=True)
+        tables = {name: bb.distance_table(kv, lists) for name, kv in pair.items()}
+        bare = {}
+        for name, table in tables.items():
+            table.to_csv(tmp_path / f"{name}.csv", index=False)
+            bare[name] = bb.read_distance_table(tmp_path / f"{name}.csv")
+        with pytest.raises(InputError, match=r"the table of google does not say .* standardise=\{'google': 0.12"):
+            bb.pool(bare, standardise=True)
+        assert bb.pool(bare, standardise={"google": 0.1, "noisy": 0.2}).unit == "the given units"
+        compared = bb.compare(bare, seed=0, draws=400)
+        with pytest.raises(InputError, match="cannot be standardised, since the table of google does not say"):
+            compared.changes(standardise=True)
+        assert "Differences of scale cannot be taken out" in compared.verdict
+
+    def test_control_lists_that_the_contrast_does_not_take_change_nothing(self, pair, lists):
+        """The same vectors and pairs gave -.261 and -.360 where one table lacked 221 neutral words."""
+        contrast = ("associated", "different")
+        whole = bb.distance_tables(pair, lists)
+        fewer = bb.distance_tables(pair, {"google": lists, "noisy": without_controls(lists)})
+        found = [bb.pool(tables, contrast, standardise=True) for tables in (whole, fewer)]
+        first, second = (each.estimates["estimate"].to_numpy() for each in found)
+        np.testing.assert_allclose(first, second, rtol=1e-12)
+        np.testing.assert_allclose(*(each.estimates["se"] for each in found), rtol=0.1)
+        assert found[0].estimates["found"].tolist() == found[1].estimates["found"].tolist()
+        turned = bb.pool({name: whole[name] for name in reversed(whole)}, contrast, standardise=True)
+        np.testing.assert_allclose(turned.estimates["estimate"], first[::-1], rtol=1e-12)
+        np.testing.assert_allclose(turned.estimates["se"], found[0].estimates["se"][::-1], rtol=1e-6)
+        compared = bb.compare(whole, seed=0)
+        assert compared.units().tolist() == [unit(table) for table in whole.values()]
+        row = compared.contrasts(*contrast, standardise=True).iloc[0]
+        assert row["mean"] == pytest.approx(first[1] - first[0], rel=1e-6)
+
+    def test_the_order_of_word_lists_does_not_change_a_multiverse(self, pair, tmp_path):
+        """Google's gender was -.628 or -.833, as the lists stood in the plan."""
+        paths = []
+        for name, kv in pair.items():
+            paths.append(str(tmp_path / f"{name}.npz"))
+            bb.save_embedding(kv, paths[-1])
+        found = []
+        for names in (["gender", "weat7"], ["weat7", "gender"]):
+            decisions = {"embedding": {"options": paths, "status": "unsure"}, "words": names}
+            made = bb.multiverse({"decisions": decisions, "replicates": 0}).table()
+            found.append(made.set_index(["embedding", "words"])["estimate"].sort_index())
+        np.testing.assert_allclose(*found, rtol=1e-9)
+        tables = bb.distance_tables(pair, "gender")
+        own = bb.pool(tables, ("associated", "different"), standardise=True).estimates["estimate"].tolist()
+        assert found[0].xs("gender", level="words").tolist() == pytest.approx(own, rel=1e-4)
+
+    def test_a_trend_and_a_criterion_ignore_lists_that_they_do_not_take(self, pair, lists):
+        third = bb.debias(pair["google"], "project", definitional=[("he", "she")])
+        embeddings = {"1": pair["google"], "2": pair["noisy"], "3": third}
+        contrast, both = ("associated", "different"), (lists, without_controls(lists))
+        found = [bb.trend(bb.distance_tables(embeddings, own), contrast=contrast, standardise=True) for own in both]
+        np.testing.assert_allclose(*(each.estimates["estimate"] for each in found), rtol=1e-12)
+        np.testing.assert_allclose(*(each.estimates["se"] for each in found), rtol=0.1)
+        words = {"math": 1, "algebra": 2, "geometry": 3, "poetry": 4, "art": 5, "dance": 6, "drama": 5, "symphony": 4}
+        science = bb.load_words("weat7")
+        tables = [bb.distance_table(pair["google"], each) for each in (science, without_controls(science))]
+        related = [bb.criterion(bb.fit(table, seed=0, draws=400), words, contrast=("math", "arts")) for table in tables]
+        np.testing.assert_allclose(*(each.words["estimate"] for each in related), rtol=1e-10)
+        assert related[0].plain == pytest.approx(related[1].plain)
+        means = [each.table()["mean"].iloc[0] for each in related]
+        assert means[0] == pytest.approx(means[1], abs=0.05)
