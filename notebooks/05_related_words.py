@@ -89,10 +89,10 @@ print(f"Eight words of one topic tell as much as {worth.mean():.1f} unrelated wo
 # %% [markdown]
 # ## Random topics in place of the stereotypes
 #
-# `topic_null` draws random lists as long, as coherent and as near as the given ones, and as similar to each other. We measure
-# the protected words of the gender list against them. All lists of a replicate are drawn in the same way, so there is
-# no bias to find, and an 89% interval should exclude 0 in 11% of the replicates. `crossed` takes different words for
-# unrelated; `related` reads their covariance off the vectors.
+# `topic_null` draws random lists as long, as coherent and as near as the given ones, and as similar to each other. We
+# measure the protected words of the gender list against them. All lists of a replicate are drawn in the same way, so
+# there is no bias to find, and an 89% interval should exclude 0 in 11% of the replicates. `crossed` takes different
+# words for unrelated; `related` reads their covariance off the vectors.
 
 # %%
 null = bb.topic_null(kv, words, replicates=TOPICS, seed=0)
@@ -197,11 +197,11 @@ bb.checks.check_relatedness(table).round(2)
 # %% [markdown]
 # ## The chance check
 #
-# The posterior interval says what other lists of stereotypes, as long, as coherent and as near as these, could have given. The
-# chance check asks something else: how often do random lists of words that have nothing to do with the groups give a
-# contrast as large? The random lists are as coherent as the given ones, as near and as similar to each other. Both lists of
-# `gender` name occupations and traits of people; lists that have nothing to do with each other differ more, and the
-# observed contrast would look smaller among them than it is.
+# The posterior interval says what other lists of stereotypes, as long, as coherent and as near as these, could have
+# given. The chance check asks something else: how often do random lists of words that have nothing to do with the
+# groups give a contrast as large? The random lists are as coherent as the given ones, as near and as similar to each
+# other. Both lists of `gender` name occupations and traits of people; lists that have nothing to do with each other
+# differ more, and the observed contrast would look smaller among them than it is.
 
 # %%
 null = bb.topic_null(kv, words, replicates=REPLICATES, seed=0)

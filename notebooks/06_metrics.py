@@ -106,9 +106,10 @@ bb.checks.bootstrap_metric("weat_effect_size", kv, query, draws=DRAWS, seed=0)
 # %% [markdown]
 # ## Random topics are "significant"
 #
-# `topic_null` puts random lists in place of the attribute sets, as long, as coherent and as near as these and as similar to each
-# other, drawn without a look at the target words, which are the first names of WEAT 6. Some of these lists will be
-# about men and women by chance; the question is how often a difference as large as the observed one arises.
+# `topic_null` puts random lists in place of the attribute sets, as long, as coherent and as near as these and as
+# similar to each other, drawn without a look at the target words, which are the first names of WEAT 6. Some of these
+# lists will be about men and women by chance; the question is how often a difference as large as the observed one
+# arises.
 
 # %%
 names = bb.load_query("weat6")

@@ -309,11 +309,7 @@ def without_neutral(worlds):
     return replace(base, lists=LESS), base.tables | {"e2": bb.distance_table(base.kvs["e2"], LESS)}
 
 
-UNIT = pytest.mark.xfail(strict=True, reason="the unit of an embedding is that of the distances of one table")
-COPIES = pytest.mark.xfail(strict=True, reason="pool counts an embedding twice that comes twice")
-
-
-@pytest.mark.parametrize("standardise", [False, pytest.param(True, marks=UNIT)])
+@pytest.mark.parametrize("standardise", [False, True])
 def test_a_list_that_a_pool_does_not_use(worlds, without_neutral, standardise):
     base, (_, tables) = worlds["base"], without_neutral
     whole, part = (bb.pool(each, standardise=standardise) for each in (base.tables, tables))
@@ -334,7 +330,6 @@ def test_a_list_that_other_answers_do_not_use(worlds, without_neutral):
     np.testing.assert_allclose(rows["sd"], bb.contrasts(base.post)["sd"], rtol=0.03)
 
 
-@COPIES
 def test_an_embedding_twice_in_a_pool(worlds):
     tables = worlds["base"].tables
     once, twice = (bb.pool(each).table() for each in (tables, tables | {"e4": tables["e3"]}))
@@ -398,7 +393,6 @@ def multiverse(files):
     return run_of(files)
 
 
-@UNIT
 def test_the_order_of_options_changes_no_multiverse(files, multiverse):
     turned = run_of(files, embedding=files["embedding"][::-1], words=files["words"][::-1])
     assert_same([turned.means(), *turned.findings()[:1]], [multiverse.means(), *multiverse.findings()[:1]], {})
@@ -406,10 +400,9 @@ def test_the_order_of_options_changes_no_multiverse(files, multiverse):
     assert_same([turned.table()[columns]], [multiverse.table()[columns]], {})
 
 
-@UNIT
 def test_a_list_that_a_multiverse_does_not_use(files, multiverse):
     less = run_of(files, words=[files["less"], files["words"][1]])
-    assert_same(less.findings(), multiverse.findings(), {})
+    assert_same(less.findings(), multiverse.findings(), {}, 0.01)  # the words of the list are in the sample then
 
 
 def test_a_copy_of_an_embedding_changes_no_multiverse(files, multiverse):
