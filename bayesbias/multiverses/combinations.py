@@ -176,7 +176,10 @@ def _result(
     if not weights:
         reasons = listed(list(dict.fromkeys(specifications["reason"])), 3)
         raise InputError(f"none of {len(rows):,} specifications could be computed: {reasons}")
-    blocks = sources.blocks
+    first = _first_copies([each.related for each in sources.blocks])
+    blocks = [sources.blocks[place] for place in dict.fromkeys(first)]
+    numbers = {place: number for number, place in enumerate(dict.fromkeys(first))}
+    weights = [replace(each, block=numbers[first[each.block]]) for each in weights]
     joint = joint_relatedness([each.related for each in blocks], [each.related.protected_words for each in blocks])
     if isinstance(joint, str):
         raise InputError(f"the covariance of the specifications is not known, since {joint}")
@@ -197,12 +200,31 @@ def _result(
     )
 
 
+def _first_copies(related: Sequence[Relatedness]) -> list[int]:
+    """Place of the first embedding with the same distances to the same words, for each: copies move no covariance."""
+    first: list[int] = []
+    for each in related:
+        same = (
+            place
+            for place in dict.fromkeys(first)
+            if (one := related[place]).protected_words == each.protected_words
+            and one.attribute_words == each.attribute_words
+            and one.scatter.shape == each.scatter.shape
+            and np.allclose(one.scatter.astype(float), each.scatter.astype(float), atol=ROUNDED)
+        )
+        first.append(next(same, len(first)))
+    return first
+
+
 def _shown(option: Any) -> Any:
     if isinstance(option, Mapping) and "axis" in option:
         return f"{Path(option['axis']).name}: {' - '.join(option['groups'])}"
     if isinstance(option, Mapping):
         return plain_json(option)
     return Path(option).name if isinstance(option, str) and Path(option).is_absolute() else option
+
+
+ROUNDED = 2e-3  # what half precision and a scaled copy leave of the same distances
 
 
 class FailedError(Exception):

@@ -1,0 +1,199 @@
+"""Intervals for lists that lie where stereotypes do: without these, they hold for random lists and not for real ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import gaussian_kde
+
+import bayesbias as bb
+from bayesbias import _core
+from bayesbias._core.nearness import density_ratio, effective_size, flattened, near_weights
+from bayesbias._core.vectors import unit_rows
+from bayesbias.embeddings import lookup
+
+GLOVE = "glove-50d-slice"
+
+
+@pytest.fixture(scope="module")
+def glove():
+    return bb.load_embedding(GLOVE)
+
+
+@pytest.fixture(scope="module")
+def related(glove):
+    return bb.relatedness(glove, "gender")
+
+
+def nearness(kv, found, words):
+    """Products of words' unit vectors with the mean unit vector of the protected words."""
+    towards = unit_rows(kv[list(found.protected_words)]).mean(axis=0)
+    return unit_rows(kv[list(words)]) @ towards
+
+
+def stereotypes(found):
+    return [words for _, kind, words in found.lists if kind == "stereotype"]
+
+
+class TestWeights:
+    def test_the_ratio_is_that_of_two_kernel_densities(self):
+        rng = np.random.default_rng(0)
+        vocabulary, lists = rng.normal(size=800), [rng.normal(1, 0.4, 7), rng.normal(2, 0.3, 30)]
+        at = np.linspace(-1, 2.5, 9)
+        width = 0.3 * vocabulary.std()
+        kernel = lambda points: gaussian_kde(points, width / points.std(ddof=1))  # noqa: E731
+        expected = np.mean([kernel(words)(at) for words in lists], axis=0) / kernel(vocabulary)(at)
+        np.testing.assert_allclose(density_ratio(at, vocabulary, lists), np.minimum(expected, 20), rtol=0.01)
+
+    def test_weights_move_a_sample_to_the_lists_and_are_worth_a_hundred_words(self):
+        rng = np.random.default_rng(1)
+        sample, lists = rng.normal(size=3000), [rng.normal(1.2, 0.5, 40)]
+        weights = near_weights(sample, lists)
+        assert weights.mean() == pytest.approx(1)
+        assert weights @ sample / 3000 == pytest.approx(lists[0].mean(), abs=0.1)
+        few = near_weights(sample, [np.full(5, 3.2)])
+        assert effective_size(few) < 100 < effective_size(flattened(few)) < 140
+        assert flattened(few).mean() == pytest.approx(1)
+        assert effective_size(flattened(near_weights(sample[:30], lists))) == pytest.approx(30)
+
+    def test_vectors_that_are_all_as_near_weigh_the_same(self):
+        np.testing.assert_array_equal(near_weights(np.ones(40), [np.ones(3)]), 1)
+
+
+class TestSample:
+    def test_the_sample_is_as_near_as_the_stereotypes_and_stands_for_the_vocabulary(self, glove, related):
+        at = nearness(glove, related, related.sample_words)
+        outside = [word for word in glove.index_to_key[:20_000] if word not in set(related.sample_words)]
+        real = np.mean([nearness(glove, related, words).mean() for words in stereotypes(related)])
+        # the sample of the same table without stereotypes: as frequent as the attribute words, and anywhere
+        lists = bb.load_words("gender")
+        rows = [
+            np.array([glove.key_to_index[w] for w in words if w in glove])
+            for part in (lists.stereotypes, lists.controls)
+            for words in part.values()
+        ]
+        drawn, kind = lookup.drawn_rows(glove.index_to_key, set(lists.every_word()), 3000, 0, rows)
+        assert kind == related.kind == "ranks"
+        plain = nearness(glove, related, [glove.index_to_key[row] for row in drawn[:3000].tolist()])
+        spread = plain.std()
+        assert abs(at.mean() - real) < 0.4 * spread
+        assert abs(plain.mean() - real) > spread
+        assert related.near_weights @ at / 3000 == pytest.approx(real, abs=0.1 * spread)
+        assert related.everywhere_weights @ at / 3000 == pytest.approx(plain.mean(), abs=0.12 * spread)
+        assert len(outside) > 15_000
+
+    def test_words_are_drawn_in_proportion_to_their_factors(self):
+        """Shares over many seeds are the probabilities from which the weights come."""
+        words = [f"w{i}" for i in range(2000)]
+        factors = np.where(np.arange(2000) < 200, 8.0, 0.5)
+        share, inverse = [], []
+        for seed in range(40):
+            waiting = lookup.waiting_words(words, set(), 300, seed)
+            chosen, weights = waiting.redrawn(factors[waiting.rows], 300)
+            rows = waiting.rows[chosen]
+            share.append((rows < 200).mean())
+            inverse.append(weights[rows < 200].sum() / weights.sum())
+        # 200 words of rate 8 and 1800 of rate 1/2: expected share by the time at which 300 are drawn
+        time = next(t for t in np.linspace(0, 2, 4001) if 200 * -np.expm1(-8 * t) + 1800 * -np.expm1(-t / 2) >= 300)
+        assert np.mean(share) == pytest.approx(200 * -np.expm1(-8 * time) / 300, abs=0.01)
+        assert np.mean(inverse) == pytest.approx(0.1, abs=0.02)
+
+    def test_a_small_vocabulary_stays_whole(self):
+        found = bb.relatedness("google-news-slice", "gender")
+        np.testing.assert_allclose(found.everywhere_weights, 1)
+        assert effective_size(found.near_weights) < 0.5 * found.sampled
+
+    def test_files_keep_the_weights(self, glove, tmp_path):
+        table = bb.distance_table(glove, "weat7")
+        bb.write_distance_table(table, tmp_path / "t.parquet")
+        one, other = bb.relatedness(table), bb.relatedness(bb.read_distance_table(tmp_path / "t.parquet"))
+        np.testing.assert_array_equal(one.near, other.near)
+        np.testing.assert_array_equal(one.everywhere, other.everywhere)
+        part = bb.load_embedding(glove, words=bb.load_words("weat7"))
+        bb.save_embedding(part, tmp_path / "part.npz")
+        again = bb.relatedness(bb.load_embedding(tmp_path / "part.npz"), "weat7")
+        assert again.sample_words == one.sample_words
+        np.testing.assert_array_equal(again.everywhere, one.everywhere)
+        np.testing.assert_array_equal(again.near, one.near)
+
+    def test_two_embeddings_share_a_sample_that_is_near_in_both(self, glove):
+        google = bb.load_embedding("google-news-slice")
+        tables = bb.distance_tables({"glove": glove, "google": google}, "gender")
+        found = [bb.relatedness(table) for table in tables.values()]
+        assert found[0].sample_words == found[1].sample_words
+        joint = bb.compare(tables, seed=0)
+        assert joint.posterior.attrs["model"] == "related"
+
+
+def test_an_answer_does_not_depend_on_a_list_that_it_does_not_use():
+    """The correlation of two lists is that of these lists, whichever others the table has."""
+    kv = bb.load_embedding("google-news-slice")
+    found = bb.relatedness(kv, "gender")
+    members = [[word in words for word in found.attribute_words] for words in stereotypes(found)]
+    human = next(words for name, _, words in found.lists if name == "human")
+    member = np.array([*members, [word in human for word in found.attribute_words]])
+    both, every = (
+        _core.related.smoothed_correlations(found.components.correlations, *found.overlaps(m, found.attribute_words))
+        for m in (member[:2], member)
+    )
+    np.testing.assert_allclose(both, every[:, :2, :2], atol=1e-12)
+
+
+class TestTopics:
+    def test_random_lists_are_as_near_as_the_stereotypes(self, glove):
+        null = bb.topic_null(glove, "gender", replicates=60, seed=1)
+        found = bb.relatedness(glove, "gender")
+        sizes = {name: len(words) for name, kind, words in found.lists if kind == "stereotype"}
+        drawn = {name: [] for name in (*sizes, "neutral")}
+        for replicate in range(60):
+            for name, words in null.lists(replicate).items():
+                if name in drawn:
+                    drawn[name].append(nearness(glove, found, words).mean())
+        real = {name: nearness(glove, found, words).mean() for name, _, words in found.lists if name in drawn}
+        everywhere = nearness(glove, found, glove.index_to_key[:20_000])
+        for name in sizes:
+            assert np.mean(drawn[name]) == pytest.approx(real[name], abs=0.5 * everywhere.std())
+            assert np.mean(drawn[name]) > everywhere.mean() + 0.5 * everywhere.std()
+        # control lists are random topics of the whole vocabulary
+        assert np.mean(drawn["neutral"]) < everywhere.mean() + 0.5 * everywhere.std()
+
+
+@pytest.mark.study
+def test_near_topics_exclude_0_at_their_rate(sized):
+    """Random topics as near as real stereotypes: with the covariance of the whole vocabulary a third exclude 0."""
+    kv = bb.load_embedding("google-news-slice")
+    base, lists = bb.relatedness(kv, "gender"), bb.load_words("gender")
+    units = unit_rows(kv.vectors)
+    at = nearness(kv, base, kv.index_to_key)
+    real = nearness(kv, base, [word for words in stereotypes(base) for word in words])
+    free = ~np.isin(kv.index_to_key, lists.every_word())
+    inside = np.flatnonzero(free & (at > np.quantile(real, 0.25)) & (at < np.quantile(real, 0.75)))
+    groups = [[w for w in words if w in kv] for words in lists.protected.values()]
+    sides = zip(groups, (1, -1), strict=True)
+    weights = np.concatenate([np.full(len(words), side / len(words)) for words, side in sides])
+    rng, z = np.random.default_rng(3), {"near": [], "everywhere": []}
+    for _ in range(sized(400, 120)):
+        left, words = free.copy(), []
+        for seed in rng.choice(inside, 2, replace=False):
+            cosines = np.where(left, units @ units[seed], -9)
+            words.append([kv.index_to_key[row] for row in np.argsort(-cosines)[:12]])
+            left[np.argsort(-cosines)[:12]] = False
+        if set(words[0]) & set(words[1]):
+            continue
+        vectors = unit_rows(kv[[*words[0], *words[1]]])
+        entries = (*(e for e in base.lists if e[1] == "protected"), ("a", "stereotype", tuple(words[0])))
+        found = replace(
+            base,
+            attribute_words=(*words[0], *words[1]),
+            attributes=vectors.astype(np.float16),
+            lists=(*entries, ("b", "stereotype", tuple(words[1]))),
+        )
+        near = [np.array(list(each.values())) for each in found.stereotype_nearness().values()]
+        own = np.outer(weights, np.repeat([0.5, -0.5], 12) / 12)
+        value = (own * (1 - base.protected.astype(float) @ vectors.T)).sum()
+        local = replace(found, near=near_weights(-base.mean_distances, near).astype(np.float32))
+        z["near"].append(value / np.sqrt(local.covariance(own)))
+        z["everywhere"].append(value / np.sqrt(replace(found, near=None).covariance(own)))
+    rates = {name: np.mean(np.abs(values) > 1.598) for name, values in z.items()}
+    assert rates["near"] < 0.22  # 120 trials at 11%: standard error 2.9%
+    assert rates["everywhere"] > 0.25
