@@ -401,7 +401,7 @@ def angle(space, replicates, rng):
                 planted = planted_pair(space.field, *means, cosine)
                 seen = [noisy(replace(o, mean=mean), rng) for o, mean in zip(pair, planted, strict=True)]
                 none = np.zeros(len(means[0]))
-                both = axes.angles._Both(space.field, tuple(seen), {"pairs": none})
+                both = axes.angles.TwoOffsets(space.field, tuple(seen), {"pairs": none})
                 with patch.object(axes.angles, "_together", return_value=both):
                     found = bb.angle(space.axis, space.axis, seed=int(rng.integers(10**6))).table().iloc[0]
                 rows.append(found)

@@ -337,23 +337,23 @@ def signal(axis: MeanOffset) -> Signal:
     return Signal(SIGNALS[kept], mass, SIGNALS[kept, None] ** 2 / total[kept], axis.mean, noise, axis.freedom)
 
 
-def drawn_axis(
-    field: Field, expected: ExpectedVariances, count: int, rng: np.random.Generator, signal_sd: float | None = None
-) -> tuple[FloatArray, MeanOffset]:
-    """An axis from the model's own prior: what lies behind its mean offset (Q,), and what ``count`` pairs show of it.
-
-    The standard deviation of what lies behind it is drawn too, unless it is given.
-    """
-    size = len(field.variances)
+def drawn_signal(size: int, rng: np.random.Generator) -> FloatArray:
+    """What lies behind a mean offset, (size,), from its prior."""
     mass = np.exp(log_half_cauchy(SIGNALS, TYPICAL))
-    sd = rng.choice(SIGNALS, p=mass / mass.sum()) if signal_sd is None else signal_sd
-    behind = sd * rng.standard_normal(size)
+    drawn: FloatArray = rng.choice(SIGNALS, p=mass / mass.sum()) * rng.standard_normal(size)
+    return drawn
+
+
+def drawn_offset(
+    field: Field, expected: ExpectedVariances, behind: FloatArray, count: int, rng: np.random.Generator
+) -> MeanOffset:
+    """The mean offset of ``count`` pairs around what lies behind them (Q,), whose scatter is drawn from its prior."""
     square = (MEDIAN * np.exp(SPREAD * rng.standard_normal())) ** 2
     concentration = rng.choice(CONCENTRATIONS)
-    squares = square * concentration / rng.chisquare(concentration + 2, size)
+    squares = square * concentration / rng.chisquare(concentration + 2, len(behind))
     (scatter,) = expected.scatters
-    offsets = behind + np.sqrt(squares * scatter) * rng.standard_normal((count, size))
-    return behind, observed_offset(field, expected, (offsets,))
+    offsets = behind + np.sqrt(squares * scatter) * rng.standard_normal((count, len(behind)))
+    return observed_offset(field, expected, (offsets,))
 
 
 @dataclass(frozen=True)

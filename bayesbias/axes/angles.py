@@ -113,7 +113,7 @@ class Angle(Result):
 
 
 @dataclass(frozen=True)
-class _Both:
+class TwoOffsets:
     """Two mean offsets in one field, and their covariances (Q,) over either population."""
 
     field: Field
@@ -134,14 +134,14 @@ def _check_pair(axis_: Axis, other: Axis) -> None:
         )
 
 
-def _together(axis_: Axis, other: Axis) -> _Both:
+def _together(axis_: Axis, other: Axis) -> TwoOffsets:
     """Two axes in the coordinates of one sample of the vocabulary, beside the poles of both."""
     strata, keys = (axis_.poles.strata, other.poles.strata), {*axis_.poles.keys, *other.poles.keys}
     with one_thread():
         field = field_of(sample_beside(axis_.kv, sorted(keys), 0))
         first, second = (mean_offset(field, part) for part in strata)
         shared = covariances(field, *strata, first.factor * second.factor, first.factors * second.factors)
-    return _Both(field, (first, second), dict(zip(POPULATIONS, shared, strict=True)))
+    return TwoOffsets(field, (first, second), dict(zip(POPULATIONS, shared, strict=True)))
 
 
 def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
@@ -166,7 +166,7 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     mass, start = probability(prob, "prob"), whole_number(seed, "seed", least=0, most=None)
     _check_pair(axis, other)
     both = _together(axis, other)
-    draws, plain, chance = _cosines(both, np.random.default_rng([start, 21]))
+    draws, plain, chance = cosines(both, np.random.default_rng([start, 21]))
     return Angle(
         names=(axis.name, other.name),
         ends=(axis.ends, other.ends),
@@ -179,8 +179,8 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     )
 
 
-def _cosines(both: _Both, rng: np.random.Generator) -> tuple[FloatArray, float, float]:
-    """Draws (DRAWS,) of the cosine of what lies behind two offsets, that of the offsets, and how often chance has it."""
+def cosines(both: TwoOffsets, rng: np.random.Generator) -> tuple[FloatArray, float, float]:
+    """Draws (DRAWS,) of the cosine of what lies behind two offsets, that of the offsets, and how often by chance."""
     sds, drawn = _behind(both, DRAWS, rng)
     field, z = both.field, [offset.mean for offset in both.offsets]
 
@@ -197,7 +197,7 @@ def _cosines(both: _Both, rng: np.random.Generator) -> tuple[FloatArray, float, 
     return cosine(*drawn), plain, float((np.abs(cosine(*unrelated)) >= abs(plain)).mean())
 
 
-def _behind(both: _Both, draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def _behind(both: TwoOffsets, draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Posterior draws of what lies behind two mean offsets: its standard deviations (2, D), and it itself (2, D, Q)."""
     for offset in both.offsets:
         refuse_one_pair(offset, "a statement on further pairs of two axes")
@@ -406,7 +406,7 @@ def quadrants(
     return Quadrants((placed[0], placed[1]), names, places, population, mass)  # type: ignore[arg-type]  # four names
 
 
-def _shown_by_chance(both: _Both, placed: Sequence[Axis], draws: int, rng: np.random.Generator) -> FloatArray:
+def _shown_by_chance(both: TwoOffsets, placed: Sequence[Axis], draws: int, rng: np.random.Generator) -> FloatArray:
     """Draws (D, traits, 2) of places with the errors of axes without a meaning."""
     sds = np.sqrt([offset.opposition for offset in both.offsets])
     correlations = np.clip(both.covariances["oppositions"] / sds.prod(axis=0), -1, 1)
