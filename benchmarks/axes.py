@@ -1,8 +1,9 @@
 """How often statements on axes hold: places, audits, criteria and angles.
 
 Run with what is measured and embeddings: ``python -m benchmarks.axes null VECTORS [VECTORS ...]``. What is measured is
-one of ``planted``, ``null``, ``halves``, ``audit``, ``confirmed``, ``noise``, ``time``, ``criterion``, ``shuffled`` and ``angle``,
-or ``all``; each writes one CSV in ``results/axes/``. Real outside values are in the folder of reference data.
+one of ``planted``, ``null``, ``halves``, ``audit``, ``confirmed``, ``noise``, ``time``, ``criterion``, ``shuffled`` and
+``angle``, or ``all``; each writes one CSV in ``results/axes/``. Real outside values are in the folder of reference
+data.
 """
 
 import argparse

@@ -54,6 +54,8 @@ MOST_ROWS = 2000
 """Words of an audit that a page shows."""
 MOST_PRINTED = 20
 """Words of either side that a paper shows."""
+FEW = 6
+"""Pairs below which an audit says that they are few."""
 FEWEST = 100
 """Words beside the protected ones from which a distribution can be told."""
 
@@ -298,7 +300,7 @@ def audit(
                 zero = float(mean @ (strata.weights @ strata.vectors))
                 distribution[name] = (zero, float(numbers[0].std()))
                 sizes[name] = field.spread(behind.mean**2 + behind.variances)
-                posterior = summary_of(*numbers[2:4], behind.freedom, prob, 1.0)
+                posterior = summary_of(numbers[2], numbers[3], behind.freedom, prob, 1.0)
                 beyond = above_zero(np.abs(numbers[2]) - ropes[name], numbers[3], behind.freedom)
                 frames.append(
                     _table(vectors, rows, list(contrasts.groups), i, numbers, zero, posterior, beyond, ordered)
@@ -318,7 +320,7 @@ def audit(
         prob=prob,
         embedding=str(about(vectors)["name"]),
         paired=contrasts.paired,
-        notes=(*contrasts.notes, *_notes(ordered, contrasts.paired)),
+        notes=(*contrasts.notes, *_notes(ordered, contrasts.paired, len(offsets[0].offsets[0]))),
         lists=contrasts.lists,
     )
 
@@ -465,12 +467,17 @@ def _category(codes: NDArray[Any], names: list[str]) -> Any:
     return pd.Categorical.from_codes(codes.astype(np.int8).tolist(), pd.Index(names))
 
 
-def _notes(ordered: bool, paired: bool) -> tuple[str, ...]:
+def _notes(ordered: bool, paired: bool, count: int) -> tuple[str, ...]:
     notes = [] if ordered else ["The file is not ordered by frequency, so that frequency bands are not known."]
     if not paired:
         notes.append(
             "The groups are lists, not pairs: what the words of a group have in common beside the opposition does not "
             "cancel, so that they say less."
+        )
+    if paired and count < FEW:
+        notes.append(
+            f"The axis has {count} pairs, and fewer than {FEW} hardly tell its size: in simulations with real axes more "
+            "of the words called were wrong than expected (docs/validation.md)."
         )
     notes.append(f"Intervals hold for further {'pairs' if paired else 'words'} like these.")
     return tuple(notes)

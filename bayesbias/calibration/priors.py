@@ -203,7 +203,8 @@ def _places(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
 def _audit(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
     truth, on = _drawn_axis(rng)
     behind = signal(on.offset)
-    found = summary_of(*behind.places(on.coordinates), behind.freedom, prob, 1.0)
+    mean, sd = behind.places(on.coordinates)
+    found = summary_of(mean, sd, behind.freedom, prob, 1.0)
     yield Interval("place", truth, found["low"], found["high"])
 
 
