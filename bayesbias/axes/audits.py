@@ -476,8 +476,8 @@ def _notes(ordered: bool, paired: bool, count: int) -> tuple[str, ...]:
         )
     if paired and count < FEW:
         notes.append(
-            f"The axis has {count} pairs, and fewer than {FEW} hardly tell its size: in simulations with real axes more "
-            "of the words called were wrong than expected (docs/validation.md)."
+            f"The axis has {count} pairs, and fewer than {FEW} hardly tell its size: in simulations with real axes, "
+            "more of the words called were wrong than expected (docs/validation.md)."
         )
     notes.append(f"Intervals hold for further {'pairs' if paired else 'words'} like these.")
     return tuple(notes)
