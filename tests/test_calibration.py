@@ -309,7 +309,7 @@ def test_heavier_tails_shrink_an_extreme_word_less():
 
 
 @pytest.mark.study
-@pytest.mark.parametrize("name", list(bb.calibration.ANALYSES))
+@pytest.mark.parametrize("name", list(bb.calibration.prior_analyses()))
 def test_printed_intervals_hold_truths_of_their_own_prior(name, sized):
     quick = name in ("places", "audit", "pool", "trend", "multiverse")
     found = bb.calibration.prior_check(name, sized(400, 40 if quick else 6), seed=3)
@@ -336,7 +336,7 @@ def test_a_prior_check_catches_a_density_of_another_variable(monkeypatch):
             own.setattr(offsets, "log_half_cauchy", right)
             return drawn(size, rng)
 
-    monkeypatch.setattr("bayesbias.calibration.priors.drawn_signal", from_the_prior)
+    monkeypatch.setattr("bayesbias.prior_analyses.drawn_signal", from_the_prior)
     monkeypatch.setattr(offsets, "log_half_cauchy", without_jacobian)
     wrong = bb.calibration.prior_check("audit", 150, seed=0)
     assert wrong.doubted["quantity"].tolist() == ["place"]
@@ -345,7 +345,7 @@ def test_a_prior_check_catches_a_density_of_another_variable(monkeypatch):
 
 
 def test_an_analysis_adds_itself(monkeypatch):
-    monkeypatch.setattr("bayesbias.calibration.priors.ANALYSES", {})
+    monkeypatch.setattr("bayesbias.calibration.priors._ANALYSES", {})
 
     @bb.calibration.prior_analysis("mean of ten")
     def mean_of_ten(rng, prob):

@@ -1,7 +1,7 @@
 """False-positive rates, coverage and ranks by simulation, truths from priors; null distributions of metrics."""
 
 from bayesbias.calibration.null_models import NullDistribution, NullWeat, null_distribution, simulate_null_weat
-from bayesbias.calibration.priors import ANALYSES, Interval, PriorCheck, prior_analysis, prior_check
+from bayesbias.calibration.priors import Interval, PriorCheck, prior_analyses, prior_analysis, prior_check
 from bayesbias.calibration.simulation import (
     Ranks,
     coverage_study,
@@ -12,7 +12,6 @@ from bayesbias.calibration.simulation import (
 )
 
 __all__ = [
-    "ANALYSES",
     "Interval",
     "NullDistribution",
     "NullWeat",
@@ -22,6 +21,7 @@ __all__ = [
     "false_positive_rate",
     "null_distribution",
     "null_false_positive_rate",
+    "prior_analyses",
     "prior_analysis",
     "prior_check",
     "sbc",

@@ -22,7 +22,7 @@ FILE = Path(__file__).parent / "results" / "priors.csv"
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("analyses", nargs="*", default=list(bb.calibration.ANALYSES))
+    parser.add_argument("analyses", nargs="*", default=list(bb.calibration.prior_analyses()))
     parser.add_argument("--replicates", type=int, default=200)
     given = parser.parse_args()
     for name in given.analyses:
