@@ -363,7 +363,8 @@ class TestCovariance:
         words = [word for word in found.words if word not in found.poles.keys]
         found = bb.axis(glove, name, words, centre="words")
         negative, positive = ([pair[i] for pair in found.poles.pairs] for i in range(2))
-        lists = bb.WordLists("x", {"g": words}, {"g": positive}, {"negative": negative})
+        # without stereotypes the covariance is that of the vocabulary
+        lists = bb.WordLists("x", {"g": words}, {}, {"positive": positive, "negative": negative})
         related = bb.relatedness(glove, lists)
         row = {word: i for i, word in enumerate(related.protected_words)}
         column = {word: i for i, word in enumerate(related.attribute_words)}

@@ -51,7 +51,17 @@ def prior_analyses() -> dict[str, Replicate]:
 
 
 def prior_analysis(name: str) -> Callable[[Replicate], Replicate]:
-    """Add an analysis to those that :func:`prior_check` knows; a function from a generator and a mass to intervals."""
+    """Add an analysis to those that :func:`prior_check` knows: a function from a generator and a mass to intervals.
+
+    Examples
+    --------
+    >>> @bb.calibration.prior_analysis("one number")
+    ... def one_number(rng, prob):
+    ...     truth = rng.uniform()  # the prior, which is the posterior of no data
+    ...     yield bb.calibration.Interval("number", truth, (1 - prob) / 2, (1 + prob) / 2)
+    >>> bb.calibration.prior_check("one number", replicates=3).table()["quantity"].tolist()
+    ['number']
+    """
 
     def added(replicate: Replicate) -> Replicate:
         _ANALYSES[name] = replicate
