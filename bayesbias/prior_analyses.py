@@ -168,10 +168,12 @@ def _pool(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
 
 @prior_analysis("trend")
 def _trend(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
-    """A line through embeddings whose joint covariance is known."""
-    sd, covariance = _half_cauchy(trends.WIDTH, rng), _errors(EMBEDDINGS, rng)
-    times, slope = np.arange(float(EMBEDDINGS)), 0.02 * rng.standard_normal()
-    y = rng.multivariate_normal(slope * times + sd * rng.standard_normal(EMBEDDINGS), covariance)
+    """A line through embeddings whose joint covariance is known, with deviations that are correlated in time."""
+    times, slope, covariance = np.arange(float(EMBEDDINGS)), 0.02 * rng.standard_normal(), _errors(EMBEDDINGS, rng)
+    alike = rng.choice(trends.CORRELATIONS) ** np.abs(times[:, None] - times)
+    shared, single = (_half_cauchy(trends.WIDTH, rng) for _ in range(2))
+    deviations = shared**2 * alike + single**2 * np.eye(EMBEDDINGS)
+    y = rng.multivariate_normal(slope * times, deviations + covariance)
     levels, _ = trends._levels(y, covariance, times, "linear", "equal", DRAWS, rng)
     row = describe(np.column_stack([levels, levels[:, -1] - levels[:, 0]]), prob)
     yield Interval("levels", slope * times, row["low"][:-1], row["high"][:-1])
