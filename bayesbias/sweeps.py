@@ -378,7 +378,7 @@ def _place_rows(task: Task) -> pd.DataFrame:
     weights = np.vstack([np.full(len(placed.words), 1 / len(placed.words)), np.eye(len(placed.words))])
     mean, population = weights @ placed.places, "pairs" if placed.paired else "oppositions"
     sd = np.sqrt(np.einsum("mj,jk,mk->m", weights, placed.covariance(population), weights))
-    freedom = placed.offset.freedom if placed.paired and placed.offset.freedom >= 1 else np.inf
+    freedom = placed.offset.freedom if placed.paired else np.inf
     reach = sd * stdtrit(min(freedom, 1e6), (1 + PROB) / 2)
     return pd.DataFrame(
         {

@@ -1,8 +1,9 @@
 """How often statements on axes hold: places, audits, criteria and angles.
 
 Run with what is measured and embeddings: ``python -m benchmarks.axes null VECTORS [VECTORS ...]``. What is measured is
-one of ``null``, ``halves``, ``audit``, ``confirmed``, ``noise``, ``time``, ``criterion``, ``shuffled`` and ``angle``,
-or ``all``; each writes one CSV in ``results/axes/``. Real outside values are in the folder of reference data.
+one of ``planted``, ``null``, ``halves``, ``audit``, ``confirmed``, ``noise``, ``time``, ``criterion``, ``shuffled`` and
+``angle``, or ``all``; each writes one CSV in ``results/axes/``. Real outside values are in the folder of reference
+data.
 """
 
 import argparse
@@ -13,10 +14,11 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 from gensim.models import KeyedVectors
+from scipy.special import stdtr, stdtrit
 
 import bayesbias as bb
 from benchmarks.common import HERE, SHARED
-from benchmarks.inside import axes, find_poles, offsets, poles_of, unit_rows
+from benchmarks.inside import axes, find_poles, offsets, poles_of, s_values, unit_rows
 
 POOL = 13_000
 """Words that random pairs are made of."""
@@ -200,6 +202,55 @@ def nearest_pairs(space, count, rng):
             pairs.append((words[row], words[other]))
             used |= {row, other}
     return pairs
+
+
+def planted(space, replicates, rng):
+    """Intervals and calls of audits of few pairs, near neighbours that a planted offset moves apart.
+
+    The truth is the mean offset of all near neighbours, either way round, that are moved alike. The planted offset is
+    drawn from the prior of the model, or is that of a real axis.
+    """
+    real = [found.strata for _, found in real_axes(space, 6)]
+    found = neighbour_pairs(space, rng, 1500, 4)
+    every, field = np.vstack([found, found[:, ::-1]]), space.field
+    units = space.units(space.pool()[0])
+    words = space.axis.coordinates[rng.choice(len(space.axis.words), 1000, replace=False)]
+    for kind in ("drawn from the prior", "real axes"):
+        for count in (2, 3, 6, 12):
+            missed, called, wrong = [], 0, 0
+            for _ in range(replicates):
+                if kind == "real axes":
+                    strata = real[rng.integers(len(real))]
+                    moved = strata.weights @ strata.vectors
+                else:
+                    drawn = offsets.drawn_signal(len(field.variances), rng)
+                    moved = field.basis @ (np.sqrt(field.variances) * drawn)
+
+                def ends(pairs, moved=moved):
+                    return [unit_rows(units[pairs[:, side]] + sign * moved / 2) for side, sign in ((0, -1), (1, 1))]
+
+                low, high = ends(every)
+                truth = words @ field.offsets((high - low).mean(axis=0)[None])[0]
+                some = rng.permuted(found[rng.choice(len(found), count, replace=False)], axis=1)
+                rows = np.arange(2 * count).reshape(2, count).T
+                offset = offsets.mean_offset(field, strata_of(np.vstack(ends(some)), rows))
+                behind = offsets.signal(offset)
+                mean, sd = behind.places(words)
+                missed.append((np.abs(mean - truth) > stdtrit(behind.freedom, 0.945) * sd).mean())
+                rope = axes.audits.HALF * field.spread(offset.mean**2)
+                beyond = stdtr(behind.freedom, (np.abs(mean) - rope) / sd)
+                chosen = s_values(1 - beyond) <= 0.05
+                called += chosen.sum()
+                wrong += (chosen & (np.sign(mean) * truth < rope)).sum()
+            yield {
+                "kind": kind,
+                "pairs": count,
+                "missed": np.mean(missed),
+                "se": np.std(missed) / np.sqrt(replicates),
+                "called": called / replicates / len(words),
+                "wrong_of_called": wrong / max(called, 1),
+                "replicates": replicates,
+            }
 
 
 def most_frequent(space):
@@ -401,7 +452,7 @@ def angle(space, replicates, rng):
                 planted = planted_pair(space.field, *means, cosine)
                 seen = [noisy(replace(o, mean=mean), rng) for o, mean in zip(pair, planted, strict=True)]
                 none = np.zeros(len(means[0]))
-                both = axes.angles._Both(space.field, tuple(seen), {"pairs": none})
+                both = axes.angles.TwoOffsets(space.field, tuple(seen), {"pairs": none})
                 with patch.object(axes.angles, "_together", return_value=both):
                     found = bb.angle(space.axis, space.axis, seed=int(rng.integers(10**6))).table().iloc[0]
                 rows.append(found)
@@ -419,6 +470,7 @@ def angle(space, replicates, rng):
 
 
 MEASUREMENTS = {
+    "planted": (planted, 200),
     "null": (null, 60),
     "halves": (halves, 8),
     "audit": (audit, 60),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
-from scipy.stats import norm, t
+from scipy.stats import t
 
 import bayesbias as bb
 import bayesbias._core.mixtures
@@ -70,25 +70,23 @@ class TestAudit:
         assert np.allclose(table["mean"], slice_audit.words["place"], atol=1e-7)
         assert np.allclose(table["pairs_sd"], slice_audit.words["se"], rtol=1e-4)
         assert slice_audit.ropes["he"] == pytest.approx(axis.spread / 2, rel=1e-6)
-        behind = _core.offsets.signal(axis.offset)
+        behind, tails = _core.offsets.signal(axis.offset), t(axis.offset.freedom)
         rows = [0, 100, 2000]
-        words = axis.coordinates[rows]
-        # the mixture over nodes, by loops
+        words, rope = axis.coordinates[rows], slice_audit.ropes["he"]
+        # the moments of the mixture over nodes, by loops
         for row, y in zip(rows, words, strict=True):
-            rope, sums = slice_audit.ropes["he"], np.zeros(4)
+            mean = square = 0.0
             for sd, mass in zip(behind.sds, behind.mass, strict=True):
                 gain = sd**2 / (sd**2 + axis.offset.pairs)
-                mean, error = y @ (gain * axis.offset.mean), np.sqrt(y**2 @ (gain * axis.offset.pairs))
-                tail = t(axis.offset.freedom)
-                sums += mass * np.array([mean, error**2 + mean**2, tail.cdf(mean / error), 0])
-                sums[3] += mass * tail.cdf((abs(mean) - rope) / error)
-            found = slice_audit.words.iloc[row]
-            assert found["mean"] == pytest.approx(sums[0], abs=1e-6)
-            assert found["sd"] == pytest.approx(np.sqrt(sums[1] - sums[0] ** 2), rel=1e-4)
-            assert found["lfsr"] == pytest.approx(min(sums[2], 1 - sums[2]), abs=1e-5)
-            assert found["p_beyond_rope"] == pytest.approx(sums[3], abs=1e-5)
-            reach = norm.ppf(0.945) * found["sd"]
-            assert (found["low"], found["high"]) == pytest.approx((found["mean"] - reach, found["mean"] + reach))
+                own = y @ (gain * axis.offset.mean)
+                mean += mass * own
+                square += mass * (own**2 + y**2 @ (gain * axis.offset.pairs))
+            found, sd = slice_audit.words.iloc[row], np.sqrt(square - mean**2)
+            assert (found["mean"], found["sd"]) == pytest.approx((mean, sd), rel=1e-4)
+            assert found["lfsr"] == pytest.approx(tails.cdf(-abs(mean) / sd), abs=1e-5)
+            assert found["p_beyond_rope"] == pytest.approx(tails.cdf((abs(mean) - rope) / sd), abs=1e-5)
+            reach = tails.ppf(0.945) * sd
+            assert (found["low"], found["high"]) == pytest.approx((mean - reach, mean + reach), rel=1e-3)
 
     def test_calls_are_those_whose_running_mean_is_at_most_the_level(self, slice_audit):
         words = slice_audit.words
@@ -197,8 +195,8 @@ class TestAudit:
         ("groups", "options", "message"),
         [
             ({"a": ["he", "man"]}, {}, "an audit needs two"),
-            ({"a": ["he"], "b": ["she"]}, {}, "two pairs or more, or two words a group"),
-            ([("he", "she")], {}, "two pairs or more, or two words a group"),
+            ({"a": ["he"], "b": ["she"]}, {}, "two pairs or more, or two words a list"),
+            ([("he", "she")], {}, "two pairs or more, or two words a list"),
             ({"a": ["he", "man"], "b": ["she", "he"]}, {}, "he stands at both poles"),
             ({"a": ["he", "man"], "b": ["she"], "c": ["boy", "he"]}, {}, "he stands at both poles"),
             ({"a": "he", "b": ["she", "her"]}, {}, "give a list of words"),

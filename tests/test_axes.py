@@ -11,7 +11,17 @@ from scipy.special import stdtrit
 from scipy.stats import chi2, norm, t
 
 import bayesbias as bb
-from bayesbias._core.offsets import LEAST, MEDIAN, SPREAD, Strata, _squared_factors, covariances, mean_offset, signal
+from bayesbias._core.offsets import (
+    LEAST,
+    MEDIAN,
+    SPREAD,
+    Strata,
+    _squared_factors,
+    covariances,
+    expected_variances,
+    mean_offset,
+    signal,
+)
 from bayesbias._core.related import MIDDLES, STEP
 from bayesbias._core.vectors import unit_rows
 from bayesbias._phrases import signed
@@ -78,12 +88,6 @@ def scatters(kernel):
     return max(own - np.mean(rest), LEAST)
 
 
-def without_factors(offset):
-    """Variances (Q,) of a mean offset over further pairs and over oppositions, as the vocabulary has them."""
-    pairs = offset.pairs / offset.factors**2
-    return pairs, pairs + (offset.opposition - offset.pairs) / offset.factor**2
-
-
 class TestPlaces:
     def test_they_are_differences_of_mean_distances(self, glove):
         negative, positive = zip(*PAIRS, strict=True)
@@ -110,7 +114,9 @@ class TestPlaces:
         rows = [word for pair in PAIRS[:2] for word in pair]
         vectors = np.array([glove.get_vector(word, norm=True).astype(float) for word in rows])
         kernel = kernels(field, vectors)
-        scatter = np.array([scatters(one) for one in kernel])
+        apart = np.array([scatters(one) for one in kernel])
+        single = np.array([max(np.mean([2 - 2 * one[2 * k, 2 * k + 1] for k in range(2)]), LEAST) for one in kernel])
+        scatter = single * apart.sum() / single.sum()
         offsets = np.array([(vectors[2 * k + 1] - vectors[2 * k]) @ field.basis for k in range(2)])
         observed = (((offsets - offsets.mean(axis=0)) ** 2).sum(axis=0)).sum()
         expected = scatter * field.variances
@@ -153,15 +159,17 @@ class TestPlaces:
         assert np.isnan(table["p_above_next"].iloc[-1])
         pairs = found.table(population="pairs")
         assert np.allclose(pairs["sd"], pairs["pairs_sd"])
-        assert np.allclose(pairs["high"] - pairs["low"], 2 * t(2).ppf(0.945) * pairs["sd"])  # three pairs
-        assert np.allclose(pairs["p_positive"], t(2).cdf(pairs["mean"] / pairs["sd"]))
+        tails = t(found.offset.freedom)
+        assert 10 < found.offset.freedom < 100  # three pairs, a sum over 50 components
+        assert np.allclose(pairs["high"] - pairs["low"], 2 * tails.ppf(0.945) * pairs["sd"])
+        assert np.allclose(pairs["p_positive"], tails.cdf(pairs["mean"] / pairs["sd"]))
         assert np.allclose(np.diag(found.covariance("pairs")), found.table(order=False)["pairs_sd"] ** 2)
 
     def test_contrasts_of_two_lists_have_the_joint_error(self, glove):
         found = bb.axis(glove, PAIRS, WORDS)
         first, second = ["nurse", "actress"], ["captain", "banker", "poet"]
         weights = np.array([0.5 * (w in first) - (w in second) / 3 for w in WORDS])
-        for population, tails in (("oppositions", norm), ("pairs", t(2))):
+        for population, tails in (("oppositions", norm), ("pairs", t(found.offset.freedom))):
             table = found.contrast(first, [*second, "zzzz"], 0.8, population=population)
             row, sd = table.iloc[0], np.sqrt(weights @ found.covariance(population) @ weights)
             assert row["mean"] == pytest.approx(weights @ found.places)
@@ -180,7 +188,8 @@ class TestPlaces:
         poles = {"poor": ["poor", "needy"], "rich": ["rich", "wealthy", "affluent"]}
         found = bb.axis(glove, poles, WORDS, centre=None)
         assert np.allclose(found.places, [difference(glove, word, *poles.values()) for word in WORDS], atol=1e-6)
-        assert (found.ends, found.paired, found.offset.freedom) == (("poor", "rich"), False, 3)
+        assert (found.ends, found.paired) == (("poor", "rich"), False)
+        assert found.offset.freedom > 3
         assert found.notes[0].startswith("The poles are two lists, not pairs")
         with pytest.raises(InputError, match="made of two lists"):
             found.pairs()
@@ -191,15 +200,32 @@ class TestPlaces:
         found = bb.axis(glove, PAIRS[:1], WORDS)
         assert found.offset.freedom == 0
         assert found.notes[0].startswith("There is one pair")
-        assert np.array_equal(found.offset.pairs, found.offset.opposition)
         table, pairs = found.table(), found.pairs()
-        assert np.isfinite(table[["sd", "low", "high", "pairs_sd"]].to_numpy()).all()
+        assert np.isfinite(table[["sd", "low", "high"]].to_numpy()).all()
+        assert table["pairs_sd"].isna().all()
+        assert "cannot be known from one" in found.text()
         assert np.isnan(pairs["agreement"][0])
         assert pairs["belongs"].tolist() == [True]
         assert found.effective_pairs == pytest.approx(1)
         assert found.offset.factor**2 == pytest.approx(
             MEDIAN**2 * np.exp(2 * SPREAD**2), rel=0.01
         )  # as the prior has it
+
+    def test_of_one_pair_nothing_is_said_of_further_ones(self, glove, affluence):
+        one = bb.axis(glove, PAIRS[:1], WORDS)
+        for said in (
+            lambda: one.table(population="pairs"),
+            lambda: one.covariance("pairs"),
+            lambda: one.contrast(WORDS[:2], WORDS[2:], population="pairs"),
+            lambda: bb.angle(one, affluence),
+            lambda: bb.quadrants(one, affluence, WORDS, population="pairs"),
+            lambda: bb.intersections(one, family(), population="pairs"),
+            lambda: bb.criterion(one, dict(zip(WORDS, range(5), strict=True))),
+            lambda: bb.audit(glove, one),
+        ):
+            with pytest.raises(InputError, match="needs two pairs or more"):
+                said()
+        assert len(bb.quadrants(one, affluence, WORDS).table()) == len(WORDS)
 
     def test_a_pair_twice_and_pairs_in_another_order_change_nothing(self, glove):
         found = bb.axis(glove, PAIRS, WORDS)
@@ -337,7 +363,8 @@ class TestCovariance:
         words = [word for word in found.words if word not in found.poles.keys]
         found = bb.axis(glove, name, words, centre="words")
         negative, positive = ([pair[i] for pair in found.poles.pairs] for i in range(2))
-        lists = bb.WordLists("x", {"g": words}, {"g": positive}, {"negative": negative})
+        # without stereotypes the covariance is that of the vocabulary
+        lists = bb.WordLists("x", {"g": words}, {}, {"positive": positive, "negative": negative})
         related = bb.relatedness(glove, lists)
         row = {word: i for i, word in enumerate(related.protected_words)}
         column = {word: i for i, word in enumerate(related.attribute_words)}
@@ -360,22 +387,23 @@ class TestCovariance:
         first, second = bb.axis(glove, PAIRS, WORDS), bb.axis(glove, MONEY, WORDS)
         field, strata = first.field, (first.poles.strata, second.poles.strata)
         drawn = np.full((2, size, len(field.variances)), np.nan)
-        scatter = np.full(len(field.variances), np.nan)
+        order = np.argsort(strata[0].members[0], axis=1)[:, [0, -1]].ravel()  # a, b, a, b, ...
+        scatter, apart = np.full((2, len(field.variances)), np.nan)
         for q, kernel in enumerate(kernels(field, np.vstack([one.vectors for one in strata]))):
             if np.linalg.eigvalsh(kernel)[0] < 1e-6:
                 continue  # a smoothed curve that no field has
             parts = np.split(rng.standard_normal((size, len(kernel))) @ np.linalg.cholesky(kernel).T, [6], axis=1)
             offsets = [part @ own.members[0].T for part, own in zip(parts, strata, strict=True)]
             drawn[:, :, q] = [own.mean(axis=1) for own in offsets]
-            scatter[q] = offsets[0].var(axis=1, ddof=1).mean() / len(PAIRS)
+            scatter[q] = offsets[0].var(axis=1, ddof=1).mean()
+            apart[q] = scatters(kernel[:6, :6][np.ix_(order, order)])
         possible = np.isfinite(scatter)
         assert possible.sum() > 20
-        drawn, scatter = drawn[:, :, possible], scatter[possible]
-        found = first.offset
+        drawn, scatter, apart = drawn[:, :, possible], scatter[possible], apart[possible]
         error = np.sqrt(2 / size)
-        pairs, opposition = (values[possible] for values in without_factors(found))
+        opposition = expected_variances(field, strata[0]).opposition[possible]
         assert np.abs(drawn[0].var(axis=0) / opposition - 1).max() < 4 * error
-        assert np.abs(scatter / pairs - 1).max() < 4 * error
+        assert np.abs(scatter / apart - 1).max() < 4 * error
         shared = covariances(field, *strata, 1.0, 1.0)[0][possible]
         error = np.sqrt(drawn[0].var(axis=0) * drawn[1].var(axis=0) / size)
         assert np.abs(((drawn[0] * drawn[1]).mean(axis=0) - shared) / error).max() < 4
@@ -391,9 +419,8 @@ class TestCovariance:
         one, other = (mean_offset(field, part) for part in parts)
         assert np.allclose(both.mean, one.mean - other.mean)
         shared = covariances(field, *parts, 1.0, 1.0)[0]
-        summed = without_factors(one)[1] + without_factors(other)[1] - 2 * shared
-        floors, opposition = without_factors(both)
-        assert np.allclose(opposition, np.maximum(summed, floors))
+        whole = expected_variances(field, Strata(strata.vectors, (member[first], -member[~first]))).opposition
+        assert np.allclose(whole, sum(expected_variances(field, part).opposition for part in parts) - 2 * shared)
         words = affluence.coordinates
         z = words @ both.mean / np.sqrt(words**2 @ both.opposition)
         assert 0.8 < (np.abs(z) < REACH).mean() < 0.97
@@ -401,14 +428,17 @@ class TestCovariance:
     @pytest.mark.parametrize("planted", [3.0, 1000.0])
     def test_factors_of_components_are_as_unequal_as_these(self, planted):
         rng, freedom = np.random.default_rng(0), 10
-        true = 1.3 * planted / rng.chisquare(planted, 300)
+        true = 1.3 * (planted - 2) / rng.chisquare(planted, 300)  # their mean is 1.3
         expected = freedom * np.geomspace(0.1, 1, 300)
         observed = expected * true * rng.chisquare(freedom, 300) / freedom
-        found = _squared_factors(expected, observed, 1.3, freedom)
+        found, share = _squared_factors(expected, observed, 1.3, freedom)
         errors = [((np.log(values) - np.log(true)) ** 2).mean() for values in (found, observed / expected, 1.3)]
         assert errors[0] < 0.85 * errors[1]
         assert errors[0] < (0.4 * errors[2] if planted < 10 else 0.01)
-        assert np.array_equal(_squared_factors(expected, observed, 1.3, 0), np.full(300, 1.3))
+        assert share == pytest.approx((planted - 2) / (planted - 2 + freedom), abs=0.1)
+        none, share = _squared_factors(expected, observed, 1.3, 0)
+        assert np.array_equal(none, np.full(300, 1.3))
+        assert share == 1
 
 
 class TestAngle:
@@ -462,7 +492,7 @@ class TestAngle:
                 replace(axis.offset, mean=true * length + np.sqrt(axis.offset.pairs) * rng.standard_normal(len(none)))
                 for axis, true, length in zip((gender, affluence), (one, turned), lengths, strict=True)
             ]
-            both = angles._Both(field, tuple(seen), {"pairs": none})
+            both = angles.TwoOffsets(field, tuple(seen), {"pairs": none})
             monkeypatch.setattr(angles, "_together", lambda *_, both=both: both)
             row = bb.angle(gender, affluence, seed=seed).table().iloc[0]
             held += row["low"] <= cosine <= row["high"]
@@ -592,9 +622,48 @@ def test_the_signal_of_many_pairs_is_their_mean(gender):
     assert np.allclose(behind.mean, gender.offset.mean, rtol=1e-3)
     drowned = signal(replace(gender.offset, pairs=gender.offset.pairs * 1e6))
     assert np.abs(drowned.mean).max() < 0.1 * np.abs(gender.offset.mean).max()
-    placed = behind.places(gender.coordinates[:5], 0.01)
-    assert np.allclose(placed.mean, gender.places[:5], rtol=1e-3)
-    assert np.allclose(placed.positive, gender.places[:5] > 0)
+    mean, sd = behind.places(gender.coordinates[:5])
+    assert np.allclose(mean, gender.places[:5], rtol=1e-3)
+    assert (sd < 0.01 * np.abs(mean)).all()
+
+
+@pytest.mark.parametrize("size", [0.15, 0.6])
+def test_the_signal_is_that_of_a_quadrature(gender, size):
+    """Shrinkage by adaptive quadrature over the size itself, not its logarithm, with a half-Cauchy prior."""
+    rng = np.random.default_rng(1)
+    noise = np.full(len(gender.offset.mean), 0.5)
+    mean = size * rng.standard_normal(len(noise)) + np.sqrt(noise) * rng.standard_normal(len(noise))
+
+    def density(sd):
+        total = sd**2 + noise
+        return np.exp(-0.5 * (np.log(total / noise) + mean**2 / total - mean**2 / noise).sum()) / (1 + (sd / 0.5) ** 2)
+
+    points = np.linspace(0.02, 3, 40)
+    mass = quad(density, 0.02, 3, limit=400, points=points)[0]
+    gain = quad(lambda sd: density(sd) * sd**2 / (sd**2 + noise[0]), 0.02, 3, limit=400, points=points)[0] / mass
+    found = signal(replace(gender.offset, mean=mean, pairs=noise))
+    assert np.allclose(found.mean, gain * mean, rtol=0.02)
+
+
+@pytest.mark.study
+def test_errors_of_few_pairs_are_those_of_further_ones(gender, sized):
+    """Pairs of near neighbours, either way round: what a few of them differ from 0 has the error that they show."""
+    rng, size, misses = np.random.default_rng(0), sized(200, 40), []
+    words = gender.words[:8000]
+    units = unit_rows(gender.kv.vectors[[gender.kv.key_to_index[word] for word in words]].astype(float))
+    apart = unit_rows(units - gender.field.centre).astype(np.float32)
+    placed = gender.coordinates[::50]
+    member = np.kron(np.eye(2), [-1.0, 1.0])
+    for _ in range(size):
+        first = rng.choice(len(words), 2, replace=False)
+        near = [rng.choice(np.argsort(-(apart @ apart[row]))[1:15]) for row in first]
+        pairs = rng.permuted(np.column_stack([first, near]), axis=1).ravel()
+        if len(set(pairs)) == 4:
+            offset = mean_offset(gender.field, Strata(units[pairs], (member,)))
+            reach = stdtrit(offset.freedom, 0.945) * np.sqrt(placed**2 @ offset.pairs)
+            misses.append((np.abs(placed @ offset.mean) > reach).mean())
+    error = np.std(misses) / np.sqrt(len(misses))
+    assert 0.11 - 3 * error < np.mean(misses) < 0.11 + 3 * error
 
 
 FAMILY = {

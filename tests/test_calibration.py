@@ -9,8 +9,10 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import models
+from bayesbias._core import offsets
 from bayesbias.calibration import simulation
 from bayesbias.distances.distances import Distances
+from bayesbias.errors import InputError
 
 DRAWS = 199
 SHAPE = {"groups": {"g": 4, "h": 4}, "stereotypes": {"g": 5, "h": 5}, "human": 8, "neutral": 10}
@@ -304,3 +306,58 @@ def test_heavier_tails_shrink_an_extreme_word_less():
     assert heavy.attrs["engine"] == "nuts"
     with pytest.raises(bb.InputError, match="protected words are not normal around their connection; use auto or nuts"):
         bb.fit(table, "crossed_t", engine="marginal")
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("name", list(bb.calibration.prior_analyses()))
+def test_printed_intervals_hold_truths_of_their_own_prior(name, sized):
+    quick = name in ("places", "audit", "pool", "trend", "multiverse")
+    found = bb.calibration.prior_check(name, sized(400, 40 if quick else 6), seed=3)
+    table = found.table()
+    assert (table["analysis"] == name).all()
+    assert (table["intervals"] >= table["replicates"]).all()
+    wide = 4 * table["se"]
+    assert ((table["covered"] - table["level"]).abs() < wide).all(), table
+
+
+def test_a_prior_check_catches_a_density_of_another_variable(monkeypatch):
+    """Nodes even in the logarithm with the density of the scale itself: intervals of few pairs were too narrow."""
+    found = bb.calibration.prior_check("audit", 150, seed=0)
+    assert found.doubted.empty
+    assert "None is more than three standard errors from 89%" in found.text()
+    right = offsets.log_half_cauchy
+    drawn = offsets.drawn_signal
+
+    def without_jacobian(scale, width):
+        return right(scale, width) - np.log(scale)
+
+    def from_the_prior(size, rng):
+        with monkeypatch.context() as own:
+            own.setattr(offsets, "log_half_cauchy", right)
+            return drawn(size, rng)
+
+    monkeypatch.setattr("bayesbias.prior_analyses.drawn_signal", from_the_prior)
+    monkeypatch.setattr(offsets, "log_half_cauchy", without_jacobian)
+    wrong = bb.calibration.prior_check("audit", 150, seed=0)
+    assert wrong.doubted["quantity"].tolist() == ["place"]
+    assert wrong.rows["covered"][0] < found.rows["covered"][0] - 0.02
+    assert "More than three standard errors from 89%: audit, place" in wrong.text()
+
+
+def test_an_analysis_adds_itself(monkeypatch):
+    monkeypatch.setattr("bayesbias.calibration.priors._ANALYSES", {})
+
+    @bb.calibration.prior_analysis("mean of ten")
+    def mean_of_ten(rng, prob):
+        mean = rng.normal() + rng.standard_normal(10).mean()
+        truth, reach = mean * 10 / 11, stats.norm.ppf((1 + prob) / 2) / np.sqrt(11)
+        true = truth + rng.standard_normal() / np.sqrt(11)
+        yield bb.calibration.Interval("mean", true, truth - reach, truth + reach)
+
+    found = bb.calibration.prior_check(replicates=400, prob=0.8)
+    row = found.table().iloc[0]
+    assert (row["analysis"], row["level"], row["replicates"], row["intervals"]) == ("mean of ten", 0.8, 400, 400)
+    assert row["covered"] == pytest.approx(0.8, abs=4 * row["se"])
+    assert row["se"] == pytest.approx(np.sqrt(0.16 / 400), rel=0.1)
+    with pytest.raises(InputError, match="mean of ten"):
+        bb.calibration.prior_check("mean")

@@ -30,7 +30,7 @@ LAYERS = (
     ("silhouettes", "reliability", "stability", "second_stage"),
     ("plots", "papers"),
     ("reporting",),
-    ("sweeps", "multiverses"),
+    ("sweeps", "multiverses", "prior_analyses"),
     ("cli",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -166,6 +166,28 @@ def planted_bias():
     return [means["constant"], means["vectors"], table["rate"].min()]
 
 
+@quotes("validation.md", "Intervals and calls of few pairs", "100 6,000")
+def _few_pairs():
+    table = rows("axes/planted.csv", replicates=100).set_index(["kind", "pairs"])
+    columns = ["missed", "called", "wrong_of_called"]
+    return [
+        value
+        for count in (2, 3, 6, 12)
+        for value in [count, *table.loc[[(kind, count) for kind in table.index.levels[0]], columns].to_numpy().ravel()]
+    ]
+
+
+@quotes("validation.md", "Truths from each model's own prior", "500 100 300")
+def _own_priors():
+    def of(name):
+        return rows("priors.csv", analysis=name)["covered"]
+
+    once = [*of("audit"), *of("places")]
+    several = [value for name in ("pool", "trend", "multiverse") for value in span(of(name))]
+    slow = [*of("criterion"), *span(of("related contrasts")), *of("angle"), *span(of("changes"))]
+    return [*once, *several, *slow, of("contrasts").mean()]
+
+
 @quotes("validation.md", "The engine", "1,000")
 def engine():
     nuts, ranks = read("related/against_nuts.csv"), read("related/ranks.csv")["ks_p_value"]

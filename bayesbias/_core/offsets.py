@@ -8,19 +8,20 @@ variances: a word x has the coordinates ``y = E'(x - m) sqrt(v)``, an offset o h
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtr, stdtr
 from scipy.stats import f as variance_ratio
 
 from bayesbias._core.related import factor_grid, sample_pairs, similarity_bins, variograms
+from bayesbias._core.second_stage import log_half_cauchy
 from bayesbias._core.vectors import FloatArray, unit_rows
 
 MEDIAN, SPREAD = 0.9608, 0.2  # prior of the factor on standard deviations, log-normal: that of the model ``related``
-LEAST = 0.02  # least variance between the offsets of one stratum, in units of a vocabulary word's
-# degrees of freedom of the prior that components share of their factors; more: the factors are more similar
-CONCENTRATIONS = np.geomspace(2.0, 200.0, 20)
+LEAST = 0.02  # least variance of the offsets of one stratum, in units of a vocabulary word's
+# of the prior that components share of the squares of their factors, degrees of freedom less 2: the squares are
+# inverse chi-squared with the mean 1, and the more of these, the more similar
+CONCENTRATIONS = np.geomspace(0.5, 200.0, 24)
 # standard deviations of what lies behind an offset, in units of a vocabulary word's
 SIGNALS = np.geomspace(0.02, 3.0, 40)
 TYPICAL = 0.5  # scale of the half-Cauchy prior of these
@@ -28,7 +29,6 @@ NEGLIGIBLE = 1e-3  # posterior mass of a node below which it is left out
 ROUNDING = 1e-8  # components with less than this share of the largest variance are rounding
 SHARED = 1e-9  # difference of offsets below which they are one
 SAME = 1 - 1e-6  # similarity from which on two words are one
-MANY = 200  # degrees of freedom from which on Student's distribution is taken for normal
 
 # for outside values: nodes of the variance of single words, and of that which related words share, to find the
 # posterior, and in it; their ends, in units of the variance of the values
@@ -107,11 +107,14 @@ class MeanOffset:
     # variance (Q,) of the mean offset over oppositions of words as similar as these: with what its pairs have in
     # common. An axis without a meaning lies as far from 0.
     opposition: FloatArray
-    # variance (Q,) of the mean offset over further pairs of this opposition: what they scatter around each other
+    # variance (Q,) of the mean offset over further pairs of this opposition: what they scatter around each other; NaN
+    # where no stratum has two offsets, so that nothing is known of it
     pairs: FloatArray
     factor: float  # posterior mean of the factor on standard deviations, which the scatter of the pairs informs
     factors: FloatArray  # that of each component, (Q,), on the standard deviations of the scatter
-    freedom: int  # degrees of freedom of that scatter: offsets less strata
+    # Satterthwaite's degrees of freedom of the variance that the scatter gives to a place, which is a sum over
+    # components; 0 where nothing is known of the scatter
+    freedom: float
 
     def variances(self, population: str) -> FloatArray:
         """``opposition`` or ``pairs``, by name."""
@@ -128,41 +131,88 @@ def mean_offset(field: Field, strata: Strata) -> MeanOffset:
     posterior that the observed scatter gives it, and around it each component has a factor on the variance of the
     scatter (Smyth 2004, https://doi.org/10.2202/1544-6115.1027). What the offsets have in common, no scatter shows.
     """
+    expected = expected_variances(field, strata)
+    return observed_offset(field, expected, tuple(field.offsets(member @ strata.vectors) for member in strata.members))
+
+
+@dataclass(frozen=True)
+class ExpectedVariances:
+    """What the vocabulary tells of the offsets of an axis, before their scatter is looked at."""
+
+    opposition: FloatArray  # variance (Q,) of the mean offset, with what the offsets have in common
+    single: FloatArray  # variance (Q,) of one offset of each stratum together
+    scatters: tuple[FloatArray, ...]  # variance (Q,) of the offsets of each stratum around each other
+
+
+def expected_variances(field: Field, strata: Strata) -> ExpectedVariances:
+    """What the similarity of the words at the poles tells of the offsets."""
     units = unit_rows(strata.vectors - field.centre)
     similarity = units @ units.T
     bins, same = similarity_bins(similarity), similarity > SAME
-    offsets = tuple(field.offsets(member @ strata.vectors) for member in strata.members)
-    opposition, single, expected, observed = (np.zeros(len(field.variances)) for _ in range(4))
-    within = [np.zeros(len(field.variances)) for _ in offsets]
+    opposition = np.empty(len(field.variances))
+    own, apart = np.empty((2, len(strata.members), len(field.variances)))
     for q, curve in enumerate(field.correlations):
         kernel = np.where(same, 1.0, curve[bins])
         opposition[q] = strata.weights @ kernel @ strata.weights
-        for stratum, member in zip(within, strata.members, strict=True):
-            variance, stratum[q] = _scatter(member, kernel)
-            single[q] += variance
-    counts = [len(own) for own in offsets]
-    for stratum, own, count in zip(within, offsets, counts, strict=True):
-        if count > 1:
-            expected += (count - 1) * stratum
-            observed += ((own - own.mean(axis=0)) ** 2).sum(axis=0)
-    freedom = sum(counts) - len(counts)
-    square = _squared_factor(expected * field.variances, observed * field.variances, freedom)
-    squares = _squared_factors(expected, observed, square, freedom)
-    pairs = sum((stratum / count for stratum, count in zip(within, counts, strict=True)), np.zeros(len(opposition)))
-    mean = np.sum([own.mean(axis=0) for own in offsets], axis=0)
-    # rounding and curves that no covariance has can take the variance below that of the scatter it holds
-    common = square * np.maximum(opposition - pairs, 0)
-    scatter = np.sum(within, axis=0)
-    single, pairs = square * np.maximum(single - scatter, 0) + squares * scatter, squares * pairs
-    return MeanOffset(offsets, mean, single, common + pairs, pairs, float(np.sqrt(square)), np.sqrt(squares), freedom)
+        for i, member in enumerate(strata.members):
+            own[i, q], apart[i, q] = _scatter(member, kernel)
+    scatters = [
+        _levelled(*both) if _differences(member) else both[1]
+        for member, *both in zip(strata.members, own, apart, strict=True)
+    ]
+    return ExpectedVariances(opposition, own.sum(axis=0), tuple(scatters))
+
+
+def _differences(member: FloatArray) -> bool:
+    """Whether the offsets of a stratum are differences of words, not words."""
+    return bool(np.allclose(member.sum(axis=1), 0))
 
 
 def _scatter(member: FloatArray, kernel: FloatArray) -> tuple[float, float]:
-    """Mean variance of the offsets of a stratum, and their variance around each other."""
+    """Mean variance of the offsets of a stratum, and what is left of it without their mean covariance."""
     between, count = member @ kernel @ member.T, len(member)
     own = float(np.trace(between)) / count
     rest = (float(between.sum()) - count * own) / max(count * (count - 1), 1)
-    return own, max(own - rest, LEAST)
+    return max(own, LEAST), max(own - rest, LEAST)
+
+
+def _levelled(own: FloatArray, apart: FloatArray) -> FloatArray:
+    """Variances (Q,) of differences around each other: in all what is apart, by component like those of one of them.
+
+    What two differences have in common is itself a difference of large correlations of words, and by component noise.
+    """
+    return own * (apart.sum() / own.sum())
+
+
+def observed_offset(field: Field, expected: ExpectedVariances, offsets: tuple[FloatArray, ...]) -> MeanOffset:
+    """The mean offset of observed ones, coordinates (K, Q) for each stratum."""
+    counts = [len(own) for own in offsets]
+    looked, seen = (np.zeros(len(field.variances)) for _ in range(2))
+    for scatter, own, count in zip(expected.scatters, offsets, counts, strict=True):
+        if count > 1:
+            looked += (count - 1) * scatter
+            seen += ((own - own.mean(axis=0)) ** 2).sum(axis=0)
+    freedom = sum(counts) - len(counts)
+    square, uncertain = _squared_factor(looked * field.variances, seen * field.variances, freedom)
+    squares, share = _squared_factors(looked, seen, square, freedom)
+    pairs = np.sum([scatter / count for scatter, count in zip(expected.scatters, counts, strict=True)], axis=0)
+    mean = np.sum([own.mean(axis=0) for own in offsets], axis=0)
+    # rounding and curves that no covariance has can take the variance below that of the scatter it holds
+    common, scatter = square * np.maximum(expected.opposition - pairs, 0), np.sum(expected.scatters, axis=0)
+    single = square * np.maximum(expected.single - scatter, 0) + squares * scatter
+    pairs = squares * pairs
+    places = field.variances**2 * pairs  # what each component adds to the variance of places over the vocabulary
+    uncertain += 2 * (1 - share) / max(freedom, 1) * (places**2).sum() / places.sum() ** 2
+    return MeanOffset(
+        offsets=offsets,
+        mean=mean,
+        single=single,
+        opposition=common + pairs,
+        pairs=pairs if freedom else np.full(len(pairs), np.nan),
+        factor=float(np.sqrt(square)),
+        factors=np.sqrt(squares),
+        freedom=2 / uncertain if freedom else 0.0,
+    )
 
 
 def covariances(
@@ -177,48 +227,62 @@ def covariances(
     size = len(first.vectors)
     similarity = units @ units.T
     bins, same = similarity_bins(similarity), similarity > SAME
-    opposition, pairs = (np.zeros(len(field.variances)) for _ in range(2))
     one, other = (np.vstack([member @ part.vectors for member in part.members]) for part in (first, second))
     # 1 for a pair in both axes, -1 where its direction is the opposite, times its shares in the two means
     shared = sum(sign * (np.abs(one[:, None] - sign * other) < SHARED).all(axis=2).astype(float) for sign in (1, -1))
     counts = [[len(member) for member in part.members] for part in (first, second)]
     shared = shared / np.outer(*[np.repeat(own, own) for own in counts])
-    for q, curve in enumerate(field.correlations):
-        kernel = np.where(same, 1.0, curve[bins])
-        opposition[q] = first.weights @ kernel[:size, size:] @ second.weights
-        if shared.any():
-            inner = kernel[:size, :size], kernel[size:, size:]
-            sds = [
-                np.repeat([np.sqrt(_scatter(member, block)[1]) for member in part.members], own)
-                for part, block, own in zip((first, second), inner, counts, strict=True)
-            ]
-            pairs[q] = sds[0] @ shared @ sds[1]
+    kernels = (np.where(same, 1.0, curve[bins])[:size, size:] for curve in field.correlations)
+    opposition = np.array([first.weights @ kernel @ second.weights for kernel in kernels])
+    pairs = np.zeros(len(opposition))
+    if shared.any():
+        sds = [
+            np.repeat(np.sqrt(expected_variances(field, part).scatters), own, axis=0)
+            for part, own in zip((first, second), counts, strict=True)
+        ]
+        pairs = np.einsum("kq,kl,lq->q", sds[0], shared, sds[1], optimize=True)
     return factor * (opposition - pairs) + factors * pairs, factors * pairs
 
 
-def _squared_factor(expected: FloatArray, observed: FloatArray, freedom: int) -> float:
-    """Posterior mean of the square of the factor, from sums of squares by component; that of the prior without any."""
+def _squared_factor(expected: FloatArray, observed: FloatArray, freedom: int) -> tuple[float, float]:
+    """Posterior mean of the square of the factor, and its variance relative to the square of that.
+
+    They are from sums of squares by component; those of the prior without any.
+    """
     total = float(expected.sum())
     # Satterthwaite: components of unequal variance have fewer degrees of freedom in all
     effective = total**2 / float((expected**2).sum()) * freedom if freedom else 0.0
     ratio = float(observed.sum()) / total if freedom else 1.0
     grid = factor_grid(np.array([effective]), np.array([ratio]), MEDIAN, SPREAD)
-    return float(grid.products[0, 0])
+    square, fourth = (float(grid.mass[0] @ grid.factor**power) for power in (2, 4))
+    return square, fourth / square**2 - 1
 
 
-def _squared_factors(expected: FloatArray, observed: FloatArray, square: float, freedom: int) -> FloatArray:
-    """Squares (Q,) of the factors by component, from sums of squares; the common one without any.
-
-    They are scaled inverse chi-squared around the common one, with degrees of freedom that the components inform.
-    """
+def _squared_factors(
+    expected: FloatArray, observed: FloatArray, square: float, freedom: int
+) -> tuple[FloatArray, float]:
+    """Squares (Q,) of the factors by component, from sums of squares, and the share of the common one in them."""
     if freedom < 1:
-        return np.full(len(expected), square)
+        return np.full(len(expected), square), 1.0
     ratios = observed / expected
-    log = np.sum(variance_ratio.logpdf(ratios[:, None] / square, freedom, CONCENTRATIONS), axis=0)
-    mass = np.exp(log - log.max())
-    shares = (mass / mass.sum()) @ (CONCENTRATIONS / (CONCENTRATIONS + freedom))  # of the common factor
-    result: FloatArray = shares * square + (1 - shares) * ratios
-    return result
+    share = moderation(ratios / square, freedom)
+    result: FloatArray = share * square + (1 - share) * ratios
+    return result, share
+
+
+def moderation(ratios: FloatArray, freedom: int) -> float:
+    """Weight of the common variance in each of several, from their estimates (n,) relative to it.
+
+    Variances are inverse chi-squared around the common one, which is their mean, with degrees of freedom that all
+    estimates inform together; the posterior mean of one is between the common one and its estimate (Smyth 2004,
+    https://doi.org/10.2202/1544-6115.1027). The estimates have the degrees of freedom ``freedom``, and the posterior
+    has ``freedom / (1 - weight)``.
+    """
+    scale = CONCENTRATIONS / (CONCENTRATIONS + 2)  # of an inverse chi-squared variable with the mean 1
+    log = variance_ratio.logpdf(ratios[:, None] / scale, freedom, CONCENTRATIONS + 2) - np.log(scale)
+    total = log.sum(axis=0)
+    mass = np.exp(total - total.max())
+    return float((mass / mass.sum()) @ (CONCENTRATIONS / (CONCENTRATIONS + freedom)))
 
 
 @dataclass(frozen=True)
@@ -236,7 +300,7 @@ class Signal:
     # the observed mean offset and the variance of its error, (Q,)
     offset: FloatArray
     noise: FloatArray
-    freedom: int  # degrees of freedom of the error
+    freedom: float  # degrees of freedom of the error
 
     @property
     def mean(self) -> FloatArray:
@@ -250,40 +314,46 @@ class Signal:
         between = self.mass @ (self.gains - gain) ** 2
         return gain * self.noise + between * self.offset**2
 
-    def places(self, words: FloatArray, rope: float) -> Places:
-        """Posteriors of the places of words (n, Q): moments, and probabilities beyond the rope on either side."""
+    def places(self, words: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Posterior means and standard deviations of the places of words (n, Q).
+
+        Their distributions are nearly Student's with these and the degrees of freedom of the error.
+        """
         means = words @ (self.gains * self.offset).T.astype(words.dtype)  # (n, T)
-        sds = np.sqrt(words**2 @ (self.gains * self.noise).T.astype(words.dtype)) + np.finfo(float).tiny
+        variances = words**2 @ (self.gains * self.noise).T.astype(words.dtype)
         mean = means @ self.mass
-        sd = np.sqrt(((means - mean[:, None]) ** 2 + sds**2) @ self.mass)
-        tail = ndtr if self.freedom > MANY else partial(stdtr, self.freedom)
-        above, below, positive = (
-            np.asarray(tail(values / sds), dtype=float) @ self.mass for values in (means - rope, -means - rope, means)
-        )
-        return Places(mean, sd, above, below, positive)
-
-
-@dataclass(frozen=True)
-class Places:
-    """Posteriors of n places: moments, and the probabilities of lying beyond the rope above and below, and above 0."""
-
-    mean: FloatArray
-    sd: FloatArray
-    above: FloatArray
-    below: FloatArray
-    positive: FloatArray
+        return mean, np.sqrt(((means - mean[:, None]) ** 2 + variances) @ self.mass) + np.finfo(float).tiny
 
 
 def signal(axis: MeanOffset) -> Signal:
     """The posterior of what lies behind the mean offset of an axis, as further pairs would show it."""
     noise = axis.pairs
     total = SIGNALS[:, None] ** 2 + noise
-    log = -0.5 * (np.log(total) + axis.mean**2 / total).sum(axis=1) - np.log1p((SIGNALS / TYPICAL) ** 2)
+    log = -0.5 * (np.log(total) + axis.mean**2 / total).sum(axis=1) + log_half_cauchy(SIGNALS, TYPICAL)
     mass = np.exp(log - log.max())
     mass /= mass.sum()
     kept = mass > NEGLIGIBLE
     mass = mass[kept] / mass[kept].sum()
-    return Signal(SIGNALS[kept], mass, SIGNALS[kept, None] ** 2 / total[kept], axis.mean, noise, max(axis.freedom, 1))
+    return Signal(SIGNALS[kept], mass, SIGNALS[kept, None] ** 2 / total[kept], axis.mean, noise, axis.freedom)
+
+
+def drawn_signal(size: int, rng: np.random.Generator) -> FloatArray:
+    """What lies behind a mean offset, (size,), from its prior."""
+    mass = np.exp(log_half_cauchy(SIGNALS, TYPICAL))
+    drawn: FloatArray = rng.choice(SIGNALS, p=mass / mass.sum()) * rng.standard_normal(size)
+    return drawn
+
+
+def drawn_offset(
+    field: Field, expected: ExpectedVariances, behind: FloatArray, count: int, rng: np.random.Generator
+) -> MeanOffset:
+    """The mean offset of ``count`` pairs around what lies behind them (Q,), whose scatter is drawn from its prior."""
+    square = (MEDIAN * np.exp(SPREAD * rng.standard_normal())) ** 2
+    concentration = rng.choice(CONCENTRATIONS)
+    squares = square * concentration / rng.chisquare(concentration + 2, len(behind))
+    (scatter,) = expected.scatters
+    offsets = behind + np.sqrt(squares * scatter) * rng.standard_normal((count, len(behind)))
+    return observed_offset(field, expected, (offsets,))
 
 
 @dataclass(frozen=True)

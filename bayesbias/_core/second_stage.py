@@ -40,8 +40,8 @@ SAME = 1e-4
 GRID = np.geomspace(1e-4, 1e4, 600)  # scales, in widths of their prior
 
 
-def _log_half_cauchy(scale: FloatArray, width: float) -> FloatArray:
-    """Log density of half-Cauchy scales, with the Jacobian of their logarithm."""
+def log_half_cauchy(scale: FloatArray, width: float) -> FloatArray:
+    """Log density of the logarithm of half-Cauchy scales: the prior mass of nodes that are even in it."""
     density: FloatArray = np.log(2 / np.pi) - np.log(width) - np.log1p((scale / width) ** 2) + np.log(scale)
     return density
 
@@ -186,8 +186,8 @@ def second_stage(
 
     def log_density(rotated: Rotated, spread: FloatArray, inner: FloatArray) -> FloatArray:
         """Log density at nodes of the last scale."""
-        outer = sum(_log_half_cauchy(s, width) for s, width in zip(spread, widths[:-1], strict=True))
-        return rotated.log_likelihood(inner) + _log_half_cauchy(inner, widths[-1]) + outer
+        outer = sum(log_half_cauchy(s, width) for s, width in zip(spread, widths[:-1], strict=True))
+        return rotated.log_likelihood(inner) + log_half_cauchy(inner, widths[-1]) + outer
 
     axes = [width * np.geomspace(*REACH, OUTER) for width in widths[:-1]]
     if axes:
@@ -370,7 +370,7 @@ class _Sides:
         sy, r = (part.ravel() for part in np.meshgrid(sigma, np.sin(angle), indexing="ij"))
         shape = (len(residuals), len(scales), len(sigma), len(angle))
         value, centre = np.empty(shape), np.empty((*shape, 2))
-        prior = _log_half_cauchy(sy, width) + np.tile(np.log(np.cos(angle)), len(sigma))
+        prior = log_half_cauchy(sy, width) + np.tile(np.log(np.cos(angle)), len(sigma))
         for (k, residual), (i, scale) in product(enumerate(residuals.values()), enumerate(scales)):
             slope, rest = r * sy / scale, sy**2 * (1 - r**2)
             if self.known:
@@ -378,7 +378,7 @@ class _Sides:
                 log, centres = self._of_known(residual, slope, rest)
             else:
                 mean, apart, of_x = _shrunken(self.x, self.noise, scale**2 * residual, self.ones)
-                of_x += float(_log_half_cauchy(np.array(scale), nodes.spreads[0]))
+                of_x += float(log_half_cauchy(np.array(scale), nodes.spreads[0]))
                 log, centres = self._of_noisy(residual, mean, apart, slope, rest)
             if (w := self.weights) is not None:  # the line goes through the weighted mean
                 variance = w @ self.covariance @ w + rest * (w @ residual @ w) + slope**2 * (w @ apart @ w)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,12 +15,13 @@ from scipy.special import stdtr, stdtrit
 from bayesbias._checks import one_of, probability, whole_number
 from bayesbias._core.offsets import TYPICAL, Field, MeanOffset, covariances, field_of, mean_offset, signal
 from bayesbias._core.related import root_of
+from bayesbias._core.second_stage import log_half_cauchy
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import ends_of, excludes_zero, negatives, percent, share, signed
 from bayesbias._results import Cited, Page, Picture, Result, Section, drawing, table_of, unsaid
 from bayesbias._runs import one_thread
 from bayesbias.axes.places import POPULATIONS, Axis
-from bayesbias.axes.poles import refuse_templates, sample_beside
+from bayesbias.axes.poles import refuse_one_pair, refuse_templates, sample_beside
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import WordLists, load_words
@@ -112,7 +113,7 @@ class Angle(Result):
 
 
 @dataclass(frozen=True)
-class _Both:
+class TwoOffsets:
     """Two mean offsets in one field, and their covariances (Q,) over either population."""
 
     field: Field
@@ -133,14 +134,14 @@ def _check_pair(axis_: Axis, other: Axis) -> None:
         )
 
 
-def _together(axis_: Axis, other: Axis) -> _Both:
+def _together(axis_: Axis, other: Axis) -> TwoOffsets:
     """Two axes in the coordinates of one sample of the vocabulary, beside the poles of both."""
     strata, keys = (axis_.poles.strata, other.poles.strata), {*axis_.poles.keys, *other.poles.keys}
     with one_thread():
         field = field_of(sample_beside(axis_.kv, sorted(keys), 0))
         first, second = (mean_offset(field, part) for part in strata)
         shared = covariances(field, *strata, first.factor * second.factor, first.factors * second.factors)
-    return _Both(field, (first, second), dict(zip(POPULATIONS, shared, strict=True)))
+    return TwoOffsets(field, (first, second), dict(zip(POPULATIONS, shared, strict=True)))
 
 
 def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
@@ -165,8 +166,43 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     mass, start = probability(prob, "prob"), whole_number(seed, "seed", least=0, most=None)
     _check_pair(axis, other)
     both = _together(axis, other)
-    (first, second), field, shared = both.offsets, both.field, both.covariances["pairs"]
-    rng = np.random.default_rng([start, 21])
+    draws, plain, chance = cosines(both, np.random.default_rng([start, 21]))
+    return Angle(
+        names=(axis.name, other.name),
+        ends=(axis.ends, other.ends),
+        draws=draws,
+        plain=plain,
+        chance=chance,
+        prob=mass,
+        cited=tuple(dict.fromkeys((*axis.sources(), *other.sources()))),
+        notes=tuple(dict.fromkeys((*axis.poles.notes, *other.poles.notes))),
+    )
+
+
+def cosines(both: TwoOffsets, rng: np.random.Generator) -> tuple[FloatArray, float, float]:
+    """Draws (DRAWS,) of the cosine of what lies behind two offsets, that of the offsets, and how often by chance."""
+    sds, drawn = _behind(both, DRAWS, rng)
+    field, z = both.field, [offset.mean for offset in both.offsets]
+
+    def cosine(first: FloatArray, second: FloatArray) -> FloatArray:
+        result: FloatArray = (first * second) @ field.variances / (field.lengths(first) * field.lengths(second))
+        return result
+
+    plain = float(cosine(*z))
+    # axes without a relation: the same sizes, no correlation, offsets seen with their errors
+    unrelated = [
+        np.sqrt(own[:, None] ** 2 + offset.pairs) * rng.standard_normal((DRAWS, len(offset.pairs)))
+        for own, offset in zip(sds, both.offsets, strict=True)
+    ]
+    return cosine(*drawn), plain, float((np.abs(cosine(*unrelated)) >= abs(plain)).mean())
+
+
+def _behind(both: TwoOffsets, draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Posterior draws of what lies behind two mean offsets: its standard deviations (2, D), and it itself (2, D, Q)."""
+    for offset in both.offsets:
+        refuse_one_pair(offset, "a statement on further pairs of two axes")
+    first, second = both.offsets
+    shared = both.covariances["pairs"]
     noise = np.stack([first.pairs, second.pairs])  # (2, Q)
     sds = [signal(offset).sds for offset in both.offsets]  # those that each axis leaves possible by itself
     grid = np.array(np.meshgrid(*sds, RHO, indexing="ij")).reshape(3, -1)
@@ -177,40 +213,18 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     z = np.stack([first.mean, second.mean])
     squares = (b * z[0] ** 2 - 2 * c * z[0] * z[1] + a * z[1] ** 2) / determinant
     log = -0.5 * (np.log(determinant) + squares).sum(axis=1)
-    log -= np.log1p((grid[0] / TYPICAL) ** 2) + np.log1p((grid[1] / TYPICAL) ** 2)
+    log += log_half_cauchy(grid[0], TYPICAL) + log_half_cauchy(grid[1], TYPICAL)
     log += np.log(np.cos(np.arcsin(grid[2])))  # widths of the cells of the correlation
-    mass_ = np.exp(log - log.max())
-    node = rng.choice(len(mass_), DRAWS, p=mass_ / mass_.sum())
+    mass = np.exp(log - log.max())
+    node = rng.choice(len(mass), draws, p=mass / mass.sum())
     # what lies behind the two offsets, given these, at the nodes drawn of two sds and a correlation
     first_sd, second_sd, rho = grid[:, node, None]
     prior = np.concatenate([first_sd**2, rho * first_sd * second_sd, rho * first_sd * second_sd, second_sd**2], axis=1)
-    prior = prior.reshape(DRAWS, 1, 2, 2)
+    prior = prior.reshape(draws, 1, 2, 2)
     gain = prior @ np.linalg.inv(prior + _joint(noise, shared))
     root = root_of(prior - gain @ prior)
     drawn = np.einsum("dqij,jq->idq", gain, z)
-    drawn = drawn + np.einsum("dqij,dqj->idq", root, rng.standard_normal((*root.shape[:2], 2)))
-    values = field.variances
-    inner = (drawn[0] * drawn[1]) @ values
-    cosines = inner / (field.lengths(drawn[0]) * field.lengths(drawn[1]))
-    plain = float((z[0] * z[1]) @ values / (field.lengths(z[0]) * field.lengths(z[1])))
-    # axes without a relation: the same sizes, no correlation, offsets seen with their errors
-    unrelated = [
-        np.sqrt(node_sds[:, None] ** 2 + errors) * rng.standard_normal((DRAWS, len(values)))
-        for node_sds, errors in zip(grid[:2, node], noise, strict=True)
-    ]
-    chance = (unrelated[0] * unrelated[1]) @ values
-    chance /= field.lengths(unrelated[0]) * field.lengths(unrelated[1])
-    cited = tuple(dict.fromkeys((*axis.sources(), *other.sources())))
-    return Angle(
-        names=(axis.name, other.name),
-        ends=(axis.ends, other.ends),
-        draws=cosines,
-        plain=plain,
-        chance=float((np.abs(chance) >= abs(plain)).mean()),
-        prob=mass,
-        cited=cited,
-        notes=tuple(dict.fromkeys((*axis.poles.notes, *other.poles.notes))),
-    )
+    return grid[:2, node], drawn + np.einsum("dqij,dqj->idq", root, rng.standard_normal((*root.shape[:2], 2)))
 
 
 def _joint(variances: FloatArray, shared: FloatArray) -> FloatArray:
@@ -221,7 +235,7 @@ def _joint(variances: FloatArray, shared: FloatArray) -> FloatArray:
 
 ERRORS = {
     "oppositions": "axes without a meaning, whose pairs are as similar and as parallel as these",
-    "pairs": "further pairs of both oppositions",
+    "pairs": "further pairs of both oppositions, and places are shrunken towards 0 by what these leave open",
 }
 """What the errors of quadrants are over."""
 
@@ -356,7 +370,9 @@ def quadrants(
     traits
         Words, or a list that :func:`load_list` takes.
     population, prob
-        What the errors are over, as in :meth:`Axis.table`; mass of the intervals.
+        ``"oppositions"``: errors are those of axes without a meaning, as in :meth:`Axis.table`. ``"pairs"``: places are
+        those that lie behind both axes, as further pairs would show them, shrunken towards 0 as in :func:`angle`.
+        Mass of the intervals.
     draws, seed
         Of the places.
 
@@ -378,23 +394,30 @@ def quadrants(
     _check_pair(axis_, other)
     placed = [on.with_words(traits) for on in (axis_, other)]
     both = _together(axis_, other)
-    sds = np.sqrt([offset.variances(population) for offset in both.offsets])
-    correlations = np.clip(both.covariances[population] / sds.prod(axis=0), -1, 1)
     rng = np.random.default_rng([start, 22])
-    standard = rng.standard_normal((size, len(correlations), 2))
-    drawn = np.einsum("qij,dqj->idq", root_of(_joint(np.ones_like(sds), correlations)), standard)
-    freedom = min(on.offset.freedom for on in placed)
-    if population == "pairs" and freedom > 0:  # Student's tails, of the axis with fewer pairs for both
-        drawn /= np.sqrt(rng.chisquare(freedom, size) / freedom)[:, None]
-    # bases of one space: standard errors turned into that of each axis stay standard, and its variances are its own
-    errors = [
-        (own @ (both.field.basis.T @ on.field.basis) * np.sqrt(on.offset.variances(population))) @ on.coordinates.T
-        for own, on in zip(drawn, placed, strict=True)
-    ]
-    places = np.stack([on.places + error for on, error in zip(placed, errors, strict=True)], axis=2)
+    if population == "pairs":
+        roots = both.field.basis * np.sqrt(both.field.variances)
+        behind = [on.field.offsets(own @ roots.T) for on, own in zip(placed, _behind(both, size, rng)[1], strict=True)]
+        places = np.stack([own @ on.coordinates.T for on, own in zip(placed, behind, strict=True)], axis=2)
+    else:
+        places = _shown_by_chance(both, placed, size, rng)
     ends = [one.ends for one in placed]
     names = tuple(f"{a}, {b}" for a in ends[0][::-1] for b in ends[1][::-1])
     return Quadrants((placed[0], placed[1]), names, places, population, mass)  # type: ignore[arg-type]  # four names
+
+
+def _shown_by_chance(both: TwoOffsets, placed: Sequence[Axis], draws: int, rng: np.random.Generator) -> FloatArray:
+    """Draws (D, traits, 2) of places with the errors of axes without a meaning."""
+    sds = np.sqrt([offset.opposition for offset in both.offsets])
+    correlations = np.clip(both.covariances["oppositions"] / sds.prod(axis=0), -1, 1)
+    standard = rng.standard_normal((draws, len(correlations), 2))
+    drawn = np.einsum("qij,dqj->idq", root_of(_joint(np.ones_like(sds), correlations)), standard)
+    # bases of one space: standard errors turned into that of each axis stay standard, and its variances are its own
+    errors = [
+        (own @ (both.field.basis.T @ on.field.basis) * np.sqrt(on.offset.opposition)) @ on.coordinates.T
+        for own, on in zip(drawn, placed, strict=True)
+    ]
+    return np.stack([on.places + error for on, error in zip(placed, errors, strict=True)], axis=2)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -542,7 +565,7 @@ def intersections(
     counts = owner.sum(axis=1)
     by_word = weights @ (owner / counts[:, None])  # (effects, words)
     estimates = by_word @ placed.places
-    variances = placed.offset.variances(population)
+    variances = placed.variances(population)
     apart = placed.coordinates - (owner.T / counts) @ (owner @ placed.coordinates)
     freedom = int(counts.sum() - len(counts))
     of_means = (weights**2 / counts).sum(axis=1)

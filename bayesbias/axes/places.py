@@ -27,6 +27,7 @@ from bayesbias.axes.poles import (
     noted,
     poles_of,
     ranks_of,
+    refuse_one_pair,
     rows_of,
     sample_beside,
     template_errors,
@@ -139,9 +140,15 @@ class Axis(Result):
         """Standard deviation of places over the vocabulary."""
         return self.field.spread(self.offset.mean**2)
 
+    def variances(self, population: str) -> FloatArray:
+        """Variances (Q,) of the errors of the mean offset."""
+        if one_of(population, tuple(POPULATIONS), "population") == "pairs":
+            refuse_one_pair(self.offset, "population='pairs'")
+        return self.offset.variances(population)
+
     def covariance(self, population: str = "oppositions") -> FloatArray:
         """Covariance (words, words) of the errors of places, in squared cosine distance."""
-        variances = self.offset.variances(one_of(population, tuple(POPULATIONS), "population"))
+        variances = self.variances(population)
         result: FloatArray = (self.coordinates * variances) @ self.coordinates.T
         return result if self.templates is None else result + self.templates.placed.covariance()
 
@@ -160,7 +167,8 @@ class Axis(Result):
         population
             What the errors are over. ``"oppositions"``: of an axis without a meaning, whose pairs are as similar and
             as parallel as these, intervals exclude 0 in the share of words that ``prob`` leaves. ``"pairs"``: further
-            pairs of this opposition, with Student's tails of as many degrees of freedom as there are pairs less one.
+            pairs of this opposition, with Student's tails of Satterthwaite's degrees of freedom; of one pair nothing
+            is known of them, and this is refused.
         order
             Whether words are sorted by place, the positive end first.
 
@@ -168,12 +176,12 @@ class Axis(Result):
         -------
         DataFrame
             ``word``, ``mean``, ``sd``, ``low``, ``high``, ``p_positive``, ``p_above_next`` (that the word lies beyond
-            the next row, missing for the last), ``pairs_sd`` (of further pairs of this opposition), and
-            ``frequency_rank`` (missing where it is not known).
+            the next row, missing for the last), ``pairs_sd`` (of further pairs of this opposition; missing for one
+            pair), and ``frequency_rank`` (missing where it is not known).
         """
         mass = probability(prob, "prob")
         unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
-        variances = self.offset.variances(one_of(population, tuple(POPULATIONS), "population"))
+        variances = self.variances(population)
         rows = np.argsort(-self.places, kind="stable") if flag(order, "order") else np.arange(len(self.words))
         coordinates, mean = self.coordinates[rows], self.places[rows]
         scatter = None if self.templates is None else self.templates.placed.rows(rows)
@@ -183,8 +191,8 @@ class Axis(Result):
         return pd.DataFrame(
             {
                 "word": pd.array([self.words[row] for row in rows], dtype="string"),
-                **_summary(mean, *errors, mass, unit),
-                "p_above_next": np.append(_cdf(-np.diff(mean), *errors_apart), np.nan),
+                **summary_of(mean, *errors, mass, unit),
+                "p_above_next": np.append(above_zero(-np.diff(mean), *errors_apart), np.nan),
                 "pairs_sd": np.sqrt(coordinates**2 @ self.offset.pairs) / unit,
                 "frequency_rank": pd.array([rank or None for rank in self.ranks[rows].tolist()], dtype="Int64"),
             }
@@ -258,7 +266,7 @@ class Axis(Result):
         """
         mass = probability(prob, "prob")
         unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
-        variances = self.offset.variances(one_of(population, tuple(POPULATIONS), "population"))
+        variances = self.variances(population)
         lists = [words_given(words, name) for words, name in ((words_a, "words_a"), (words_b, "words_b"))]
         if both := [word for word in lists[0] if word in set(lists[1])]:
             raise InputError(f"{listed(both)} is in words_a and in words_b: give each word to one of them")
@@ -275,7 +283,7 @@ class Axis(Result):
         lost = [word for on, words in zip(placed, lists, strict=True) for word in words if word not in set(on.words)]
         return pd.DataFrame(
             {
-                **_summary(mean, *errors, mass, unit),
+                **summary_of(mean, *errors, mass, unit),
                 "words_a": [len(placed[0].words)],
                 "words_b": [len(placed[1].words)],
                 "missing": pd.array([", ".join(lost)], dtype="string"),
@@ -286,7 +294,7 @@ class Axis(Result):
         self, variances: FloatArray, more: FloatArray | None, population: str
     ) -> tuple[FloatArray, float | FloatArray]:
         """Standard deviations of errors of the axis and of templates together, and their degrees of freedom."""
-        freedom = np.inf if population == "oppositions" or self.offset.freedom < 1 else self.offset.freedom
+        freedom = np.inf if population == "oppositions" else self.offset.freedom
         if self.templates is None or more is None:
             return np.sqrt(variances), freedom
         total = variances + more
@@ -311,6 +319,12 @@ class Axis(Result):
         made = f"two lists of {' and '.join(str(len(words)) for _, words in self.poles.lists)} words"
         if self.paired:
             made = f"{many(len(self.poles.pairs), 'pair')} of opposites"
+        further = (
+            f"Further {'pairs' if self.paired else 'words'} of this opposition would move the place of a word by "
+            f"{signed(float(table['pairs_sd'].median()))} (standard deviation, median over the words)."
+            if self.offset.freedom
+            else "How far further pairs of this opposition would move the place of a word cannot be known from one."
+        )
         beyond = int(((table["low"] > 0) | (table["high"] < 0)).sum())
         words = table["word"].tolist()
         order = f"From {high} to {low}: {listed(words, len(words))}."
@@ -326,10 +340,7 @@ class Axis(Result):
             f"({beyond / len(table):.0%}) exclude 0. On an axis without a meaning, whose "
             f"{'pairs are as similar and as parallel' if self.paired else 'words are as similar'} as these, "
             f"{1 - prob:.0%} do.",
-            f"Further {'pairs' if self.paired else 'words'} of this opposition would move the place of a word by "
-            f"{signed(float(table['pairs_sd'].median()))} "
-            f"(standard deviation, median over the words). The standard deviation of places over the vocabulary is "
-            f"{signed(self.spread)}.",
+            f"{further} The standard deviation of places over the vocabulary is {signed(self.spread)}.",
         ]
         if self.paired and len(self.poles.pairs) > 1:
             pairs = self.pairs()
@@ -426,16 +437,16 @@ def _ends(table: pd.DataFrame, most: int) -> pd.DataFrame:
     return table.loc[inside | inside[::-1]]
 
 
-def _summary(
+def summary_of(
     mean: FloatArray, sd: FloatArray, freedom: float | FloatArray, mass: float, unit: float
 ) -> dict[str, FloatArray]:
     """Means with their intervals in a unit, and the probability that they are above 0."""
     reach = stdtrit(freedom, (1 + mass) / 2)  # normal of infinite degrees of freedom
     ends = {"low": (mean - reach * sd) / unit, "high": (mean + reach * sd) / unit}
-    return {"mean": mean / unit, "sd": sd / unit, **ends, "p_positive": _cdf(mean, sd, freedom)}
+    return {"mean": mean / unit, "sd": sd / unit, **ends, "p_positive": above_zero(mean, sd, freedom)}
 
 
-def _cdf(mean: FloatArray, sd: FloatArray, freedom: float | FloatArray) -> FloatArray:
+def above_zero(mean: FloatArray, sd: FloatArray, freedom: float | FloatArray) -> FloatArray:
     """Probability above 0; of no error and no difference one half."""
     z = np.divide(mean, sd, out=np.sign(mean) * np.inf, where=sd > 0)
     value: FloatArray = stdtr(freedom, np.where(np.isnan(z), 0.0, z))

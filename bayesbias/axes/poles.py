@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import f as variance_ratio
 
-from bayesbias._core.offsets import CONCENTRATIONS, SAME, Strata
+from bayesbias._core.offsets import SAME, MeanOffset, Strata, moderation
 from bayesbias._core.related import sample_pairs, similarity_bins, variograms
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
 from bayesbias._files import Document, check, read_toml
@@ -199,8 +198,8 @@ def _found_pairs(
         raise InputError(f"no pair of the axis {poles.name} is left of {len(poles.pairs)}: {reason}")
     if len(kept) == 1:
         notes.append(
-            "There is one pair: nothing tells how pairs scatter, so that errors rest on the vocabulary alone, and "
-            "statements on further pairs on what is usual."
+            "There is one pair: how far further pairs of this opposition would differ from it cannot be known. "
+            "Intervals are those of axes without a meaning, and rest on the vocabulary alone."
         )
     member = np.zeros((len(kept), len(vectors)))
     for row, (below, above) in zip(member, rows, strict=True):
@@ -473,9 +472,7 @@ def template_errors(
             bases=np.zeros_like(bases),
             whole=replace(bare, curve=np.zeros(len(pairs.counts))),
         )
-    log = np.sum(variance_ratio.logpdf(squares[:, None] / size, count - 1, CONCENTRATIONS), axis=0)
-    mass = np.exp(log - log.max())
-    share = float((mass / mass.sum()) @ (CONCENTRATIONS / (CONCENTRATIONS + count - 1)))
+    share = moderation(squares / size, count - 1)
     fields = whole.places - whole.places.mean(axis=1, keepdims=True)
     fields = fields[fields.var(axis=1) > 0]
     variances = fields.var(axis=1)
@@ -499,4 +496,13 @@ def refuse_templates(errors: TemplateErrors | None, what: str) -> None:
         raise InputError(
             f"{what} does not know the choice of templates as an error: give bb.axis(vectors.mean_vectors(), ...) of "
             "what encode returned, which takes the templates as they are"
+        )
+
+
+def refuse_one_pair(offset: MeanOffset, what: str) -> None:
+    """Refuse a statement on further pairs where one pair, or one word a list, does not show how pairs scatter."""
+    if offset.freedom == 0:
+        raise InputError(
+            f"{what} needs two pairs or more, or two words a list: one alone does not show how far further ones would "
+            "differ from it"
         )

@@ -20,7 +20,7 @@ from bayesbias._phrases import MINUS, excludes_zero, negatives, percent, share
 from bayesbias._results import Cited, Page, Picture, Section, drawing, table_of, unsaid, whole_table
 from bayesbias._runs import one_thread
 from bayesbias.axes import Axis
-from bayesbias.axes.poles import refuse_templates
+from bayesbias.axes.poles import refuse_one_pair, refuse_templates
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
@@ -382,6 +382,7 @@ class _Unrelated(_Side):
 def _side_of_axis(given: Axis, outside: pd.Series) -> _Placed:
     """The places of the words that have a value."""
     refuse_templates(given.templates, "a criterion")
+    refuse_one_pair(given.offset, "a criterion")
     placed = given.with_words(outside.index.tolist())
     return _Placed(
         contrast=placed.ends,
@@ -436,6 +437,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Placed | _Unrel
     field = Field(related.centre, directions, parts.variances, parts.correlations)
     coordinates = parts.loadings * np.sqrt(parts.variances)
     offset = mean_offset(field, _strata(related, [lists[name] for name in pair]))
+    refuse_one_pair(offset, "a criterion")
     lost = [word for word in every if word not in set(labels)]
     notes = [f"Without a distance to either list, and left out: {listed(lost)}."] if lost else []
     if data.adjusted:

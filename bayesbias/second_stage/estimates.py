@@ -52,7 +52,7 @@ DRAWS = 400
 MOST_CELLS = 4000
 """Mean distances whose covariance matrix is built, where the vectors do not tell it."""
 FEWEST = 4
-"""Pairs that all embeddings must have: Student's distribution of fewer has no variance."""
+"""Pairs that all embeddings must have: fewer tell little of how errors are correlated."""
 WEIGHTS = ("equal", "precision")
 """How a mean over embeddings, or a line through them, weighs the estimates."""
 SAME = 1e-6
@@ -380,13 +380,10 @@ def _stage_of_axes(axes: Mapping[str, Axis], contrast: tuple[str, str] | None, c
             labels += [(number, word, name) for word in axis.words]
             values.append(side * axis.places)
             by_pair.append(side * apart)
-        # from these to the errors that the axis has by itself, of which Student's distribution has a larger variance
-        # than a normal one with the same scale
-        freedom = max(axis.offset.freedom, 1.0)
-        wider = np.sqrt(freedom / (freedom - 2)) if freedom > 2 else 1.0
-        variances = axis.offset.variances("pairs")
+        # from these to the errors that the axis has by itself
+        variances = axis.variances("pairs")
         sd, plain = np.sqrt(axis.coordinates**2 @ variances), np.sqrt((apart**2).sum(axis=0))
-        own.append(np.tile(wider * np.divide(sd, plain, out=np.ones_like(sd), where=plain > 0), 2))
+        own.append(np.tile(np.divide(sd, plain, out=np.ones_like(sd), where=plain > 0), 2))
     numbers, words, names = zip(*labels, strict=True)
     lost = sum(len(each.poles.pairs) - len(common) for each in axes.values())
     notes = (f"Pairs that some embedding lacks, {lost} in all, tell nothing of correlated errors.",) if lost else ()

@@ -22,6 +22,7 @@ OTHERS = {
     "ModelSpec",
     "WordList",
     "PairList",
+    "Interval",
     "Setting",
     "ToyCorpus",
 }
@@ -106,6 +107,7 @@ def results(random_embedding, text_encoder, tmp_path_factory):
         bb.calibration.null_distribution(None, table, "associated - neutral", draws=5),
         bb.calibration.simulate_null_weat(draws=20),
         bb.calibration.sbc("published", shape, replicates=3, draws=19),
+        bb.calibration.prior_check("audit", replicates=3),
         bb.metric("weat", kv, QUERY),
         debiased.bayesbias_debiasing,
         silhouette,
