@@ -1,4 +1,4 @@
-"""Intervals for lists that lie where stereotypes do: without these, they hold for random lists and not for real ones."""
+"""Intervals for lists that lie where stereotypes do: without these, they hold for random lists, not for real ones."""
 
 from dataclasses import replace
 
