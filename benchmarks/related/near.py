@@ -113,24 +113,25 @@ def sizes(given, parts):
         kv = embedding(name, given.cache)
         for lists in given.lists:
             place = Place(kv, bb.load_words(lists))
-            inside = place.region("near")
-            for size in SIZES:
-                cell = {"embedding": name, "lists": lists, "size": size}
-                rng = rng_for(given.seed, *cell.values())
+            for region in given.regions:
+                inside = place.region(region)
+                for size in SIZES:
+                    cell = {"embedding": name, "lists": lists, "region": region, "size": size}
+                    rng = rng_for(given.seed, *cell.values())
 
-                def make(cell=cell, rng=rng, inside=inside, place=place, kv=kv, size=size):
-                    found = []
-                    for _ in range(given.replicates):
-                        drawn = place.topics(inside, rng)
-                        listed = set(drawn.every_word())
-                        others = [w for w in kv.index_to_key if w not in listed]
-                        # the words that somebody adds are frequent ones, or any
-                        some = rng.choice(len(others), min(size, len(others)), replace=False)
-                        keys = [*listed, *(others[at] for at in some)]
-                        found.append(measured(bb.load_embedding({w: kv[w] for w in keys}), drawn))
-                    return [{**cell, **rates(found)}]
+                    def make(cell=cell, rng=rng, inside=inside, place=place, kv=kv, size=size):
+                        drawn = [place.topics(inside, rng) for _ in range(given.replicates)]
+                        return [{**cell, **rates([measured(some_of(kv, each, size, rng), each) for each in drawn])}]
 
-                parts.once(("sizes", *cell.values()), make)
+                    parts.once(("sizes", *cell.values()), make)
+
+
+def some_of(kv, lists, size, rng):
+    """An embedding of the lists' words and of some others, any of the vocabulary."""
+    listed = set(lists.every_word())
+    others = [word for word in kv.index_to_key if word not in listed]
+    some = rng.choice(len(others), min(size, len(others)), replace=False)
+    return bb.load_embedding({word: kv[word] for word in [*listed, *(others[at] for at in some)]})
 
 
 def debiasing(given, parts):
