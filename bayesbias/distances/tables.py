@@ -168,7 +168,7 @@ def distance_tables(
     Returns
     -------
     dict of DataFrame
-        As :func:`distance_table` returns them. Where the vocabularies share fewer than 50 words outside of the lists,
+        As :func:`distance_table` returns them. Where the vocabularies share fewer than 30 words outside of the lists,
         such as those of several languages, each table is sampled for itself.
 
     Examples
