@@ -809,7 +809,7 @@ class TestExact:
 
     def test_a_sign_that_reversed_is_told_where_the_value_is_away_from_0(self, exact):
         before, _, _ = exact
-        own = 0.2 * (before["connection"] == "associated")
+        own = 0.3 * (before["connection"] == "associated")
         noise = np.random.default_rng(0).normal(0, 0.001, len(before))
         after = before.assign(distance=before["distance"] + own + noise)
         after.attrs = before.attrs | {"truth": {}}
@@ -848,7 +848,8 @@ class TestExact:
         np.testing.assert_allclose(human["mean"], 0.02, atol=1e-9)
         assert (human["sd"] == 0).all()
         own, apart = (result.changes("associated"), result.contrasts("associated", "human"))
-        np.testing.assert_allclose(apart["sd"], own["sd"], rtol=1e-9)
+        # smoothed correlations are made positive semi-definite for the lists of a question, here two or three
+        np.testing.assert_allclose(apart["sd"], own["sd"], rtol=1e-5)
         np.testing.assert_allclose(apart["mean"], own["mean"] - 0.02, atol=1e-9)
         assert "did not change" not in result.sentences()[0]
 

@@ -97,7 +97,7 @@ def test_every_question_is_asked_by_some_analysis():
     asked = set().union(*(expected for _, expected in ANALYSES.values()))
     assert set(ASKED) - asked == {"is_exact"}  # of adjusted distances
     public = {name for name in dir(families.Independent) if not name.startswith("_")}
-    assert public == {*ASKED, "attribute_words", "given", "holds"}
+    assert public == {*ASKED, "attribute_words", "given", "holds", "caution", "reservation"}
 
 
 def test_a_family_says_what_it_cannot_predict(table):

@@ -172,17 +172,22 @@ def test_pooling_more_words_than_dimensions_takes_what_errors_can_move():
     values = root @ rng.normal(size=20) * 3
     grid = (np.array([1.0]), np.ones(1))
     rows = mixtures.pooled_rows(values, root, weights, np.zeros(400, dtype=int), grid, 1.0)
-    centred = root - root.mean(axis=0)
-    squares = float(np.linalg.norm(np.linalg.pinv(centred) @ (values - values.mean())) ** 2)
+    # in each of the 20 directions that errors can move, by quadrature over tau and the three shapes of its prior
+    axes, lengths, _ = np.linalg.svd(root - root.mean(axis=0), full_matrices=False)
+    axes, sizes = axes[:, lengths > 1e-6], lengths[lengths > 1e-6] ** 2
+    assert len(sizes) == 20
+    scores = axes.T @ (values - values.mean())
     taus = np.tan(np.pi / 2 * (np.arange(4000) + 0.5) / 4000)
-    variance = 1 + (taus / rows.spread) ** 2
-    logp = -0.5 * (20 * np.log(variance) + squares / variance)
-    mass = np.exp(logp - logp.max())
-    gain = taus**2 / (taus**2 + rows.spread**2)
-    assert rows.weights @ rows.gain == pytest.approx(mass @ gain / mass.sum(), rel=1e-4)
-    np.testing.assert_allclose(
-        rows.mean, values.mean() + (mass @ gain / mass.sum()) * (values - values.mean()), rtol=1e-3
-    )
+    logp, gains = [], []
+    for share in (0.0, 0.5, 1.0):
+        shape = (1 + share * (sizes / sizes.mean() - 1)) * 400 / 20
+        variance = taus[:, None] ** 2 * shape
+        logp.append(-0.5 * (np.log(variance + sizes) + scores**2 / (variance + sizes)).sum(axis=1))
+        gains.append(variance / (variance + sizes))
+    mass = np.exp(np.stack(logp) - np.max(logp))
+    gain = np.einsum("st,std->d", mass / mass.sum(), np.stack(gains))
+    np.testing.assert_allclose(rows.weights @ rows.gain, gain, rtol=2e-3)
+    np.testing.assert_allclose(rows.mean, values.mean() + axes @ (gain * scores), rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("p", [1e-4, 0.055, 0.5, 0.945])

@@ -136,7 +136,7 @@ def test_vectorised_draws_are_those_of_a_loop_over_tables(name, source):
 
 @pytest.mark.parametrize("name", ["associated - different", "weat", "mac"])
 def test_missing_pairs_are_left_out_of_the_means(name):
-    table = bb.distance_table(bb.load_embedding(vectors_of(lists().every_word())), lists())
+    table = bb.distance_table(bb.load_embedding(vectors_of(lists().every_word())), lists(), relatedness=False)
     holes = table.drop(np.random.default_rng(5).permutation(len(table))[: len(table) // 4]).reset_index(drop=True)
     fast = null_distribution(None, holes, name, draws=12)
     slow = null_distribution(None, holes, NAMED[name], draws=12)
@@ -145,7 +145,7 @@ def test_missing_pairs_are_left_out_of_the_means(name):
 
 def test_a_drawn_control_word_leaves_its_list_and_takes_a_place():
     words = lists(neutral=5, human=4)
-    table = bb.distance_table(bb.load_embedding(vectors_of(words.every_word())), words)
+    table = bb.distance_table(bb.load_embedding(vectors_of(words.every_word())), words, relatedness=False)
     seen = []
 
     def look(drawn):
@@ -175,7 +175,7 @@ def test_a_drawn_control_word_leaves_its_list_and_takes_a_place():
 def test_p_values_are_uniform_where_the_stereotypes_are_random_control_words():
     rng = np.random.default_rng(8)
     words = lists(neutral=80, human=1)
-    table = bb.distance_table(bb.load_embedding(vectors_of(words.every_word(), seed=9)), words)
+    table = bb.distance_table(bb.load_embedding(vectors_of(words.every_word(), seed=9)), words, relatedness=False)
     table = table[table["connection"] == "neutral"].reset_index(drop=True)
     group, word = table["group"].to_numpy(), table["attribute_word"].to_numpy()
     p_values = []

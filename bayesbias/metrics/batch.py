@@ -224,18 +224,23 @@ class Prepared:
             [found.keys[word] for name in names for word in found.words[name]]
             for names in (self.query.targets, self.query.attributes)
         )
-        # how near the random lists are is that of all attribute words together
-        lists = WordLists("query", {"targets": targets}, {"targets": attributes})
-        related = measured_relatedness(self.kv, lists, SAMPLE, self.options["seed"], "as-is")
-        if isinstance(related, str):
-            raise InputError(f"p_value={RELATED!r} needs a vocabulary: {related}")
         sides = linear.sides(found.targets, found.attributes)
-        rows = {word: i for i, word in enumerate(related.protected_words)}
-        columns = {word: i for i, word in enumerate(related.attribute_words)}
+        rows, columns = ({word: i for i, word in enumerate(dict.fromkeys(part))} for part in (targets, attributes))
         weights = np.zeros((len(rows), len(columns)))
         places = np.ix_([rows[key] for key in targets], [columns[key] for key in attributes])
         np.add.at(weights, places, np.outer(sides.targets, sides.attributes))
-        return related, weights
+        # words that cancel out say nothing of how near the random lists are
+        heavy = np.abs(weights) >= NOTHING * np.abs(weights).max()
+        kept = (
+            [word for word, i in rows.items() if heavy[i].any()],
+            [w for w, i in columns.items() if heavy[:, i].any()],
+        )
+        lists = WordLists("query", {"targets": kept[0]}, {"targets": kept[1]})
+        related = measured_relatedness(self.kv, lists, SAMPLE, self.options["seed"], "as-is")
+        if isinstance(related, str):
+            raise InputError(f"p_value={RELATED!r} needs a vocabulary: {related}")
+        order = [rows[word] for word in related.protected_words], [columns[word] for word in related.attribute_words]
+        return related, weights[np.ix_(*order)]
 
     @property
     def attribute_rows(self) -> IntArray:

@@ -308,7 +308,7 @@ def pool(
     >>> pool.table()[["name", "estimate"]].round(3)
          name  estimate
     0  google    -0.014
-    1   glove    -0.014
+    1   glove    -0.029
     """
     prob = probability(prob, "prob")
     given, asked = checked_tables(tables, 2, "pool"), checked_contrast(contrast)

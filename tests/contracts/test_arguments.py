@@ -395,6 +395,8 @@ CALLS = {
     "calibration.null_false_positive_rate": lambda made: {
         "table": made.table, "models": ["published"], "replicates": 2
     },
+    "calibration.prior_analysis": lambda made: {"name": "one of my own"},
+    "calibration.prior_check": lambda made: {"analyses": "places", "replicates": 2},
     "calibration.sbc": lambda made: {"model": "published", "shape": SHAPE, "replicates": 3, "draws": 19},
     "calibration.simulate": lambda made: {"table_or_shape": SHAPE, "truth": TRUTH, "seed": 1},
     "calibration.simulate_null_weat": lambda made: {"draws": 20},
@@ -527,12 +529,14 @@ METHODS = {
 STEPS = {
     "Relatedness.distances",
     "Relatedness.expanded",
+    "Relatedness.factors_of",
     "Relatedness.of_words",
     "Relatedness.overlaps",
     "Relatedness.own_correlations",
     "Relatedness.pairs_of_lists",
     "Relatedness.sampled_families",
     "Relatedness.similarity_of_distances",
+    "Relatedness.stereotype_nearness",
     "Relatedness.units_of",
     "Relatedness.with_sample",
     "Silhouette.of_runs",
