@@ -693,7 +693,7 @@ class TestAround:
     def test_the_report_names_populations_and_effective_words(self, gender, tmp_path):
         text = bb.report(gender[1], tmp_path / "report.html", sensitivity=False).read_text(encoding="utf-8")
         assert "these protected words and attribute lists like these" in text
-        assert "Effective number of words, for the mean distance of each list: man 2.1 of 12" in text
+        assert "Effective number of words, for the mean distance of each list: man 2.2 of 12" in text
         assert "further protected words like these" in text
 
 

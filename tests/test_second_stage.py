@@ -322,7 +322,8 @@ class TestPool:
         for name, row in table.set_index("name").iterrows():
             single = bb.contrasts(bb.fit(tables[name], seed=0), "associated", "different").iloc[0]
             assert row["estimate"] == pytest.approx(single["mean"], abs=4 * single["sd"] / np.sqrt(4000))
-            assert row["se"] == pytest.approx(single["sd"], rel=0.05)
+            # errors of a pool are those of words that are near in all embeddings
+            assert row["se"] == pytest.approx(single["sd"], rel=0.1)
         assert (table["sd"] < table["se"] * 1.05).all()
         assert pool.notes[0].startswith("The covariance of the estimates follows from the vectors")
         assert list(pool.tree["posterior"].dims) == ["chain", "draw", "setting"]

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesbias._checks import one_of, probability, several, whole_number
+from bayesbias._checks import one_of, probability, several, text, whole_number
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import percent
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias._runs import one_thread
 from bayesbias.checks.summaries import PROB
-from bayesbias.errors import listed
+from bayesbias.errors import InputError, listed
 
 DOUBTED = 3.0
 """Standard errors between the share of intervals that hold and their mass, from which an analysis is named."""
@@ -62,6 +62,8 @@ def prior_analysis(name: str) -> Callable[[Replicate], Replicate]:
     >>> bb.calibration.prior_check("one number", replicates=3).table()["quantity"].tolist()
     ['number']
     """
+
+    text(name, "name")
 
     def added(replicate: Replicate) -> Replicate:
         _ANALYSES[name] = replicate
@@ -144,7 +146,9 @@ def prior_check(
     [['audit', 'place', 180]]
     """
     known = prior_analyses()
-    names = [one_of(name, tuple(known), "analyses") for name in (several(analyses) if analyses else known)]
+    names = [one_of(name, tuple(known), "analyses") for name in (known if analyses is None else several(analyses))]
+    if not names:
+        raise InputError(f"analyses is empty: give some of {', '.join(known)}, or None for all")
     count, mass = whole_number(replicates, "replicates", least=2), probability(prob, "prob")
     start = whole_number(seed, "seed", least=0, most=None)
     rows = []
