@@ -123,7 +123,7 @@ null
 # %% [markdown]
 # What do tests say about random topics? The permutation test of WEAT takes the attribute words as given. It is right
 # that these very words differ, but two random lists differ as well. The interval of the default model asks what other
-# lists of the same coherence would have given.
+# lists, as coherent and as near, would have given.
 
 # %%
 rows = []
