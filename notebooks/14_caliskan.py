@@ -44,8 +44,8 @@ bb.metric("weat_effect_size", kv, queries[6], p_value=True, alternative="greater
 
 
 # %% [markdown]
-# The interval says how much nearer the names would be to their own attribute words, if those were another list, as long,
-# as coherent and as near. A query is written as word lists: the first targets belong to the first attributes.
+# The interval says how much nearer the names would be to their own attribute words, if those were another list, as
+# long, as coherent and as near. A query is written as word lists: the first targets belong to the first attributes.
 
 
 # %%

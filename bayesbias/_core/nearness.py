@@ -51,7 +51,7 @@ def near_weights(sample: FloatArray, lists: Sequence[FloatArray]) -> FloatArray:
 
 
 def flattened(weights: FloatArray) -> FloatArray:
-    """The weights (N,), with mean 1, made more equal until their effective sample size is 100, or all words where there are fewer."""
+    """The weights (N,), with mean 1, made more equal until their effective sample size is 100, or all there are."""
     while effective_size(weights) < min(LEAST_WORDS, len(weights)):
         weights = weights**FLATTER
         if np.ptp(weights) < EMPTY:
