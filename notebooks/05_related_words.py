@@ -97,7 +97,7 @@ print(f"Eight words of one topic tell as much as {worth.mean():.1f} unrelated wo
 # %%
 null = bb.topic_null(kv, words, replicates=TOPICS, seed=0)
 for number in range(3):
-    print({name: listed[:6] for name, listed in null.lists(number).items() if name in words.stereotypes})
+    print({name: listed[:4] for name, listed in null.lists(number).items() if name in words.stereotypes})
 
 
 # %%

@@ -114,7 +114,7 @@ bb.checks.bootstrap_metric("weat_effect_size", kv, query, draws=DRAWS, seed=0)
 # %%
 names = bb.load_query("weat6")
 null = bb.topic_null(kv, names, "weat_effect_size", replicates=DRAWS, seed=0)
-for number in range(3):
+for number in range(2):
     print(" | ".join(", ".join(listed[:5]) for listed in null.lists(number).values()))
 
 # %%
