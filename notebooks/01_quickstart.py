@@ -72,7 +72,8 @@ bb.diagnose(post)
 #
 # Are protected words closer to their own stereotypes than to those of the other group? The first row is the whole list.
 # Negative means closer; the interval is the 89% equal-tailed interval. The other rows are associations: how much closer
-# each word is to its own stereotypes, less how near the two lists are to all protected words.
+# each word is to its own stereotypes, less how near the two lists are to all protected words. They are partially
+# pooled: drawn towards the whole list, the more the less the vectors tell about their differences.
 
 # %%
 bb.contrasts(post).head(4).round(3)
@@ -85,7 +86,8 @@ bb.contrasts(post, population="similar").head(1).round(3)
 
 # %% [markdown]
 # Is the contrast with words for people special to a word's own stereotypes? For the whole list it is the sum of two
-# parts. For a word the nearness of its own list is a third one.
+# parts. For a word the nearness of its own list is a third one. Here rows of words are not pooled, so that parts
+# add up.
 
 # %%
 bb.plot_decomposition(post)

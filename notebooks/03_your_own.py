@@ -108,8 +108,9 @@ bb.diagnose(post)
 # ## Contrasts
 #
 # The whole list comes first, then the association of each protected word. Negative: closer to the traits attributed to
-# its own group. How near each list of traits is to all occupations is taken out of the words' rows. With two groups the
-# mean association of each is the whole list, so that it cannot be told which group the contrast comes from.
+# its own group. How near each list of traits is to all occupations is taken out of the words' rows, which are partially
+# pooled: drawn towards the whole list. With two groups the mean association of each is the whole list, so that it
+# cannot be told which group the contrast comes from.
 
 # %%
 bb.contrasts(post).round(3)
@@ -117,7 +118,8 @@ bb.contrasts(post).round(3)
 # %% [markdown]
 # The same against your own control list. For the whole list the contrast is the sum of two parts: what is special to
 # the own traits, and what traits of either kind share. For a word there are three: its association, how near its own
-# list is to all words, and how near the word is to traits of the other kind.
+# list is to all words, and how near the word is to traits of the other kind. These rows are not pooled, so that they
+# add up: the association of *nurse* is as observed, and its interval is wider.
 
 # %%
 parts = bb.decomposition(post, "adjectives")

@@ -114,7 +114,7 @@ bb.checks.bootstrap_metric("weat_effect_size", kv, query, draws=DRAWS, seed=0)
 # %%
 names = bb.load_query("weat6")
 null = bb.topic_null(kv, names, "weat_effect_size", replicates=DRAWS, seed=0)
-for number in range(3):
+for number in range(2):
     print(" | ".join(", ".join(listed[:5]) for listed in null.lists(number).values()))
 
 # %%
@@ -123,7 +123,7 @@ null
 # %% [markdown]
 # What do tests say about random topics? The permutation test of WEAT takes the attribute words as given. It is right
 # that these very words differ, but two random lists differ as well. The interval of the default model asks what other
-# lists of the same coherence would have given.
+# lists, as coherent and as near, would have given.
 
 # %%
 rows = []

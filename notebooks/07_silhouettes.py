@@ -60,9 +60,9 @@ bb.plots.plot_silhouette([weat, rnsb])
 
 # %% [markdown]
 # The study's tables in one call. ECT is 1 without bias, so that it comes out below one half where it is right;
-# `oriented()` turns a silhouette round. Accuracy divides by a metric's whole range, which no embedding comes near:
-# *separation*, the probability that a run in the first embedding is further from no bias than one in the second, does
-# not.
+# `oriented()` turns a silhouette round, and `oriented_accuracy` is the accuracy then. Accuracy divides by a metric's
+# whole range, which no embedding comes near: *separation*, the probability that a run in the first embedding is further
+# from no bias than one in the second, does not.
 
 # %%
 study = bb.silhouettes.silhouette_study(models, {"weat1": query}, ["ect", "rnsb", "weat", "mac"], runs=RUNS)

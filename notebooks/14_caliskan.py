@@ -44,8 +44,8 @@ bb.metric("weat_effect_size", kv, queries[6], p_value=True, alternative="greater
 
 
 # %% [markdown]
-# The interval says how much nearer the names would be to their own attribute words, if those were another list, as long
-# and as coherent. A query is written as word lists: the first targets belong to the first attributes.
+# The interval says how much nearer the names would be to their own attribute words, if those were another list, as
+# long, as coherent and as near. A query is written as word lists: the first targets belong to the first attributes.
 
 
 # %%
@@ -59,8 +59,8 @@ post = bb.fit(table, seed=0)
 bb.contrasts(post, "different", "associated").head(1).round(3)
 
 # %% [markdown]
-# The chance check puts random topics in place of the attribute words. They are as coherent as the given lists and as
-# similar to each other.
+# The chance check puts random topics in place of the attribute words. They are as coherent as the given lists, as near
+# and as similar to each other.
 
 # %%
 bb.topic_null(kv, lists_of(queries[6]), replicates=TOPICS, case="fallback")

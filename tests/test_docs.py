@@ -56,8 +56,8 @@ def given(tmp_path, monkeypatch, text_encoder, random_embedding):
     def give(page):
         monkeypatch.chdir(tmp_path)
         (tmp_path / "vectors").mkdir()
-        for name, words in VECTORS.get(page, {}).items():
-            kv = random_embedding(bb.load_words(words), len(name))
+        for seed, (name, words) in enumerate(VECTORS.get(page, {}).items()):
+            kv = random_embedding(bb.load_words(words), seed)
             kv.save_word2vec_format(tmp_path / name, binary=name.endswith(".bin"))
         (tmp_path / "attitudes.csv").write_text(
             "language,attitude,attitude_se\nde,.1,.01\nes,.2,.01\nfr,0,.01\nit,.1,.01"

@@ -51,7 +51,7 @@ def near_weights(sample: FloatArray, lists: Sequence[FloatArray]) -> FloatArray:
 
 
 def flattened(weights: FloatArray) -> FloatArray:
-    """The weights (N,), with mean 1, made more equal until they are worth 100 words, or all where there are fewer."""
+    """The weights (N,), with mean 1, made more equal until their effective sample size is 100, or all there are."""
     while effective_size(weights) < min(LEAST_WORDS, len(weights)):
         weights = weights**FLATTER
         if np.ptp(weights) < EMPTY:
@@ -60,5 +60,5 @@ def flattened(weights: FloatArray) -> FloatArray:
 
 
 def effective_size(weights: FloatArray) -> float:
-    """How many equally weighted words are worth as much (Kish 1965, Survey Sampling)."""
+    """Effective sample size: of equal weights, the number of words (Kish 1965, Survey Sampling)."""
     return float(weights.sum() ** 2 / (weights**2).sum())

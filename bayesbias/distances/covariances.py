@@ -200,7 +200,7 @@ class Relatedness(Result):
 
         The first is for the mean distance, the second for how distances to single protected words differ from it. The
         latter grows with the share of the sample that does not lie where the stereotypes do: with few words there, the
-        largest similarities are not met, and how alike distances to similar words are is underestimated.
+        largest similarities are not met, and the correlation of distances to similar words is underestimated.
         """
         every, near = (effective_size(_weights(each, self.sampled)) for each in (self.everywhere, self.near))
         reach = max(0.0, float(np.sqrt(ENOUGH / self.sampled)) - FAR_ENOUGH)
