@@ -62,7 +62,6 @@ def prior_analysis(name: str) -> Callable[[Replicate], Replicate]:
     >>> bb.calibration.prior_check("one number", replicates=3).table()["quantity"].tolist()
     ['number']
     """
-
     text(name, "name")
 
     def added(replicate: Replicate) -> Replicate:
