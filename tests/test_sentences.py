@@ -572,7 +572,9 @@ class TestFramesAsRandomEffect:
 
     def test_pools_and_criteria_know_of_frames(self):
         table = framed(np.random.default_rng(3), 0.06, 8)
-        both = {"one": table, "two": averaged(table)}
+        other = averaged(table)
+        other["distance"] += 0.001 * (other["connection"] == "human")  # the same distances would be one embedding
+        both = {"one": table, "two": other}
         found = bb.pool(both, ("associated", "human")).estimates.set_index("embedding")["se"]
         post = bb.fit(table, "crossed", draws=400, seed=0)
         shift = post["frames/word_shift"].mean("protected_word")

@@ -68,15 +68,15 @@ def test_contrasts_by_hand():
     np.testing.assert_allclose(null.coherence["target"], [0.96, 0, np.nan], atol=1e-7)
     assert np.isnan(null.coherence["reached"].iloc[2])
     for replicate in range(20):
-        lists = null.lists(replicate)
-        assert sorted(word for words in lists.values() for word in words) == [f"word{at}" for at in range(5)]
-        near = {name: 1 - np.array([HAND[word] for word in words]).mean(axis=0) for name, words in lists.items()}
         contrasts = {
-            "associated - human": (near["A"][0] + near["B"][1] - near["human"].sum()) / 2,
-            "associated - different": (near["A"][0] - near["B"][0] + near["B"][1] - near["A"][1]) / 2,
+            "associated - human": lambda near: (near["A"][0] + near["B"][1] - near["human"].sum()) / 2,
+            "associated - different": lambda near: (near["A"][0] - near["B"][0] + near["B"][1] - near["A"][1]) / 2,
         }
         for name, value in contrasts.items():
-            assert null.of(name)[replicate] == pytest.approx(value)
+            lists = null.lists(replicate, name)
+            assert sorted(word for words in lists.values() for word in words) == [f"word{at}" for at in range(5)]
+            near = {name: 1 - np.array([HAND[word] for word in words]).mean(axis=0) for name, words in lists.items()}
+            assert null.of(name)[replicate] == pytest.approx(value(near))
 
 
 def test_topics_of_a_tiny_vocabulary_are_the_nearest_words():
@@ -90,7 +90,8 @@ def test_topics_of_a_tiny_vocabulary_are_the_nearest_words():
         topic = null.lists(replicate)["g"]
         assert len({word[0] for word in topic}) == 1
         assert similarity(kv, topic) > 0.9
-    assert {null.lists(replicate)["g"][0][0] for replicate in range(100)} == set("01234")
+    # which of the five: those that are as near to the protected words as the given list
+    assert len({null.lists(replicate)["g"][0][0] for replicate in range(100)}) >= 3
 
 
 def test_the_table_counts_replicates_as_far_from_the_centre():
@@ -112,8 +113,7 @@ def test_the_table_counts_replicates_as_far_from_the_centre():
         return f"{row['observed']:.3f}".replace("-", "−")
 
     assert null.sentence == (
-        "Of 99 random lists as coherent as these, as near to the protected words and as similar to each other, "
-        f"{first['count']} "
+        f"Of 99 random lists as coherent as these and as similar to each other, {first['count']} "
         f"{'is' if first['count'] == 1 else 'are'} at least as far from 0 "
         f"(associated − different: {minus(first)}). The count is {second['count']} for associated − human "
         f"({minus(second)}) and {third['count']} for associated − neutral ({minus(third)})."
@@ -155,6 +155,8 @@ def test_values_are_those_of_the_contrast_of_each_replicates_lists(kind):
     np.testing.assert_allclose(null.of("associated - different"), [association(each) for each in drawn], atol=1e-9)
     for name in CONTRASTS[1:]:
         assert null.observed[name] == pytest.approx(bb.checks.cluster_interval(table, *name.split(" - ")).estimate)
+        lists_of_name = [replaced(lists, null.lists(at, name)) for at in range(6)]
+        drawn = [bb.distance_table(kv, each, relatedness=False) for each in lists_of_name]
         estimates = [bb.checks.cluster_interval(each, *name.split(" - ")).estimate for each in drawn]
         np.testing.assert_allclose(null.of(name), estimates, atol=1e-9)
 
@@ -201,8 +203,8 @@ def test_words_of_several_forms_are_replaced_by_as_many_words():
     assert null.coherence["words"].tolist() == [3, 5, 3]
     table = bb.distance_table(kv, lists, relatedness=False)
     assert null.observed["associated - different"] == pytest.approx(association(table), abs=1e-9)
-    for replicate in range(20):
-        topics = null.lists(replicate)
+    for replicate, statistic in ((at, name) for at in range(20) for name in null.observed):
+        topics = null.lists(replicate, statistic)
         assert [1 if isinstance(word, str) else len(word) for word in topics["h"]] == [1, 3, 1]
         every = [word for words in topics.values() for entry in words for word in np.atleast_1d(entry)]
         assert len(set(every)) == len(every) == 11
@@ -212,9 +214,10 @@ def test_words_of_several_forms_are_replaced_by_as_many_words():
         drawn = bb.distance_table(kv, bb.WordLists(
             "replicate", protected, {name: as_lists[name] for name in "gh"}, {"human": as_lists["human"]}
         ), relatedness=False)  # fmt: skip
-        assert null.of("associated - different")[replicate] == pytest.approx(association(drawn), abs=1e-9)
-        near = bb.checks.cluster_interval(drawn, "associated", "human").estimate
-        assert null.of("associated - human")[replicate] == pytest.approx(near, abs=1e-9)
+        value = association(drawn)
+        if statistic == "associated - human":
+            value = bb.checks.cluster_interval(drawn, "associated", "human").estimate
+        assert null.of(statistic)[replicate] == pytest.approx(value, abs=1e-9)
     means = [[kv[w] / np.linalg.norm(kv[w]) for w in words] for words in (("word3", "word16"), ("word4",))]
     first, second = (np.mean(each, axis=0) for each in means)
     assert null.coherence["target"][0] == pytest.approx(first @ second, abs=1e-6)
@@ -280,10 +283,12 @@ def test_random_lists_are_as_similar_to_each_other_as_the_given_ones(gender, new
     unit = {word: news[word] / np.linalg.norm(news[word]) for word in news.index_to_key}
     means = {name: np.mean([unit[w] for w in words if w in unit], axis=0) for name, words in given.items()}
     outside = np.mean([unit[w] for w in unit if w not in lists.every_word()], axis=0)
-    drawn = {name: [] for name in names}
-    for replicate in range(400):
-        for name, words in gender.lists(replicate).items():
-            drawn[name].append(np.mean([unit[w] for w in words], axis=0))
+    every = {}
+    for control, statistic in ((False, "associated - different"), (True, "associated - human")):
+        every[control] = {name: [] for name in names}
+        for replicate in range(400):
+            for name, words in gender.lists(replicate, statistic).items():
+                every[control][name].append(np.mean([unit[w] for w in words], axis=0))
 
     def cosine(a, b):
         a, b = a - outside, b - outside
@@ -291,7 +296,7 @@ def test_random_lists_are_as_similar_to_each_other_as_the_given_ones(gender, new
 
     for row in gender.similarity.to_dict("records"):
         first, second = row["first"], row["second"]
-        a, b = (np.array(drawn[name]) for name in (first, second))
+        a, b = (np.array(every[row["control"]][name]) for name in (first, second))
         assert row["target"] == pytest.approx(means[first] @ means[second], abs=1e-5)
         assert row["reached"] == pytest.approx(np.vecdot(a, b).mean(), abs=1e-5)
         assert row["cosine_target"] == pytest.approx(cosine(means[first], means[second]), abs=1e-4)

@@ -56,12 +56,8 @@ class Wanted(NamedTuple):
     entries: tuple[int, ...]  # entries of each list: a word with several forms is one
     products: FloatArray  # inner products (lists, lists) of the mean vectors
     together: tuple[tuple[int, ...], ...]  # lists that are drawn anew together, in the order of drawing
-    among: tuple[IntArray | None, ...] = ()  # words that each list may hold, ascending; None: all
-
-    def words(self, place: int, count: int) -> IntArray:
-        """The words of so many, ascending, that a list may hold."""
-        own = self.among[place] if self.among else None
-        return np.arange(count) if own is None else own
+    fixed: FloatArray | None = None  # vectors (f, dimensions) that all lists are to be near to
+    towards: FloatArray | None = None  # inner products (f, lists) of the mean vectors with these
 
 
 class Drawn(NamedTuple):
@@ -94,42 +90,50 @@ def joint_vectors(units: Sequence[FloatArray], means: Sequence[FloatArray]) -> t
 
 
 def draw_alike(
-    unit: Units, wanted: Wanted, replicates: int, rng: np.random.Generator, done: Callable[[float], None]
+    unit: Units,
+    wanted: Wanted,
+    replicates: int,
+    rng: np.random.Generator,
+    done: Callable[[float], None],
+    taken: IntArray | None = None,
 ) -> IntArray:
     """Words of each replicate's lists (replicates, words), one list after the other, no word twice.
 
     A list begins with a random seed word, about as similar to earlier lists of the replicate as is wanted. Its words
     are a random part of the words nearest to a direction between the seed word and the means of earlier lists. How
     many words that part is taken from decides the length of the list's mean; the direction decides its products with
-    earlier means. ``done`` is told how many replicates are drawn.
+    earlier means, and with vectors that are fixed. ``done`` is told how many replicates are drawn. Words ``taken``
+    (replicates, n) are in no list of their replicate.
     """
+    taken = np.empty((replicates, 0), np.intp) if taken is None else taken
+    fixed = np.empty((0, unit.shape[1])) if wanted.fixed is None else wanted.fixed
     step = max(1, BLOCK // len(unit))
     parts = [_part(unit, wanted, place, rng) for place in range(len(wanted.weights))]
     blocks = []
     for begin in range(0, replicates, step):
         rows = min(step, replicates - begin)
-        drawn = Drawn(np.empty((rows, 0), np.intp), np.empty((rows, 0, unit.shape[1]), np.float32), np.zeros(rows))
+        before = np.repeat(fixed[None].astype(np.float32), rows, axis=0)
+        drawn = Drawn(taken[begin : begin + rows], before, np.zeros(rows))
         for lists in wanted.together:
             drawn = _best(unit, wanted, parts, lists, drawn, rng)
-        blocks.append(drawn.words)
+        blocks.append(drawn.words[:, taken.shape[1] :])
         done(begin + rows)
     return np.concatenate(blocks)
 
 
 def _part(unit: Units, wanted: Wanted, place: int, rng: np.random.Generator) -> int:
     """Words among which a list is looked for: all, or a random part where the nearest of all are too coherent."""
-    every = wanted.words(place, len(unit))
-    words, size = len(every), len(wanted.weights[place])
+    words, size = len(unit), len(wanted.weights[place])
     most = max(FIRST, ROOM * size, 2 * sum(map(len, wanted.weights)))
     if most >= words:
         return words
-    own = unit[every]
-    order = np.argsort(-(own[rng.integers(words, size=20)] @ own.T), axis=1)
+    some = unit[rng.integers(words, size=20)]
+    order = np.argsort(-(some @ unit.T), axis=1)
     shortest = (wanted.weights[place] ** 2).sum()
 
     def coherence(nearest: int) -> float:
         """Squared length of the mean of a list from so many of the words nearest to a word."""
-        means = own[order[:, :nearest]].mean(axis=1)
+        means = unit[order[:, :nearest]].mean(axis=1)
         return float(np.median(np.vecdot(means, means)) * (1 - shortest) + shortest)
 
     if wanted.products[place, place] >= coherence(most):
@@ -174,14 +178,16 @@ def _list(unit: Units, wanted: Wanted, part: int, place: int, before: Drawn, rng
     weights, entries = wanted.weights[place], wanted.entries[place]
     earlier = before.means.astype(np.float64)
     rows, count, _ = earlier.shape
-    length, products = float(wanted.products[place, place]), wanted.products[place, :count]
-    every = wanted.words(place, len(unit))
-    among = every if part == len(every) else np.sort(rng.choice(every, part, replace=False))
-    near = unit if len(among) == len(unit) else unit[among]
+    length, towards = float(wanted.products[place, place]), wanted.towards
+    products = wanted.products[place, :count]
+    if towards is not None:
+        products = np.concatenate([towards[:, place], products[: count - len(towards)]])
+    among = np.arange(part) if part == len(unit) else np.sort(rng.choice(len(unit), part, replace=False))
+    near = unit if part == len(unit) else unit[among]
     places = np.full(len(unit), -1)
-    places[among] = np.arange(len(among))
+    places[among] = np.arange(part)
     used = places[before.words]
-    seeds = unit[_seeds(unit, every, before, products, rng)].astype(np.float64)
+    seeds = unit[_seeds(unit, before, products, rng)].astype(np.float64)
     inverse = np.linalg.inv(earlier @ earlier.transpose(0, 2, 1) + RIDGE * np.eye(count))
     aim = _aim(earlier, inverse, seeds, length, products)
     # a short list varies much with the words picked, and a further pick costs less than a further direction
@@ -221,11 +227,11 @@ def _list(unit: Units, wanted: Wanted, part: int, place: int, before: Drawn, rng
     )
 
 
-def _seeds(unit: Units, every: IntArray, before: Drawn, products: FloatArray, rng: np.random.Generator) -> IntArray:
-    """A random word for each row, of those that the list may hold, about as similar to earlier lists as is wanted."""
+def _seeds(unit: Units, before: Drawn, products: FloatArray, rng: np.random.Generator) -> IntArray:
+    """A random word for each row, about as similar to the means of earlier lists as is wanted."""
     if not len(products):
-        return every[rng.integers(len(every), size=len(before.words))]
-    some = rng.choice(every, min(FIRST, len(every)), replace=False)
+        return rng.integers(len(unit), size=len(before.words))
+    some = rng.choice(len(unit), min(FIRST, len(unit)), replace=False)
     apart = (before.means @ unit[some].T - products.astype(np.float32)[:, None]) / SPREAD
     log_weights = -0.5 * np.square(apart, out=apart).sum(axis=1)
     # the largest of such sums is a draw with these weights (Gumbel)

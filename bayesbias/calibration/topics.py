@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from pathlib import Path
@@ -14,7 +14,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, probability, whole_number
-from bayesbias._core.nearness import density_ratio
 from bayesbias._core.random_lists import Units, Wanted, by_list, draw_alike, draw_any, list_means
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows, unit_single
 from bayesbias._progress import progress
@@ -44,17 +43,17 @@ if TYPE_CHECKING:
 Kind = Literal["topical", "random"]
 Weights = dict[str, FloatArray]
 LISTS = {
-    "topical": "random lists as coherent as these, as near to the protected words and as similar to each other",
+    "topical": "random lists as coherent as these and as similar to each other",
     "random": "lists of unrelated random words",
 }  # kinds of replicates, and what a sentence calls their lists
 QUESTION = (
     "The check asks how often random lists of words that have nothing to do with the groups, as coherent as the given "
-    "lists, as near to the protected words and as similar to each other, give a value as large"
+    "lists and as similar to each other, give a value as large. Random lists in place of stereotypes are as near to "
+    "the protected words as these, but for contrasts with control lists"
 )
 MOST = 20_000  # words of the vocabulary among which topics are looked for
 SHORT = 0.05  # difference in mean similarity above which a note says that random lists are not like the given ones
 SIMILARITIES = ("target", "reached", "cosine_target", "cosine_reached")
-LEAST_SHARE = 0.1  # of the densest words that random lists may hold, at least: with fewer, replicates share many words
 PLENTY = 5  # words of the vocabulary for each word of a replicate below which a note says that replicates are similar
 
 
@@ -82,6 +81,9 @@ class TopicNull(Result):
         List to the number of forms of each of its words.
     drawn
         Words (replicates, words) of the random lists, one list after the other; :meth:`lists` has them by list.
+    anywhere
+        The same for contrasts with control lists, whose stereotypes may lie anywhere in the vocabulary; None where
+        there are none.
     kind, replicates, seed, embedding
         What was asked, and the name of the embedding.
     notes
@@ -103,6 +105,7 @@ class TopicNull(Result):
     seed: int
     embedding: str
     notes: tuple[str, ...]
+    anywhere: NDArray[np.object_] | None = None
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """One row a statistic.
@@ -128,14 +131,19 @@ class TopicNull(Result):
         one_of(statistic, list(self.observed), "statistic")
         return self.values.loc[self.values["statistic"] == statistic, "value"].to_numpy()
 
-    def lists(self, replicate: int) -> dict[str, tuple[str | tuple[str, ...], ...]]:
+    def lists(self, replicate: int, statistic: str | None = None) -> dict[str, tuple[str | tuple[str, ...], ...]]:
         """The random lists of one replicate, counted from 0: the name of the replaced list to its words.
 
-        In place of a word with several forms stands a tuple of as many words.
+        They are those of a statistic, by default the first. In place of a word with several forms stands a tuple of as
+        many words.
         """
+        statistic = (
+            next(iter(self.observed)) if statistic is None else one_of(statistic, tuple(self.observed), "statistic")
+        )
+        drawn = self.drawn if self.anywhere is None or is_near(statistic) else self.anywhere
         if whole_number(replicate, "replicate", least=0) >= self.replicates:
             raise InputError(f"replicate is {replicate}: there are {self.replicates}, counted from 0")
-        words = iter(self.drawn[replicate])
+        words = iter(drawn[replicate])
         return {
             name: tuple(next(words) if count == 1 else tuple(islice(words, count)) for count in counts)
             for name, counts in self.forms.items()
@@ -199,12 +207,9 @@ def topic_null(
 
     Each replicate replaces every attribute list (stereotypes and controls, or the attribute sets of a query) by a
     random list of the vocabulary; protected words and vectors stay as they are. The random lists are as long as the
-    given ones, as coherent, as similar to each other, and those of stereotypes and of a query as near to the protected
-    words: random lists that have nothing to do with each other differ more than lists of one kind, such as
+    given ones, as coherent, as similar to each other, and, for associated - different and for metrics, as near to the
+    protected words: random lists that have nothing to do with each other differ more than lists of one kind, such as
     occupations of women and of men, and distances to words for people differ more than those to other words.
-
-    The words that a list of stereotypes may hold are a random part of the vocabulary, kept with a probability that
-    follows how much denser stereotypes are than the vocabulary at a word's nearness to the protected words.
 
     A list grows from a random seed word: its words are a random part of the words nearest to a direction between the
     seed word and the lists that are drawn already. The number of these nearest words and the direction are chosen so
@@ -263,16 +268,21 @@ def topic_null(
     lists = list(plan.lists.values())
     means = np.stack([listed.weights @ unit_rows(vectors.vectors[listed.rows]) for listed in lists])
     rng = np.random.default_rng(seed)
+    near = np.array([kind == "topical" and is_near(name) for name in plan.observed])
     if kind == "topical":
         weights, entries = tuple(f.weights for f in lists), tuple(len(f.forms) for f in lists)
-        wanted = Wanted(weights, entries, means @ means.T, plan.together, _as_near(unit, lists, vectors, plan, rng))
+        wanted = Wanted(weights, entries, means @ means.T, plan.together)
         # the products are small: threads wait for each other, and with their number the nearest words would change
         with one_thread(), progress("drawing topics", replicates) as done:
-            drawn = draw_alike(unit, wanted, replicates, rng, done)
+            anywhere = None if near.all() else draw_alike(unit, wanted, replicates, rng, done)
+            drawn = np.empty((0, 0), np.intp) if anywhere is None else anywhere
+            if near.any():
+                # the mean of the vocabulary is fixed too: lists are compared less that mean
+                fixed = np.stack([plan.protected, unit.mean(axis=0, dtype=np.float64)])
+                drawn = _as_near(unit, wanted, anywhere, fixed, fixed @ means.T, replicates, rng, done)
     else:
-        drawn = np.stack([np.concatenate(draw_any(len(unit), sizes, rng)) for _ in range(replicates)])
-    parts = by_list(drawn, sizes)
-    reached = np.stack([list_means(unit, *each) for each in zip(parts, (f.weights for f in lists), strict=True)], 1)
+        drawn = anywhere = np.stack([np.concatenate(draw_any(len(unit), sizes, rng)) for _ in range(replicates)])
+    parts, every = by_list(drawn, sizes), [f.weights for f in lists]
     coherence = pd.DataFrame(
         {
             "list": list(plan.lists),
@@ -281,8 +291,19 @@ def topic_null(
             "reached": [_coherence(unit, part, listed) for part, listed in zip(parts, lists, strict=True)],
         }
     )
-    similarity = _similarity(list(plan.lists), plan.together[0], means, reached, unit.mean(axis=0, dtype=np.float64))
+    centre = unit.mean(axis=0, dtype=np.float64)
+
+    def compared(words: IntArray) -> pd.DataFrame:
+        own = [list_means(unit, *each) for each in zip(by_list(words, sizes), every, strict=True)]
+        return _similarity(list(plan.lists), plan.together[0], means, np.stack(own, axis=1), centre)
+
+    similarity = compared(drawn)
+    if anywhere is not None and near.any():
+        similarity = similarity.where(~similarity["control"], compared(anywhere))
     measured = plan.values(candidates[drawn])
+    if anywhere is not None:
+        measured = np.where(near, measured, plan.values(candidates[anywhere]))
+    named = np.array([vectors.index_to_key[row] for row in candidates], dtype=object)
     return TopicNull(
         words=source.name,
         values=pd.DataFrame(
@@ -297,7 +318,8 @@ def topic_null(
         coherence=coherence,
         similarity=similarity,
         forms={name: listed.forms for name, listed in plan.lists.items()},
-        drawn=np.array([vectors.index_to_key[row] for row in candidates], dtype=object)[drawn],
+        drawn=named[drawn],
+        anywhere=None if anywhere is None or not near.any() else named[anywhere],
         kind=kind,
         replicates=replicates,
         seed=seed,
@@ -310,24 +332,42 @@ def topic_null(
     )
 
 
-def _as_near(
-    unit: Units, lists: Sequence[Listed], kv: KeyedVectors, plan: _Asked, rng: np.random.Generator
-) -> tuple[IntArray | None, ...]:
-    """Words that each random list may hold: for stereotypes as near to the protected words as these are.
+def is_near(statistic: str) -> bool:
+    """Whether the random stereotype lists of a statistic are as near to the protected words as the given ones.
 
-    Words are kept with a probability that follows how much denser stereotypes are than the vocabulary where they lie.
+    In contrasts with control lists they may lie anywhere: how near lists are is what these are about.
     """
-    stereotypes = plan.together[0]
-    at = unit @ plan.protected.astype(np.float32)
-    near = [unit_rows(kv.vectors[lists[i].rows]) @ plan.protected for i in stereotypes]
-    ratio = density_ratio(at.astype(float), at.astype(float), near)
-    needed = PLENTY * sum(len(lists[i].rows) for i in stereotypes)
-    # the densest places keep all their words where there are many, and more of the others where there are few
-    share = max(1 / ratio.max(), needed / max(ratio.sum(), 1.0), LEAST_SHARE)
-    kept = np.flatnonzero(rng.random(len(unit)) < ratio * share)
-    if len(kept) < needed:
-        kept = np.arange(len(unit))
-    return tuple(kept if i in stereotypes else None for i in range(len(lists)))
+    return statistic == "associated - different" or not statistic.startswith("associated - ")
+
+
+def _as_near(
+    unit: Units,
+    wanted: Wanted,
+    anywhere: IntArray | None,
+    fixed: FloatArray,
+    towards: FloatArray,
+    replicates: int,
+    rng: np.random.Generator,
+    done: Callable[[float], None],
+) -> IntArray:
+    """Random lists (replicates, words), those of stereotypes as near to fixed vectors as those given, ``towards``.
+
+    The others of each replicate are those that were drawn anywhere; where there are none, all lists are near. The lists
+    that are drawn together first are stereotypes.
+    """
+    own = list(range(len(wanted.weights))) if anywhere is None else list(wanted.together[0])
+    columns = np.isin(np.repeat(np.arange(len(wanted.weights)), [len(each) for each in wanted.weights]), own)
+    close = Wanted(
+        tuple(wanted.weights[i] for i in own),
+        tuple(wanted.entries[i] for i in own),
+        wanted.products[np.ix_(own, own)],
+        (tuple(range(len(own))),),
+        fixed,
+        towards[:, own],
+    )
+    drawn = np.zeros((replicates, len(columns)), np.intp) if anywhere is None else anywhere.copy()
+    drawn[:, columns] = draw_alike(unit, close, replicates, rng, done, drawn[:, ~columns])
+    return drawn
 
 
 @dataclass(frozen=True)
