@@ -202,8 +202,8 @@ bb.checks.check_relatedness(table).round(2)
 # given. The chance check asks something else: how often do random lists of words that have nothing to do with the
 # groups give a contrast as large? The random lists are as coherent as the given ones, as near and as similar to each
 # other. Both lists of `gender` name occupations and traits of people; lists that have nothing to do with each other
-# differ more, and the observed contrast would look smaller among them than it is. Most random lists are as far from 0
-# in associated - human: they are near to words for people by construction, and have such a contrast without any bias.
+# differ more, and the observed contrast would look smaller among them than it is. In
+# contrasts with control lists the random lists may lie anywhere in the vocabulary.
 
 # %%
 null = bb.topic_null(kv, words, replicates=REPLICATES, seed=0)

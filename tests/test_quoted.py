@@ -106,6 +106,12 @@ def random_topics():
     return [*found, related.mean(), (related < 0.08).sum(), (related > 0.14).sum()]
 
 
+@quotes("validation.md", "Lists where stereotypes lie", "0 100 200")
+def lists_where_stereotypes_lie():
+    table = read("related/near_regions.csv")
+    return [*(100 * span_of for span_of in span(table["se"])), *table[["rate", "rows"]].to_numpy().ravel()]
+
+
 @quotes("validation.md", "Lists that are similar to each other", "200 0 .2 .4 .6 .8 50")
 def similar_lists():
     table, found = read("related/alike.csv"), []
