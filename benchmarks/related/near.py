@@ -151,8 +151,7 @@ def debiasing(given, parts):
                             warnings.simplefilter("ignore")
                             tables = bb.distance_tables({"before": kv, "after": after}, place.topics(inside, rng))
                             change = bb.compare(**tables, seed=0).contrasts().iloc[0]
-                        low, high = change["change_low"], change["change_high"]
-                        found.append((change["change"], change["change_sd"], low > 0 or high < 0, np.nan))
+                        found.append((change["mean"], change["sd"], change["low"] > 0 or change["high"] < 0, np.nan))
                     return [{**cell, **rates(found)}]
 
                 parts.once(("debiasing", *cell.values()), make)
