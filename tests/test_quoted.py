@@ -109,7 +109,9 @@ def random_topics():
 @quotes("validation.md", "Lists where stereotypes lie", "0 100 200")
 def lists_where_stereotypes_lie():
     table = read("related/near_regions.csv")
-    return [*(100 * span_of for span_of in span(table["se"])), *table[["rate", "rows"]].to_numpy().ravel()]
+    errors = [100 * error for error in span(table["se"])]
+    categories = read("related/near_categories.csv")["rate"]
+    return [*errors, *table[["rate", "rows"]].to_numpy().ravel(), *categories]
 
 
 @quotes("validation.md", "Lists that are similar to each other", "200 0 .2 .4 .6 .8 50")
