@@ -450,7 +450,7 @@ def test_a_plain_list_takes_no_forms(written):
 def test_lists_of_one_language():
     assert bb.list_words("de")["name"].tolist() == [f"weathub/de/weat{n}" for n in (1, 2, 6, 7, 8, 9)]
     assert bb.list_words("xx").empty
-    assert len(bb.list_words("en")) == len(GROUPED) + len(PLAIN) + 1
+    assert len(bb.list_words("en")) == len(GROUPED) + len(PLAIN) + 3
     assert bb.list_words("ku")["language"].unique().tolist() == ["ku"]
     with pytest.raises(bb.InputError, match="give a BCP 47 tag"):
         bb.list_words("German")

@@ -151,6 +151,8 @@ def words_sentence(table: pd.DataFrame) -> str:
         return f"{CANNOT_TELL}: the interval of the whole list includes 0."
     named = [f"{len(names)} {name}" + (f" ({listed(names)})" if names else "") for name, names in signs.items()]
     clear = sum(map(len, signs.values()))
+    if not clear:
+        return f"{CANNOT_TELL}: the sign of no {what} is clear."
     sentence = (
         f"The sign of the {what} is clear for {clear} of {many(count, 'protected word')}: {', '.join(named)}; "
         f"{count - clear} inconclusive."
