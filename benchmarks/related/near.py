@@ -92,38 +92,38 @@ def rates(results):
     return {**rate_row(missed), "z_sd": (mean / sd).std(), "sd": sd.mean(), "rows": rows.mean()}
 
 
-def regions(given, parts):
+def places(given):
+    """Embedding, place and beginnings of topics of each cell that is asked for, with its labels."""
     for name in given.embeddings:
         kv = embedding(name, given.cache)
         for lists in given.lists:
             place = Place(kv, bb.load_words(lists))
             for region in given.regions:
-                cell = {"embedding": name, "lists": lists, "region": region}
-                rng, inside = rng_for(given.seed, *cell.values()), place.region(region)
+                yield {"embedding": name, "lists": lists, "region": region}, kv, place, place.region(region)
 
-                def make(cell=cell, rng=rng, inside=inside, place=place, kv=kv):
-                    found = [measured(kv, place.topics(inside, rng)) for _ in range(given.replicates)]
-                    return [{**cell, **rates(found)}]
 
-                parts.once(("regions", *cell.values()), make)
+def regions(given, parts):
+    for cell, kv, place, inside in places(given):
+        rng = rng_for(given.seed, *cell.values())
+
+        def make(cell=cell, rng=rng, inside=inside, place=place, kv=kv):
+            found = [measured(kv, place.topics(inside, rng)) for _ in range(given.replicates)]
+            return [{**cell, **rates(found)}]
+
+        parts.once(("regions", *cell.values()), make)
 
 
 def sizes(given, parts):
-    for name in given.embeddings:
-        kv = embedding(name, given.cache)
-        for lists in given.lists:
-            place = Place(kv, bb.load_words(lists))
-            for region in given.regions:
-                inside = place.region(region)
-                for size in SIZES:
-                    cell = {"embedding": name, "lists": lists, "region": region, "size": size}
-                    rng = rng_for(given.seed, *cell.values())
+    for labels, kv, place, inside in places(given):
+        for size in SIZES:
+            cell = {**labels, "size": size}
+            rng = rng_for(given.seed, *cell.values())
 
-                    def make(cell=cell, rng=rng, inside=inside, place=place, kv=kv, size=size):
-                        drawn = [place.topics(inside, rng) for _ in range(given.replicates)]
-                        return [{**cell, **rates([measured(some_of(kv, each, size, rng), each) for each in drawn])}]
+            def make(cell=cell, rng=rng, inside=inside, place=place, kv=kv, size=size):
+                drawn = [place.topics(inside, rng) for _ in range(given.replicates)]
+                return [{**cell, **rates([measured(some_of(kv, each, size, rng), each) for each in drawn])}]
 
-                    parts.once(("sizes", *cell.values()), make)
+            parts.once(("sizes", *cell.values()), make)
 
 
 def some_of(kv, lists, size, rng):
