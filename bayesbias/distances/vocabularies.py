@@ -64,9 +64,8 @@ class Drawn(NamedTuple):
     vectors: NDArray[np.floating]
     kind: str
     places: Mapping[str, int]
-    everywhere: (
-        NDArray[np.floating] | None
-    )  # weights under which the sample is one of the vocabulary; None where all are 1
+    # weights under which the sample is one of the vocabulary; None where all are 1
+    everywhere: NDArray[np.floating] | None
 
 
 def relatedness(

@@ -35,9 +35,7 @@ EXCLUDED = {normalize("NFC", x): x for x in map(chr, range(0x900, 0xE00)) if not
 
 SAMPLE = 3000  # words of a sample of the vocabulary
 SPARE = 200  # words that are read beyond those of a sample, for those whose vectors have no direction
-CANDIDATES = (
-    20_000  # words, drawn at random, among which those of a sample that follows the nearness of lists are found
-)
+CANDIDATES = 20_000  # words, drawn at random, among which a sample that follows the nearness of lists is found
 FREQUENT = 20_000  # the most frequent words of a file that is ordered by frequency: this many of its first words
 LOOKED_AT = 200  # words of letters only by which the order of a file is told
 SHORTER = 1.5  # how many letters the first words of a file ordered by frequency are shorter than others, on average

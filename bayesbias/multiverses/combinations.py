@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 BALANCED = 1e-6
 """Sum of a metric's weights, as a share of their size, above which its value is not 0 without a bias."""
 
+ROUNDED = 2e-3  # what half precision and a scaled copy leave of the same distances
+
 
 def multiverse(
     plan: Mapping[str, Any] | str | Path,
@@ -222,9 +224,6 @@ def _shown(option: Any) -> Any:
     if isinstance(option, Mapping):
         return plain_json(option)
     return Path(option).name if isinstance(option, str) and Path(option).is_absolute() else option
-
-
-ROUNDED = 2e-3  # what half precision and a scaled copy leave of the same distances
 
 
 class FailedError(Exception):
