@@ -74,9 +74,8 @@ class TestTheSecondStage:
         y, variance = bcg
         stage = _core.second_stage.second_stage(y, np.diag(variance), np.ones((13, 1)), [], [100.0])
         # a prior that wide leaves the restricted likelihood, whose mode is published: tau^2 = .3132, mean -.7145
-        rotated = stage.rotations[0]
         tau = np.linspace(0.3, 0.8, 5001)
-        best = tau[rotated.log_likelihood(tau).argmax()]
+        best = tau[stage.rotated.log_likelihood(tau[None]).argmax()]
         assert best**2 == pytest.approx(0.3132, abs=2e-4)
         weights = 1 / (variance + best**2)
         assert weights @ y / weights.sum() == pytest.approx(-0.7145, abs=1e-4)
@@ -644,10 +643,11 @@ class TestTrend:
         assert {"deviation_sd", "level", "word_slope"} | own == set(line.tree["posterior"].data_vars)
         assert {"step_sd", "deviation_sd", "level", "word_slope"} == set(walk.tree["posterior"].data_vars)
 
+    @pytest.mark.study
     @pytest.mark.parametrize("kind", ["linear", "walk"])
-    def test_changes_are_covered_at_their_rate(self, kind):
+    def test_changes_are_covered_at_their_rate(self, sized, kind):
         rng = np.random.default_rng(0)
-        times, size = np.arange(10.0), 200 if kind == "linear" else 100
+        times, size = np.arange(10.0), sized(200, 80)
         root = rng.normal(0, 0.004, (10, 10))
         covariance, calls, hits = root @ root.T + 0.03**2, 0, 0
         for trial in range(size):
@@ -687,19 +687,21 @@ class TestTrend:
         with pytest.raises(InputError, match=message):
             bb.trend(tables, time)
 
+    @pytest.mark.study
     @pytest.mark.parametrize("size", [3, 6])
-    def test_an_ordinary_line_covers_what_errors_of_other_sizes_hide(self, size):
+    def test_an_ordinary_line_covers_what_errors_of_other_sizes_hide(self, sized, size):
         """Equal errors that are taken for unequal ones; training adds noise."""
         rng, times, hits = np.random.default_rng(0), np.arange(float(size)), 0
         sizes = np.full(size, 0.03), 0.03 * np.linspace(0.63, 1.58, size)
         true, taken = (np.outer(sd, sd) * (0.95 + 0.05 * np.eye(size)) for sd in sizes)
-        for _ in range(100):
+        trials = sized(100, 50)
+        for _ in range(trials):
             y = rng.multivariate_normal(np.zeros(size), true) + rng.normal(0, 0.01, size)
             level, _ = second_stage.trends._levels(y, taken, times, "linear", "equal", 1000, rng)
             low, high = np.quantile(level[:, -1] - level[:, 0], [0.055, 0.945])
             hits += low < 0 < high
             assert (np.median(level, axis=0) - y).mean() == pytest.approx(0, abs=3e-3)
-        assert hits / 100 > 0.89 - 3 * np.sqrt(0.89 * 0.11 / 100)
+        assert hits / trials > 0.89 - 3 * np.sqrt(0.89 * 0.11 / trials)
 
     @pytest.mark.parametrize("kind", ["linear", "walk"])
     def test_levels_lie_around_the_plain_mean(self, kind):
@@ -772,8 +774,9 @@ class TestTrend:
         assert np.quantile(extra["slope"], 0.945) - (least @ y)[1] == pytest.approx(expected, rel=0.05)
         assert level.shape == (40_000, 6)
 
+    @pytest.mark.study
     @pytest.mark.parametrize(("correlation", "sd", "most"), [(0.0, 0.01, 0.11), (0.7, 0.01, 0.16), (0.9, 0.02, 0.4)])
-    def test_correlated_deviations_are_seldom_called_a_change(self, correlation, sd, most):
+    def test_correlated_deviations_are_seldom_called_a_change(self, sized, correlation, sd, most):
         rng, times, called = np.random.default_rng(0), np.arange(10.0), {"before": 0, "now": 0}
         covariance, design = 0.03**2 * (0.98 + 0.02 * np.eye(10)), second_stage.trends._line(np.arange(10.0))
         apart = sd**2 * correlation ** np.abs(times[:, None] - times)

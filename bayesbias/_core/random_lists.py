@@ -130,17 +130,17 @@ def _part(unit: Units, wanted: Wanted, place: int, rng: np.random.Generator) -> 
     some = unit[rng.integers(words, size=20)]
     order = np.argsort(-(some @ unit.T), axis=1)
     shortest = (wanted.weights[place] ** 2).sum()
-
-    def coherence(nearest: int) -> float:
-        """Squared length of the mean of a list from so many of the words nearest to a word."""
-        means = unit[order[:, :nearest]].mean(axis=1)
-        return float(np.median(np.vecdot(means, means)) * (1 - shortest) + shortest)
-
-    if wanted.products[place, place] >= coherence(most):
+    begin, total = 0, np.zeros_like(some)
+    for nearest in np.geomspace(most, words, 20).astype(np.intp).tolist():
+        total += list_means(unit, order[:, begin:nearest], np.ones(nearest - begin))
+        begin = nearest
+        # squared length of the mean of a list from so many of the words nearest to a word
+        squared = float(np.median(np.vecdot(total, total))) / nearest**2 * (1 - shortest) + shortest
+        if squared <= wanted.products[place, place]:
+            break
+    if nearest == most:
         return words
     # the nearest of a part lie as far as more of the nearest of all: the part whose nearest 3 n are as coherent
-    pools = np.geomspace(most, words, 20).astype(np.intp).tolist()
-    nearest = next((pool for pool in pools if coherence(pool) <= wanted.products[place, place]), words)
     return min(words, max(most, 3 * size * words // nearest))
 
 
@@ -149,7 +149,9 @@ def _best(
 ) -> Drawn:
     """Earlier lists with further ones: of several tries the best for each row."""
     rows, size = len(before.words), sum(len(wanted.weights[place]) for place in lists)
-    terms = sum(1 + place for place in lists)
+    count = before.means.shape[1]
+    # squared errors: of each list's coherence, and of its products with earlier means and fixed vectors
+    terms = sum(range(1 + count, 1 + count + len(lists)))
     best = Drawn(
         np.hstack([before.words, np.zeros((rows, size), np.intp)]),
         np.concatenate([before.means, np.zeros((rows, len(lists), unit.shape[1]), np.float32)], axis=1),

@@ -48,29 +48,32 @@ def log_half_cauchy(scale: FloatArray, width: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class Rotated:
-    """Estimates in coordinates in which their known covariance is diagonal."""
+    """Estimates in coordinates in which their known covariance is diagonal, for each of G covariances."""
 
-    basis: FloatArray  # W (n, n), orthogonal: W' V W is diagonal
-    variances: FloatArray  # the diagonal of W' V W, (n,)
-    # W' y (n,) and W' X (n, p)
+    basis: FloatArray  # W (G, n, n), orthogonal: W' V W is diagonal
+    variances: FloatArray  # the diagonal of W' V W, (G, n)
+    # W' y (G, n) and W' X (G, n, p)
     y: FloatArray
     x: FloatArray
 
     def log_likelihood(self, tau: FloatArray) -> FloatArray:
-        """Restricted log likelihood (G,) of scales (G,) of independent effects: what contrasts of y say of them."""
-        weights = 1 / (self.variances + tau[:, None] ** 2)
-        mean, information = _regression(self.x, weights, np.broadcast_to(self.y, weights.shape))
-        left = self.y - mean @ self.x.T
+        """Restricted log likelihood (G, K) of scales (G, K) of independent effects: what contrasts of y say of them."""
+        weights = 1 / (self.variances[:, None] + tau[..., None] ** 2)
+        mean, information = _regression(self.x, weights, self.y[:, None])
+        left = self.y[:, None] - mean @ self.x.swapaxes(1, 2)
         value: FloatArray = 0.5 * (
-            np.log(weights).sum(axis=1) - np.linalg.slogdet(information)[1] - (weights * left**2).sum(axis=1)
+            np.log(weights).sum(axis=-1) - np.linalg.slogdet(information)[1] - (weights * left**2).sum(axis=-1)
         )
         return value
 
 
 def _regression(x: FloatArray, weights: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Weighted least squares for each row of weights (G, n) and values (G, n): coefficients and information."""
-    products = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
-    information = (weights @ products).reshape(len(weights), x.shape[1], x.shape[1])
+    """Weighted least squares for rows of weights (..., K, n) and values: coefficients and information of each row.
+
+    The design (..., n, p) is that of all K rows.
+    """
+    products = (x[..., :, None] * x[..., None, :]).reshape(*x.shape[:-1], -1)
+    information = (weights @ products).reshape(*weights.shape[:-1], x.shape[-1], x.shape[-1])
     return np.linalg.solve(information, ((weights * y) @ x)[..., None])[..., 0], information
 
 
@@ -89,7 +92,7 @@ class SecondStage:
     effects: tuple[FloatArray, ...]
     weights: FloatArray | None  # how coefficients are estimated, (p, n); None for the precision
     outer: FloatArray  # scales (G, m - 1) of the effects but the last
-    rotations: tuple[Rotated, ...]  # the estimates for each row of ``outer``
+    rotated: Rotated  # the estimates for each row of ``outer``
     inner: FloatArray  # nodes (G, FINE) of the last effect's scale
     mass: FloatArray  # posterior mass (G, FINE) of the nodes
     log_evidence: float  # log probability of what contrasts of y say, up to a number that does not depend on effects
@@ -114,11 +117,11 @@ class SecondStage:
         coefficients = np.empty((draws, self.design.shape[1]))
         moves = np.empty_like(start)
         for row in np.unique(rows):
-            own, rotated = slice(*np.searchsorted(rows, [row, row + 1])), self.rotations[row]
-            sides = difference[own] @ rotated.basis
-            precision = 1 / (rotated.variances + tau[own, None] ** 2)
-            coefficients[own], _ = _regression(rotated.x, precision, sides)
-            left = precision * (sides - coefficients[own] @ rotated.x.T) @ rotated.basis.T
+            own, basis, x = slice(*np.searchsorted(rows, [row, row + 1])), self.rotated.basis[row], self.rotated.x[row]
+            sides = difference[own] @ basis
+            precision = 1 / (self.rotated.variances[row] + tau[own, None] ** 2)
+            coefficients[own], _ = _regression(x, precision, sides)
+            left = precision * (sides - coefficients[own] @ x.T) @ basis.T
             for i, (scale, effect) in enumerate(zip(self.outer[row], self.effects, strict=True)):
                 moves[i, own] = scale**2 * left @ effect
             moves[-1, own] = tau[own, None] ** 2 * left
@@ -178,36 +181,38 @@ def second_stage(
     https://doi.org/10.1214/06-BA117A
     """
 
-    def rotated_at(spread: FloatArray) -> Rotated:
-        """The estimates at scales of the effects but the last."""
-        known = covariance + sum((s**2 * effect for s, effect in zip(spread, effects, strict=True)), 0.0)
+    def rotated_at(spreads: FloatArray) -> Rotated:
+        """The estimates at scales (G, m - 1) of the effects but the last."""
+        known = np.repeat(covariance[None], len(spreads), axis=0)
+        for scale, effect in zip(spreads.T, effects, strict=True):
+            known += scale[:, None, None] ** 2 * effect
         variances, basis = np.linalg.eigh(known)
-        return Rotated(basis, np.maximum(variances, 0.0), basis.T @ y, basis.T @ design)
+        to_basis = basis.swapaxes(1, 2)
+        return Rotated(basis, np.maximum(variances, 0.0), to_basis @ y, to_basis @ design)
 
-    def log_density(rotated: Rotated, spread: FloatArray, inner: FloatArray) -> FloatArray:
-        """Log density at nodes of the last scale."""
-        outer = sum(log_half_cauchy(s, width) for s, width in zip(spread, widths[:-1], strict=True))
-        return rotated.log_likelihood(inner) + log_half_cauchy(inner, widths[-1]) + outer
+    def log_density(rotated: Rotated, spreads: FloatArray, inner: FloatArray) -> FloatArray:
+        """Log density at nodes (G, K) of the last scale."""
+        outer = sum(log_half_cauchy(s, width) for s, width in zip(spreads.T, widths[:-1], strict=True))
+        prior = log_half_cauchy(inner, widths[-1]) + np.reshape(outer, (-1, 1))
+        return rotated.log_likelihood(inner) + prior
 
     axes = [width * np.geomspace(*REACH, OUTER) for width in widths[:-1]]
     if axes:
-        start = widths[-1] * np.geomspace(*REACH, OUTER)
         grid = np.array(list(product(*axes)))
-        coarse = np.array([log_density(rotated_at(spread), spread, start) for spread in grid])
-        coarse = coarse.reshape((OUTER,) * len(widths))
+        start = np.tile(widths[-1] * np.geomspace(*REACH, OUTER), (len(grid), 1))
+        coarse = log_density(rotated_at(grid), grid, start).reshape((OUTER,) * len(widths))
         axes = [_narrowed(nodes, coarse, axis, OUTER) for axis, nodes in enumerate(axes)]
     grid = np.array(list(product(*axes)))
-    inner, value, rotations = np.empty((len(grid), FINE)), np.empty((len(grid), FINE)), []
+    rotated = rotated_at(grid)
     start = widths[-1] * np.geomspace(*REACH, COARSE)
-    for i, spread in enumerate(grid):
-        rotations.append(rotated_at(spread))
-        inner[i] = _narrowed(start, log_density(rotations[i], spread, start), 0, FINE)
-        value[i] = log_density(rotations[i], spread, inner[i])
-        value[i] += np.log(np.log(inner[i, 1] / inner[i, 0]))  # width of its cells
+    coarse = log_density(rotated, grid, np.tile(start, (len(grid), 1)))
+    inner = np.array([_narrowed(start, row, 0, FINE) for row in coarse])
+    # with the widths of the cells
+    value = log_density(rotated, grid, inner) + np.log(np.log(inner[:, 1] / inner[:, 0]))[:, None]
     evidence = float(logsumexp(value))
     mass = np.exp(value - evidence)
     evidence += float(sum(np.log(np.log(nodes[1] / nodes[0])) for nodes in axes))
-    return SecondStage(y, covariance, design, tuple(effects), weights, grid, tuple(rotations), inner, mass, evidence)
+    return SecondStage(y, covariance, design, tuple(effects), weights, grid, rotated, inner, mass, evidence)
 
 
 def mixed_draws(stages: Sequence[SecondStage], draws: int, rng: np.random.Generator) -> tuple[StageDraws, IntArray]:

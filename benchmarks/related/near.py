@@ -26,7 +26,8 @@ SIZES = (30, 100, 300, 1000, 3000)
 PAIRS = bb.load_list("gender_pairs").pairs
 SIDES = {"male": [pair[0] for pair in PAIRS], "female": [pair[1] for pair in PAIRS]}
 METHODS = {
-    **{key: {"definitional": PAIRS} for key in ("hard", "soft", "multiclass", "project", "half_sibling")},
+    **{key: {"definitional": PAIRS} for key in ("hard", "soft", "project", "half_sibling")},
+    "hard_multiclass": {"sets": PAIRS},
     **{key: {"groups": SIDES} for key in ("leace", "null_space")},
 }
 
