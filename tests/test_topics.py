@@ -331,7 +331,7 @@ def test_a_similarity_that_the_vocabulary_does_not_have_is_told():
     assert row["target"] > 0.45
     assert row["reached"] < row["target"] - 0.05
     note = (
-        f"random lists in place of g and h reach a mean similarity to each other of {row['reached']:.2f} and not "
+        f"Random lists in place of g and h reach a mean similarity to each other of {row['reached']:.2f} and not "
         f"{row['target']:.2f} (cosine of their means {row['cosine_reached']:.2f} and not {row['cosine_target']:.2f}): "
         "the null distribution may be too wide"
     )
@@ -452,7 +452,7 @@ def test_lists_more_or_less_coherent_than_any_topic_are_told():
     assert row["target"] > 0.99
     assert row["reached"] < 0.9
     less = (
-        f"random lists in place of g reach a mean similarity of {row['reached']:.2f} and not 1.00: the null "
+        f"Random lists in place of g reach a mean similarity of {row['reached']:.2f} and not 1.00: the null "
         "distribution may be too narrow"
     )
     assert less in null.notes
@@ -463,7 +463,7 @@ def test_lists_more_or_less_coherent_than_any_topic_are_told():
 def test_a_small_vocabulary_is_told():
     few = bb.topic_null(random_vectors(60), lists_of(), replicates=3, kind="random")
     assert few.notes == (
-        "Replicates of 12 words are drawn from 45 words, so that they share many of them: load more of the embedding.",
+        "Replicates of 12 words are drawn from 45 words, so that they share many of them: load more of the embedding",
     )
     assert bb.topic_null(random_vectors(200), lists_of(), replicates=3, kind="random").notes == ()
 

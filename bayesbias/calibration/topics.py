@@ -451,14 +451,14 @@ def _similarity(
 def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[str]:
     """Sentences on random lists that are not like the given ones."""
     within = [
-        f"random lists in place of {row['list']} reach a mean similarity of {row['reached']:.2f} and not "
+        f"Random lists in place of {row['list']} reach a mean similarity of {row['reached']:.2f} and not "
         f"{row['target']:.2f}: the null distribution may be too "
         f"{'narrow' if row['reached'] < row['target'] else 'wide'}"
         for row in coherence.to_dict("records")
         if abs(row["reached"] - row["target"]) > SHORT
     ]
     between = [
-        f"random lists in place of {row['first']} and {row['second']} reach a mean similarity to each other of "
+        f"Random lists in place of {row['first']} and {row['second']} reach a mean similarity to each other of "
         f"{row['reached']:.2f} and not {row['target']:.2f} (cosine of their means {row['cosine_reached']:.2f} and not "
         f"{row['cosine_target']:.2f}): the null distribution may be too "
         f"{'wide' if row['reached'] < row['target'] else 'narrow'}"
@@ -472,9 +472,9 @@ def _few(needed: int, candidates: int, sampled: str) -> list[str]:
     """A sentence on the words that replicates are drawn from."""
     many = (
         f"Replicates of {needed} words are drawn from {candidates:,} words, so that they share many of them: load more "
-        "of the embedding."
+        "of the embedding"
     )
-    frequent = f"The replicates' words are drawn from the {candidates:,} most frequent words."
+    frequent = f"The replicates' words are drawn from the {candidates:,} most frequent words"
     return [many] if candidates < PLENTY * needed else [frequent] if sampled == "frequent" else []
 
 
