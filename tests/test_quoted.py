@@ -106,12 +106,16 @@ def random_topics():
     return [*found, related.mean(), (related < 0.08).sum(), (related > 0.14).sum()]
 
 
-@quotes("validation.md", "Lists where stereotypes lie", "0 100 200")
+@quotes("validation.md", "Lists where stereotypes lie", "0 30 100 200 300 1,000 3,000")
 def lists_where_stereotypes_lie():
     table = read("related/near_regions.csv")
     errors = [100 * error for error in span(table["se"])]
     categories = read("related/near_categories.csv")["rate"]
-    return [*errors, *table[["rate", "rows"]].to_numpy().ravel(), *categories]
+    sizes = read("related/near_sizes.csv")
+    widths = rows("related/near_sizes.csv", embedding="glove 50d", region="near")["sd"]
+    changes = read("related/near_debiasing.csv")["rate"]
+    ratio = widths.iloc[0] / widths.iloc[-1]
+    return [*errors, *table[["rate", "rows"]].to_numpy().ravel(), *categories, *sizes["rate"], ratio, *changes]
 
 
 @quotes("validation.md", "Lists that are similar to each other", "200 0 .2 .4 .6 .8 50")
@@ -253,10 +257,10 @@ def rows_of_words():
     return [*found, (halves.loc[halves["rows"] == "pooled", "nearer"] < 1).sum()]
 
 
-@quotes("validation.md", "Signs of words", "70 50 5 0 .03 .06 .015")
+@quotes("validation.md", "Signs of words", "70 50 5 0 .03 .06 .015 60")
 def signs_of_words():
     table = read("related/signs.csv")
-    found = [*span(table["replicates"])]
+    found = []
     for rule in ("pooled", "raw"):
         tables = table.loc[(table["rule"] == rule) & (table["mean"] == 0), "tables"]
         found += [*span(tables), tables.mean()]
@@ -267,7 +271,8 @@ def signs_of_words():
                 here = cells[cells["rule"] == rule]
                 known = -here["mean"] >= 2 * here["error"]
                 found += [wrong_share(here[known]), wrong_share(here[~known]), here["named"].mean()]
-    return found
+    named = table[(table["rule"] == "pooled") & (-table["mean"] >= 2 * table["error"])]
+    return [*found, named["wrong"].max()]
 
 
 def wrong_share(cells):
