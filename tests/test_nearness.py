@@ -197,3 +197,17 @@ def test_near_topics_exclude_0_at_their_rate(sized):
     rates = {name: np.mean(np.abs(values) > 1.598) for name, values in z.items()}
     assert rates["near"] < 0.22  # 120 trials at 11%: standard error 2.9%
     assert rates["everywhere"] > 0.25
+
+
+def test_what_a_method_removes_is_as_uncertain_as_what_was_there():
+    """Words are as similar as before debiasing: what was taken off their vectors is what made them alike."""
+    kv = bb.load_embedding("google-news-slice")
+    after = bb.debias(kv, "hard", definitional="gender_pairs")
+    tables = bb.distance_tables({"before": kv, "after": after}, "gender")
+    alone = bb.contrasts(bb.fit(tables["before"], seed=0)).iloc[0]
+    change = bb.compare(**tables, seed=0).contrasts().iloc[0]
+    # hardly anything is left: the change is the contrast as it was
+    assert abs(change["mean"] + alone["mean"]) < 0.002
+    assert change["sd"] == pytest.approx(alone["sd"], rel=0.05)
+    turned = bb.compare(after=tables["after"], before=tables["before"], seed=0).contrasts().iloc[0]
+    assert turned["sd"] == pytest.approx(change["sd"], rel=1e-9)

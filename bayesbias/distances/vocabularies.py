@@ -561,10 +561,13 @@ def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[s
     """One relatedness of the distances in several embeddings, or why there is none.
 
     The similarity of two words is the mean over the embeddings of their similarities, so that the order of the
-    embeddings does not matter: the product of their concatenated centred unit vectors. The result has the protected
-    words of one embedding after those of another, each with the number of its embedding.
+    embeddings does not matter: the product of their concatenated centred unit vectors. Debiased copies of one of the
+    embeddings do not count: what was taken off the vectors is part of how similar two words are, and it is what
+    changes. The result has the protected words of one embedding after those of another, each with the number of its
+    embedding.
     """
     first = related[0]
+    copied = [_is_debiased(each, related) for each in related]
     samples = [each.sample_units for each in related]
     if any(units is None for units in samples):
         return "a table was made without the vectors of its sampled words"
@@ -580,20 +583,20 @@ def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[s
         )
     sampled = [word for word in first.sample_words if word in shared]
     rows, units, everywhere = [], [], np.ones(len(sampled))
-    for each, own_units, chosen in zip(related, samples, words, strict=True):
+    for each, own_units, chosen, copy in zip(related, samples, words, copied, strict=True):
         place = {word: i for i, word in enumerate(each.sample_words)}
         columns = [place[word] for word in sampled]
         own = [each.protected_words.index(word) for word in chosen]
         rows.append(each.distances(np.array(own))[:, columns])
         # words wait equally long in all samples: one that is in several is the rarest of these
         everywhere = np.maximum(everywhere, each.everywhere_weights[columns])
-        if own_units is not None:
+        if own_units is not None and not copy:
             units.append(own_units[columns])
     weighted = [scatter - (scatter @ everywhere / everywhere.sum())[:, None] for scatter in rows]
     scatter = np.concatenate(weighted)
     attributes = list(dict.fromkeys(word for each in related for word in each.attribute_words))
     protected = list(dict.fromkeys(word for chosen in words for word in chosen))
-    vectors = _joined(related, attributes, protected)
+    vectors = _joined([each for each, copy in zip(related, copied, strict=True) if not copy], attributes, protected)
     place = {word: len(attributes) + i for i, word in enumerate(protected)}
     forms = None if first.form_of is None else vectors[len(attributes) + len(protected) :]
     return replace(
@@ -641,6 +644,13 @@ def _joint_near(
         pairs = [np.array(own).T for own in each_list.values()]
         lists.append(np.array([np.average(value, weights=rows) for value, rows in pairs]))
     return near_weights(at, lists).astype(np.float32)
+
+
+def _is_debiased(one: Relatedness, related: Sequence[Relatedness]) -> bool:
+    """Whether the embedding of one is a debiased copy of that of another: it has the other's name, and the method's."""
+    names = [each.embedding.get("name") for each in related if not each.embedding.get("debiasing")]
+    name = str(one.embedding.get("name"))
+    return bool(one.embedding.get("debiasing")) and any(name.startswith(f"{given} (") for given in names)
 
 
 def few_shared(joint: Relatedness) -> tuple[str, ...]:
