@@ -1,4 +1,4 @@
-"""Some two hundred numbers of all parts of the package, to hold one version against another.
+"""Numbers of all parts of the package, to hold one version against another.
 
 python benchmarks/figures.py --out after.csv
 python benchmarks/figures.py --compare before.csv after.csv
@@ -87,14 +87,125 @@ def of_vectors():
     yield "noise", public("simulate_null_weat")(draws=500, seed=1).summary().select_dtypes("number").to_numpy().ravel()
 
 
-def numbers():
-    rows = [
-        (f"{name} {place}", float(value))
-        for part in (of_fits(), of_vectors())
-        for name, values in part
-        for place, value in enumerate(values)
+def of_one_fit(name, post):
+    """Every table of one fit."""
+    groups = bb.contrasts(post)["group"].nunique()
+    controls = [each for each in post["posterior"]["connection"].to_numpy() if each not in ("associated", "different")]
+    for rows in ("association", "pooled", "difference"):
+        yield f"{name} contrasts, {rows}", bb.contrasts(post, rows=rows, rope=0.01)
+    for other in controls:
+        yield f"{name} contrasts, {other}", bb.contrasts(post, second=other)
+        yield f"{name} decomposition, {other}", bb.decomposition(post, other)
+    yield f"{name} contrasts, similar", bb.contrasts(post, population="similar")
+    yield f"{name} decomposition, similar", bb.decomposition(post, population="similar")
+    yield f"{name} contrasts of groups", bb.contrasts(post, by="group", rows="difference")
+    yield f"{name} association", bb.association(post)
+    yield f"{name} standardised", [bb.contrasts(post).attrs[key] or np.nan for key in ("standardised", "sd_ratio")]
+    if groups > 2:
+        yield f"{name} associations of groups", bb.contrasts(post, by="group")
+        yield f"{name} association by group", bb.association(post, by="group")
+
+
+def of_one_comparison(name, result):
+    """Every table of one comparison."""
+    for rows in ("association", "difference"):
+        yield f"{name} contrasts, {rows}", result.contrasts(rows=rows)
+    yield f"{name} unpaired", result.changes(paired=False)
+    yield f"{name} outcomes", result.outcomes()
+    yield f"{name} decomposition", result.decomposition()
+    yield f"{name} between", result.between(*result.embeddings[:2])
+    for connection in result.connections:
+        yield f"{name} changes, {connection}", result.changes(connection)
+    if not result.units().isna().any():
+        yield f"{name} standardised", result.changes(standardise=True)
+        yield f"{name} standardised outcomes", result.outcomes(standardise=True)
+        yield f"{name} standardised decomposition", result.decomposition(standardise=True)
+
+
+def of_answers():
+    """Contrasts, comparisons, pools, trends, axes, criteria, multiverses and balance, of all families of models."""
+    kv, glove = bb.load_embedding("google-news-slice"), bb.load_embedding("glove-50d-slice")
+    debiased = {name: bb.debias(kv, name, definitional=PAIRS) for name in ("hard", "project")}
+    embeddings = {"plain": kv, "glove": glove, **debiased}
+    tables = {
+        words: {name: bb.distance_table(each, words) for name, each in embeddings.items()}
+        for words in ("gender", "religion")
+    }
+    published = published_tables()
+    paper = {key: published[f"{key}_dataset"] for key in ("gender_group_google", "religion_group_reddit")}
+    for words, own in tables.items():
+        yield from of_one_fit(f"related, {words}", bb.fit(own["plain"], seed=0))
+    yield from of_one_fit("crossed", bb.fit(paper["gender_group_google"], "crossed", seed=0))
+    yield from of_one_fit("published", bb.fit(paper["religion_group_reddit"], "published", seed=0))
+    for words, own in tables.items():
+        chosen = {name: own[name] for name in ("plain", "hard", "project")}
+        yield from of_one_comparison(f"compare, {words}", bb.compare(chosen, seed=0))
+    before, after = published["gender_group_reddit_dataset"], published["debiased_gender_reddit"]
+    yield from of_one_comparison("compare, crossed", bb.compare(before=before, after=after, seed=0))
+    axes = {
+        name: bb.axis(each, PAIRS, words=["math", "science", "art", "nurse"])
+        for name, each in {"plain": kv, "glove": glove}.items()
+    }
+    crossed = {name: published[f"gender_group_{name}_dataset"] for name in ("google", "glove", "reddit")}
+    related = {name: tables["religion"][name] for name in ("plain", "glove", "hard")}
+    for name, given in {"related": related, "crossed": crossed, "axes": axes}.items():
+        yield f"pool, {name}", bb.pool(given, seed=0).table()
+        if name != "crossed":
+            yield f"pool, {name}, standardised", bb.pool(given, seed=0, standardise=True).table()
+        if len(given) > 2:
+            found = bb.trend(given, {key: 2000 + place for place, key in enumerate(given)}, seed=0)
+            yield f"trend, {name}", found.table()
+            yield f"slopes, {name}", found.slopes()
+            yield f"change, {name}", list(found.change(*list(given)[:2]).values())
+    yield "axis", axes["plain"].table()
+    yield "contrast of an axis", axes["plain"].contrast(["math", "science"], ["art"])
+    table = tables["gender"]["plain"]
+    words = table["protected_word"].unique()
+    values = dict(zip(words, np.random.default_rng(1).standard_normal(len(words)).round(2), strict=True))
+    yield "criterion", bb.criterion(bb.fit(table, seed=0), values, seed=0).table()
+    crossed_fit = bb.fit(paper["gender_group_google"], "crossed", seed=0)
+    values = {word: place for place, word in enumerate(paper["gender_group_google"]["protected_word"].unique())}
+    yield "criterion, crossed", bb.criterion(crossed_fit, values, contrast=("human", "neutral"), seed=0).table()
+    decisions = {
+        "embedding": {"options": ["google-news-slice", "glove-50d-slice"], "status": "unsure"},
+        "words": ["weat7"],
+        "contrast": {"options": ["associated - different", "associated - human"], "status": "principled"},
+    }
+    yield "multiverse", bb.multiverse({"decisions": decisions, "replicates": 100}).table()
+    balance = bb.balance(table, {word: len(word) + 1 for word in table["attribute_word"]})
+    for part in ("lists", "rows", "pairs"):
+        if isinstance(found := getattr(balance, part, None), pd.DataFrame):
+            yield f"balance, {part}", found
+
+
+def rows_of(name, found):
+    """Name, value, and sd of each number of a table or of a sequence."""
+    if not isinstance(found, pd.DataFrame):
+        return [(f"{name} {place}", float(value), np.nan) for place, value in enumerate(found)]
+    sd = found["sd"] if "sd" in found else pd.Series(np.nan, index=found.index)
+    return [
+        (f"{name} {column} {place}", float(value), float(spread))
+        for column in found.select_dtypes("number")
+        for place, (value, spread) in enumerate(zip(found[column].to_numpy(float, na_value=np.nan), sd, strict=True))
     ]
-    return pd.DataFrame(rows, columns=["name", "value"])
+
+
+def numbers():
+    rows = [row for part in (of_answers(), of_fits(), of_vectors()) for given in part for row in rows_of(*given)]
+    return pd.DataFrame(rows, columns=["name", "value", "sd"])
+
+
+def compared(one, other):
+    """The largest differences, and the largest ones in posterior standard deviations."""
+    one, other = (each.set_index("name") for each in (one, other))
+    apart = (one["value"] - other["value"]).abs()
+    unknown = one["value"].isna().reindex(other.index) != other["value"].isna()
+    print(f"{len(one)} and {len(other)} numbers, {len(one.index.intersection(other.index))} in both")
+    print(f"missing in one of the two: {sorted(one.index.symmetric_difference(other.index))[:8]}")
+    print(f"known in one of the two: {unknown[unknown].index.tolist()[:8]}")
+    means = apart[apart.index.str.contains(r" (?:mean|estimate|before|after|change) \d+$")]
+    for what, each in (("means", means), ("all", apart), ("in posterior sds", apart / one["sd"].replace(0, np.nan))):
+        print(f"{what}: {each.notna().sum()} numbers, the largest differences:\n{each.nlargest(8).to_string()}")
 
 
 def main():
@@ -103,12 +214,7 @@ def main():
     parser.add_argument("--compare", nargs=2)
     given = parser.parse_args()
     if given.compare:
-        one, other = (pd.read_csv(path).set_index("name")["value"] for path in given.compare)
-        apart = (one - other).abs()
-        print(
-            f"{len(one)} and {len(other)} numbers, {apart.notna().sum()} in both; largest difference {apart.max():.2g}"
-        )
-        print(apart.nlargest(8).to_string())
+        compared(*(pd.read_csv(path) for path in given.compare))
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
