@@ -21,6 +21,7 @@ from .checks.convergence import check_predictions as check_predictions
 from .checks.convergence import diagnose as diagnose
 from .checks.summaries import summary as summary
 from .comparison import association as association
+from .comparison import cell_estimates as cell_estimates
 from .comparison import compare as compare
 from .comparison import contrasts as contrasts
 from .comparison import decomposition as decomposition
@@ -44,6 +45,7 @@ from .embeddings import load_embedding as load_embedding
 from .embeddings import resample_corpus as resample_corpus
 from .embeddings import save_embedding as save_embedding
 from .errors import InputError as InputError
+from .estimates import Estimates as Estimates
 from .metrics import Query as Query
 from .metrics import list_metrics as list_metrics
 from .metrics import list_queries as list_queries

@@ -135,7 +135,7 @@ def pooled(tables, **names):
     draws = found.tree["posterior"].dataset[["mean", "between_sd"]]
     summary = [(name, float(values.mean()), *np.quantile(values, [0.055, 0.945])) for name, values in draws.items()]
     order = found.table().sort_values("mean")["name"].tolist()
-    table["found"] = found.estimates["found"].to_numpy()
+    table["found"] = found.estimates.index["found"].to_numpy()
     table = pd.concat([table, pd.DataFrame(summary, columns=columns)], ignore_index=True)
     return table.assign(p_order=found.probability(order[-1], order[0]), **names)
 

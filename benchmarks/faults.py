@@ -37,8 +37,8 @@ FAULTS = (
         '"sd": 1.1 * draws.std(axis=0, ddof=1)', "summaries",
     ),
     Fault(
-        "ends of intervals swapped", "models/functionals.py", '"low": sums.quantile(tail)',
-        '"low": sums.quantile(1 - tail)', "summaries",
+        "ends of intervals swapped", "estimates.py", '"low": self.quantile(tail)',
+        '"low": self.quantile(1 - tail)', "summaries",
     ),
     Fault(
         "one number too few read of a line", "embeddings/readers.py", "= _line_vector(line, dimensions)",
@@ -49,7 +49,7 @@ FAULTS = (
         "contribution[rows].var()", "summaries",
     ),
     Fault(
-        "groups weighed by their sizes", "models/functionals.py", "weights[own] = 1 / (len(present) * own.sum())",
+        "groups weighed by their sizes", "models/weights.py", "weights[own] = 1 / (len(present) * own.sum())",
         "weights[own] = 1 / chosen.sum()", "functionals",
     ),
     Fault(

@@ -51,9 +51,9 @@ class Topic:
 
     def by_paired(self, first, second=None):
         sides = self.paired.sides(first, second, rows="difference")
-        kept = np.r_[True, sides.kept]
+        kept = np.r_[True, np.isin(self.words[1:], sides.before.index["protected_word"].to_numpy(str))]
         draws = []
-        for values in sides.draws(DRAWS, np.random.default_rng(SEED)):
+        for values in np.split(sides.before.join(sides.after).draws(DRAWS, SEED), 2, axis=1):
             draws.append(np.full((DRAWS, len(kept)), np.nan))
             draws[-1][:, kept] = values
         return Sides(self.words, self.observed(first, second), tuple(draws))

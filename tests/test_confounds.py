@@ -172,7 +172,7 @@ class TestBalance:
         rng = np.random.default_rng(0)
         means, own = rng.normal(size=(7, 3)), np.array([0, 0, 0, 1, 1, 2, 2])
         weights = np.array([1 / 9] * 3 + [1 / 6] * 4)
-        rows = models.functionals.association_rows(own, weights, 3)
+        rows = models.weights.association_rows(own, weights, 3)
         found = np.einsum("jil,il->j", rows, means)
         moved = means + rng.normal(size=(7, 1)) + rng.normal(size=3)
         np.testing.assert_allclose(np.einsum("jil,il->j", rows, moved), found, atol=1e-13)

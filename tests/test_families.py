@@ -10,7 +10,17 @@ from bayesbias.models.results import Fit
 
 families = models.families
 ASKED = (
-    *("prepared", "is_exact", "functionals", "obstacle", "moments", "log_terms", "words_left_out", "cell_errors"),
+    *(
+        "prepared",
+        "is_exact",
+        "functionals",
+        "cells",
+        "obstacle",
+        "moments",
+        "log_terms",
+        "words_left_out",
+        "cell_errors",
+    ),
     *("density", "predicted", "predicted_cells", "variances", "drawn_truth", "completed_truth", "drawn_distances"),
     *("unpredicted", "reads"),
 )
@@ -43,9 +53,9 @@ ANALYSES = {
     "contrasts": (lambda table, post: bb.contrasts(post), {"functionals"}),
     "association": (lambda table, post: bb.association(post), {"functionals"}),
     "decomposition": (lambda table, post: bb.decomposition(post), {"functionals"}),
-    "functionals": (
-        lambda table, post: bb.checks.functionals(post, np.ones((16, 4))),
-        {"functionals"},
+    "cell_estimates": (
+        lambda table, post: bb.cell_estimates(post),
+        {"cells"},
     ),
     "add_predictive": (lambda table, post: bb.checks.add_predictive(post, seed=0, draws=40), {"predicted"}),
     "add_log_likelihood": (lambda table, post: bb.checks.add_log_likelihood(post, draws=40), {"density"}),

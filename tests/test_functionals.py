@@ -9,6 +9,7 @@ from scipy import optimize, special, stats
 
 import bayesbias as bb
 from bayesbias import _core, comparison, models
+from bayesbias.estimates import Estimates
 from bayesbias.models import families
 from bayesbias.models.results import Fit
 
@@ -66,6 +67,10 @@ def functionals_of(post, cells, weights):
     return families.functionals_of(Fit(post), cells, weights)
 
 
+def root_of(found):
+    return found.weights @ found.law.roots[0]
+
+
 def unit(vectors):
     vectors = vectors.astype(float)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -90,15 +95,15 @@ def test_the_variance_is_that_of_the_weighted_distances(fits, name):
     matrix = association_matrix(data)
     related = data.relatedness
     single = np.zeros((len(raw.mean), len(related.protected_words), len(related.attribute_words)))
-    cells = models.functionals.cells_of(data)
+    cells = models.weights.cells_of(data)
     protected = [related.protected_words.index(word) for word in data.protected_words.tolist()]
     attributes = [related.attribute_words.index(word) for word in data.attribute_words.tolist()]
     for word, column, attribute in zip(cells.word, cells.column, cells.attribute, strict=True):
         share = matrix[:, word * len(cells.columns) + column] / cells.n[word, column]
         single[:, protected[word], attributes[attribute]] += share
     covariance = related.covariance(single)
-    np.testing.assert_allclose(raw.roots[0] @ raw.roots[0].T, covariance, rtol=1e-6, atol=1e-10)
-    factor = np.sqrt((raw.grid.mass[raw.classes[0]] * raw.grid.factor**2).sum())
+    np.testing.assert_allclose(root_of(raw) @ root_of(raw).T, covariance, rtol=1e-6, atol=1e-10)
+    factor = np.sqrt((raw.law.mass * raw.law.factors[:, 0] ** 2).sum())
     np.testing.assert_allclose(raw.sd, factor * np.sqrt(np.diag(covariance)), rtol=1e-6)
     np.testing.assert_allclose(bb.contrasts(post, rows="association")["sd"].iloc[1:], raw.sd, rtol=1e-12)
     assert weights.sum() == pytest.approx(1)
@@ -106,19 +111,19 @@ def test_the_variance_is_that_of_the_weighted_distances(fits, name):
 
 def raw_associations(data):
     """The posterior of a table's raw associations, and the weights of the words."""
-    cells = models.functionals.cells_of(data)
+    cells = models.weights.cells_of(data)
     words = np.flatnonzero(cells.associated)
-    weights = models.functionals.whole_weights(data, cells.associated)
-    combine, parts = models.functionals.association_weights(cells, words, weights)
-    raw = functionals.related_functionals(bb.load_model("related"), data, cells, parts).combined(combine)
+    weights = models.weights.whole_weights(data, cells.associated)
+    combine, parts = models.weights.association_weights(cells, words, weights)
+    raw = functionals.related_functionals(bb.load_model("related"), data, cells, parts).combine(combine)
     return raw, weights[words]
 
 
 def association_matrix(data):
     """Weights (J, J * C) of the associations, dense."""
-    cells = models.functionals.cells_of(data)
-    weights = models.functionals.whole_weights(data, cells.associated)
-    combine, parts = models.functionals.association_weights(cells, np.flatnonzero(cells.associated), weights)
+    cells = models.weights.cells_of(data)
+    weights = models.weights.whole_weights(data, cells.associated)
+    combine, parts = models.weights.association_weights(cells, np.flatnonzero(cells.associated), weights)
     return (combine @ parts).toarray()
 
 
@@ -149,7 +154,7 @@ def test_pooled_rows_average_to_the_whole_list(fits, name):
     post = fits(name)
     found = associations.rows_of(Fit(post), "associated", "different", rows="pooled")
     weights = raw_associations(Fit(post).data)[1]
-    whole = found.words.combined(weights[None])
+    whole = found.words.combine(weights)
     assert whole.mean[0] == pytest.approx(found.whole.mean[0], abs=1e-12)
     assert whole.sd[0] == pytest.approx(found.whole.sd[0], rel=1e-6)
     table = bb.contrasts(post, rows="pooled")
@@ -167,7 +172,7 @@ def pooling_of(post):
     groups = data.group_index
     block = groups if groups.max() == 1 else np.zeros(len(groups), dtype=np.intp)
     means = np.array([weights * (block == own) / weights[block == own].sum() for own in block])
-    centring, covariance = np.eye(len(weights)) - means, raw.roots[0] @ raw.roots[0].T
+    centring, covariance = np.eye(len(weights)) - means, root_of(raw) @ root_of(raw).T
     return raw, weights, block, centring, covariance
 
 
@@ -175,9 +180,10 @@ def pooling_of(post):
 def test_pooled_rows_are_those_of_the_definition(fits, name):
     """Rows by dense matrices of words, with the factor and tau on grids."""
     raw, weights, block, centring, covariance = pooling_of(fits(name))
-    scale, kind = 0.05, raw.classes[0]
-    found = mixtures.pooled_rows(raw.mean, raw.roots[0], weights, block, (raw.grid.factor, raw.grid.mass[kind]), scale)
-    logs, masses = mixtures.gauss_rule(np.log(raw.grid.factor), raw.grid.mass[kind], 7)
+    scale, grid = 0.05, (raw.law.factors[:, 0], raw.law.mass)
+    law = mixtures.pooled_rows(raw.mean, root_of(raw), weights, block, grid, scale)
+    found = Estimates.of(law, len(weights))
+    logs, masses = mixtures.gauss_rule(np.log(grid[0]), grid[1], 7)
     taus = scale * np.tan(np.pi / 2 * (np.arange(1500) + 0.5) / 1500)
     apart, mean_of = raw.mean - weights @ raw.mean, np.ones((len(weights), 1)) * weights
     scores, sizes, axes, shapes = directions_of(raw, weights, centring, covariance)
@@ -225,7 +231,7 @@ def test_nuts_agrees_with_pooled_deviations(fits):
     import pymc as pm
 
     raw, weights, block, centring, covariance = pooling_of(fits("religion"))
-    scale, factor = 0.03, float(raw.grid.mean[raw.classes[0]])
+    scale, factor = 0.03, float(raw.law.mass @ raw.law.factors[:, 0])
     scores, sizes, axes, shapes = directions_of(raw, weights, centring, covariance)
     with pm.Model() as model:
         tau = pm.HalfCauchy("tau", scale)
@@ -244,18 +250,17 @@ def test_nuts_agrees_with_pooled_deviations(fits):
     gain = own / (own + factor**2 * sizes)
     spread = factor * np.sqrt(gain * sizes)
     drawn = (gain * scores + spread * rng.standard_normal(gain.shape)) @ axes.T
-    found = mixtures.pooled_rows(raw.mean, raw.roots[0], weights, block, (np.array([factor]), np.ones(1)), scale)
-    only = replace(found, of_mean=np.zeros(len(found.of_mean)))
+    law = mixtures.pooled_rows(raw.mean, root_of(raw), weights, block, (np.array([factor]), np.ones(1)), scale)
+    only = Estimates.of(replace(law, centre=0.0, shared=0 * law.shared, own=0.0), len(weights))
     np.testing.assert_allclose(only.mean, drawn.mean(axis=0), atol=0.1 * only.sd.min())
     np.testing.assert_allclose(only.sd, drawn.std(axis=0), rtol=0.07)
 
 
 def test_a_decomposition_adds_up_draw_by_draw(fits):
-    parts = comparison.associations.decomposition_parts(Fit(fits("religion")))
-    draws = parts.words.draws(50, np.random.default_rng(0))
-    pieces = [draws[:, parts.of_word(place)] for place in range(4)]
-    np.testing.assert_allclose(sum(pieces[:3]), pieces[3], atol=1e-10)
-    whole = parts.whole.draws(50, np.random.default_rng(0))
+    whole, words = comparison.associations.decomposition_parts(Fit(fits("religion")))
+    draws = words.draws(50).reshape(50, -1, 4)
+    np.testing.assert_allclose(draws[:, :, :3].sum(axis=2), draws[:, :, 3], atol=1e-10)
+    whole = whole.draws(50)
     np.testing.assert_allclose(whole[:, 0] + whole[:, 1], whole[:, 2], atol=1e-10)
 
 
@@ -300,7 +305,7 @@ def test_quantities_without_error_are_what_they_are():
 @pytest.mark.parametrize("name", ["gender", "religion"])
 def test_draws_have_the_moments_of_the_mixture(fits, name, rows):
     found = associations.rows_of(Fit(fits(name)), "associated", "different", rows=rows).words
-    draws = found.draws(40_000, np.random.default_rng(2))
+    draws = found.draws(40_000, seed=2)
     np.testing.assert_allclose(draws.mean(axis=0), found.mean, atol=5 * found.sd.max() / 200)
     np.testing.assert_allclose(draws.std(axis=0), found.sd, rtol=0.03)
     share = (draws < found.quantile(0.055)).mean(axis=0)
@@ -373,6 +378,12 @@ def moments_from_every_distance(post, weights, scales, prior):
     return mean, np.sqrt(variance - np.einsum("mi,im->m", across, np.linalg.solve(covariance, across.T)))
 
 
+def at_one_point(law, place):
+    """The law given the scales at one of its points."""
+    here = slice(place, place + 1)
+    return replace(law, scales=law.scales.at(here), centre=law.centre[here], root=law.root[here], mass=np.ones(1))
+
+
 @pytest.mark.parametrize("model", ["published", "pooled", "crossed", "crossed_plain"])
 def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors, model):
     table = bb.distance_table(slice_vectors, lists_of("unequal"), relatedness=False)
@@ -381,23 +392,23 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
     table = table[~((table["protected_word"] == "he") & (table["connection"] == "human"))]
     post = bb.fit(table, model, draws=400, seed=0)
     data = Fit(post).data
-    cells = models.functionals.cells_of(data)
-    combine, parts = models.functionals.association_weights(
-        cells, np.flatnonzero(cells.associated), models.functionals.whole_weights(data, cells.associated)
+    cells = models.weights.cells_of(data)
+    combine, parts = models.weights.association_weights(
+        cells, np.flatnonzero(cells.associated), models.weights.whole_weights(data, cells.associated)
     )
-    every = functionals_of(post, cells, parts).combined(combine)
-    assert every.root.shape[0] == 400
-    one = replace(every, scales=every.scales.at(slice(7, 8)), centre=every.centre[7:8], root=every.root[7:8])
+    every = functionals_of(post, cells, parts).combine(combine)
+    assert every.law.root.shape[0] == 400
+    one = replace(every, law=at_one_point(every.law, 7))
     prior = models.marginal.prior_of_means(Fit(post).spec)
-    weights = (combine @ models.functionals.by_connection(cells, parts)).toarray()
-    mean, sd = moments_from_every_distance(post, weights, one.scales, prior)
+    weights = (combine @ models.weights.by_connection(cells, parts)).toarray()
+    mean, sd = moments_from_every_distance(post, weights, one.law.scales, prior)
     np.testing.assert_allclose(one.mean, mean, atol=1e-9)
     np.testing.assert_allclose(one.sd, sd, rtol=1e-6)
-    whole = one.combined(np.full((1, len(mean)), 1 / len(mean)))  # more terms than are looked up in pairs
-    mean, sd = moments_from_every_distance(post, weights.mean(axis=0)[None], one.scales, prior)
+    whole = one.combine(np.full(len(mean), 1 / len(mean)))  # more terms than are looked up in pairs
+    mean, sd = moments_from_every_distance(post, weights.mean(axis=0)[None], one.law.scales, prior)
     np.testing.assert_allclose(whole.mean, mean, atol=1e-9)
     np.testing.assert_allclose(whole.sd, sd, rtol=1e-6)
-    drawn = every.draws(4000, np.random.default_rng(1))
+    drawn = every.draws(4000, seed=1)
     np.testing.assert_allclose(drawn.mean(axis=0), every.mean, atol=4 * every.sd.max() / np.sqrt(4000))
     np.testing.assert_allclose(drawn.std(axis=0), every.sd, rtol=0.06)
 
@@ -406,15 +417,14 @@ def test_a_table_of_one_group_has_no_effects_of_groups(slice_vectors):
     table = bb.distance_table(slice_vectors, "gender", relatedness=False)
     post = bb.fit(table[table["group"] == "man"], "crossed", draws=400, seed=0)
     data = Fit(post).data
-    cells = models.functionals.cells_of(data)
+    cells = models.weights.cells_of(data)
     words, names = np.arange(len(data.protected_words)), data.connections.tolist()
-    columns = (np.full(len(words), names.index(name)) for name in ("associated", "human"))
-    weights = models.functionals.difference_weights(cells, words, *columns)
+    weights = models.weights.differences(cells, words, names.index("associated"), names.index("human"))
     every = functionals_of(post, cells, weights)
-    one = replace(every, scales=every.scales.at(slice(3, 4)), centre=every.centre[3:4], root=every.root[3:4])
+    one = replace(every, law=at_one_point(every.law, 3))
     prior = models.marginal.prior_of_means(Fit(post).spec)
-    dense = models.functionals.by_connection(cells, weights).toarray()
-    mean, sd = moments_from_every_distance(post, dense, one.scales, prior)
+    dense = models.weights.by_connection(cells, weights).toarray()
+    mean, sd = moments_from_every_distance(post, dense, one.law.scales, prior)
     np.testing.assert_allclose(one.mean, mean, atol=1e-9)
     np.testing.assert_allclose(one.sd, sd, rtol=1e-6)
 
@@ -423,8 +433,8 @@ def test_tables_with_many_holes_answer_with_draws(slice_vectors):
     table = bb.distance_table(slice_vectors, "gender", relatedness=False)
     holed = table[np.random.default_rng(0).random(len(table)) > 0.1]
     post = bb.fit(holed, "crossed", draws=400, seed=0)
-    cells = models.functionals.cells_of(Fit(post).data)
-    weights = models.functionals.difference_weights(cells, np.arange(3), np.zeros(3, dtype=int), np.ones(3, dtype=int))
+    cells = models.weights.cells_of(Fit(post).data)
+    weights = models.weights.differences(cells, np.arange(3), 0, 1)
     found = functionals_of(post, cells, weights)
     draws = post["posterior/word_mean"].to_numpy().reshape(400, *cells.n[:, : cells.connections].shape)
     np.testing.assert_allclose(found.mean, (draws[:, :3, 0] - draws[:, :3, 1]).mean(axis=0))

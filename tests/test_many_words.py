@@ -12,6 +12,7 @@ from bayesbias import models
 from bayesbias._core import mixtures
 from bayesbias._core import related as core
 from bayesbias.embeddings import keyed_vectors
+from bayesbias.estimates import Estimates
 from bayesbias.models import functionals
 
 WORDS, DIMS = 300, 20
@@ -82,21 +83,22 @@ def test_components_are_the_covariance_of_all_distances(many):
 def test_sums_of_cells_have_the_dense_covariance(many):
     """Associations of words, the whole list, and differences of two classes of lists."""
     data = data_of(many)
-    cells = models.functionals.cells_of(data)
+    cells = models.weights.cells_of(data)
     words = np.arange(WORDS)
-    weights = models.functionals.whole_weights(data, cells.associated)
-    combine, parts = models.functionals.association_weights(cells, words, weights)
+    weights = models.weights.whole_weights(data, cells.associated)
+    combine, parts = models.weights.association_weights(cells, words, weights)
     own = combine @ parts
     every = sparse.vstack([own[[0, 7, 170]], (weights @ own.toarray())[None]], format="csr")
-    to_controls = models.functionals.difference_weights(cells, words[[5, 160]], cells.own[[5, 160]], np.full(2, 2))
+    some = words[[5, 160]]
+    to_controls = models.weights.differences(cells, some, cells.own[some], 2)
     spec = bb.load_model("related")
     for chosen in (every, to_controls):
         found = functionals.related_functionals(spec, data, cells, chosen)
         expected = data.relatedness.covariance(row_weights(data, cells, chosen))
-        root = sum(found.roots)
+        root = sum(found.law.roots)
         np.testing.assert_allclose(root @ root.T, expected, atol=1e-8 * np.diag(expected).min())
-    assert len(found.roots) == 2
-    assert functionals.related_functionals(spec, data, cells, every).roots[0].shape[1] == DIMS
+    assert len(found.law.roots) == 2
+    assert functionals.related_functionals(spec, data, cells, every).law.roots[0].shape[1] == DIMS
 
 
 def test_cells_without_their_covariance_are_as_with_it(holed):
@@ -186,8 +188,9 @@ def test_pooling_more_words_than_dimensions_takes_what_errors_can_move():
         gains.append(variance / (variance + sizes))
     mass = np.exp(np.stack(logp) - np.max(logp))
     gain = np.einsum("st,std->d", mass / mass.sum(), np.stack(gains))
-    np.testing.assert_allclose(rows.weights @ rows.gain, gain, rtol=2e-3)
-    np.testing.assert_allclose(rows.mean, values.mean() + axes @ (gain * scores), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(rows.mass @ rows.gain, gain, rtol=2e-3)
+    expected = values.mean() + axes @ (gain * scores)
+    np.testing.assert_allclose(Estimates.of(rows, 400).mean, expected, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("p", [1e-4, 0.055, 0.5, 0.945])

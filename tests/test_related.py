@@ -633,7 +633,7 @@ class TestAround:
         spec = bb.load_model("related")
         every = models.moments.RelatedTable.of(spec, data)
         posterior = models.related.related_posterior(spec, data)
-        weights = np.stack([models.functionals.whole_weights(data, filled) for filled in data.filled.T])
+        weights = np.stack([models.weights.whole_weights(data, filled) for filled in data.filled.T])
         own = posterior.sums.connection == np.arange(len(data.connections))[:, None]
         mean, covariance = posterior.moments(np.where(own, weights[:, posterior.sums.word], 0.0))
         np.testing.assert_allclose(every.moments[0], mean, rtol=1e-12)

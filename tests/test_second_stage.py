@@ -290,7 +290,7 @@ class TestRelation:
         found = bb.pool(tables, on=pd.DataFrame({"x": x}, index=list(tables)), groups=groups)
         row = found.relation.iloc[0]
         assert row[["n", "of"]].tolist() == [3, "groups"]
-        y = found.estimates["estimate"].to_numpy()
+        y = found.estimates.mean
         assert row["plain"] == pytest.approx(np.corrcoef((y[:3] + y[3:]) / 2, (x[:3] + x[3:]) / 2)[0, 1])
         assert "group_share" not in row
         assert "over the means of 3 groups" in found.text()
@@ -353,8 +353,9 @@ class TestPool:
         again = {"a": without, **tables, "b": tables["e1"].iloc[::-1], "c": bb.distance_table(longer, "gender")}
         found = bb.pool(again)
         assert found.settings == ["a", *list(tables)[1:]]
-        np.testing.assert_allclose(found.estimates["estimate"], pooled.estimates["estimate"], atol=1e-7)
-        np.testing.assert_allclose(found.covariance, pooled.covariance, rtol=1e-6)
+        np.testing.assert_allclose(found.estimates.mean, pooled.estimates.mean, atol=1e-7)
+        both = (each.estimates.covariance for each in (found, pooled))
+        np.testing.assert_allclose(*both, rtol=1e-6)
         np.testing.assert_allclose(found.draws("population_mean"), pooled.draws("population_mean"), atol=1e-6)
         assert "a, e0 hold the same distances: one embedding, counted once." in found.notes
         assert sum("hold the same distances" in note for note in found.notes) == 3
@@ -377,13 +378,14 @@ class TestPool:
         near.add_vectors(base.index_to_key, moved)
         again = {**tables, "near": bb.distance_table(near, "gender")}
         said = bb.pool(again)
-        correlation = said.covariance[0, 6] / np.sqrt(said.covariance[0, 0] * said.covariance[6, 6])
+        covariance = said.estimates.covariance.to_numpy()
+        correlation = covariance[0, 6] / np.sqrt(covariance[0, 0] * covariance[6, 6])
         assert correlation > 0.99
         assert any("correlated by more than 0.99 between e0 and near" in note for note in said.notes)
         named = bb.pool(again, replicates={name: "e0" if name == "near" else name for name in again})
         assert named.settings == list(tables)
         assert not any("correlated by more than" in note for note in named.notes)
-        assert named.estimates["weight"].tolist() == pytest.approx([1 / 12, *[1 / 6] * 5, 1 / 12])
+        assert named.estimates.index["weight"].tolist() == pytest.approx([1 / 12, *[1 / 6] * 5, 1 / 12])
 
     def test_copies_cost_the_population_mean_nothing(self):
         """Three copies of the first of six embeddings, left out; counted, they cost the interval its coverage."""
@@ -403,9 +405,9 @@ class TestPool:
 
     def test_copies_with_noise_differ_by_what_the_covariance_says(self, noisy):
         found = bb.pool({f"e{seed}": bb.distance_table(noisy(seed), "gender") for seed in range(8)})
-        y = found.estimates["estimate"].to_numpy()
+        y = found.estimates.mean
         centred = np.eye(8) - 1 / 8
-        expected = np.trace(centred @ found.covariance @ centred)
+        expected = np.trace(centred @ found.estimates.covariance.to_numpy() @ centred)
         assert 0.05 < (centred @ y) @ (centred @ y) / expected < 2.0
 
     def test_groups_replicates_and_another_scale(self, tables, pooled):
@@ -418,9 +420,9 @@ class TestPool:
         assert said.startswith(f"Between embeddings it varies with a standard deviation of {figures[0]} (")
         assert f": between groups by {figures[1]} (" in said
         assert f", within groups by {figures[2]} (" in said
-        mean = grouped.draws("theta") @ grouped.estimates["weight"].to_numpy()
+        mean = grouped.draws("theta") @ grouped.estimates.index["weight"].to_numpy()
         assert np.allclose(mean, grouped.draws("mean"))
-        assert mean.mean() == pytest.approx(grouped.estimates["estimate"].mean(), abs=1e-12)
+        assert mean.mean() == pytest.approx(grouped.estimates.mean.mean(), abs=1e-12)
         assert "That is the mean over these embeddings" in grouped.text()
         settings = {name: f"s{at // 2}" for at, name in enumerate(tables)}
         replicated = bb.pool(tables, replicates=settings)
@@ -430,11 +432,11 @@ class TestPool:
         assert "Noise of training" in replicated.text()
         plain, scaled = pooled, bb.pool(tables, standardise=True)
         units = [table.attrs["coverage"]["embedding"]["spread"]["sd"] for table in tables.values()]
-        assert scaled.estimates["unit"].tolist() == units
-        assert np.allclose(scaled.estimates["estimate"] * units, plain.estimates["estimate"])
+        assert scaled.estimates.index["unit"].tolist() == units
+        assert np.allclose(scaled.estimates.mean * units, plain.estimates.mean)
         assert "standard deviations of the embedding's distances on average" in scaled.text()
         mine = bb.pool(tables, standardise=dict.fromkeys(tables, 0.5))
-        assert np.allclose(mine.estimates["estimate"], 2 * plain.estimates["estimate"])
+        assert np.allclose(mine.estimates.mean, 2 * plain.estimates.mean)
         assert "the given units on average" in mine.text()
 
     def test_replicates_find_a_planted_noise_of_training(self):
@@ -521,7 +523,7 @@ class TestPool:
         for found in (bb.pool(few), bb.trend(few, {"e0": 0, "e1": 1, "e2": 2})):
             assert f"Clearly fewer are in e1 ({100 * held.loc['e1', 'found']:.0f}%)" in found.text()
             assert "The lists are in 2 languages (en, fr)" in found.text()
-            assert found.estimates["found"].tolist() == held["found"].tolist()
+            assert found.estimates.index["found"].tolist() == held["found"].tolist()
 
     def test_words_of_control_lists_that_the_contrast_does_not_take_are_not_counted(self, tables):
         few = {name: table.copy() for name, table in list(tables.items())[:3]}
@@ -531,7 +533,7 @@ class TestPool:
         counted = [entry for entry in record["lists"] if entry["kind"] != "control"]
         share = sum(entry["found"] for entry in counted) / sum(entry["asked"] for entry in counted)
         found = bb.pool(few)
-        assert found.estimates["found"].tolist() == pytest.approx([share] * 3)
+        assert found.estimates.index["found"].tolist() == pytest.approx([share] * 3)
         assert "Clearly fewer" not in found.text()
         assert "Clearly fewer are in e1" in bb.pool(few, ("associated", "human")).text()
 
@@ -583,7 +585,7 @@ class TestPool:
             for name, own in (("one", words[:20]), ("two", words[20:]))
         }
         pool = bb.pool({name: bb.distance_table(slice_vectors, lists) for name, lists in half.items()})
-        assert pool.covariance[0, 1] == 0 or "vectors" in pool.notes[0]
+        assert pool.estimates.covariance.to_numpy()[0, 1] == 0 or "vectors" in pool.notes[0]
 
 
 class TestPictures:
@@ -672,7 +674,7 @@ class TestTrend:
         trend = bb.trend(gone, time)
         assert any("he" in note and "1 of" in note for note in trend.notes)
         assert "he" in trend.slopes()["protected_word"].dropna().tolist()
-        assert (trend.estimates["protected_words"] == 13).all()
+        assert (trend.estimates.index["protected_words"] == 13).all()
 
     @pytest.mark.parametrize(
         ("time", "message"),
@@ -716,8 +718,9 @@ class TestTrend:
 
     def test_the_plain_difference_stands_beside_the_change(self, tables):
         trend = bb.trend({name: tables[name] for name in ("e0", "e1", "e2")}, {"e0": 0, "e1": 1, "e2": 2})
-        row, y = trend.change("e0", "e2"), trend.estimates["estimate"].to_numpy()
-        sd = np.sqrt(trend.covariance[0, 0] + trend.covariance[2, 2] - 2 * trend.covariance[0, 2])
+        row, y = trend.change("e0", "e2"), trend.estimates.mean
+        covariance = trend.estimates.covariance.to_numpy()
+        sd = np.sqrt(covariance[0, 0] + covariance[2, 2] - 2 * covariance[0, 2])
         assert row["estimate"] == pytest.approx(y[2] - y[0])
         assert row["estimate_high"] - row["estimate"] == pytest.approx(1.598 * sd, rel=1e-3)
         assert "The estimates of these two differ by" in trend.text()
@@ -735,7 +738,7 @@ class TestTrend:
         assert "A single embedding deviates from the trend, in part together with its neighbours" in trend.text()
         unit = [table.attrs["coverage"]["embedding"]["spread"]["sd"] for table in three.values()]
         scaled = bb.trend(three, {"e0": 0, "e1": 1, "e2": 2}, standardise=True)
-        np.testing.assert_allclose(scaled.estimates["estimate"] * unit, trend.estimates["estimate"])
+        np.testing.assert_allclose(scaled.estimates.mean * unit, trend.estimates.mean)
         assert scaled.unit == "standard deviations of the embedding's distances"
         assert scaled.unit in scaled.text()
 
@@ -945,7 +948,7 @@ class TestPolesOfACriterion:
         placed = axis.with_words(held)
         assert np.allclose(found.words["estimate"], placed.places)
         assert np.allclose(found.words["se"], placed.table(order=False)["pairs_sd"])
-        assert np.allclose(found.covariance, placed.covariance("pairs"))
+        assert np.allclose(found.estimates.covariance.to_numpy(), placed.covariance("pairs"))
         assert found.plain == pytest.approx(np.corrcoef(placed.places, values[held])[0, 1])
         row = found.table().iloc[0]
         assert -0.9 < row["low"] < row["mean"] < row["high"] < -0.5
@@ -1024,15 +1027,16 @@ def test_a_pool_of_axes_has_the_errors_of_further_pairs(axes):
     found = bb.pool(axes, seed=0)
     first = axes["1990"]
     assert found.contrast == first.ends
-    np.testing.assert_allclose(found.estimates["estimate"][0], first.places.mean())
+    np.testing.assert_allclose(found.estimates.mean[0], first.places.mean())
     # by hand: the mean place by each pair, over the pairs; of a t distribution, whose variance is larger
     weights = np.full(4, 1 / 4) @ first.coordinates
     sd = np.sqrt(weights**2 @ first.offset.variances("pairs"))
     by_word = np.sqrt(first.coordinates**2 @ first.offset.variances("pairs"))
     freedom = first.offset.freedom
-    assert found.estimates["se"][0] == pytest.approx(sd * np.sqrt(freedom / (freedom - 2)), rel=0.25)
-    assert found.estimates["se"][0] < by_word.max() * np.sqrt(freedom / (freedom - 2))
-    correlation = found.covariance / np.sqrt(np.outer(np.diag(found.covariance), np.diag(found.covariance)))
+    assert found.estimates.sd[0] == pytest.approx(sd * np.sqrt(freedom / (freedom - 2)), rel=0.25)
+    assert found.estimates.sd[0] < by_word.max() * np.sqrt(freedom / (freedom - 2))
+    covariance = found.estimates.covariance.to_numpy()
+    correlation = covariance / np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
     assert 0.4 < correlation[0, 1] < 1
     assert "further pairs of this opposition" in found.text()
 
@@ -1078,7 +1082,8 @@ def test_few_words_that_samples_share_are_said():
     with pytest.warns(UserWarning, match="only 100 words"):
         shared = bb.distance_tables(embeddings, "weat7")
     assert set(bb.relatedness(shared["a"]).sample_words) == set(bb.relatedness(shared["b"]).sample_words)
-    orders = [bb.pool({name: shared[name] for name in names}, seed=0).covariance for names in ("ab", "ba")]
+    pools = [bb.pool({name: shared[name] for name in names}, seed=0) for names in ("ab", "ba")]
+    orders = [pool.estimates.covariance.to_numpy() for pool in pools]
     np.testing.assert_allclose(orders[0], orders[1][::-1, ::-1], rtol=1e-9)
     both = [bb.compare({name: shared[name] for name in names}, seed=0).contrasts() for names in ("ab", "ba")]
     np.testing.assert_allclose(both[0]["sd"], both[1]["sd"], rtol=1e-6)

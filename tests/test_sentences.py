@@ -575,7 +575,7 @@ class TestFramesAsRandomEffect:
         other = averaged(table)
         other["distance"] += 0.001 * (other["connection"] == "human")  # the same distances would be one embedding
         both = {"one": table, "two": other}
-        found = bb.pool(both, ("associated", "human")).estimates.set_index("embedding")["se"]
+        found = bb.pool(both, ("associated", "human")).estimates.summary().set_index("embedding")["sd"]
         post = bb.fit(table, "crossed", draws=400, seed=0)
         shift = post["frames/word_shift"].mean("protected_word")
         extra = (shift.sel(connection="associated") - shift.sel(connection="human")).var().item()

@@ -7,8 +7,9 @@ from scipy import integrate
 import bayesbias as bb
 from bayesbias import _phrases, comparison
 from bayesbias._core import mixtures
-from bayesbias.models.functionals import NormalFunctionals, whole_weights
+from bayesbias.estimates import Estimates
 from bayesbias.models.results import Fit
+from bayesbias.models.weights import whole_weights
 
 associations = comparison.associations
 NONE = {"closer": [], "farther": []}
@@ -24,6 +25,12 @@ def posts(slice_vectors):
 
 def named(table):
     return [word for words in table.attrs["signs"].values() for word in words]
+
+
+def weights_of(data, rows):
+    """The weights in the whole list of the words that have a row."""
+    kept = np.isin(data.protected_words, rows.words.index["protected_word"].tolist())
+    return whole_weights(data, kept)[kept]
 
 
 def test_three_words_by_hand():
@@ -45,7 +52,8 @@ def test_three_words_by_hand():
     total = mean_of(lambda tau: 1.0)
     kept, squared = mean_of(gain) / total, mean_of(lambda tau: gain(tau) ** 2) / total
     grid = (np.ones(1), np.ones(1))
-    found = mixtures.pooled_rows(values, noise * np.eye(3), weights, np.zeros(3, dtype=int), grid, scale)
+    law = mixtures.pooled_rows(values, noise * np.eye(3), weights, np.zeros(3, dtype=int), grid, scale)
+    found = Estimates.of(law, 3)
     np.testing.assert_allclose(found.mean, values.mean() + kept * apart, atol=1e-6)
     # the variance of the mean, of a deviation with a prior, and of the gain that is not known
     variance = noise**2 * (1 / 3 + kept * 2 / 3) + (squared - kept**2) * apart**2
@@ -58,7 +66,7 @@ def test_pooled_rows_and_the_whole_list_have_one_posterior(posts, name, second):
     """For associations and for differences, whose errors have a factor for each kind of list."""
     result = Fit(posts[name])
     rows = associations.rows_of(result, "associated", second)
-    whole = rows.pooled.combined(whole_weights(result.data, rows.kept)[rows.kept][None])
+    whole = rows.pooled.combine(weights_of(result.data, rows))
     np.testing.assert_allclose(whole.mean, rows.whole.mean, atol=1e-9)
     np.testing.assert_allclose(whole.sd, rows.whole.sd, rtol=1e-3)
     np.testing.assert_allclose(whole.quantile(0.055), rows.whole.quantile(0.055), atol=2e-2 * rows.whole.sd[0])
@@ -157,23 +165,24 @@ def test_null_tables_name_no_word_and_named_signs_are_right(posts, name, sized):
     """Associations of the vectors' covariance around planted ones, named from pooled rows and as raw rows would."""
     result = Fit(posts[name])
     found = associations.rows_of(result, "associated", "different", rows="association")
-    raw, weights = found.words, whole_weights(result.data, found.kept)[found.kept]
-    block = associations.pooled_blocks(result.data.group_index[found.kept])
+    raw, weights = found.words, weights_of(result.data, found)
+    assert len(weights) == len(result.data.groups)
+    block = associations.pooled_blocks(result.data.group_index)
     scale = associations.POOL_SD * associations.prior_scale(result.data)
-    rng, kind, replicates = np.random.default_rng(4), raw.classes[0], sized(2000, 60)
+    rng, replicates, root = np.random.default_rng(4), sized(2000, 60), raw.weights @ raw.law.roots[0]
     counts = {}
     for mean, sd in ((0.0, 0.0), (-0.06, 0.0), (-0.06, 0.03)):
         tables, total, wrong, raw_total = 0, 0, 0, 0
         for _ in range(replicates):
             theta = mean + sd * rng.standard_normal(len(weights))
-            factor = rng.choice(raw.grid.factor, p=raw.grid.mass[kind] / raw.grid.mass[kind].sum())
-            errors = factor * raw.roots[0] @ rng.standard_normal(raw.roots[0].shape[1])
-            moved = NormalFunctionals(theta + errors, raw.roots, raw.classes, raw.grid)
-            whole = moved.combined(weights[None])
+            factor = rng.choice(raw.law.factors[:, 0], p=raw.law.mass)
+            errors = factor * root @ rng.standard_normal(root.shape[1])
+            moved = raw - raw.mean + (theta + errors)
+            whole = moved.combine(weights)
             signs = np.zeros(len(weights), dtype=int)
-            if whole.quantile(0.055)[0] > 0 or whole.quantile(0.945)[0] < 0:  # otherwise the rule names no word
+            if whole.excludes(0.0, 0.89)[0]:  # otherwise the rule names no word
                 pooled = associations.pooled_over_words(moved, weights, block, scale)
-                signs = associations.Rows(whole, pooled, pooled, found.kept, "pooled", whole).clear_signs(0.89)
+                signs = associations.Rows(whole, pooled, pooled, "pooled", whole).clear_signs(0.89)
             tables += signs.any()
             total += np.count_nonzero(signs)
             wrong += np.count_nonzero((signs != 0) & (signs != np.sign(theta)))

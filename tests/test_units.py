@@ -134,13 +134,13 @@ class TestStandardised:
         whole = bb.distance_tables(pair, lists)
         fewer = bb.distance_tables(pair, {"google": lists, "noisy": without_controls(lists)})
         found = [bb.pool(tables, contrast, standardise=True) for tables in (whole, fewer)]
-        first, second = (each.estimates["estimate"].to_numpy() for each in found)
+        first, second = (each.estimates.mean for each in found)
         np.testing.assert_allclose(first, second, rtol=1e-12)
-        np.testing.assert_allclose(*(each.estimates["se"] for each in found), rtol=0.1)
-        assert found[0].estimates["found"].tolist() == found[1].estimates["found"].tolist()
+        np.testing.assert_allclose(*(each.estimates.sd for each in found), rtol=0.1)
+        assert found[0].estimates.index["found"].tolist() == found[1].estimates.index["found"].tolist()
         turned = bb.pool({name: whole[name] for name in reversed(whole)}, contrast, standardise=True)
-        np.testing.assert_allclose(turned.estimates["estimate"], first[::-1], rtol=1e-12)
-        np.testing.assert_allclose(turned.estimates["se"], found[0].estimates["se"][::-1], rtol=1e-6)
+        np.testing.assert_allclose(turned.estimates.mean, first[::-1], rtol=1e-12)
+        np.testing.assert_allclose(turned.estimates.sd, found[0].estimates.sd[::-1], rtol=1e-6)
         compared = bb.compare(whole, seed=0)
         assert compared.units().tolist() == [unit(table) for table in whole.values()]
         row = compared.contrasts(*contrast, standardise=True).iloc[0]
@@ -159,7 +159,7 @@ class TestStandardised:
             found.append(made.set_index(["embedding", "words"])["estimate"].sort_index())
         np.testing.assert_allclose(*found, rtol=1e-9)
         tables = bb.distance_tables(pair, "gender")
-        own = bb.pool(tables, ("associated", "different"), standardise=True).estimates["estimate"].tolist()
+        own = bb.pool(tables, ("associated", "different"), standardise=True).estimates.mean.tolist()
         assert found[0].xs("gender", level="words").tolist() == pytest.approx(own, rel=1e-4)
 
     def test_a_trend_and_a_criterion_ignore_lists_that_they_do_not_take(self, pair, lists):
@@ -167,8 +167,8 @@ class TestStandardised:
         embeddings = {"1": pair["google"], "2": pair["noisy"], "3": third}
         contrast, both = ("associated", "different"), (lists, without_controls(lists))
         found = [bb.trend(bb.distance_tables(embeddings, own), contrast=contrast, standardise=True) for own in both]
-        np.testing.assert_allclose(*(each.estimates["estimate"] for each in found), rtol=1e-12)
-        np.testing.assert_allclose(*(each.estimates["se"] for each in found), rtol=0.1)
+        np.testing.assert_allclose(*(each.estimates.mean for each in found), rtol=1e-12)
+        np.testing.assert_allclose(*(each.estimates.sd for each in found), rtol=0.1)
         words = {"math": 1, "algebra": 2, "geometry": 3, "poetry": 4, "art": 5, "dance": 6, "drama": 5, "symphony": 4}
         science = bb.load_words("weat7")
         tables = [bb.distance_table(pair["google"], each) for each in (science, without_controls(science))]

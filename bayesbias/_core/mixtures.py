@@ -1,14 +1,17 @@
-"""Posteriors of linear functionals: mixtures of normals, partial pooling of deviations, and what signs are sure."""
+"""Laws of numbers and of their weighted sums: mixtures of normals, partial pooling, draws, and what signs are sure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
 from scipy.special import ndtr, ndtri, owens_t
 
+from bayesbias._core.related import root_of
 from bayesbias._core.vectors import FloatArray, IntArray
 
 STEPS = 100  # Newton steps, or bisections, of a quantile at most
@@ -24,6 +27,10 @@ EXHAUSTED = 1e-10
 FACTORS, SHAPES, TAUS, FINE = 9, 3, 12, 1001
 LARGEST = 1 - 1e-12  # prior probability of a smaller tau at the largest one, whose tangent is still finite
 TINY = 1e-150  # what a mean of 0 is replaced by: the limit is the same from either side
+
+type Matrix = sparse.csr_array | FloatArray
+type Weighted = tuple[Matrix, FloatArray]
+"""Weights (m, p) and known summands (m,) of weighted sums."""
 
 
 def gauss_rule(points: FloatArray, mass: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
@@ -121,31 +128,233 @@ def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
     return x
 
 
-class Marginals:
-    """What quantities with marginal mixtures of normals, ``mixture``, say of themselves."""
+@dataclass(frozen=True)
+class Mixtures:
+    """Marginal posteriors of quantities of which some have other components than others."""
 
-    @property
-    def mixture(self) -> NormalMixture:
-        """The marginal posteriors."""
-        raise NotImplementedError
+    parts: tuple[tuple[IntArray, NormalMixture], ...]  # places of the quantities of each part, and their mixture
+    size: int
 
-    @property
+    def _of(self, ask: Callable[[IntArray, NormalMixture], FloatArray]) -> FloatArray:
+        value = np.empty(self.size)
+        for places, mixture in self.parts:
+            value[places] = ask(places, mixture)
+        return value
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """Means (m,)."""
+        return self._of(lambda _, mixture: mixture.mean)
+
+    @cached_property
     def sd(self) -> FloatArray:
-        """Posterior standard deviations (m,)."""
-        return self.mixture.sd
-
-    def quantile(self, p: float) -> FloatArray:
-        """Posterior quantiles (m,) at one probability."""
-        return self.mixture.quantile(p)
+        """Standard deviations (m,)."""
+        return self._of(lambda _, mixture: mixture.sd)
 
     def below(self, x: FloatArray | float) -> FloatArray:
-        """Posterior probability (m,) of a value below x."""
-        return self.mixture.below(x)
+        """Probability (m,) of a value below x (m,), or below one number for all."""
+        every = np.broadcast_to(x, self.size)
+        return self._of(lambda places, mixture: mixture.below(every[places]))
+
+    def quantile(self, p: float) -> FloatArray:
+        """Quantiles (m,) at one probability."""
+        return self._of(lambda _, mixture: mixture.quantile(p))
+
+
+class Law(ABC):
+    """The joint distribution of p numbers, and of weighted sums (m, p) of them."""
+
+    @abstractmethod
+    def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture | Mixtures | Draws:
+        """Distributions of ``offset + weights @ numbers`` (m,), one by one."""
+
+    @abstractmethod
+    def covariance(self, weights: Matrix) -> FloatArray:
+        """Covariance (m, m) of weighted sums."""
+
+    @abstractmethod
+    def opposite(self, first: Weighted, second: Weighted) -> FloatArray:
+        """Probability (m,) that weighted sums and their counterparts have opposite signs."""
+
+    @abstractmethod
+    def draws(self, weights: Matrix, size: int, rng: np.random.Generator) -> FloatArray:
+        """Joint draws (size, m) of ``weights @ numbers``."""
+
+
+class Nodes(Law):
+    """A law that is normal at each of N nodes, such as the values of a scale that stand for its posterior."""
+
+    mass: FloatArray  # posterior mass of the nodes, (N,)
+
+    @abstractmethod
+    def means_at(self, weights: Matrix) -> FloatArray:
+        """Means (N, m) of weighted sums at each node, or (1, m) where all nodes have one mean."""
+
+    @abstractmethod
+    def between(self, first: Matrix, second: Matrix) -> FloatArray:
+        """Covariance (N, m) of weighted sums with their counterparts at each node."""
+
+    def seen_by(self, *weights: Matrix) -> Nodes:
+        """The law with as many nodes as weighted sums can tell apart."""
+        return self
+
+    def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture:
+        law = self.seen_by(weights)
+        variance = law.between(weights, weights)
+        return NormalMixture(law.mass, law.means_at(weights) + offset, np.sqrt(np.maximum(variance, 0.0)))
+
+    def opposite(self, first: Weighted, second: Weighted) -> FloatArray:
+        law = self.seen_by(first[0], second[0])
+        one, other = (law.marginals(*each) for each in (first, second))
+        between = law.between(first[0], second[0])
+        return law.mass @ opposite_signs((one.means, other.means), (one.sds, other.sds), between)
 
 
 @dataclass(frozen=True)
-class PooledRows(Marginals):
-    """Joint posterior of m weighted sums of J values whose deviations from their mean are partially pooled.
+class Normals(Nodes):
+    """Errors around known values that a few matrices add up to, each times a factor with a posterior.
+
+    At node n the numbers are ``mean + sum_a factors[n, a] * roots[a] @ z`` with r standard normals z, which all
+    matrices share. A normal law has one node.
+    """
+
+    mean: FloatArray  # (p,)
+    roots: tuple[FloatArray, ...]  # A matrices (p, r)
+    mass: FloatArray  # (N,)
+    factors: FloatArray  # (N, A)
+
+    @classmethod
+    def with_root(cls, mean: FloatArray, root: FloatArray) -> Normals:
+        """A normal law with the root (p, r) of its covariance."""
+        return cls(mean, (root,), np.ones(1), np.ones((1, 1)))
+
+    def means_at(self, weights: Matrix) -> FloatArray:
+        return np.asarray(weights @ self.mean)[None]
+
+    def between(self, first: Matrix, second: Matrix) -> FloatArray:
+        ones = [first @ root for root in self.roots]
+        others = ones if first is second else [second @ root for root in self.roots]
+        value = np.zeros((len(self.mass), first.shape[0]))
+        for a, one in enumerate(ones):
+            for b, other in enumerate(others):
+                value += np.outer(self.factors[:, a] * self.factors[:, b], np.einsum("mr,mr->m", one, other))
+        return value
+
+    def seen_by(self, *weights: Matrix) -> Normals:
+        # nodes of several factors are all combinations of those of each: sums that do not hold one need fewer
+        if len(self.roots) == 1:
+            return self
+        used = [a for a, root in enumerate(self.roots) if any((each @ root).any() for each in weights)] or [0]
+        if len(used) == len(self.roots):
+            return self
+        factors, same = np.unique(self.factors[:, used], axis=0, return_inverse=True)
+        roots = tuple(self.roots[a] for a in used)
+        return Normals(self.mean, roots, np.bincount(same.ravel(), self.mass), factors)
+
+    def covariance(self, weights: Matrix) -> FloatArray:
+        products = (self.factors.T * self.mass) @ self.factors
+        roots = [weights @ root for root in self.roots]
+        value = np.zeros((weights.shape[0],) * 2)
+        for a, one in enumerate(roots):
+            for b, other in enumerate(roots):
+                value += products[a, b] * (one @ other.T)
+        return value
+
+    def draws(self, weights: Matrix, size: int, rng: np.random.Generator) -> FloatArray:
+        node = rng.choice(len(self.mass), size=size, p=self.mass)
+        standard = rng.standard_normal((size, self.roots[0].shape[1]))
+        value = np.tile(weights @ self.mean, (size, 1))
+        for a, root in enumerate(self.roots):
+            value += self.factors[node, a, None] * (standard @ (weights @ root).T)
+        return value
+
+
+def covariance_of(covariance: FloatArray, weights: Matrix) -> FloatArray:
+    """Covariance (m, m) of weighted sums (m, p) of numbers with this covariance."""
+    value: FloatArray = weights @ (weights @ covariance).T
+    return value
+
+
+@dataclass(frozen=True)
+class Gaussian(Law):
+    """A normal law whose covariance may be too large to be made: that of weighted sums is."""
+
+    mean: FloatArray  # (p,)
+    errors: Callable[[Matrix], FloatArray]  # from weights (m, p) to the covariance (m, m) of the sums
+
+    @classmethod
+    def known(cls, mean: FloatArray, covariance: FloatArray) -> Gaussian:
+        """A normal law with this covariance (p, p)."""
+        return cls(mean, partial(covariance_of, covariance))
+
+    def _of(self, weights: Matrix) -> Normals:
+        """The law of weighted sums."""
+        return Normals.with_root(weights @ self.mean, root_of(self.errors(weights)))
+
+    def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture:
+        variance = np.diag(self.errors(weights))
+        return NormalMixture(np.ones(1), (weights @ self.mean + offset)[None], np.sqrt(np.maximum(variance, 0.0))[None])
+
+    def covariance(self, weights: Matrix) -> FloatArray:
+        return self.errors(weights)
+
+    def opposite(self, first: Weighted, second: Weighted) -> FloatArray:
+        size = len(first[1])
+        both = self._of(sparse.csr_array(sparse.vstack([sparse.csr_array(each[0]) for each in (first, second)])))
+        own = np.eye(size)
+        here, there = np.hstack([own, 0 * own]), np.hstack([0 * own, own])
+        return both.opposite((here, first[1]), (there, second[1]))
+
+    def draws(self, weights: Matrix, size: int, rng: np.random.Generator) -> FloatArray:
+        return self._of(weights).draws(np.eye(weights.shape[0]), size, rng)
+
+
+@dataclass(frozen=True)
+class Draws(Law):
+    """A law of p numbers by D draws, and what these say of each number."""
+
+    numbers: FloatArray  # (D, p)
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """Means (p,)."""
+        return self.numbers.mean(axis=0)
+
+    @cached_property
+    def sd(self) -> FloatArray:
+        """Standard deviations (p,)."""
+        return self.numbers.std(axis=0, ddof=1)
+
+    def quantile(self, p: float) -> FloatArray:
+        """Quantiles (p,) at one probability."""
+        return np.quantile(self.numbers, p, axis=0)
+
+    def below(self, x: FloatArray | float) -> FloatArray:
+        """Probability (p,) of a value below x."""
+        return (self.numbers < x).mean(axis=0)
+
+    def _of(self, weights: Matrix) -> FloatArray:
+        """Draws (D, m) of weighted sums."""
+        value: FloatArray = (weights @ self.numbers.T).T
+        return value
+
+    def marginals(self, weights: Matrix, offset: FloatArray) -> Draws:
+        return Draws(self._of(weights) + offset)
+
+    def covariance(self, weights: Matrix) -> FloatArray:
+        return np.cov(self._of(weights), rowvar=False).reshape((weights.shape[0],) * 2)
+
+    def opposite(self, first: Weighted, second: Weighted) -> FloatArray:
+        return (self.marginals(*first).numbers * self.marginals(*second).numbers < 0).mean(axis=0)
+
+    def draws(self, weights: Matrix, size: int, rng: np.random.Generator) -> FloatArray:
+        """Joint draws (size, m), taken at random from those there are."""
+        return self._of(weights)[rng.integers(len(self.numbers), size=size)]
+
+
+@dataclass(frozen=True)
+class PooledRows(Nodes):
+    """The law of J values whose deviations from their mean are partially pooled.
 
     In the principal directions of their errors the observed deviations are independent. Given the factor f of the
     errors each keeps the share p / (p + f^2 L), where L is the variance of its error and p its prior variance. The mean
@@ -153,53 +362,68 @@ class PooledRows(Marginals):
     """
 
     centre: float  # the mean
-    of_mean: FloatArray  # how many times the sums hold the mean, (m,): 1 for a value, 0 for the difference of two
-    known: FloatArray  # what else they hold without an error, (m,)
-    axes: FloatArray  # and how much of the deviation in each direction, (m, r)
+    known: FloatArray  # what the values hold beside it without an error, (J,)
+    axes: FloatArray  # and how much of the deviation in each direction, (J, r)
     scores: FloatArray  # observed deviations by direction, (r,)
     sizes: FloatArray  # variances of their errors for a factor of 1, (r,)
     shared: FloatArray  # error of the mean in standard normals: those of the directions, (r,),
     own: float  # and one more
-    # nodes (N,) and (N, r), and their posterior weights
+    # nodes (N,) and (N, r), and their posterior mass (N,)
     factor: FloatArray
     variance: FloatArray  # prior variance of the deviation in each direction
-    weights: FloatArray
+    mass: FloatArray
 
-    @property
+    @cached_property
     def gain(self) -> FloatArray:
         """Share of the deviation in each direction that is kept, (N, r)."""
         return self.variance / (self.variance + self.factor[:, None] ** 2 * self.sizes)
 
-    @cached_property
-    def mixture(self) -> NormalMixture:
-        """The marginal posteriors."""
-        # the error of the mean, its covariance with that of a deviation, and the posterior variance of a deviation:
-        # both of the latter shrink by the gain, as the errors of any normal mean with a normal prior do
-        variance = self.of_mean**2 * (self.shared @ self.shared + self.own**2)
-        variance = variance + self.gain @ (2 * self.axes * self.shared * np.sqrt(self.sizes)).T * self.of_mean
-        variance += self.gain @ (self.axes**2 * self.sizes).T
-        means = self.of_mean * self.centre + self.known + (self.gain * self.scores) @ self.axes.T
-        return NormalMixture(self.weights, means, np.sqrt(np.maximum(self.factor[:, None] ** 2 * variance, 0.0)))
+    @property
+    def of_mean(self) -> float:
+        """Variance of the error of the mean, for a factor of 1."""
+        return float(self.shared @ self.shared) + self.own**2
 
     @property
-    def mean(self) -> FloatArray:
-        """Posterior means (m,)."""
-        return self.mixture.mean
+    def with_mean(self) -> FloatArray:
+        """Covariance of each observed deviation's error with that of the mean, for a factor of 1, (r,)."""
+        return self.shared * np.sqrt(self.sizes)
 
-    def combined(self, matrix: sparse.csr_array | FloatArray) -> PooledRows:
-        """Weighted sums (k, m) of the m quantities."""
-        return replace(self, of_mean=matrix @ self.of_mean, known=matrix @ self.known, axes=matrix @ self.axes)
+    def means_at(self, weights: Matrix) -> FloatArray:
+        known = self.centre * weights.sum(axis=1) + weights @ self.known
+        value: FloatArray = known + (self.gain * self.scores) @ (weights @ self.axes).T
+        return value
 
-    def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
-        """Joint draws (size, m)."""
-        node = rng.choice(len(self.weights), size=size, p=self.weights)
+    def between(self, first: Matrix, second: Matrix) -> FloatArray:
+        # of the mean, of the mean with a deviation, and of the deviations: both of the latter shrink by the gain, as
+        # the errors of any normal mean with a normal prior do
+        ones, others = first.sum(axis=1), second.sum(axis=1)  # how many times each sum holds the mean
+        one = first @ self.axes
+        other = one if first is second else second @ self.axes
+        of_directions = (one * others[:, None] + other * ones[:, None]) * self.with_mean + one * other * self.sizes
+        value: FloatArray = ones * others * self.of_mean + self.gain @ of_directions.T
+        return self.factor[:, None] ** 2 * value
+
+    def covariance(self, weights: Matrix) -> FloatArray:
+        mean = self.mass @ (means := self.means_at(weights))
+        moved = (means - mean) * np.sqrt(self.mass)[:, None]
+        squared = self.mass * self.factor**2
+        kept = squared @ self.gain
+        ones, axes = weights.sum(axis=1), weights @ self.axes
+        with_mean = np.outer(axes @ (self.with_mean * kept), ones)
+        of_mean = squared.sum() * self.of_mean * np.outer(ones, ones)
+        value: FloatArray = of_mean + with_mean + with_mean.T + (axes * self.sizes * kept) @ axes.T + moved.T @ moved
+        return value
+
+    def draws(self, weights: Matrix, size: int, rng: np.random.Generator) -> FloatArray:
+        node = rng.choice(len(self.mass), size=size, p=self.mass)
         f, prior, gain = self.factor[node, None], self.variance[node], self.gain[node]
         errors, own = rng.standard_normal((2, size, len(self.sizes)))
         mean = self.centre + f[:, 0] * (errors @ self.shared + self.own * rng.standard_normal(size))
         # a deviation d with the error e is estimated by gain (d + e), which misses it by gain e - (1 - gain) d: drawn e
         # and d give that the posterior variance, and the covariance with the error of the mean
         missed = gain * f * np.sqrt(self.sizes) * errors - (1 - gain) * np.sqrt(prior) * own
-        value: FloatArray = mean[:, None] * self.of_mean + self.known + (gain * self.scores + missed) @ self.axes.T
+        deviations = (gain * self.scores + missed) @ (weights @ self.axes).T
+        value: FloatArray = np.outer(mean, weights.sum(axis=1)) + weights @ self.known + deviations
         return value
 
 
@@ -251,7 +475,6 @@ def pooled_rows(
     factors, variances, shares = (np.concatenate(list(column)) for column in zip(*nodes, strict=True))
     return PooledRows(
         centre=mean,
-        of_mean=np.ones(len(values)),
         known=values - mean - axes @ scores,
         axes=axes,
         scores=scores,
@@ -260,7 +483,7 @@ def pooled_rows(
         own=max(float(of_mean @ of_mean - shared @ shared), 0.0) ** 0.5,
         factor=factors,
         variance=variances,
-        weights=shares / shares.sum(),
+        mass=shares / shares.sum(),
     )
 
 

@@ -193,7 +193,7 @@ def second_stage(
     def log_density(rotated: Rotated, spreads: FloatArray, inner: FloatArray) -> FloatArray:
         """Log density at nodes (G, K) of the last scale."""
         outer = sum(log_half_cauchy(s, width) for s, width in zip(spreads.T, widths[:-1], strict=True))
-        prior = log_half_cauchy(inner, widths[-1]) + np.reshape(outer, (-1, 1))
+        prior: FloatArray = log_half_cauchy(inner, widths[-1]) + np.reshape(outer, (-1, 1))
         return rotated.log_likelihood(inner) + prior
 
     axes = [width * np.geomspace(*REACH, OUTER) for width in widths[:-1]]

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from bayesbias._checks import by_name_or_none, flag, one_of, probability, whole_number
+from bayesbias._core.mixtures import Normals
 from bayesbias._core.offsets import Field, MeanOffset, field_of, mean_offset
+from bayesbias._core.related import root_of
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._phrases import percent, signed
 from bayesbias._results import Cited, Page, Picture, Result, Section, drawing, table_of, unsaid
@@ -41,6 +43,7 @@ from bayesbias.distances.vocabularies import FREQUENCY
 from bayesbias.embeddings import Case, Embedding, about, find_words, opened
 from bayesbias.embeddings.lookup import CASES, about_distances
 from bayesbias.errors import InputError, listed, many
+from bayesbias.estimates import Estimates
 from bayesbias.words import words_given
 
 if TYPE_CHECKING:
@@ -139,6 +142,15 @@ class Axis(Result):
     def spread(self) -> float:
         """Standard deviation of places over the vocabulary."""
         return self.field.spread(self.offset.mean**2)
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """Places by ``word``, as :class:`Estimates` with normal errors over oppositions."""
+        size, index = len(self.words), pd.DataFrame({"word": self.words}, dtype="string")
+        root = self.coordinates * np.sqrt(self.variances("oppositions"))
+        if self.templates is not None:
+            root = np.hstack([root, root_of(self.templates.placed.covariance())])
+        return Estimates.of(Normals.with_root(self.places, root), size, index)
 
     def variances(self, population: str) -> FloatArray:
         """Variances (Q,) of the errors of the mean offset."""

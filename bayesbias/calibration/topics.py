@@ -31,7 +31,7 @@ from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.batch import AnyMetric, prepared, untested
 from bayesbias.metrics.catalogue import METRICS
-from bayesbias.models.functionals import list_contrasts, word_weights
+from bayesbias.models.weights import list_contrasts, word_weights
 from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
 
 if TYPE_CHECKING:

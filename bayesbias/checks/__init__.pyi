@@ -15,7 +15,6 @@ from ..comparison import SideEffects as SideEffects
 from ..comparison import adjustment as adjustment
 from ..comparison import bootstrap_metric as bootstrap_metric
 from ..comparison import compare_models as compare_models
-from ..comparison import functionals as functionals
 from ..comparison import influence as influence
 from ..comparison import mean_distances as mean_distances
 from ..comparison import origin_sensitivity as origin_sensitivity

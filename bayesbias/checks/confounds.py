@@ -22,8 +22,8 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
 from bayesbias.models.adjust import FEWEST, control_slope, vocabulary_curve
-from bayesbias.models.functionals import association_rows, word_weights
 from bayesbias.models.results import Fit, read_distances
+from bayesbias.models.weights import association_rows, word_weights
 from bayesbias.words import OWN, STEREOTYPES, counterparts
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from bayesbias.comparison.comparison import Comparison as Comparison
 from bayesbias.comparison.comparison import similarity_shift as similarity_shift
 from bayesbias.comparison.contrast import adjustment as adjustment
 from bayesbias.comparison.contrast import beside_associated as beside_associated
+from bayesbias.comparison.contrast import cell_estimates as cell_estimates
 from bayesbias.comparison.contrast import cluster_sentence as cluster_sentence
 from bayesbias.comparison.contrast import connections_of as connections_of
 from bayesbias.comparison.contrast import contrasts as contrasts
-from bayesbias.comparison.contrast import functionals as functionals
 from bayesbias.comparison.contrast import mean_distances as mean_distances
 from bayesbias.comparison.contrast import size_sentence as size_sentence
 from bayesbias.comparison.effects import SideEffects as SideEffects

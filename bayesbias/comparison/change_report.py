@@ -24,17 +24,10 @@ from bayesbias._results import (
     table_of,
     unsaid,
 )
-from bayesbias.comparison.associations import (
-    ONE_GROUP,
-    POPULATIONS,
-    RAW,
-    SIGN_RATE,
-    decomposition_sentence,
-    group_means,
-)
+from bayesbias.comparison.associations import ONE_GROUP, POPULATIONS, SIGN_RATE, decomposition_sentence
 from bayesbias.errors import InputError, listed, many, shown
-from bayesbias.models.functionals import figures
 from bayesbias.models.results import Fit
+from bayesbias.models.weights import RAW, group_means
 from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, controls_of, labelled
 
 if TYPE_CHECKING:
@@ -114,7 +107,7 @@ def _headline(result: Comparison, number: int, prob: float, table: pd.DataFrame)
     if row["outcome"] == "unchanged":
         return [led(result, number, f"{what} did not change: it is {figure(row['after'])}.")]
     part = f", {100 * abs(row['change'] / row['before']):.0f}% of its size" if abs(row["before"]) > FINE else ""
-    away = result.sides(first, second, number).away_after(prob)[0]
+    away = result.sides(first, second, number).after.excludes(0.0, prob)[0]
     turned = f", and that its sign reversed, {share(row['p_reversed'])}" if away else ""
     interval = _interval(result, row, prob)
     sentence = (
@@ -172,11 +165,11 @@ def _groups(result: Comparison, number: int, prob: float) -> list[str]:
     if result.headline is None:
         return []
     sides = result.sides(*result.headline, number)
-    names, weights = group_means(result.data.groups[sides.kept])
+    names, weights = group_means(sides.after.index["group"].iloc[1:].fillna("").to_numpy(dtype=str))
     if sides.kind != RAW or len(names) < 3:
         return []
     matrix = np.column_stack([np.zeros(len(names)), weights])
-    numbers = figures(sides.after.combined(matrix), prob)
+    numbers = sides.after.combine(matrix).summary(prob)
     whole = max(abs(float(sides.after.mean[0])), SLIGHT)
     if not numbers["mean"].min() < -whole < whole < numbers["mean"].max():
         return []
@@ -355,7 +348,7 @@ def _change_tables(result: Comparison, number: int, prob: float) -> Iterator[Blo
     rows: list[list[Any]] = []
     for first, second in [*means, *pairs, *shared]:
         sides = result.sides(first, second, number)
-        change = {name: values[0] for name, values in figures(sides.change, prob).items()}
+        change = sides.change.summary(prob).iloc[0]
         moved = [change[name] for name in ("mean", "low", "high", "p_closer")]
         ends = [sides.before.mean[0], sides.after.mean[0], *moved]
         rows.append([_quantity(result, first, second), *map(float, ends)])
@@ -377,7 +370,7 @@ def _change_tables(result: Comparison, number: int, prob: float) -> Iterator[Blo
     }
     for first, second in pairs:
         table = result.outcomes(first, second, prob, change=number)
-        away = result.sides(first, second, number).away_after(prob)
+        away = result.sides(first, second, number).after.excludes(0.0, prob)
         table["p_reversed"] = table["p_reversed"].where(away, np.nan)
         yield table_of(
             f"{_quantity(result, first, second)}. {table.attrs['meaning']} Posterior means; the probability that the "

@@ -21,19 +21,19 @@ from bayesbias.checks.convergence import diagnose, judged, mixing_faults
 from bayesbias.comparison.associations import GIVEN, SIMILAR
 from bayesbias.comparison.comparison import Comparison
 from bayesbias.comparison.frame_contrasts import common_frames, over_frames
-from bayesbias.comparison.sides import Case, ChangeDraws, Matched, change_notes, fixed_values, match, stack
+from bayesbias.comparison.sides import Case, ChangeDraws, Matched, change_notes, fixed_values, match
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group, relatedness_of
-from bayesbias.distances.distances import Distances
+from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.storage import check_distances
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
-from bayesbias.models.functionals import whole_weights
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
 from bayesbias.models.related import LEAST_SCATTER, factor_products, protected_root, related_posterior, relatedness_for
 from bayesbias.models.results import Fit, made_by, versions_of
 from bayesbias.models.spec import ModelSpec, Normal, load_model
+from bayesbias.models.weights import whole_weights
 
 SCALES = {
     "connection": "connection_sd",
@@ -192,7 +192,7 @@ def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[Distan
     related = joint_relatedness(found, [distances.protected_words.tolist()] * size)
     if isinstance(related, str):
         return related
-    return distances, stack(distances, matched.distances, related)
+    return distances, stacked_tables([replace(distances, y=column) for column in matched.distances.T], related)
 
 
 def by_covariance(

@@ -17,41 +17,42 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import IN_SDS, MINUS
 from bayesbias._results import Page, Result, Section
 from bayesbias.checks.summaries import PROB, contrasted, flat_draws
-from bayesbias.comparison.associations import (
-    PARTS_OF_WORD,
-    RAW,
-    SIMILAR,
-    WHOLE_OF_WORDS,
-    Parts,
-    control_of_parts,
-    decomposable,
-    decomposition_weights,
-    tabulated,
-    why_no_association,
-)
+from bayesbias.comparison.associations import ONE_GROUP, PARTS_OF_WHOLE, SIMILAR, control_of_parts, decomposable
 from bayesbias.comparison.change_report import front_of, route, sections_of, verdict_of
 from bayesbias.comparison.sides import (
     MEANINGS,
+    ROWS,
     Sides,
-    Stacked,
-    Sums,
-    drawn_joint,
+    drawn_sides,
     fixed_values,
     known_changes,
-    row_sums,
-    stack,
+    related_sides,
+    side_weights,
 )
 from bayesbias.distances.covariances import relatedness_in_fit
-from bayesbias.distances.distances import Distances
+from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.storage import COSINE, carried_labels
 from bayesbias.embeddings.lookup import distance_sd
 from bayesbias.errors import InputError, shown
-from bayesbias.models.functionals import Cells, DrawnFunctionals, cells_of, figures
+from bayesbias.estimates import Estimates
+from bayesbias.models.functionals import Fields, cell_fields
 from bayesbias.models.results import Fit
-from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE
+from bayesbias.models.weights import (
+    Cells,
+    Sums,
+    cells_of,
+    decomposition_sums,
+    left_out,
+    list_sums,
+    row_sums,
+    why_no_association,
+)
+from bayesbias.words import OTHER, OWN, STEREOTYPES
 
 if TYPE_CHECKING:
     from bayesbias.comparison.effects import SideEffects
+
+BELOW = {"p_closer": "p_below_zero"}  # a change below 0 need not be one to closer
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,13 +146,40 @@ class Comparison(Result):
         return tuple(cells_of(replace(self.data, y=column)) for column in self.distances.T)
 
     @cached_property
-    def stacked(self) -> Stacked | None:
-        """What exact figures rest on; None where figures come from draws."""
+    def related(self) -> Fields | None:
+        """The law of the mean distances (embedding, protected word, column) of all embeddings; None where drawn."""
         related = relatedness_in_fit(self.posterior)
         if related is None:
             return None
-        every = stack(self.data, self.distances, related)
-        return Stacked(Fit(self.posterior).spec, every, cells_of(every))
+        every = stacked_tables([replace(self.data, y=column) for column in self.distances.T], related)
+        return cell_fields(Fit(self.posterior).spec, every, cells_of(every))
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """Mean distances before and after each change, and what changed, to make contrasts of one's own.
+
+        They are labelled by ``change`` (``"before → after"``), ``value`` (``"before"``, ``"after"`` or ``"change"``),
+        and as those of :func:`cell_estimates`. All have one joint posterior; where changes are drawn, only those of a
+        comparison of two embeddings have one.
+        """
+        sums, pieces = list_sums(self.data, self.cells[0]), []
+        if self.related is None and len(self.pairs) > 1:
+            raise InputError(
+                f"{len(self.pairs)} changes are drawn one by one and have no joint posterior: compare two embeddings"
+            )
+        for number, label in enumerate(self.posterior["posterior/change"].to_numpy().tolist()):
+            if self.related is None:
+                before, change = drawn_sides(self.cells[0], sums, self._word_draws(number))
+            else:
+                places = self._places(number)
+                weights, known = side_weights(self.related, sums.parts, places, self._known(places))
+                every = Estimates.of(self.related, len(self.related.mean))
+                before, change = (every.combine(each, sums.index) for each in weights)
+                change += known
+            for value, found in (("before", before), ("after", before + change), ("change", change)):
+                first = pd.DataFrame({"change": label, "value": value}, index=found.index.index, dtype="string")
+                pieces.append(replace(found, index=pd.concat([first, found.index], axis=1)))
+        return pieces[0].join(*pieces[1:])
 
     @property
     def unrelated(self) -> bool:
@@ -345,8 +373,8 @@ class Comparison(Result):
         pieces = {}
         for number in self._chosen(change):
             sides = self.sides(first, second, number, standardise, rows)
-            moved = figures(sides.change, prob)
-            pieces[number] = self._labelled(sides).assign(
+            moved = sides.change.summary(prob)
+            pieces[number] = sides.change.index.assign(
                 before=sides.before.mean,
                 after=sides.after.mean,
                 change=moved["mean"],
@@ -390,31 +418,20 @@ class Comparison(Result):
         """
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
         second = control_of_parts(list(self.connections), second)
-        kept, weights, combine, first_parts = decomposition_weights(self.data, self.cells[0], second)
-        sums, names = Sums(combine, first_parts, kept, RAW), self.data.protected_words
-        pieces = {}
-        labels = (f"{OWN} - {OTHER}", f"{OTHER} - {second}", f"{OWN} - {second}")
+        if lacking := why_no_association(self.data, self.cells[0]):
+            raise InputError(f"a decomposition needs associations: {lacking}. {ONE_GROUP}")
+        sums, pieces = decomposition_sums(self.data, self.cells[0], second), {}
         for number in self._chosen(change):
-            words = self._standardised(self._sides(sums, number), number, 0.0, standardise).change
-            whole = words.combined(np.kron(WHOLE_OF_WORDS, weights[kept]))
-            if self.population == SIMILAR:
-                places = [self.connections.index(name) for name in (OWN, OTHER, second)]
-                of_whole = [
-                    draws[:, places] @ np.array([[1.0, 0, 1], [-1, 1, 0], [0, -1, -1]])
-                    for draws in self._connection_draws(number)
-                ]
-                ends = np.zeros(len(labels))
-                sides = Sides(DrawnFunctionals(np.hstack(of_whole)), ends, ends, np.zeros(0, dtype=bool), RAW)
-                whole = self._standardised(sides, number, 0.0, standardise).change
-            parts = Parts(labels, (*PARTS_OF_WORD, labels[-1]), whole, words, kept)
-            pieces[number] = tabulated(parts, names, prob).rename(columns={"p_closer": "p_below_zero"})
+            sides = self._sides(sums, number, (OWN, OTHER, second), PARTS_OF_WHOLE)
+            changed = self._standardised(sides, number, 0.0, standardise).change
+            pieces[number] = changed.summary(prob).rename(columns=BELOW)
         table = self._joined(pieces, ("before", "after"))
         table.attrs = {
             "second": second,
             "prob": prob,
             "population": self.population,
             "unit": IN_SDS if standardise else COSINE,
-            "left_out": names[~kept].tolist(),
+            "left_out": left_out(self.data, changed),
             **carried_labels(self.labels),
         }
         return table
@@ -436,16 +453,19 @@ class Comparison(Result):
         Returns
         -------
         Sides
-            ``before``, ``after`` and ``change`` for the whole list first, then for the protected words that are
-            ``kept``; each has ``mean``, ``sd``, ``quantile(p)``, ``below(x)`` and ``draws(size, rng)``.
+            ``before``, ``after`` and ``change`` for the whole list first, then for protected words: each are
+            :class:`Estimates`.
         """
         change, standardise = self._known_change(change), flag(standardise, "standardise")
         for name in (first,) if second is None else (first, second):
             one_of(name, self.connections, "a connection")
         asked = (first, second, change, standardise, str(rows))
         if asked not in self._known_sides:
+            if rows is not None:
+                one_of(rows, ROWS, "rows")
             sums = row_sums(self.data, self.cells[0], first, second, rows)
-            sides = self._sides(sums, change, (first, second))
+            names = [first] if second is None else [first, second]
+            sides = self._sides(sums, change, names, [[1.0, -1.0][: len(names)]])
             # a mean distance is seen from 1, a contrast from 0
             self._known_sides[asked] = self._standardised(sides, change, float(second is None), standardise)
         return self._known_sides[asked]
@@ -455,29 +475,33 @@ class Comparison(Result):
         """What :meth:`sides` gave: tables, sentences and figures ask for the same."""
         return {}
 
-    def _sides(self, sums: Sums, number: int, whole: tuple[str, str | None] | None = None) -> Sides:
-        """The posterior of weighted sums; ``whole`` is the contrast of the first of them, where it has one."""
-        places = [self.embeddings.index(name) for name in self.pair(number)]
-        observed = [sums.of(self.cells[place]) for place in places]
-        if self.stacked is not None:
-            moved = self.distances[:, places[1]] - self.distances[:, places[0]]
-            known = known_changes(self.data, self.cells[0], fixed_values(self.data, moved))
-            joint = self.stacked.joint(sums, (places[0], places[1]), known)
+    def _sides(self, sums: Sums, number: int, names: Sequence[str], whole: Any) -> Sides:
+        """The posterior of weighted sums; ``whole`` are the weights of connections in the first of them."""
+        places = self._places(number)
+        observed = [sums.observed(self.cells[place]) for place in places]
+        if self.related is not None:
+            before, change = related_sides(self.related, sums, places, self._known(places))
         else:
-            names = ("paired/word_before", "posterior/word_change")
-            words = [flat_draws(self.posterior[name].to_numpy()[:, :, number]) for name in names]
-            further = None
-            if whole is not None and self.population == SIMILAR:
-                first, *other = [self.connections.index(name) for name in whole if name is not None]
-                of_connections = self._connection_draws(number)
-                further = [draws[:, first] - draws[:, other].sum(axis=1) for draws in of_connections]
-            joint = drawn_joint(self.cells[0], sums, words, further)
-        return Sides(joint, observed[0], observed[1], sums.kept, sums.kind)
+            further = []
+            if self.population == SIMILAR:
+                columns = [self.connections.index(name) for name in names]
+                of_connections = ("paired/connection_before", "posterior/connection_change")
+                further = [self._draws(name, number)[:, columns] @ np.transpose(whole) for name in of_connections]
+            before, change = drawn_sides(self.cells[0], sums, self._word_draws(number), further)
+        return Sides(before, before + change, observed[0], observed[1], sums.kind)
 
-    def _connection_draws(self, number: int) -> list[FloatArray]:
-        """Draws (D, K) of the means of connections before a change, and of their changes."""
-        names = ("paired/connection_before", "posterior/connection_change")
-        return [flat_draws(self.posterior[name].to_numpy()[:, :, number]) for name in names]
+    def _known(self, places: tuple[int, int]) -> FloatArray:
+        """Changes (J, C) of cells between two embeddings that are known exactly; NaN elsewhere."""
+        fixed = fixed_values(self.data, self.distances[:, places[1]] - self.distances[:, places[0]])
+        return known_changes(self.data, self.cells[0], fixed)
+
+    def _word_draws(self, number: int) -> list[FloatArray]:
+        """Draws (D, J, K) of the means of words before a change, and of what changed."""
+        return [self._draws(name, number) for name in ("paired/word_before", "posterior/word_change")]
+
+    def _draws(self, name: str, number: int) -> FloatArray:
+        """Draws (D, ...) of a variable that has a value for each change."""
+        return flat_draws(self.posterior[name].to_numpy()[:, :, number])
 
     def _standardised(self, sides: Sides, number: int, centre: float, standardise: bool) -> Sides:
         """Sides in the units of their embeddings, if that was asked for."""
@@ -515,12 +539,6 @@ class Comparison(Result):
         """Places of the changes asked for."""
         return range(len(self.pairs)) if change is None else [self._known_change(change)]
 
-    def _labelled(self, sides: Sides) -> pd.DataFrame:
-        """What the rows of sides are: the whole list, then words with their groups."""
-        words, groups = self.data.protected_words[sides.kept], self.data.groups[sides.kept]
-        labels = {"protected_word": [WHOLE, *words], "group": [pd.NA, *(name or pd.NA for name in groups)]}
-        return pd.DataFrame(labels, dtype="string")
-
     def _changes(
         self,
         connections: tuple[str, str | None],
@@ -538,11 +556,9 @@ class Comparison(Result):
         pieces = {}
         for number in self._chosen(change):
             sides = self.sides(*connections, number, standardise, rows)
-            functionals = sides.change if paired else sides.unpaired([int(self.posterior.attrs["seed"]), number])
-            functionals = functionals.combined(-np.eye(sides.size)) if turned else functionals
-            numbers = figures(functionals, prob)
-            numbers["p_below_zero"] = numbers.pop("p_closer")
-            pieces[number] = self._labelled(sides).assign(**numbers)
+            seed = [int(self.posterior.attrs["seed"]), number]
+            changed = sides.change if paired else sides.unpaired(seed)
+            pieces[number] = (-changed if turned else changed).summary(prob).rename(columns=BELOW)
         table = self._joined(pieces, ("before", "after"))
         table.attrs = {
             "of": label,
@@ -550,7 +566,7 @@ class Comparison(Result):
             "unit": IN_SDS if standardise else COSINE,
             "rows": sides.kind,
             "meaning": MEANINGS[sides.kind],
-            "left_out": self.data.protected_words[~sides.kept].tolist(),
+            "left_out": left_out(self.data, changed),
         }
         return table
 
@@ -564,9 +580,14 @@ class Comparison(Result):
 
     def pair(self, number: int) -> tuple[str, str]:
         """The two embeddings of a change, by its place among all."""
+        before, after = self._places(number)
+        return self.embeddings[before], self.embeddings[after]
+
+    def _places(self, number: int) -> tuple[int, int]:
+        """Their places among the embeddings."""
         number, places = self._known_change(number), self.posterior["paired"]
         before, after = (int(places[side].to_numpy()[number]) for side in ("before_index", "after_index"))
-        return self.embeddings[before], self.embeddings[after]
+        return before, after
 
     def _known_change(self, number: int) -> int:
         """The place of a change among all."""

@@ -11,37 +11,30 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesbias._checks import interval, one_of, probability
+from bayesbias._core.mixtures import Draws
 from bayesbias._core.resampling import effect_size
-from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._core.vectors import FloatArray
 from bayesbias._files import from_json
 from bayesbias._phrases import percent, signed
 from bayesbias.checks.summaries import PROB, cluster_interval_of, contrast_partners, contrasted, flat_draws
-from bayesbias.comparison.associations import (
-    DIFFERENCE,
-    GIVEN,
-    MEANINGS,
-    POPULATIONS,
-    SIMILAR,
-    Rows,
-    group_weights,
-    rows_of,
-    why_no_association,
-)
+from bayesbias.comparison.associations import GIVEN, MEANINGS, POPULATIONS, SIMILAR, Rows, rows_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import carried_labels
-from bayesbias.errors import InputError, listed
-from bayesbias.models.families import family_of, functionals_of
-from bayesbias.models.functionals import (
-    Cells,
-    DrawnFunctionals,
-    Functionals,
-    cell_weights,
-    cells_of,
-    figures,
-    whole_weights,
-)
+from bayesbias.errors import InputError
+from bayesbias.estimates import Estimates
+from bayesbias.models.families import family_of
 from bayesbias.models.results import Fit
-from bayesbias.words import OTHER, OWN, WHOLE, controls_of
+from bayesbias.models.weights import (
+    DIFFERENCE,
+    cells_of,
+    group_weights,
+    left_out,
+    list_columns,
+    list_sums,
+    whole_weights,
+    why_no_association,
+)
+from bayesbias.words import OTHER, OWN, controls_of
 
 LEAST_RATIO = 0.95
 """Posterior sd over the standard error of attribute words as clusters, below which the posterior is too narrow."""
@@ -147,15 +140,10 @@ def contrasts(
     if by == "group" and population != GIVEN:
         raise InputError("contrasts of groups speak about these protected words: leave population as it is")
     data, drawn = result.data, rows_of(result, first, second, population, rows)
-    kept = drawn.kept
-    groups = data.groups[kept]
-    named = data.protected_words[kept]
     if by == "group":
-        table = _group_table(drawn, groups, prob, region)
+        table = _by_group(drawn).summary(prob, region)
     else:
-        whole = _word_table([WHOLE], [pd.NA], drawn.whole, prob, region)
-        words = _word_table(named, [name or pd.NA for name in groups], drawn.words, prob, region)
-        table = pd.concat([whole, words], ignore_index=True)
+        table = pd.concat([each.summary(prob, region) for each in (drawn.whole, drawn.words)], ignore_index=True)
     cluster = cluster_interval_of(data, first, second, prob)
     attrs: dict[Any, Any] = {
         "first": first,
@@ -166,13 +154,14 @@ def contrasts(
         "rows": drawn.kind,
         "meaning": MEANINGS[drawn.kind],
         "related": result.related,
-        "left_out": data.protected_words[~kept].tolist(),
+        "left_out": left_out(data, drawn.words),
         "cluster": cluster,
         "sd_ratio": float("nan") if cluster.reason else float(drawn.whole.sd[0]) / cluster.se,
         "notes": (*drawn.notes, *filter(None, [family_of(result.spec).caution])),
     }
     if by != "group":
         spread, signs = control_spread(data), drawn.clear_signs(prob)
+        named = drawn.words.index["protected_word"].to_numpy(dtype=str)
         attrs |= {
             "signs": {side: named[signs == sign].tolist() for side, sign in (("closer", -1), ("farther", 1))},
             "standardised": None if spread is None else float(table["mean"].iloc[0]) / spread,
@@ -182,18 +171,9 @@ def contrasts(
     return table
 
 
-def _word_table(
-    words: Any, groups: Any, functionals: Functionals, prob: float, region: tuple[float, float] | None
-) -> pd.DataFrame:
-    """One row for each quantity."""
-    labels = {"protected_word": pd.array(list(words), dtype="string"), "group": pd.array(list(groups), dtype="string")}
-    return pd.DataFrame({**labels, **figures(functionals, prob, region)})
-
-
-def _group_table(
-    drawn: Rows, groups: NDArray[np.str_], prob: float, region: tuple[float, float] | None
-) -> pd.DataFrame:
-    """One row a group and one for each two groups: means over their words."""
+def _by_group(drawn: Rows) -> Estimates:
+    """Means over the words of each group, and their differences."""
+    groups = drawn.words.index["group"].fillna("").to_numpy(dtype=str)
     if "" in groups:
         raise InputError("the fit does not know the groups of all protected words: by='group' needs a column group")
     if drawn.kind != DIFFERENCE and len(set(groups.tolist())) < 3:
@@ -202,9 +182,7 @@ def _group_table(
             "lists do not tell which group contributes it; it takes three groups, or rows='difference'"
         )
     labels, matrix = group_weights(groups)
-    return pd.DataFrame(
-        {"group": pd.array(labels, dtype="string"), **figures(drawn.words.combined(matrix), prob, region)}
-    )
+    return drawn.words.combine(matrix, pd.DataFrame({"group": labels}, dtype="string"))
 
 
 def weat_effect_size(data: Distances) -> float | None:
@@ -330,9 +308,10 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
         if family_of(result.spec).is_exact(result):  # the mean is the observed one, and draws tell of the errors
             drawn += weights @ np.nan_to_num(raw_means[:, places] @ [1.0, -1.0]) - drawn.mean()
         row: dict[str, object] = {"contrast": f"{OWN} - {other}"}
-        for name, whole in (("raw", DrawnFunctionals(drawn)), ("adjusted", rows_of(result, OWN, other).whole)):
-            number = figures(whole, prob)
-            row |= {name: number["mean"][0], f"{name}_low": number["low"][0], f"{name}_high": number["high"][0]}
+        raw = Estimates.of(Draws(drawn), 1)
+        for name, whole in (("raw", raw), ("adjusted", rows_of(result, OWN, other).whole)):
+            number = whole.summary(prob).iloc[0]
+            row |= {name: number["mean"], f"{name}_low": number["low"], f"{name}_high": number["high"]}
         rows.append(row)
     table = pd.DataFrame(rows)
     table.attrs = {**from_json(adjusted.attrs["facts"]), "prob": prob}
@@ -350,8 +329,9 @@ def mean_distances(post: xr.DataTree) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a protected word, one column a list: the stereotypes of each group by its name, then the control lists.
-        NaN where there is no distance. It is what :func:`functionals` weighs.
+        One row a protected word, one column a list: the stereotypes of each group by its name, or of a table without
+        groups the connections, then the control lists. NaN where there is no distance. They are what
+        :func:`cell_estimates` are about.
 
     Examples
     --------
@@ -361,79 +341,40 @@ def mean_distances(post: xr.DataTree) -> pd.DataFrame:
     """
     data = Fit.read(post).data
     cells = cells_of(data)
-    places, names = _lists(data, cells)
+    places = list_columns(cells)
     index = pd.Index(data.protected_words, name="protected_word")
-    return pd.DataFrame(cells.mean[:, places], index=index, columns=names)
+    return pd.DataFrame(cells.mean[:, places], index=index, columns=[cells.columns[place] for place in places])
 
 
-def _lists(data: Distances, cells: Cells) -> tuple[IntArray, list[str]]:
-    """Columns of the cells that are lists, and their names: those of the groups, then the control lists."""
-    names = data.connections.tolist()
-    controls = [names.index(name) for name in controls_of(names)]
-    places = np.concatenate([cells.lists, np.array(controls, dtype=np.intp)])
-    return places, [cells.columns[place] for place in places]
+def cell_estimates(post: xr.DataTree) -> Estimates:
+    """The joint posterior of the mean distances of protected words to lists, to make contrasts of one's own.
 
-
-def functionals(post: xr.DataTree, weights: FloatArray | pd.DataFrame) -> Functionals:
-    """The joint posterior of weighted sums of mean distances.
-
-    Every contrast is such a sum. For the model ``related`` the posterior is exact, a scale mixture of normals around
-    the observed values. ``published``, ``pooled`` and ``crossed`` are mixtures of the normals that they have given
-    their scales; models that NUTS fits answer with draws. With three groups or more these models do not tell the lists
-    of other groups apart.
+    Every contrast is a weighted sum of these. For the model ``related`` the posterior is exact, a scale mixture of
+    normals around the observed values. ``published``, ``pooled`` and ``crossed`` are mixtures of the normals that they
+    have given their scales; models that NUTS fits answer with draws. These other models know the means of words under
+    connections: for them all lists of other groups have one mean.
 
     Parameters
     ----------
     post
         A result of :func:`fit`.
-    weights
-        Weights over the cells of :func:`mean_distances`: an array (protected words, lists), or (m, protected words,
-        lists) for m sums, or a DataFrame with its labels (what it lacks has the weight 0). Weights of empty cells are
-        0.
 
     Returns
     -------
-    Functionals
-        ``mean`` and ``sd`` (m,), ``quantile(p)`` and ``below(x)`` (m,), ``draws(size, rng)`` (size, m), and
-        ``combined(matrix)`` for sums of these sums.
+    Estimates
+        By ``protected_word`` and its ``group``, ``list`` (the stereotypes of a group by its name, or a control list;
+        the connection where groups are not known), and ``connection``, which the list has to the word. Where there is
+        no distance there is no estimate.
 
     Examples
     --------
-    >>> post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
-    >>> weights = 0.0 * bb.checks.mean_distances(post)
-    >>> weights.loc["math", ["math", "arts"]] = 1.0, -1.0
-    >>> found = bb.checks.functionals(post, weights)
-    >>> round(float(found.mean[0]), 3), round(float(found.below(0.0)[0]), 3)
-    (0.043, 0.113)
+    >>> cells = bb.cell_estimates(bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0))
+    >>> math = cells.select(protected_word="math")
+    >>> (math.select(list="math") - math.select(list="arts")).summary()[["list", "mean", "p_closer"]].round(3)
+              list   mean  p_closer
+    0  math - arts  0.043     0.113
     """
     result = Fit.read(post)
-    data = result.data
-    cells = cells_of(data)
-    places, names = _lists(data, cells)
-    matrices = _checked_weights(weights, data.protected_words.tolist(), names)
-    sums, word, column = np.nonzero(matrices)
-    if not cells.filled[word, places[column]].all():
-        raise InputError("weights fall on cells without a distance: give 0 to these (NaN in bb.checks.mean_distances)")
-    matrix = cell_weights(sums, word, places[column], matrices[sums, word, column], cells, len(matrices))
-    return functionals_of(result, cells, matrix)
-
-
-def _checked_weights(weights: object, words: list[str], lists: list[str]) -> FloatArray:
-    """Weights as an array (m, J, L)."""
-    if isinstance(weights, pd.DataFrame) and not weights.empty:
-        unknown = [str(name) for name in weights.index if name not in words]
-        unknown += [str(name) for name in weights.columns if name not in lists]
-        if unknown:
-            raise InputError(f"weights name {listed(unknown)}, which is no protected word and no list of the fit")
-        weights = weights.reindex(index=words, columns=lists).fillna(0.0).to_numpy()
-    shape = (len(words), len(lists))
-    try:
-        array = np.asarray(weights, dtype=float)
-    except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.ndim not in (2, 3) or array.shape[-2:] != shape or not array.size or not np.isfinite(array).all():
-        raise InputError(
-            f"weights have the shape {array.shape}: give finite numbers of shape {shape} (protected words, lists), or "
-            "several of these stacked"
-        )
-    return array.reshape(-1, *shape)
+    cells = cells_of(result.data)
+    sums = list_sums(result.data, cells)
+    return sums.of(family_of(result.spec).cells(result, cells, sums.parts))

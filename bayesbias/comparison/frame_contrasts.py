@@ -25,8 +25,8 @@ from bayesbias.distances.tables import distance_table
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import fit
 from bayesbias.models.frames import GROUP, change_of_frames, frame_errors, frame_notes
-from bayesbias.models.functionals import whole_weights
 from bayesbias.models.results import Fit
+from bayesbias.models.weights import whole_weights
 from bayesbias.words import OWN, WordLists, load_words
 
 FRAME_COLUMNS = ["frame", "side", "contrast", "se"]

@@ -31,11 +31,11 @@ from bayesbias.distances.storage import frame_columns
 from bayesbias.errors import InputError, many
 from bayesbias.models.fits import RELATED, fit
 from bayesbias.models.frames import GROUP
-from bayesbias.models.functionals import whole_weights
 from bayesbias.models.marginal import drawn_scales, fit_for_crossed, prior_of_means, variances_of
 from bayesbias.models.related import components_for, related_posterior, relatedness_for
 from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
+from bayesbias.models.weights import whole_weights
 from bayesbias.words import WordLists, in_order, load_words
 
 MOST_UNKNOWNS = 200  # mean effects of lists beyond which the matrices of a design are too large

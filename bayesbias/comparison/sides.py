@@ -14,27 +14,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._checks import one_of, printable
-from bayesbias._core.mixtures import opposite_signs
+from bayesbias._core.mixtures import Draws, Law, Normals
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import IN_SDS
-from bayesbias.comparison.associations import DIFFERENCE, RAW, named_together, why_no_association
-from bayesbias.distances.covariances import Relatedness
+from bayesbias.comparison.associations import named_together
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import PAIR, once, stored_coverage
 from bayesbias.errors import InputError, listed
-from bayesbias.models.functionals import (
-    Cells,
-    DrawnFunctionals,
-    Functionals,
-    NormalFunctionals,
-    association_weights,
-    cell_weights,
-    difference_weights,
-    drawn_functionals,
-    related_functionals,
-    whole_weights,
-)
-from bayesbias.models.spec import ModelSpec
+from bayesbias.estimates import Estimates
+from bayesbias.models.functionals import Fields, cell_draws
+from bayesbias.models.weights import DIFFERENCE, RAW, Cells, Sums, stacked
 
 Case = Literal["as-is", "fallback"]
 CASES = ("as-is", "fallback")
@@ -263,93 +252,19 @@ MEANINGS = {
 
 
 @dataclass(frozen=True)
-class Sums:
-    """Weighted sums of the mean distances in one embedding: ``combine @ parts`` are their weights."""
-
-    combine: sparse.csr_array  # (m, p)
-    parts: sparse.csr_array  # (p, J * C), over the cells of one embedding
-    kept: NDArray[np.bool_]  # which protected words (J,) have a row
-    kind: str  # one of ROWS
-
-    def of(self, cells: Cells) -> FloatArray:
-        """Observed values (m,)."""
-        value: FloatArray = self.combine @ (self.parts @ np.where(cells.filled, cells.mean, 0.0).ravel())
-        return value
-
-
-def row_sums(data: Distances, cells: Cells, first: str, second: str | None, rows: str | None = None) -> Sums:
-    """A contrast, or the mean distance to one connection, of the whole list and then of each protected word."""
-    if rows is not None:
-        one_of(rows, ROWS, "rows")
-    lacking = why_no_association(data, cells, first, second or "none")
-    if rows == RAW and lacking:
-        raise InputError(f"rows={rows!r}: {lacking}; rows='difference' gives differences of mean distances")
-    if lacking or rows == DIFFERENCE:
-        return _difference_sums(data, cells, [first] if second is None else [first, second])
-    words = np.flatnonzero(cells.associated)
-    weights = whole_weights(data, cells.associated)
-    combine, parts = association_weights(cells, words, weights)
-    return Sums(_with_whole(combine, weights[words]), parts, cells.associated, RAW)
-
-
-def _difference_sums(data: Distances, cells: Cells, connections: list[str]) -> Sums:
-    """The mean distance to one connection, or the difference of two."""
-    names = data.connections.tolist()
-    places = [names.index(name) for name in connections]
-    kept = cells.filled[:, places].all(axis=1)
-    if not kept.any():  # of different words: their means, less each other
-        of_words = np.stack([whole_weights(data, cells.filled[:, place]) for place in places])
-        rows, words = np.nonzero(of_words)
-        means = cell_weights(rows, words, np.array(places)[rows], of_words[rows, words], cells, 2)
-        return Sums(sparse.csr_array(np.array([[1.0, -1.0]])), means, kept, DIFFERENCE)
-    words = np.flatnonzero(kept)
-    columns, size = [np.full(len(words), place) for place in places], len(words)
-    if len(columns) == 2:
-        parts = difference_weights(cells, words, *columns)
-    else:
-        parts = cell_weights(np.arange(size), words, columns[0], np.ones(size), cells, size)
-    own = sparse.csr_array(sparse.eye_array(len(words)))
-    return Sums(_with_whole(own, whole_weights(data, kept)[words]), parts, kept, DIFFERENCE)
-
-
-def _with_whole(combine: sparse.csr_array, weights: FloatArray) -> sparse.csr_array:
-    """The weighted mean of rows, and below it the rows."""
-    return sparse.csr_array(sparse.vstack([sparse.csr_array(weights[None]) @ combine, combine]))
-
-
-@dataclass(frozen=True)
 class Sides:
-    """Joint posterior of m quantities before a change, after it, and of their change."""
+    """Quantities before and after a change, of one joint posterior."""
 
-    joint: Functionals  # 2 m quantities: values before, and then their changes
+    before: Estimates
+    after: Estimates
     observed_before: FloatArray  # what the pairs show, (m,), in cosine distance
     observed_after: FloatArray
-    kept: NDArray[np.bool_]  # which protected words (J,) have a row below that of the whole list
     kind: str  # one of ROWS
 
-    @property
-    def size(self) -> int:
-        """Number of quantities."""
-        return len(self.observed_before)
-
-    def _combined(self, before: float, change: float) -> Functionals:
-        identity = sparse.eye_array(self.size)
-        return self.joint.combined(sparse.csr_array(sparse.hstack([before * identity, change * identity])))
-
     @cached_property
-    def before(self) -> Functionals:
-        """Values before."""
-        return self._combined(1.0, 0.0)
-
-    @cached_property
-    def after(self) -> Functionals:
-        """Values after."""
-        return self._combined(1.0, 1.0)
-
-    @cached_property
-    def change(self) -> Functionals:
+    def change(self) -> Estimates:
         """Values after less values before."""
-        return self._combined(0.0, 1.0)
+        return self.after - self.before
 
     @cached_property
     def unchanged(self) -> NDArray[np.bool_]:
@@ -360,12 +275,12 @@ class Sides:
     def p_shrank(self) -> FloatArray:
         """Probability (m,) of a value nearer to 0 after than before."""
         # |after| < |before| where the change and the sum of the two have opposite signs
-        return _p_opposite(self.change, self._combined(2.0, 1.0))
+        return self.change.p_opposite(self.before + self.after)
 
     @cached_property
     def p_reversed(self) -> FloatArray:
         """Probability (m,) of opposite signs before and after."""
-        return np.where(self.unchanged, 0.0, _p_opposite(self.before, self.after))
+        return np.where(self.unchanged, 0.0, self.before.p_opposite(self.after))
 
     def outcomes(self, prob: float) -> NDArray[np.str_]:
         """What became of each quantity (m,), the whole list first: unchanged, shrank, grew, or inconclusive.
@@ -373,124 +288,72 @@ class Sides:
         Words share most of their errors, so that none is named where the interval of the whole list's change includes
         0; where it does not, the most probable outcomes are named together.
         """
-        shrank, tail = self.p_shrank, (1 - prob) / 2
+        shrank = self.p_shrank
         named = (shrank >= SURE) | (shrank <= 1 - SURE)
         words = np.flatnonzero(~self.unchanged[1:]) + 1
         named[1:] = False
-        if not self.change.quantile(tail)[0] <= 0 <= self.change.quantile(1 - tail)[0]:
+        if self.change.excludes(0.0, prob)[0]:
             named[words] = named_together(shrank[words])
         return np.select(
             [self.unchanged, named & (shrank > 0.5), named], ["unchanged", "shrank", "grew"], default="inconclusive"
         )
 
-    def draws(self, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Joint draws (size, m) of the values before and of those after."""
-        before, change = np.split(self.joint.draws(size, rng), 2, axis=1)
-        return before, before + change
-
-    def away_after(self, prob: float) -> NDArray[np.bool_]:
-        """Which values after have an equal-tailed interval that excludes 0, (m,)."""
-        tail = (1 - prob) / 2
-        return (self.after.quantile(tail) > 0) | (self.after.quantile(1 - tail) < 0)
-
-    def unpaired(self, seed: Any) -> Functionals:
+    def unpaired(self, seed: Any) -> Estimates:
         """The change as if the errors of the two embeddings were independent."""
-        before, after = self.before, self.after
-        if isinstance(before, NormalFunctionals) and isinstance(after, NormalFunctionals):
-            roots = tuple(np.hstack(each) for each in zip(after.roots, before.roots, strict=True))
-            return replace(after, mean=self.change.mean, roots=roots)
-        first, second = drawn(before), drawn(after)
-        return DrawnFunctionals(second - np.random.default_rng(seed).permutation(first, axis=0))
+        before, after, law = self.before, self.after, self.after.law
+        apart: Law
+        if isinstance(law, Draws):
+            first, second = (law.marginals(each.weights, each.offset).numbers for each in (before, after))
+            apart = Draws(second - np.random.default_rng(seed).permutation(first, axis=0))
+        elif isinstance(law, Normals):
+            roots = tuple(np.hstack([after.weights @ root, before.weights @ root]) for root in law.roots)
+            apart = replace(law, mean=self.change.mean, roots=roots)
+        else:
+            raise TypeError(f"{type(law).__name__} is no law of a comparison")
+        return Estimates.of(apart, len(after), after.index)
 
     def standardised(self, units: tuple[float, float], centre: float) -> Sides:
         """Values less ``centre`` in the unit of each embedding; what is observed stays as it is."""
-        before, after = units
-        # of values before, and of their changes
-        scale = np.array([[1 / before, 0.0], [1 / after - 1 / before, 1 / after]])
-        joint = self.joint.combined(sparse.csr_array(sparse.kron(scale, sparse.eye_array(self.size))))
-        return replace(self, joint=shifted(joint, np.repeat(-centre * scale @ [1.0, 0.0], self.size)))
+        before, after = ((each - centre) / by for each, by in zip((self.before, self.after), units, strict=True))
+        return replace(self, before=before, after=after)
 
 
-def _p_opposite(first: Functionals, second: Functionals) -> FloatArray:
-    """Probability (m,) that two quantities of one posterior have opposite signs."""
-    if not isinstance(first, NormalFunctionals) or not isinstance(second, NormalFunctionals):
-        return (drawn(first) * drawn(second) < 0).mean(axis=0)
-    weights = first.nodes[1]
-    sds = first.mixture.sds, second.mixture.sds
-    return weights @ opposite_signs((first.mean, second.mean), sds, first.covariance(second))
+def side_weights(
+    law: Fields, parts: sparse.csr_array, places: tuple[int, int], known: FloatArray
+) -> tuple[list[sparse.csr_array], FloatArray]:
+    """Weights of some sums (p, J * C) before a change and of what changed, of the cells of all embeddings.
 
-
-def drawn(functionals: Functionals) -> FloatArray:
-    """The draws (D, m) of functionals that are known by draws."""
-    if not isinstance(functionals, DrawnFunctionals):
-        raise TypeError("an exact posterior has no draws of its own")
-    return functionals.values  # noqa: PD011
-
-
-def shifted(functionals: Functionals, by: FloatArray) -> Functionals:
-    """The quantities plus known numbers (m,)."""
-    if isinstance(functionals, NormalFunctionals):
-        return replace(functionals, mean=functionals.mean + by)
-    return DrawnFunctionals(drawn(functionals) + by)
-
-
-def stack(one: Distances, distances: FloatArray, related: Relatedness) -> Distances:
-    """The pairs of all embeddings (pairs, embeddings), as if each embedding had protected words of its own."""
-    size, words = distances.shape[1], len(one.protected_words)
-    return replace(
-        one,
-        protected_words=np.array(related.protected_words),
-        groups=np.tile(one.groups, size),
-        word=np.concatenate([one.word + words * place for place in range(size)]),
-        connection=np.tile(one.connection, size),
-        attribute=np.tile(one.attribute, size),
-        attribute_class=np.tile(one.attribute_class, size),
-        y=distances.T.ravel(),
-        relatedness=related,
-    )
-
-
-@dataclass(frozen=True)
-class Stacked:
-    """What the exact posterior of all embeddings rests on: the model, the pairs of all embeddings, and their cells."""
-
-    spec: ModelSpec
-    every: Distances
-    cells: Cells
-
-    def joint(self, sums: Sums, pair: tuple[int, int], known: FloatArray) -> Functionals:
-        """Posterior of some sums before and of their change between two embeddings.
-
-        ``known`` holds the changes (J, C) of cells that are known exactly, and NaN elsewhere.
-        """
-        free = np.isnan(known).ravel()
-        moving = sums.parts @ sparse.diags_array(free.astype(float))
-        before, after = pair
-        weights = [self._of(sums.parts, before), self._of(moving, after) - self._of(moving, before)]
-        functionals = related_functionals(self.spec, self.every, self.cells, sparse.csr_array(sparse.vstack(weights)))
-        offset = sums.parts @ np.nan_to_num(known).ravel()
-        parts = shifted(functionals, np.concatenate([np.zeros(len(offset)), offset]))
-        return parts.combined(sparse.csr_array(sparse.block_diag([sums.combine, sums.combine])))
-
-    def _of(self, parts: sparse.csr_array, embedding: int) -> sparse.csr_array:
-        """Weights of one embedding's cells among those of all."""
-        total = sparse.coo_array(parts)
-        shape = (parts.shape[0], self.cells.n.size)
-        return sparse.csr_array((total.data, (total.row, total.col + embedding * parts.shape[1])), shape=shape)
-
-
-def drawn_joint(
-    cells: Cells, sums: Sums, words: Sequence[FloatArray], whole: Sequence[FloatArray] | None
-) -> DrawnFunctionals:
-    """The same from draws (D, J, K) of the means of words before, and of their changes.
-
-    ``whole`` are draws (D,) of the whole list, where it speaks about further words too; None takes the rows' mean.
+    ``places`` are those of the two embeddings. Changes (J, C) that are known exactly, which are NaN elsewhere, are
+    beside the weights what the sums hold of them, (p,).
     """
-    both = [drawn(drawn_functionals(values, cells, sums.parts).combined(sums.combine)) for values in words]
-    if whole is not None:
-        for values, own in zip(both, whole, strict=True):
-            values[:, 0] = own
-    return DrawnFunctionals(np.hstack(both))
+    size = parts.shape[1]
+    moving = parts @ sparse.diags_array(np.isnan(known).ravel().astype(float))
+    first, second = (sparse.eye_array(size, len(law.mean), k=at * size) for at in places)
+    weights = [sparse.csr_array(parts @ first), sparse.csr_array(moving @ second - moving @ first)]
+    return weights, parts @ np.nan_to_num(known).ravel()
+
+
+def related_sides(law: Fields, sums: Sums, places: tuple[int, int], known: FloatArray) -> tuple[Estimates, Estimates]:
+    """Sums before a change, and what changed, of related words; see :func:`side_weights`."""
+    weights, beside = side_weights(law, sums.parts, places, known)
+    size = len(beside)
+    joint = Estimates.of(law.settled(stacked(*weights)), 2 * size)
+    return sums.of(joint[:size]), sums.of(joint[size:] + beside)
+
+
+def drawn_sides(
+    cells: Cells, sums: Sums, words: Sequence[FloatArray], whole: Sequence[FloatArray] = ()
+) -> tuple[Estimates, Estimates]:
+    """Sums before a change, and what changed, from draws (D, J, K) of the means of words before and of their changes.
+
+    ``whole`` are draws (D, n) of the first n sums, where these speak about further words too.
+    """
+    both = [(sums.combine @ cell_draws(values, cells, sums.parts).T).T for values in words]
+    for values, own in zip(both, whole, strict=False):
+        values[:, : own.shape[1]] = own
+    size = len(sums.index)
+    every = Estimates.of(Draws(np.hstack(both)), 2 * size, pd.concat([sums.index, sums.index]))
+    return every[:size], every[size:]
 
 
 def fixed_values(data: Distances, values: FloatArray) -> dict[int, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -306,3 +306,27 @@ def _groups(table: pd.DataFrame, words: IntArray, protected: NDArray[np.str_]) -
         pair = f"{str(own[word])!r}, {str(groups[twice[0]])!r}"
         raise InputError(f"the protected word {str(protected[word])!r} is in two groups: {pair}")
     return own
+
+
+def stacked_tables(tables: Sequence[Distances], related: Relatedness) -> Distances:
+    """Tables one below another, as if each had protected words of its own, which ``related`` knows in that order."""
+    places = {word: place for place, word in enumerate(related.attribute_words)}
+    connections = np.array(in_order(name for each in tables for name in each.connections.tolist()))
+    begins = np.cumsum([0, *(len(each.protected_words) for each in tables)])
+    order = {name: place for place, name in enumerate(connections.tolist())}
+    return Distances(
+        protected_words=np.array(related.protected_words),
+        connections=connections,
+        groups=np.concatenate([each.groups for each in tables]),
+        word=np.concatenate([begin + each.word for begin, each in zip(begins.tolist(), tables, strict=False)]),
+        connection=np.concatenate([_renumbered(each.connections, order)[each.connection] for each in tables]),
+        attribute=np.concatenate([_renumbered(each.attribute_words, places)[each.attribute] for each in tables]),
+        attribute_words=np.array(related.attribute_words),
+        attribute_class=np.concatenate([each.attribute_class for each in tables]),
+        y=np.concatenate([each.y for each in tables]),
+        relatedness=related,
+    )
+
+
+def _renumbered(labels: NDArray[np.str_], places: Mapping[str, int]) -> IntArray:
+    return np.array([places[label] for label in labels.tolist()], dtype=np.intp)

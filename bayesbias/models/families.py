@@ -19,12 +19,12 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
+from bayesbias.estimates import Estimates
 from bayesbias.models import exact, marginal
 from bayesbias.models.functionals import (
     CellErrors,
     CellMeans,
-    Cells,
-    Functionals,
+    cell_fields,
     conditional_functionals,
     crossed_cells,
     drawn_cell_errors,
@@ -47,6 +47,7 @@ from bayesbias.models.related import (
 )
 from bayesbias.models.results import DIMS, MEANS, Fit, at_rows, row_means
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of, log_priors
+from bayesbias.models.weights import Cells
 
 PairDensity = Callable[[slice], FloatArray]
 MomentsOf = Callable[[ModelSpec, Distances], Moments]
@@ -87,13 +88,17 @@ class Independent:
         """Whether sums of cells have the observed value as their posterior mean, known without draws."""
         return False
 
-    def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Functionals:
+    def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
         """Posterior of weighted sums (m, J * C) of cells: normal given the scales where an engine knows these."""
         if not has_further_errors(result) and self.obstacle(result.spec) is None and result.engine != "nuts":
             functionals = conditional_functionals(result, cells, weights, self._given_scales)
             if functionals is not None:
                 return functionals
         return drawn_functionals(result.draws("word_mean"), cells, weights)
+
+    def cells(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
+        """The same, to be combined to sums of any kind."""
+        return self.functionals(result, cells, weights)
 
     def _given_scales(self, data: Distances, scales: Scales, prior: Normal) -> CellMeans | None:
         """The means that cells share, given the scales; None where cells are tied."""
@@ -321,7 +326,14 @@ class Related(Independent):
         """Sentence templates and an estimated slope add errors of their own, of which there are draws."""
         return not has_further_errors(result)
 
-    def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Functionals:
+    def cells(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
+        """Posterior of weighted sums (m, J * C) of cells: exact."""
+        if not self.is_exact(result):
+            return self.functionals(result, cells, weights)
+        law = cell_fields(result.spec, result.data, cells)
+        return Estimates.of(law, len(law.mean)).combine(weights)
+
+    def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
         """Posterior of weighted sums (m, J * C) of cells: exact."""
         if self.is_exact(result):
             return related_functionals(result.spec, result.data, cells, weights)
@@ -449,7 +461,7 @@ def family_of(spec: ModelSpec) -> Independent:
     return next(family for family in FAMILIES if family.holds(spec))
 
 
-def functionals_of(result: Fit, cells: Cells, weights: sparse.csr_array) -> Functionals:
+def functionals_of(result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
     """Posterior of weighted sums (m, J * C) of a fit's cells."""
     return family_of(result.spec).functionals(result, cells, weights)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,23 @@ from scipy import sparse
 
 from bayesbias._core.conditionals import CellTotals, beta_moments, cell_totals, kind_moments, totals_by_kind
 from bayesbias._core.marginal import IncompleteSums, Scales
-from bayesbias._core.mixtures import AT_ONCE, Marginals, NormalMixture, gauss_rule
-from bayesbias._core.related import CellWeights, FactorGrid, draw_factors, smoothed_correlations, weighted_roots
+from bayesbias._core.mixtures import (
+    AT_ONCE,
+    Draws,
+    Law,
+    Matrix,
+    Mixtures,
+    Nodes,
+    NormalMixture,
+    Normals,
+    Weighted,
+    gauss_rule,
+)
+from bayesbias._core.related import CellWeights, FactorGrid, positive, smoothed_correlations, weighted_roots
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
+from bayesbias.estimates import Estimates, identity
 from bayesbias.models.marginal import drawn_scales, prior_of_means, reduced, variances_of
 from bayesbias.models.related import (
     alike_within,
@@ -38,329 +50,27 @@ from bayesbias.models.related import (
 )
 from bayesbias.models.results import Fit
 from bayesbias.models.spec import ModelSpec, Normal
-from bayesbias.words import OWN, STEREOTYPES
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Mean distances of protected words to connections and to the lists of the groups."""
-
-    columns: tuple[str, ...]  # labels (C,): the connections, then the groups that have a stereotype list
-    connections: int  # how many of the columns are connections
-    n: IntArray  # distances in each cell, (J, C)
-    mean: FloatArray  # and their mean, NaN without any
-    own: IntArray  # column (J,) of the list of each word's own group; -1 where that has none
-    stands_for: IntArray  # connection (J, C) that each cell's list has to the word
-    word: IntArray  # the cell of each distance, which counts under its connection and under its lists
-    column: IntArray
-    attribute: IntArray  # and its attribute word
-    in_several: tuple[str, ...]  # stereotype words that stand in the lists of several groups
-
-    @property
-    def lists(self) -> NDArray[np.intp]:
-        """Columns (G,) of the groups' stereotype lists."""
-        return np.arange(self.connections, len(self.columns))
-
-    @property
-    def filled(self) -> NDArray[np.bool_]:
-        """Which cells hold a distance, (J, C)."""
-        return self.n > 0
-
-    @property
-    def same_lists(self) -> tuple[str, ...]:
-        """Groups whose stereotype lists hold the same words as that of an earlier group, and that group."""
-        words = {column: frozenset(self.attribute[self.column == column].tolist()) for column in self.lists.tolist()}
-        for word in words.values():
-            same = [other for other, theirs in words.items() if theirs == word]
-            if len(same) > 1:
-                return tuple(self.columns[place] for place in same)
-        return ()
-
-    @property
-    def associated(self) -> NDArray[np.bool_]:
-        """Which protected words (J,) have an association: a list of their own, and distances to every list."""
-        return (self.own >= 0) & self.filled[:, self.lists].all(axis=1)
-
-
-def cells_of(data: Distances) -> Cells:
-    """The cells of a table's rows.
-
-    A stereotype word belongs to the list of each group that it is associated with. It then counts in that list for
-    every protected word, whatever its connection to that word.
-    """
-    names = data.connections.tolist()
-    groups = data.group_names
-    member = np.zeros((len(data.attribute_words), len(groups)), dtype=bool)
-    if OWN in names:
-        own = data.connection == names.index(OWN)
-        member[data.attribute[own], data.group_index[data.word[own]]] = True
-    listed = [place for place, name in enumerate(groups) if name and member[:, place].any()]
-    member = member[:, listed]
-    stereotype = np.isin(np.array(names), STEREOTYPES)[data.connection]
-    rows, place = np.nonzero(member[data.attribute] & stereotype[:, None])
-    word = np.concatenate([data.word, data.word[rows]])
-    column = np.concatenate([data.connection, len(names) + place])
-    attribute = np.concatenate([data.attribute, data.attribute[rows]])
-    y = np.concatenate([data.y, data.y[rows]])
-    shape = (len(data.protected_words), len(names) + len(listed))
-    cell = word * shape[1] + column
-    n = np.bincount(cell, minlength=shape[0] * shape[1])
-    total = np.bincount(cell, weights=y, minlength=len(n))
-    mean = np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
-    columns = (*names, *(groups[place] for place in listed))
-    position = {name: place for place, name in enumerate(columns) if place >= len(names)}
-    own_list = np.array([position.get(name, -1) for name in data.groups.tolist()], dtype=np.intp)
-    stands_for = np.tile(np.r_[np.arange(len(names)), np.full(len(listed), -1)], (shape[0], 1))
-    if listed:
-        different = names.index("different") if "different" in names else -1
-        here = np.arange(len(names), shape[1])
-        stands_for[:, here] = np.where(own_list[:, None] == here, names.index(OWN), different)
-    return Cells(
-        columns=columns,
-        connections=len(names),
-        n=n.reshape(shape),
-        mean=mean.reshape(shape),
-        own=own_list,
-        stands_for=stands_for,
-        word=word,
-        column=column,
-        attribute=attribute,
-        in_several=tuple(data.attribute_words[member.sum(axis=1) > 1].tolist()),
-    )
-
-
-def word_weights(groups: Sequence[str], chosen: NDArray[np.bool_], listed: Sequence[str]) -> FloatArray:
-    """Weights (J,) of protected words in the whole list, with sum 1; 0 for words that are not chosen.
-
-    Groups weigh the same where at least two have lists, and so do the words within a group: with groups of unequal
-    size the mean over words would hold a part of how near each list is to all words. Without two such groups every
-    word weighs the same.
-    """
-    labels = np.array(groups, dtype=str)
-    present = [name for name in dict.fromkeys(labels[chosen].tolist()) if name in set(listed)]
-    weights = np.zeros(len(labels))
-    if len(present) < 2 or not np.isin(labels[chosen], present).all():
-        weights[chosen] = 1 / max(int(chosen.sum()), 1)
-        return weights
-    for name in present:
-        own = chosen & (labels == name)
-        weights[own] = 1 / (len(present) * own.sum())
-    return weights
-
-
-def whole_weights(data: Distances, chosen: NDArray[np.bool_]) -> FloatArray:
-    """:func:`word_weights` of a table's protected words; groups with a word that has stereotypes have a list."""
-    own = np.isin(data.connection, np.flatnonzero(data.connections == OWN))
-    listed = np.unique(data.groups[np.unique(data.word[own])])
-    return word_weights(data.groups.tolist(), chosen, [name for name in listed.tolist() if name])
-
-
-def cell_weights(
-    rows: IntArray, words: IntArray, columns: IntArray, values: FloatArray, cells: Cells, size: int
-) -> sparse.csr_array:
-    """Weights (size, J * C) from triplets: the functional, the cell, and the weight of each."""
-    place = words * len(cells.columns) + columns
-    return sparse.csr_array((values, (rows, place)), shape=(size, cells.n.size))
-
-
-def difference_weights(cells: Cells, words: IntArray, first: IntArray, second: IntArray) -> sparse.csr_array:
-    """Weights (words, J * C): for some words the mean distance in one column less that in another, each (words,)."""
-    rows = np.tile(np.arange(len(words)), 2)
-    values = np.repeat([1.0, -1.0], len(words))
-    return cell_weights(rows, np.tile(words, 2), np.concatenate([first, second]), values, cells, len(words))
-
-
-def list_difference_weights(cells: Cells, words: IntArray, columns: IntArray) -> sparse.csr_array:
-    """Weights (words, J * C): the mean distance to one list (``columns``, (words,)) less the mean over the others."""
-    count, lists = len(words), cells.lists
-    rows = np.repeat(np.arange(count), len(lists))
-    every = np.tile(lists, count)
-    values = np.where(np.repeat(columns, len(lists)) == every, 1.0, -1 / (len(lists) - 1))
-    return cell_weights(rows, np.repeat(words, len(lists)), every, values, cells, count)
-
-
-def list_contrasts(lists: int) -> FloatArray:
-    """Weights (lists, lists): each list less the mean of the others."""
-    return (np.eye(lists) - 1 / lists) * lists / (lists - 1)
-
-
-def association_rows(own: IntArray, weights: FloatArray, lists: int) -> FloatArray:
-    """Weights (J, J, lists) of mean distances in the association of each word, as a dense array for few words.
-
-    Each word's own list (its place, (J,)) less the mean of the others, less what that is for the weighted mean of all
-    words: neither how near a word is to every list nor how near a list is to every word counts.
-    """
-    return (np.eye(len(own)) - weights)[:, :, None] * list_contrasts(lists)[own][:, None, :]
-
-
-def nearness_weights(cells: Cells, weights: FloatArray) -> sparse.csr_array:
-    """Weights (G, J * C): by how much each list is nearer to all words than the mean list, times G / (G - 1).
-
-    It is what the difference of own and other lists holds beside the association: sum over words of
-    ``weights`` (J,) times (m[j, l] - mean over lists of m[j, .]).
-    """
-    lists, words = cells.lists, np.flatnonzero(weights)
-    size = len(lists)
-    value = list_contrasts(size)
-    rows = np.repeat(np.arange(size), len(words) * size)
-    columns = np.tile(np.tile(lists, len(words)), size)
-    values = (value[:, None, :] * weights[words][None, :, None]).ravel()
-    return cell_weights(rows, np.tile(np.repeat(words, size), size), columns, values, cells, size)
-
-
-def association_weights(
-    cells: Cells, words: IntArray, weights: FloatArray
-) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Two matrices whose product (words, J * C) are the weights of the associations of some words.
-
-    The association is the difference of own and other lists less how near the own list is to all words; in matrices of
-    their own both are sparse.
-    """
-    first = sparse.vstack(
-        [list_difference_weights(cells, words, cells.own[words]), nearness_weights(cells, weights)], format="csr"
-    )
-    count = len(words)
-    own = cells.own[words] - cells.connections
-    rows = np.tile(np.arange(count), 2)
-    columns = np.concatenate([np.arange(count), count + own])
-    values = np.repeat([1.0, -1.0], count)
-    return sparse.csr_array((values, (rows, columns)), shape=(count, count + len(cells.lists))), first
-
-
-def by_connection(cells: Cells, weights: sparse.csr_array) -> sparse.csr_array:
-    """Weights (m, J * K) of words under connections from those of cells (m, J * C).
-
-    The connection that a list has to a word stands for the list.
-    """
-    total = sparse.coo_array(weights)
-    word, column = np.divmod(total.col, len(cells.columns))
-    connection = cells.stands_for[word, column]
-    if (connection < 0).any():
-        raise InputError("weights fall on lists that the words have no connection to")
-    shape = (weights.shape[0], len(cells.n) * cells.connections)
-    return sparse.csr_array((total.data, (total.row, word * cells.connections + connection)), shape=shape)
-
+from bayesbias.models.weights import Cells, by_connection, stacked
 
 FRAMES = "frames"  # name of the group of a fit with templates
 NODES = 16  # nodes that stand for the posterior of a factor; smooth functions of it are then exact to rounding
 
 
-class Functionals(Protocol):
-    """Joint posterior of m weighted sums of mean distances."""
-
-    @property
-    def mean(self) -> FloatArray:
-        """Posterior means (m,)."""
-
-    @property
-    def sd(self) -> FloatArray:
-        """Posterior standard deviations (m,)."""
-
-    def quantile(self, p: float) -> FloatArray:
-        """Posterior quantiles (m,) at one probability."""
-
-    def below(self, x: FloatArray | float) -> FloatArray:
-        """Posterior probability (m,) of a value below x."""
-
-    def combined(self, matrix: sparse.csr_array | FloatArray) -> Functionals:
-        """Weighted sums (k, m) of the m quantities."""
-
-    def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
-        """Joint draws (size, m)."""
-
-
 @dataclass(frozen=True)
-class NormalFunctionals(Marginals):
-    """Scale mixtures of normals: errors have a covariance that the vectors know, up to a factor for each class.
-
-    They are the sum over classes of the factor times the root times r standard normals.
-    """
-
-    mean: FloatArray  # observed values, (m,)
-    roots: tuple[FloatArray, ...]  # (m, r) for each class of attribute words that has a weight
-    classes: tuple[int, ...]  # place of each class on the grid
-    grid: FactorGrid  # posteriors of the factors
-
-    @cached_property
-    def nodes(self) -> tuple[FloatArray, FloatArray]:
-        """Values (N, classes) of the factors, and their posterior weights (N,)."""
-        # factors of different classes are independent: the nodes of several are all combinations of the nodes of each
-        rules = [gauss_rule(np.log(self.grid.factor), self.grid.mass[kind], NODES) for kind in self.classes]
-        places = np.indices([len(nodes) for nodes, _ in rules]).reshape(len(rules), -1)
-        factors = np.exp([nodes[place] for (nodes, _), place in zip(rules, places, strict=True)]).T
-        weights = np.prod([mass[place] for (_, mass), place in zip(rules, places, strict=True)], axis=0)
-        return factors, weights
-
-    def covariance(self, other: NormalFunctionals) -> FloatArray:
-        """Covariance (N, m) of each quantity with its counterpart in ``other``, given the factors at each node."""
-        factors = self.nodes[0]
-        value = np.zeros((len(factors), len(self.mean)))
-        for first, root in enumerate(self.roots):
-            for second, two in enumerate(other.roots):
-                value += np.outer(factors[:, first] * factors[:, second], np.einsum("mr,mr->m", root, two))
-        return value
-
-    @cached_property
-    def mixture(self) -> NormalMixture:
-        """The marginal posteriors."""
-        variance = self.covariance(self)
-        return NormalMixture(self.nodes[1], self.mean[None], np.sqrt(np.maximum(variance, 0.0)))
-
-    def combined(self, matrix: sparse.csr_array | FloatArray) -> NormalFunctionals:
-        return replace(self, mean=matrix @ self.mean, roots=tuple(matrix @ root for root in self.roots))
-
-    def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
-        factors = draw_factors(self.grid, size, rng)
-        standard = rng.standard_normal((size, self.roots[0].shape[1]))
-        value = np.tile(self.mean, (size, 1))
-        for kind, root in zip(self.classes, self.roots, strict=True):
-            value += factors[:, kind, None] * (standard @ root.T)
-        return value
-
-
-@dataclass(frozen=True)
-class DrawnFunctionals:
-    """Draws (D, m) of m weighted sums."""
-
-    values: FloatArray
-
-    @cached_property
-    def mean(self) -> FloatArray:
-        return self.values.mean(axis=0)
-
-    @cached_property
-    def sd(self) -> FloatArray:
-        return self.values.std(axis=0, ddof=1)
-
-    def quantile(self, p: float) -> FloatArray:
-        return np.quantile(self.values, p, axis=0)
-
-    def below(self, x: FloatArray | float) -> FloatArray:
-        return (self.values < x).mean(axis=0)
-
-    def combined(self, matrix: sparse.csr_array | FloatArray) -> DrawnFunctionals:
-        return DrawnFunctionals((matrix @ self.values.T).T)
-
-    def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
-        """Joint draws (size, m), taken at random from those there are."""
-        return self.values[rng.integers(len(self.values), size=size)]
-
-
-@dataclass(frozen=True)
-class ConditionalFunctionals(Marginals):
-    """Weighted sums of cells that are independent and normal given the scales and the means that they share.
+class Conditional(Nodes):
+    """The law of p weighted sums of cells that are independent and normal given the scales and the means they share.
 
     These, connection means less ``prior_mean`` and effects of patterns, are the centre plus the root times standard
     normals.
     """
 
-    combine: sparse.csr_array  # (m, p)
-    parts: sparse.csr_array  # (p, J * K); the weights of the sums are the product of both
+    parts: sparse.csr_array  # (p, J * K)
     totals: CellTotals  # what the cells need of the table
     scales: Scales  # variances at N points of equal weight
     centre: FloatArray  # (N, n)
     root: FloatArray  # (N, n, n)
     prior_mean: float  # that every distance is taken from
+    mass: FloatArray  # (N,), all the same
 
     @cached_property
     def kinds(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -373,41 +83,67 @@ class ConditionalFunctionals(Marginals):
         return share, variance, slope
 
     @cached_property
-    def mixture(self) -> NormalMixture:
-        """The marginal posteriors."""
-        share, variance, slope = self.kinds
-        kind, filled = self.totals.kind.ravel(), np.flatnonzero(self.totals.kind.ravel() >= 0)
-        shape = (len(kind), len(self.totals.count))
-        member = sparse.csr_array((np.ones(len(filled)), (filled, kind[filled])), shape=shape)
-        weight = self.combine @ (self.parts @ member).toarray()
-        total = self.combine @ (self.parts @ (sparse.diags_array(self.totals.total.ravel()) @ member)).toarray()
-        centre = np.einsum("bkn,bn->bk", slope, self.centre)
-        means = share @ total.T + centre @ weight.T + self.prior_mean * weight.sum(axis=1)
-        # words of one list have the same weights in the means that all share
-        distinct, same = np.unique(weight.round(12), axis=0, return_inverse=True)
-        spread = np.einsum("bkn,bnr->bkr", slope, self.root)
-        # variance of a sum given the scales: that of the shared means, and that of the cells around them
-        shared = np.stack([((combination @ spread) ** 2).sum(axis=1) for combination in distinct], axis=1)
-        sds = np.sqrt(variance @ self._squares(member).T + shared[:, same.ravel()])
-        return NormalMixture(np.full(len(share), 1 / len(share)), means, sds)
+    def spread(self) -> FloatArray:
+        """Root of the covariance that the shared means give the cells of each kind, (N, k, n)."""
+        value: FloatArray = np.einsum("bkn,bnr->bkr", self.kinds[2], self.root)
+        return value
 
-    def _squares(self, member: sparse.csr_array) -> FloatArray:
+    @cached_property
+    def member(self) -> sparse.csr_array:
+        """The kind (J * K, k) of each cell that holds a distance."""
+        kind = self.totals.kind.ravel()
+        filled = np.flatnonzero(kind >= 0)
+        shape = (len(kind), len(self.totals.count))
+        return sparse.csr_array((np.ones(len(filled)), (filled, kind[filled])), shape=shape)
+
+    def _by_kind(self, weights: Matrix) -> FloatArray:
+        """Sums of weights of the cells of each kind, (m, k)."""
+        value: FloatArray = weights @ (self.parts @ self.member).toarray()
+        return value
+
+    def means_at(self, weights: Matrix) -> FloatArray:
+        share, _, slope = self.kinds
+        weight = self._by_kind(weights)
+        total = weights @ (self.parts @ (sparse.diags_array(self.totals.total.ravel()) @ self.member)).toarray()
+        centre = np.einsum("bkn,bn->bk", slope, self.centre)
+        value: FloatArray = share @ total.T + centre @ weight.T + self.prior_mean * weight.sum(axis=1)
+        return value
+
+    def between(self, first: Matrix, second: Matrix) -> FloatArray:
+        if first is second:
+            products = self._squares(sparse.csr_array(first))
+        else:
+            one, other = (sparse.csr_array(sparse.csr_array(each) @ self.parts) for each in (first, second))
+            products = (one.multiply(other) @ self.member).toarray()
+        # words of one list have the same weights in the means that all share
+        both = np.hstack([self._by_kind(first), self._by_kind(second)])
+        distinct, same = np.unique(both.round(12), axis=0, return_inverse=True)
+        shared = np.empty((len(self.mass), len(distinct)))
+        for place, combination in enumerate(distinct):
+            one, other = (half @ self.spread for half in np.split(combination, 2))
+            shared[:, place] = (one * other).sum(axis=1)
+        # covariance given the scales: that of the shared means, and that of the cells around them
+        value: FloatArray = self.kinds[1] @ products.T + shared[:, same.ravel()]
+        return value
+
+    def _squares(self, combine: sparse.csr_array) -> FloatArray:
         """Sums of squared weights of the cells of each kind, (m, kinds)."""
-        value = np.empty((self.combine.shape[0], member.shape[1]))
-        terms = np.diff(self.combine.indptr)
+        member = self.member
+        value = np.empty((combine.shape[0], member.shape[1]))
+        terms = np.diff(combine.indptr)
         many = np.flatnonzero(terms > FEW_TERMS)
         for rows in np.array_split(many, max(1, len(many) * self.parts.shape[1] // AT_ONCE)):
-            weights = sparse.csr_array(self.combine[rows] @ self.parts)
+            weights = sparse.csr_array(combine[rows] @ self.parts)
             value[rows] = (weights.power(2) @ member).toarray()
         few = np.flatnonzero(terms <= FEW_TERMS)
         if not len(few):
             return value
         # sums of few parts: products of each two parts are enough, although a part may hold every cell
         slots = np.arange(int(terms[few].max()))
-        places = self.combine.indptr[few][:, None] + slots
+        places = combine.indptr[few][:, None] + slots
         real = slots < terms[few][:, None]
         places = np.where(real, places, 0)
-        columns, values = self.combine.indices[places], np.where(real, self.combine.data[places], 0.0)
+        columns, values = combine.indices[places], np.where(real, combine.data[places], 0.0)
         for kind in range(member.shape[1]):
             own = self.parts @ sparse.diags_array(member[:, [kind]].toarray().ravel())
             products = sparse.csr_array(own @ own.T)
@@ -419,53 +155,152 @@ class ConditionalFunctionals(Marginals):
             value[few, kind] = np.sum(parts, axis=0)
         return np.maximum(value, 0.0)
 
-    @property
-    def mean(self) -> FloatArray:
-        return self.mixture.mean
+    def covariance(self, weights: Matrix) -> FloatArray:
+        cells, weight = sparse.csr_array(sparse.csr_array(weights) @ self.parts), self._by_kind(weights)
+        own = sparse.diags_array(self.member @ (self.mass @ self.kinds[1]))
+        shared = np.einsum("b,bkr,blr->kl", self.mass, self.spread, self.spread)
+        means = self.means_at(weights)
+        moved = (means - self.mass @ means) * np.sqrt(self.mass)[:, None]
+        value: FloatArray = (cells @ own @ cells.T).toarray() + weight @ shared @ weight.T + moved.T @ moved
+        return value
 
-    def combined(self, matrix: sparse.csr_array | FloatArray) -> ConditionalFunctionals:
-        return replace(self, combine=sparse.csr_array(matrix @ self.combine))
-
-    def draws(self, size: int, rng: np.random.Generator) -> FloatArray:
+    def draws(self, weights: Matrix, size: int, rng: np.random.Generator) -> FloatArray:
         share, variance, slope = self.kinds
         kind, filled = self.totals.kind.ravel(), self.totals.kind.ravel() >= 0
         own, total = kind[filled], self.totals.total.ravel()[filled]
-        parts = self.parts[:, np.flatnonzero(filled)]
-        value = np.empty((size, self.combine.shape[0]))
+        sums = sparse.csr_array(weights) @ self.parts[:, np.flatnonzero(filled)]
+        value = np.empty((size, sums.shape[0]))
         for i, point in enumerate(rng.integers(len(share), size=size).tolist()):
             shared = self.centre[point] + self.root[point] @ rng.standard_normal(self.root.shape[2])
             cells = share[point, own] * total + (slope[point] @ shared)[own]
             cells += np.sqrt(variance[point, own]) * rng.standard_normal(len(own)) + self.prior_mean
-            value[i] = self.combine @ (parts @ cells)
+            value[i] = sums @ cells
         return value
 
 
-def related_functionals(spec: ModelSpec, data: Distances, cells: Cells, weights: sparse.csr_array) -> NormalFunctionals:
-    """Posterior of weighted sums (m, J * C) of cells for the model of related words.
+@dataclass(frozen=True)
+class Fields(Law):
+    """The law of p mean distances whose errors are fields of lists in components of protected words, times factors.
 
-    The errors of lists have the covariance that the variogram gives in each component of the protected words; see
-    :func:`weighted_roots`.
+    The error of the mean distance of word j to list l is the sum over components q of ``scaled[j, q]`` times a field
+    u_q[l], times the factor of its class. The variograms behind the correlations of lists are too rough for these to be
+    positive semi-definite as a whole: the variance of a sum is that of the lists that it holds, whichever others there
+    are, and sums are correlated as the lists that they hold together allow.
     """
+
+    mean: FloatArray  # (p,)
+    word: IntArray  # protected word, list and attribute class of each, (p,)
+    listed: IntArray
+    kind: IntArray
+    scaled: FloatArray  # (J, Q)
+    correlations: FloatArray  # of the lists in each component, (Q, lists, lists)
+    grid: FactorGrid  # posteriors of the factors
+
+    def settled(self, weights: sparse.csr_array) -> Normals:
+        """The law of weighted sums, with roots of their errors."""
+        entries = weights.tocoo()
+        some = entries.data != 0
+        place = entries.col[some]
+        held = self.word[place], self.listed[place], self.kind[place]
+        given = CellWeights(entries.row[some], entries.data[some], *held, weights.shape[0])
+        classes, roots = weighted_roots(given, self.scaled, self.correlations)
+        mass, factors = factor_nodes(self.grid, classes)
+        return Normals(weights @ self.mean, tuple(roots), mass, factors)
+
+    def _held(self, weights: Matrix) -> NDArray[np.bool_]:
+        """Which classes (m, A) each sum holds."""
+        shape, every = (len(self.kind), len(self.grid.mass)), np.arange(len(self.kind))
+        member = sparse.csr_array((np.ones(len(every)), (every, self.kind)), shape)
+        held: NDArray[np.bool_] = (abs(sparse.csr_array(weights)) @ member).toarray() > 0
+        return held
+
+    def _variances(self, weights: Matrix, kinds: Sequence[int]) -> FloatArray:
+        """Covariance (classes, classes, m) of what each sum holds of some classes, for factors of 1.
+
+        Where rough variograms give a component a negative variance it has none.
+        """
+        cells = sparse.csc_array(weights)
+        fields = np.zeros((len(kinds), cells.shape[0], self.scaled.shape[1], self.correlations.shape[1]))
+        for place, kind in enumerate(kinds):
+            own = self.kind == kind
+            for listed in np.unique(self.listed[own]):
+                some = np.flatnonzero(own & (self.listed == listed))
+                shape = (len(some), len(self.scaled))
+                words = sparse.csr_array((np.ones(len(some)), (np.arange(len(some)), self.word[some])), shape)
+                fields[place, :, :, listed] = (cells[:, some] @ words) @ self.scaled
+        by_component = np.einsum("amql,qlk,bmqk->mqab", fields, self.correlations, fields, optimize=True)
+        shape = by_component.shape
+        kept = positive(by_component.reshape(-1, *shape[2:])).reshape(shape)
+        value: FloatArray = np.moveaxis(kept.sum(axis=1), 0, -1)
+        return value
+
+    def marginals(self, weights: Matrix, offset: FloatArray) -> Mixtures:
+        mean, parts = weights @ self.mean + offset, []
+        # sums that hold the same classes, some at a time
+        patterns, number = np.unique(self._held(weights), axis=0, return_inverse=True)
+        for place, pattern in enumerate(patterns):
+            kinds = np.flatnonzero(pattern).tolist() or [0]
+            mass, factors = factor_nodes(self.grid, kinds)
+            rows = np.flatnonzero(number.ravel() == place)
+            numbers = len(rows) * len(kinds) * self.scaled.shape[1] * self.correlations.shape[1]
+            for some in np.array_split(rows, numbers // NUMBERS + 1):
+                variances = self._variances(weights[some], kinds)
+                variance = np.einsum("na,nb,abm->nm", factors, factors, variances, optimize=True)
+                parts.append((some, NormalMixture(mass, mean[None, some], np.sqrt(np.maximum(variance, 0.0)))))
+        return Mixtures(tuple(parts), len(mean))
+
+    def _joint(self, weights: Matrix) -> Normals:
+        """The law of weighted sums with roots, whose rows are as long as the variances of single sums have them."""
+        law, size = self.settled(sparse.csr_array(weights)), weights.shape[0]
+        own, joint = self.marginals(weights, np.zeros(size)).sd, law.marginals(identity(size), np.zeros(size)).sd
+        scale = np.divide(own, joint, out=np.zeros(size), where=joint > 0)
+        return replace(law, roots=tuple(root * scale[:, None] for root in law.roots))
+
+    def opposite(self, first: Weighted, second: Weighted) -> FloatArray:
+        size = len(first[1])
+        both = self._joint(stacked(sparse.csr_array(first[0]), sparse.csr_array(second[0])))
+        own = identity(2 * size)
+        return both.opposite((own[:size], first[1]), (own[size:], second[1]))
+
+    def covariance(self, weights: Matrix) -> FloatArray:
+        return self._joint(weights).covariance(identity(weights.shape[0]))
+
+    def draws(self, weights: Matrix, size: int, rng: np.random.Generator) -> FloatArray:
+        return self._joint(weights).draws(identity(weights.shape[0]), size, rng)
+
+
+def cell_fields(spec: ModelSpec, data: Distances, cells: Cells) -> Fields:
+    """The law of the means of all cells (J * C) for the model of related words."""
     relatedness = relatedness_for(data)
     parts = components_for(relatedness, data.protected_words)
     number, member = attribute_sets(cells.word, cells.column, cells.attribute, cells.filled, len(data.attribute_words))
-    used = np.zeros(cells.filled.shape, dtype=bool)
-    used.ravel()[np.unique(weights.indices[weights.data != 0])] = True
-    if (used & ~cells.filled).any():
-        raise InputError("weights fall on cells without a distance: give 0 to these")
     same, shares = relatedness.overlaps(member, data.attribute_words.tolist())
-    coordinates = weights.tocoo()
-    some = coordinates.data != 0
-    row, value = coordinates.row[some], coordinates.data[some]
-    word, column = np.divmod(coordinates.col[some], len(cells.columns))
-    kind = np.concatenate([data.connection_class, np.zeros(len(cells.lists), dtype=np.intp)])[column]
-    classes, roots = weighted_roots(
-        CellWeights(row, value, word, number[word, column], kind, weights.shape[0]),
-        parts.loadings * np.sqrt(parts.variances),
-        smoothed_correlations(parts.correlations, same, shares),
+    word, column = np.indices(cells.filled.shape).reshape(2, -1)
+    return Fields(
+        mean=np.where(cells.filled, cells.mean, 0.0).ravel(),
+        word=word,
+        listed=np.maximum(number, 0).ravel(),
+        kind=np.concatenate([data.connection_class, np.zeros(len(cells.lists), dtype=np.intp)])[column],
+        scaled=parts.loadings * np.sqrt(parts.variances),
+        correlations=smoothed_correlations(parts.correlations, same, shares),
+        grid=factors_of(spec, list_fields(data)),
     )
-    mean = weights @ np.where(cells.filled, cells.mean, 0.0).ravel()
-    return NormalFunctionals(mean, roots, classes, factors_of(spec, list_fields(data)))
+
+
+def related_functionals(spec: ModelSpec, data: Distances, cells: Cells, weights: sparse.csr_array) -> Estimates:
+    """Posterior of weighted sums (m, J * C) of cells for the model of related words, with a law of their own."""
+    if (~cells.filled.ravel()[weights.indices[weights.data != 0]]).any():
+        raise InputError("weights fall on cells without a distance: give 0 to these")
+    return Estimates.of(cell_fields(spec, data, cells).settled(weights), weights.shape[0])
+
+
+def factor_nodes(grid: FactorGrid, classes: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """Nodes that stand for the posterior of some classes' factors: their posterior mass (N,), and values (N, A)."""
+    # factors of different classes are independent: the nodes of several are all combinations of the nodes of each
+    rules = [gauss_rule(np.log(grid.factor), grid.mass[kind], NODES) for kind in classes]
+    places = np.indices([len(nodes) for nodes, _ in rules]).reshape(len(rules), -1)
+    factors = np.exp([nodes[place] for (nodes, _), place in zip(rules, places, strict=True)]).T
+    return np.prod([mass[place] for (_, mass), place in zip(rules, places, strict=True)], axis=0), factors
 
 
 FEWEST_POINTS, POINTS = 250, 1000  # draws of the scales that stand for their posterior: fewest and most
@@ -514,7 +349,7 @@ def independent_cells(data: Distances, scales: Scales, prior: Normal) -> CellMea
 
 def conditional_functionals(
     result: Fit, cells: Cells, weights: sparse.csr_array, given_scales: GivenScales
-) -> ConditionalFunctionals | None:
+) -> Estimates | None:
     """Posterior of weighted sums (m, J * C) of cells that are normal given the scales; None where they are tied."""
     data, drawn = result.data, drawn_scales(result.posterior)
     points = min(len(drawn["sigma"]), POINTS, max(FEWEST_POINTS, NUMBERS // max(1, weights.shape[0])))
@@ -527,32 +362,27 @@ def conditional_functionals(
     if means is None:
         return None
     parts = by_connection(cells, weights)
-    whole = sparse.csr_array(sparse.eye_array(parts.shape[0]))
-    return ConditionalFunctionals(whole, parts, means.totals, scales, means.centre, means.root, prior.mean)
+    law = Conditional(parts, means.totals, scales, means.centre, means.root, prior.mean, np.full(points, 1 / points))
+    return Estimates.of(law, parts.shape[0])
 
 
-def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_array) -> DrawnFunctionals:
-    """Weighted sums of cells from draws (D, J, K) of the means of words under connections, NaN where there are none."""
+def cell_draws(values: FloatArray, cells: Cells, weights: sparse.csr_array) -> FloatArray:
+    """Draws (D, m) of weighted sums of cells, from those (D, J, K) of the means of words under connections.
+
+    Where a word has no distance its draws are NaN.
+    """
     flat = np.nan_to_num(values.reshape(len(values), -1), nan=0.0)
-    return DrawnFunctionals(np.ascontiguousarray((by_connection(cells, weights) @ flat.T).T))
+    return np.ascontiguousarray((by_connection(cells, weights) @ flat.T).T)
+
+
+def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_array) -> Estimates:
+    """Weighted sums of cells that are known by these draws."""
+    return Estimates.of(Draws(cell_draws(values, cells, weights)), weights.shape[0])
 
 
 def has_further_errors(result: Fit) -> bool:
     """Whether a fit's means hold errors beyond the model's: of templates, or of an estimated slope."""
     return FRAMES in result.tree.children or "slope" in result.posterior
-
-
-def figures(sums: Functionals, prob: float, region: tuple[float, float] | None = None) -> dict[str, FloatArray]:
-    """``mean``, ``sd``, ``low``, ``high``, ``p_closer`` and, with a region, ``p_rope`` (m,) of weighted sums."""
-    tail = (1 - prob) / 2
-    columns = {
-        "mean": sums.mean,
-        "sd": sums.sd,
-        "low": sums.quantile(tail),
-        "high": sums.quantile(1 - tail),
-        "p_closer": sums.below(0.0),
-    }
-    return columns if region is None else columns | {"p_rope": sums.below(region[1]) - sums.below(region[0])}
 
 
 @dataclass(frozen=True)

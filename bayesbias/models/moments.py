@@ -23,7 +23,6 @@ from bayesbias._core.vectors import FloatArray, IntArray, in_blocks
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
-from bayesbias.models.functionals import word_weights
 from bayesbias.models.marginal import (
     LEAST_SHARE,
     MAX_PARETO_K,
@@ -43,6 +42,7 @@ from bayesbias.models.related import (
     relatedness_for,
 )
 from bayesbias.models.spec import ModelSpec
+from bayesbias.models.weights import word_weights
 from bayesbias.words import OWN
 
 POINTS = 1024  # points of the scales: the last stage of importance sampling, or draws of all chains

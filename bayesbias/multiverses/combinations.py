@@ -24,7 +24,6 @@ from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
 from bayesbias._files import home_folder
 from bayesbias._progress import progress
 from bayesbias._runs import Task, executors, finished, plain_json, prepare, read_plan, run, workers_asked
-from bayesbias.comparison.sides import row_sums
 from bayesbias.distances.covariances import KEY, Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import joint_relatedness
@@ -33,9 +32,9 @@ from bayesbias.metrics.catalogue import find_metric
 from bayesbias.models import load_model
 from bayesbias.models.adjust import adjusted_table
 from bayesbias.models.fits import RELATED
-from bayesbias.models.functionals import Cells, cells_of, whole_weights
 from bayesbias.models.related import factors_of, list_fields
 from bayesbias.models.spec import ModelSpec
+from bayesbias.models.weights import Cells, cells_of, row_sums, whole_weights
 from bayesbias.multiverses.plans import (
     CONTRAST,
     DIFFERENCE,

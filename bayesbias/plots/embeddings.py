@@ -20,12 +20,13 @@ from bayesbias._phrases import IN_SDS, MINUS, difference, percent, signed
 from bayesbias._phrases import figure as figure_of
 from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.comparison import Comparison, SideEffects, similarity_shift
-from bayesbias.comparison.associations import RAW
 from bayesbias.comparison.change_report import route
 from bayesbias.comparison.effects import KINDS
 from bayesbias.comparison.sides import Sides
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import COSINE
 from bayesbias.errors import InputError, shown
+from bayesbias.models.weights import RAW
 from bayesbias.plots.style import (
     BAND,
     COLOURS,
@@ -147,16 +148,20 @@ def _by_word(result: Comparison, number: int, words: bool, looks: Mapping[str, L
         unit = "association" if contrast.kind == RAW else name
         what, mark = f"{unit} (negative: closer to own stereotypes)", 0.0
     change = np.full(len(data.protected_words), np.inf)
-    change[sides[0][1].kept] = -np.abs(sides[0][1].change.mean[1:])
+    change[_places(sides[0][1], data)] = -np.abs(sides[0][1].change.mean[1:])
     order = np.lexsort((change, data.group_index)) if words else np.empty(0, dtype=np.intp)
     labels = np.concatenate([np.array([WHOLE], dtype=object), word_labels(data.protected_words, data.groups)[order]])
     with_rows = []
     for look, one in sides:
-        place = np.full(len(one.kept) + 1, -1)
-        place[:-1][one.kept] = 1 + np.arange(int(one.kept.sum()))
-        place[-1] = 0  # the whole list
+        place = np.full(len(change) + 1, -1)
+        place[np.r_[-1, _places(one, data)]] = np.arange(len(one.change))  # the whole list is the first
         with_rows.append((look, one, place[np.r_[-1, order]]))
     return _ByWord(with_rows, labels, title, what, unit, mark)
+
+
+def _places(sides: Sides, data: Distances) -> IntArray:
+    """Places of the words that have a row."""
+    return np.flatnonzero(np.isin(data.protected_words, sides.change.index["protected_word"].iloc[1:].tolist()))
 
 
 def _row(left: Axes, right: Axes, heights: FloatArray, sides: Sides, rows: IntArray, look: Look, prob: float) -> None:

@@ -21,12 +21,13 @@ from bayesbias.calibration.topics import LISTS, TopicNull
 from bayesbias.checks.convergence import check_predictions, predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
 from bayesbias.comparison import GIVEN, POPULATIONS, association, beside_associated, connections_of, contrasts
-from bayesbias.comparison.associations import DIFFERENCE, POOLED, RAW, decomposition_parts, rows_of
+from bayesbias.comparison.associations import decomposition_parts, rows_of
 from bayesbias.comparison.frame_contrasts import FrameEffects, frame_effects
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import COSINE, labels_of, stored_coverage
 from bayesbias.errors import InputError, many, shown
 from bayesbias.models.results import Fit
+from bayesbias.models.weights import DIFFERENCE, POOLED, RAW
 from bayesbias.plots.style import (
     BAND,
     FAINT,
@@ -272,9 +273,10 @@ def plot_contrasts(
     posteriors = rows_of(result, first, second, population, rows)
     data = result.data
     names = word_labels(data.protected_words, data.groups)
-    left_out = names[~posteriors.kept].tolist()
+    kept = np.isin(data.protected_words, posteriors.words.index["protected_word"].tolist())
+    left_out = names[~kept].tolist()
     order = np.argsort(posteriors.words.mean, kind="stable")
-    labels, words = names[posteriors.kept][order], posteriors.words.combined(np.eye(len(order))[order])
+    labels, words = names[kept][order], posteriors.words[order]
     figure, axes = one_panel(ax, 7.0, 0.23 * (len(labels) + 2) + 1.0)
     heights = -np.arange(len(labels), dtype=float) - 1.5
     draw_posteriors(axes, np.array([0.0]), posteriors.whole, prob, Look("#000000", "D", "whole list"))
@@ -471,29 +473,29 @@ def plot_decomposition(
     """
     result = Fit.read(post)
     prob = probability(prob, "prob")
-    parts = decomposition_parts(result, second, population)
+    whole, words = decomposition_parts(result, second, population)
     data = result.data
     labels = word_labels(data.protected_words, data.groups)
-    left_out = ", ".join(labels[~parts.kept])
-    count = int(parts.kept.sum())
-    order = np.argsort(parts.words.mean[parts.of_word(0)], kind="stable")
-    labels = labels[parts.kept][order]
+    kept = np.isin(data.protected_words, words.index["protected_word"].tolist())
+    left_out = ", ".join(labels[~kept])
+    count, contrasts = int(kept.sum()), words.index["contrast"].drop_duplicates().tolist()
+    order = np.argsort(words.select(contrast=contrasts[0]).mean, kind="stable")
+    labels = labels[kept][order]
     heights = -np.arange(count, dtype=float) - 1.5
-    total = difference(labelled(parts.word_labels[-1], result.labels))
+    total = difference(labelled(contrasts[-1], result.labels))
     looks: tuple[Look, ...] = LOOKS_OF_PARTS
     titles: tuple[tuple[str, str], ...] = (*PANELS, (f"= {total}", "the sum"))
     of_whole: tuple[int | None, ...] = (0, None, 1, 2)
-    if len(parts.word_labels) == 3:  # a table without associations
-        texts = [difference(labelled(label, result.labels)) for label in parts.word_labels]
+    if len(contrasts) == 3:  # a table without associations
+        texts = [difference(labelled(label, result.labels)) for label in contrasts]
         looks, of_whole = (looks[0], *looks[2:]), (0, 1, 2)
         titles = ((texts[0], PANELS[0][1]), (f"+ {texts[1]}", PANELS[2][1]), (f"= {texts[2]}", "the sum"))
     figure = new_figure(0.6 + 2.7 * len(looks), max(0.23 * (count + 2) + 1.3, 2.4))
     panels = figure.subplots(1, len(looks), sharex=True, sharey=True)
-    for place, (axes, look, (title, meaning), row) in enumerate(zip(panels, looks, titles, of_whole, strict=True)):
-        chosen = np.eye(count * len(panels))[parts.of_word(place)][order]
-        draw_posteriors(axes, heights, parts.words.combined(chosen), prob, look)
+    for axes, name, look, (title, meaning), row in zip(panels, contrasts, looks, titles, of_whole, strict=True):
+        draw_posteriors(axes, heights, words.select(contrast=name)[order], prob, look)
         if row is not None:
-            draw_posteriors(axes, np.array([0.0]), parts.whole.combined(np.eye(3)[[row]]), prob, look)
+            draw_posteriors(axes, np.array([0.0]), whole[row], prob, look)
         style_axes(axes, meaning, title)
         mark_line(axes, 0.0)
         axes.locator_params(axis="x", nbins=5)

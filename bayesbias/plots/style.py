@@ -22,9 +22,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import ScalarFormatter
 from numpy.typing import NDArray
 
+from bayesbias._core.mixtures import Draws
 from bayesbias._core.vectors import FloatArray
 from bayesbias.errors import InputError
-from bayesbias.models.functionals import DrawnFunctionals, Functionals
+from bayesbias.estimates import Estimates
 from bayesbias.words import controls_of
 
 INK, FAINT = "#222222", "#767676"
@@ -239,19 +240,19 @@ def word_labels(words: Iterable[str], groups: Iterable[str] = ()) -> NDArray[np.
 
 
 def draw_posteriors(
-    axes: Axes, heights: FloatArray, functionals: Functionals, prob: float, look: Look, rows: Any = slice(None)
+    axes: Axes, heights: FloatArray, found: Estimates | Draws, prob: float, look: Look, rows: Any = slice(None)
 ) -> None:
     """Mean, 50% bar and ``prob`` bar of each quantity, or of some, one row at each of ``heights``."""
     inner, outer = (
-        [functionals.quantile(tail)[rows] for tail in ((1 - mass) / 2, (1 + mass) / 2)] for mass in (INNER_PROB, prob)
+        [found.quantile(tail)[rows] for tail in ((1 - mass) / 2, (1 + mass) / 2)] for mass in (INNER_PROB, prob)
     )
     axes.hlines(heights, *inner, color=look.colour, linewidth=3.0, zorder=2)
-    draw_row(axes, heights, functionals.mean[rows], (outer[0], outer[1]), look, size=22)
+    draw_row(axes, heights, found.mean[rows], (outer[0], outer[1]), look, size=22)
 
 
 def draw_intervals(axes: Axes, heights: FloatArray, draws: FloatArray, prob: float, look: Look) -> None:
     """The same of draws (D, rows)."""
-    draw_posteriors(axes, heights, DrawnFunctionals(draws), prob, look)
+    draw_posteriors(axes, heights, Draws(draws), prob, look)
 
 
 def handles_of(looks: Iterable[Look], **how: Any) -> list[Any]:

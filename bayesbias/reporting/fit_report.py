@@ -44,7 +44,6 @@ from bayesbias.comparison import (
     prior_sensitivity,
     size_sentence,
 )
-from bayesbias.comparison.associations import DIFFERENCE
 from bayesbias.distances.storage import Coverage
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
 from bayesbias.errors import listed, many
@@ -52,6 +51,7 @@ from bayesbias.models import list_models
 from bayesbias.models.fits import fit
 from bayesbias.models.results import Fit, kept_open
 from bayesbias.models.spec import load_model
+from bayesbias.models.weights import DIFFERENCE
 from bayesbias.plots.fits import (
     plot_association,
     plot_coefficients,

@@ -20,10 +20,11 @@ from bayesbias.comparison import (
     decomposition,
     decomposition_sentence,
 )
-from bayesbias.comparison.associations import DIFFERENCE, SIGN_RATE
+from bayesbias.comparison.associations import SIGN_RATE
 from bayesbias.errors import InputError, listed, many
 from bayesbias.models.families import family_of
 from bayesbias.models.results import Fit
+from bayesbias.models.weights import DIFFERENCE
 from bayesbias.words import OTHER, PHRASES, labelled
 
 CANNOT_TELL = "Which protected words are closer or farther cannot be told"

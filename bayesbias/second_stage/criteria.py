@@ -13,6 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesbias._checks import probability
+from bayesbias._core.mixtures import Gaussian
 from bayesbias._core.offsets import Field, Signal, Strata, mean_offset, outside_relation, signal
 from bayesbias._core.second_stage import latent_relation
 from bayesbias._core.vectors import FloatArray, IntArray
@@ -26,6 +27,7 @@ from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import PROTECTED, WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
+from bayesbias.estimates import Estimates
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.related import components_for
 from bayesbias.models.results import Fit
@@ -64,8 +66,10 @@ class Criterion(Staged):
         One row a word: ``word``, ``group``, ``estimate`` (its contrast, not shrunken), ``se``, ``value``,
         ``value_se``, ``fitted`` (on the line), ``residual``. Where the relation is adjusted for an attribute, estimates
         and values are those at its mean, and a column ``attribute`` holds it.
-    covariance
-        Joint covariance of the words' estimates, (words, words), in squared cosine distance.
+    estimates
+        The words' contrasts, as :class:`Estimates` by ``word`` and ``group``, with their joint covariance.
+    population
+        The relation, as :class:`Estimates` by ``variable``: the draws of :attr:`tree`.
     tree
         A DataTree that ArviZ reads: ``posterior`` with ``correlation``, ``slope``, ``intercept``, ``residual_sd`` and
         ``r2``.
@@ -83,7 +87,7 @@ class Criterion(Staged):
 
     contrast: tuple[str, str]
     words: pd.DataFrame
-    covariance: FloatArray
+    estimates: Estimates
     tree: xr.DataTree
     plain: float
     missing: Mapping[str, tuple[str, ...]]
@@ -295,7 +299,7 @@ def criterion(
     return Criterion(
         contrast=side.contrast,
         words=words,
-        covariance=covariance,
+        estimates=Estimates.of(Gaussian.known(y, covariance), len(y), words[["word", "group"]]),
         tree=posterior_tree({name: (None, values_) for name, values_ in relation.items()}, chains, used),
         plain=float(np.corrcoef(y, x)[0, 1]),
         missing=missing,
@@ -403,18 +407,18 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Placed | _Unrel
     if related is None:
         pair = default_contrast([fit])[0] if contrast is None else contrast
         _refuse_two_poles(pair, groups)
-        cells = cells_of({"fit": fit}, pair, topic=True)
-        found = contrasts_of(cells, pair, list(every))
+        stage = cells_of({"fit": fit}, pair, topic=True)
+        found = contrasts_of(stage, list(every))
         known = dict(zip(every, groups, strict=True))
-        names = tuple(found.words.tolist())
+        names = tuple(found.index["word"].tolist())
         return _Unrelated(
             contrast=pair,
             words=names,
             groups=tuple(known[word] for word in names),
-            y=found.y,
-            errors=found.covariance,
+            y=found.mean,
+            errors=found.covariance.to_numpy(),
             language=data.language,
-            notes=cells.notes,
+            notes=stage.notes,
         )
     lists = {name: words for name, kind, words in related.lists if kind != PROTECTED}
     stereotypes = [name for name, kind, _ in related.lists if kind == "stereotype"]

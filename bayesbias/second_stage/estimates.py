@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import block_diag
 
 from bayesbias._checks import flag, one_of
+from bayesbias._core.mixtures import Draws, Gaussian, Matrix, Normals, covariance_of
 from bayesbias._core.related import list_correlations, root_of
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import MINUS
@@ -24,11 +24,12 @@ from bayesbias._runs import one_thread
 from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
-from bayesbias.distances.distances import Distances
+from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.storage import ListEntry, frame_columns, stored_coverage
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.embeddings.lookup import distance_sd
 from bayesbias.errors import InputError, listed, shown
+from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
 from bayesbias.models.frames import GROUP as FRAMES
@@ -79,6 +80,18 @@ class Staged(Result):
         """The result in sentences, notes last."""
         return " ".join([*self.findings(prob), *self.notes])
 
+    @cached_property
+    def population(self) -> Estimates:
+        """All variables of the posterior by ``variable`` and ``name``, which is empty for single numbers."""
+        labels, values = [], []
+        for variable, given in self.tree["posterior"].data_vars.items():
+            draws = flat_draws(given.to_numpy())
+            names = given[given.dims[2]].to_numpy().tolist() if draws.ndim > 1 else [""]
+            labels += [(str(variable), str(name)) for name in names]
+            values.append(draws.reshape(len(draws), -1))
+        index = pd.DataFrame(labels, columns=["variable", "name"], dtype="string")
+        return Estimates.of(Draws(np.hstack(values)), len(index), index)
+
     def draws(self, name: str) -> FloatArray:
         """Draws (D, ...) of a variable of the posterior."""
         one_of(name, list(map(str, self.tree["posterior"].data_vars)), "the variable")
@@ -100,35 +113,20 @@ def posterior_tree(
     return tree
 
 
-@dataclass(frozen=True)
-class Cells:
-    """Mean distances of protected words to connections in several embeddings, n in all."""
+class Stage(NamedTuple):
+    """Mean distances of protected words to two connections in several embeddings, not shrunken."""
 
     embeddings: tuple[str, ...]
-    embedding: IntArray  # the number of that of each mean
-    word: np.ndarray
-    connection: np.ndarray
-    y: FloatArray  # not shrunken
-    errors: Errors  # for attribute lists like these
+    contrast: tuple[str, str]
+    cells: Estimates  # by ``embedding`` (its number), ``word`` and ``connection``, for attribute lists like these
     joint: str  # how the covariance between embeddings was found, a key of JOINT
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # on the covariance
+    asked: tuple[str, ...] = ()  # on the contrast that was taken
+    copies: Mapping[str, str] = {}  # name of each embedding that came before under another name, to that; has no cells
 
 
-type Errors = Callable[[sparse.csr_array], FloatArray]
+type Errors = Callable[[Matrix], FloatArray]
 """The covariance (m, m) of the errors of weighted sums (m, n) of n means."""
-
-
-def _of_matrix(matrix: FloatArray, weights: sparse.csr_array) -> FloatArray:
-    """Errors with a covariance (n, n) that is made whole."""
-    value: FloatArray = weights @ (weights @ matrix).T
-    return value
-
-
-def _of_root(root: FloatArray, weights: sparse.csr_array) -> FloatArray:
-    """Errors that several causes (k, n) add up to."""
-    values: FloatArray = weights @ root.T
-    result: FloatArray = values @ values.T
-    return result
 
 
 def _of_fields(
@@ -137,7 +135,7 @@ def _of_fields(
     word: IntArray,
     listed: IntArray,
     factors: FloatArray,
-    weights: sparse.csr_array,
+    weights: Matrix,
 ) -> FloatArray:
     """Errors with a covariance from the components of protected words and the fields of lists, never made whole.
 
@@ -153,17 +151,6 @@ def _of_fields(
     flat = total.reshape(len(total), -1)
     value: FloatArray = flat @ flat.T
     return value
-
-
-@dataclass(frozen=True)
-class Contrasts:
-    """Contrasts of cells, and the embedding and word that each is about."""
-
-    embedding: IntArray
-    words: NDArray[np.str_]  # empty where each is the mean over protected words
-    counts: IntArray  # protected words of each embedding
-    y: FloatArray
-    covariance: FloatArray
 
 
 type Tables = Mapping[str, pd.DataFrame | Axis]
@@ -282,15 +269,6 @@ def _measured(
     return fits
 
 
-class Stage(NamedTuple):
-    """The means of several embeddings with their joint errors, the contrast, and what is to be said of it."""
-
-    cells: Cells
-    contrast: tuple[str, str]
-    notes: tuple[str, ...]
-    copies: Mapping[str, str]  # name of each embedding that came before under another name, to that; not in the cells
-
-
 def stage_cells(tables: Tables, contrast: tuple[str, str] | None, seed: int, adjust: Any, frequencies: Any) -> Stage:
     """What a pool or a trend is made of."""
     axes = {name: each for name, each in tables.items() if isinstance(each, Axis)}
@@ -308,7 +286,7 @@ def stage_cells(tables: Tables, contrast: tuple[str, str] | None, seed: int, adj
         copies = {name: first for name, first in copies.items() if by_name[name] is by_name[first]}
         kept = {name: frame for name, frame in frames.items() if name not in copies}
         measured = _measured(kept, {name: data[name] for name in kept}, seed, adjust, by_name)
-        return Stage(cells_of(measured, pair), pair, notes, copies)
+        return cells_of(measured, pair)._replace(asked=notes, copies=copies)
 
 
 def _cell_means(data: Distances, contrast: tuple[str, str]) -> pd.Series:
@@ -384,23 +362,14 @@ def _stage_of_axes(axes: Mapping[str, Axis], contrast: tuple[str, str] | None, c
         variances = axis.variances("pairs")
         sd, plain = np.sqrt(axis.coordinates**2 @ variances), np.sqrt((apart**2).sum(axis=0))
         own.append(np.tile(np.divide(sd, plain, out=np.ones_like(sd), where=plain > 0), 2))
-    numbers, words, names = zip(*labels, strict=True)
     lost = sum(len(each.poles.pairs) - len(common) for each in axes.values())
     notes = (f"Pairs that some embedding lacks, {lost} in all, tell nothing of correlated errors.",) if lost else ()
-    cells = Cells(
-        embeddings=tuple(axes),
-        embedding=np.array(numbers),
-        word=np.array(words),
-        connection=np.array(names),
-        y=np.concatenate(values),
-        errors=partial(_of_root, np.concatenate(by_pair, axis=1) * np.concatenate(own)),
-        joint=PAIRS,
-        notes=notes,
-    )
-    return Stage(cells, first.ends, (), copies)
+    law = Normals.with_root(np.concatenate(values), (np.concatenate(by_pair, axis=1) * np.concatenate(own)).T)
+    cells = Estimates.of(law, len(labels), pd.DataFrame(labels, columns=["embedding", "word", "connection"]))
+    return Stage(tuple(axes), first.ends, cells, PAIRS, notes, copies=copies)
 
 
-def cells_of(measured: Mapping[str, Measured], contrast: tuple[str, str], topic: bool = False) -> Cells:
+def cells_of(measured: Mapping[str, Measured], contrast: tuple[str, str], topic: bool = False) -> Stage:
     """The mean distances in one or more embeddings, with their joint covariance.
 
     With ``topic`` errors are those of further words on the same topics (one embedding only). Otherwise they are those
@@ -414,16 +383,15 @@ def cells_of(measured: Mapping[str, Measured], contrast: tuple[str, str], topic:
             raise InputError(f"{name}: {error}" if len(measured) > 1 else str(error)) from error
     embedding = np.repeat(np.arange(len(parts)), [len(part.y) for part in parts])
     joint, errors, notes = _joint_errors(parts, embedding)
-    return Cells(
-        embeddings=tuple(measured),
-        embedding=embedding,
-        word=np.concatenate([part.word for part in parts]),
-        connection=np.concatenate([part.connection for part in parts]),
-        y=np.concatenate([part.y for part in parts]),
-        errors=errors,
-        joint=joint,
-        notes=notes,
+    index = pd.DataFrame(
+        {
+            "embedding": embedding,
+            "word": np.concatenate([part.word for part in parts]),
+            "connection": np.concatenate([part.connection for part in parts]),
+        }
     )
+    law = Gaussian(np.concatenate([part.y for part in parts]), errors)
+    return Stage(tuple(measured), contrast, Estimates.of(law, len(index), index), joint, notes)
 
 
 def _joint_errors(parts: Sequence[CellErrors], embedding: IntArray) -> tuple[str, Errors, tuple[str, ...]]:
@@ -445,8 +413,8 @@ def _joint_errors(parts: Sequence[CellErrors], embedding: IntArray) -> tuple[str
         )
     own = block_diag(*[part.covariance for part in parts])
     if len(parts) > 1 and not notes and parts[0].factors is None and share_words:
-        return SHARED, partial(_of_matrix, np.where(embedding[:, None] == embedding, own, _shared(parts))), ()
-    return APART, partial(_of_matrix, own), notes
+        return SHARED, partial(covariance_of, np.where(embedding[:, None] == embedding, own, _shared(parts))), ()
+    return APART, partial(covariance_of, own), notes
 
 
 def _stacked(parts: Sequence[CellErrors]) -> tuple[Errors, tuple[str, ...]] | str:
@@ -455,32 +423,22 @@ def _stacked(parts: Sequence[CellErrors]) -> tuple[Errors, tuple[str, ...]] | st
     related = joint_relatedness(relatedness, [part.data.protected_words.tolist() for part in parts])
     if isinstance(related, str):
         return related
-    names = list(related.attribute_words)
-    place_of = {word: i for i, word in enumerate(names)}
-    member: list[np.ndarray] = []
-    rows: list[IntArray] = []
-    places: list[IntArray] = []
-    begin = lists_before = 0
-    for part in parts:
-        lists = cell_lists(part.data)
-        inside = np.isin(part.data.connections[lists.connection], np.unique(part.connection))
-        own = np.zeros((len(lists.member), len(names)), dtype=bool)
-        own[:, [place_of[word] for word in part.data.attribute_words.tolist()]] = lists.member
-        rows.append(begin + lists.word[inside])
-        places.append(lists_before + lists.listed[inside])
-        member.append(own)
-        lists_before += len(own)
-        begin += len(part.data.protected_words)
-    # equal lists of several embeddings are one
-    every, place = np.unique(np.concatenate(member), axis=0, return_inverse=True)
-    used, listed_ = np.unique(place.ravel()[np.concatenate(places)], return_inverse=True)
-    same, shares = related.overlaps(every[used], names)
+    data = stacked_tables([part.data for part in parts], related)
+    lists = cell_lists(data)  # equal lists of several embeddings are one
+    number = np.full(data.filled.shape, -1)
+    number[lists.word, lists.connection] = lists.listed
+    begins = np.cumsum([0, *(len(part.data.protected_words) for part in parts)])
+    own = [pd.Index(part.data.protected_words).get_indexer(pd.Index(part.word)) for part in parts]
+    words = np.concatenate([begin + places for begin, places in zip(begins, own, strict=False)])
+    columns = pd.Index(data.connections).get_indexer(pd.Index(np.concatenate([part.connection for part in parts])))
+    used, listed_ = np.unique(number[words, columns], return_inverse=True)
+    same, shares = related.overlaps(lists.member[used], data.attribute_words.tolist())
     kernel = related.components
     errors = partial(
         _of_fields,
         kernel.loadings * np.sqrt(kernel.variances),
         list_correlations(kernel.correlations, same, shares),
-        np.concatenate(rows),
+        words,
         listed_,
         np.concatenate([part.factors for part in parts if part.factors is not None]),
     )
@@ -540,37 +498,28 @@ def _mean_correlation(series: Sequence[pd.Series]) -> float:
     return float(np.clip(known.mean(), 0.0, 0.99)) if len(known) else 0.0
 
 
-def contrasts_of(cells: Cells, contrast: tuple[str, str], words: Iterable[str] | None = None) -> Contrasts:
-    """Contrasts of cells: for each embedding the mean over protected words with both, or each of some words."""
-    columns: list[int] = []
-    rows: list[int] = []
-    values: list[float] = []
-    labels: list[tuple[int, str]] = []
-    counts: list[int] = []
-    wanted = None if words is None else set(words)
-    for number, embedding in enumerate(cells.embeddings):
-        sides = [
-            dict(zip(cells.word[inside].tolist(), np.flatnonzero(inside).tolist(), strict=True))
-            for inside in ((cells.embedding == number) & (cells.connection == name) for name in contrast)
-        ]
-        both = [word for word in sides[0] if word in sides[1] and (wanted is None or word in wanted)]
-        if not both:
-            raise InputError(f"{embedding}: no protected word has {contrast[0]} and {contrast[1]} distances")
-        for label, members in [("", both)] if wanted is None else [(word, [word]) for word in both]:
-            for side, sign in zip(sides, (1, -1), strict=True):
-                columns += [side[word] for word in members]
-                rows += [len(labels)] * len(members)
-                values += [sign / len(members)] * len(members)
-            labels.append((number, label))
-        counts.append(len(both))
-    weights = sparse.csr_array((values, (rows, columns)), shape=(len(labels), len(cells.y)))
-    return Contrasts(
-        embedding=np.array([number for number, _ in labels]),
-        words=np.array([label for _, label in labels], dtype=str),
-        counts=np.array(counts),
-        y=weights @ cells.y,
-        covariance=cells.errors(weights),
-    )
+def contrasts_of(stage: Stage, words: Iterable[str] | None = None) -> Estimates:
+    """Contrasts by ``embedding``: the mean over the protected words with both (``count``), or each of some words."""
+    places = stage.cells.index.assign(place=range(len(stage.cells))).set_index(["embedding", "word"])
+    sides = [places.loc[places["connection"] == name, "place"] for name in stage.contrast]
+    both = pd.concat(sides, axis=1, join="inner", keys=("first", "second")).reset_index()
+    if words is not None:
+        both = both[both["word"].isin(set(words))].reset_index(drop=True)
+    for number, embedding in enumerate(stage.embeddings):
+        if number not in both["embedding"].to_numpy():
+            raise InputError(f"{embedding}: no protected word has {' and '.join(stage.contrast)} distances")
+    count = both.groupby("embedding").size()
+    if words is None:
+        row, share = both["embedding"].to_numpy(), 1 / count[both["embedding"]].to_numpy()
+        index = pd.DataFrame({"embedding": count.index, "count": count.to_numpy()})
+    else:
+        row, share, index = both.index.to_numpy(), np.ones(len(both)), both[["embedding", "word"]]
+    where = np.r_[row, row], both[["first", "second"]].to_numpy().T.ravel()
+    weights = sparse.csr_array((np.r_[share, -share], where), shape=(len(index), len(stage.cells)))
+    found = stage.cells.combine(weights, index)
+    # the covariance of all cells need not be made whole, that of their contrasts is made once
+    law = Gaussian.known(found.mean, found.law.covariance(found.weights))
+    return Estimates.of(law, len(index), index)
 
 
 def units_of(standardise: object, tables: Tables) -> FloatArray | None:
@@ -607,10 +556,9 @@ def units_of(standardise: object, tables: Tables) -> FloatArray | None:
     return np.array(units)
 
 
-def standardised(found: Contrasts, units: FloatArray) -> Contrasts:
+def standardised(found: Estimates, units: FloatArray) -> Estimates:
     """Contrasts in the units (embeddings,) of their embeddings, which are taken as known."""
-    scale = 1 / units[found.embedding]
-    return replace(found, y=found.y * scale, covariance=found.covariance * np.outer(scale, scale))
+    return found / units[found.index["embedding"]]
 
 
 def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -20,12 +20,12 @@ from bayesbias._results import Block, Cited, Page, Picture, Section, drawing, fi
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.storage import COSINE
 from bayesbias.errors import InputError, listed, shown
+from bayesbias.estimates import Estimates
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.second_stage.estimates import (
     GIVEN_UNITS,
     JOINT,
     WEIGHTS,
-    Contrasts,
     Staged,
     Tables,
     checked_contrast,
@@ -66,11 +66,12 @@ class Pool(Staged):
         What contrasts are measured in: cosine distance, standard deviations of the embedding's distances, or the given
         units.
     estimates
-        One row an embedding: ``embedding``, ``setting``, ``group``, ``protected_words`` (how many), ``estimate``,
-        ``se``, ``weight`` (in the mean over these embeddings), ``unit`` (in cosine distance), ``found`` (the share of
-        the words of this contrast that it holds; NaN where it is not known), ``language`` (of the lists).
-    covariance
-        Joint covariance of the estimates, (embeddings, embeddings), in squared units.
+        The contrast in each embedding, not pooled, as :class:`Estimates` in :attr:`unit`, with their joint covariance.
+        Their ``index``: ``embedding``, ``setting``, ``group``, ``protected_words`` (how many), ``weight`` (in the mean
+        over these embeddings), ``unit`` (in cosine distance), ``found`` (the share of the words of this contrast that
+        it holds; NaN where it is not known), ``language`` (of the lists).
+    population
+        What was pooled, as :class:`Estimates` by ``variable`` and ``name``: the draws of :attr:`tree`.
     tree
         A DataTree that ArviZ reads: group ``posterior`` with ``theta`` (setting), ``mean`` (over these embeddings: that
         of ``theta``), ``population_mean`` (of embeddings like these), ``between_sd`` (of embeddings like these, all in
@@ -93,8 +94,7 @@ class Pool(Staged):
     contrast: tuple[str, str]
     unit: str
     weights: str
-    estimates: pd.DataFrame
-    covariance: FloatArray
+    estimates: Estimates
     tree: xr.DataTree
     relation: pd.DataFrame
     outside: pd.DataFrame
@@ -115,9 +115,9 @@ class Pool(Staged):
         """
         prob = probability(prob, "prob")
         names, draws = self.settings, self.draws("theta")
-        weights = _setting_weights(np.array([names.index(name) for name in self.estimates["setting"]]))
-        raw = weights @ self.estimates["estimate"].to_numpy()
-        se = np.sqrt(np.diag(weights @ self.covariance @ weights.T))
+        weights = _setting_weights(np.array([names.index(name) for name in self.estimates.index["setting"]]))
+        own = self.estimates.combine(weights)
+        raw, se = own.mean, own.sd
         ranks = draws.argsort(axis=1).argsort(axis=1) + 1
         reach = float(ndtri((1 + prob) / 2))
         ends = np.quantile(ranks, [(1 - prob) / 2, (1 + prob) / 2], axis=0, method="inverted_cdf")
@@ -320,7 +320,8 @@ def pool(
         raise InputError("replicates gives all embeddings one setting, and pool needs at least two settings")
     if len(set(setting_of.values())) == len(given):
         raise InputError("replicates gives each embedding a setting of its own: give several embeddings of one setting")
-    cells, pair, notes, copies = stage_cells(given, asked, used, adjust, frequencies)
+    stage = stage_cells(given, asked, used, adjust, frequencies)
+    copies = stage.copies
     named = {name: table for name, table in given.items() if name not in copies}
     for labels, argument in ((group_of, "groups"), (setting_of, "replicates")):
         _refuse_torn(copies, labels, argument)
@@ -332,10 +333,11 @@ def pool(
     if on is not None and not setting_of:
         _refuse_two_values(copies, _outside(on, list(given)))
     rng = np.random.default_rng([used, 1])
-    contrasts = contrasts_of(cells, pair)
+    contrasts = contrasts_of(stage)
     if units is not None:
         units = units[[name in named for name in given]]
         contrasts = standardised(contrasts, units)
+    y, covariance = contrasts.mean, contrasts.covariance.to_numpy()
     width = WIDTH if units is None else STANDARD_WIDTH
     own = np.array([settings.index(setting_of.get(name, name)) for name in named])
     bands = list(dict.fromkeys(group_of[name] for name in named)) if group_of else []
@@ -345,18 +347,16 @@ def pool(
         raise InputError(f"{listed(torn)} has replicates in several groups: give those of one setting one group")
     equal = _equal_weights(own, band)
     layout = _Layout(own, band, replicated, equal if weights == "equal" else None)
-    drawn = layout.drawn(contrasts.y, contrasts.covariance, width, draws, rng)
+    drawn = layout.drawn(y, covariance, width, draws, rng)
     outer = {"setting": settings} | ({"group": bands} if bands else {})
     tree = posterior_tree(layout.variables(drawn, equal), chains, used, **outer)
-    held = holdings(named, pair)
-    estimates = pd.DataFrame(
+    held = holdings(named, stage.contrast)
+    index = pd.DataFrame(
         {
             "embedding": pd.array(list(named), dtype="string"),
             "setting": pd.array([settings[place] for place in own], dtype="string"),
             "group": pd.array([group_of.get(name, "") for name in named], dtype="string"),
-            "protected_words": contrasts.counts,
-            "estimate": contrasts.y,
-            "se": np.sqrt(np.diag(contrasts.covariance)),
+            "protected_words": contrasts.index["count"].to_numpy(),
             "weight": equal,
             "unit": np.ones(len(named)) if units is None else units,
             **{name: held[name].to_numpy() for name in held},
@@ -364,24 +364,23 @@ def pool(
     )
     training = None
     if replicated:
-        training = pd.Series(layout.training_share(contrasts.covariance, drawn), index=settings)
-    lines, relation = _relations(variables, contrasts, layout, drawn, width, rng, prob)
+        training = pd.Series(layout.training_share(covariance, drawn), index=settings)
+    lines, relation = _relations(variables, y, covariance, layout, drawn, width, rng, prob)
     lacking = [
         f"{name} is not known for {listed(missing)}."
         for name in _variables(variables)
         if (missing := variables.index[variables[name].isna()].tolist())
     ]
-    near = near_copy_notes(list(named), contrasts.covariance, own)
-    notes = (JOINT[cells.joint], *copy_notes(copies), *near, *cells.notes, *lacking, *holding_notes(held), *notes)
+    near = near_copy_notes(list(named), covariance, own)
+    notes = (JOINT[stage.joint], *copy_notes(copies), *near, *stage.notes, *lacking, *holding_notes(held), *stage.asked)
     if weights == "precision":
         mean = tree["posterior/mean"].to_numpy().mean(keepdims=True)
-        notes = (*notes, *outside_note(mean, contrasts.y, "The mean"))
+        notes = (*notes, *outside_note(mean, y, "The mean"))
     return Pool(
-        contrast=pair,
+        contrast=stage.contrast,
         unit=COSINE if units is None else GIVEN_UNITS if isinstance(standardise, Mapping) else IN_SDS,
         weights=weights,
-        estimates=estimates,
-        covariance=contrasts.covariance,
+        estimates=replace(contrasts, index=index),
         tree=tree,
         relation=relation,
         outside=variables,
@@ -578,7 +577,8 @@ def _of_groups(values: FloatArray, band: IntArray) -> bool:
 
 def _relations(
     variables: pd.DataFrame,
-    contrasts: Contrasts,
+    y: FloatArray,
+    covariance: FloatArray,
     layout: _Layout,
     drawn: StageDraws,
     width: float,
@@ -586,10 +586,10 @@ def _relations(
     prob: float,
 ) -> tuple[dict[str, FloatArray], pd.DataFrame]:
     """The relation of the settings' contrasts to each variable."""
-    covariance, weights, draws = contrasts.covariance, _setting_weights(layout.own), len(drawn.scales)
+    weights, draws = _setting_weights(layout.own), len(drawn.scales)
     if layout.replicated:
         covariance = covariance + float(np.median(drawn.scales[:, -1]) ** 2) * np.eye(len(covariance))
-    y, covariance = weights @ contrasts.y, weights @ covariance @ weights.T
+    y, covariance = weights @ y, weights @ covariance @ weights.T
     band = None if layout.band is None else layout.band[_firsts(layout.own)]
     lines, rows = {}, []
     for name in _variables(variables):

@@ -21,12 +21,13 @@ from bayesbias._runs import one_thread
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.storage import COSINE
 from bayesbias.errors import InputError, listed, shown
+from bayesbias.estimates import Estimates
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.second_stage.estimates import (
     GIVEN_UNITS,
     JOINT,
     WEIGHTS,
-    Cells,
+    Stage,
     Staged,
     Tables,
     checked_contrast,
@@ -68,11 +69,12 @@ class Trend(Staged):
     unit
         As that of a :class:`Pool`.
     estimates
-        One row an embedding, in the order of time: ``embedding``, ``time``, ``protected_words``, ``estimate``, ``se``,
-        ``unit`` (in cosine distance), ``found`` (the share of the words of this contrast that it holds; NaN where it is
-        not known), ``language`` (of the lists).
-    covariance
-        Joint covariance of the estimates, (embeddings, embeddings).
+        The contrast in each embedding, in the order of time, as :class:`Estimates` in :attr:`unit`, with their joint
+        covariance. Their ``index``: ``embedding``, ``time``, ``protected_words``, ``unit`` (in cosine distance),
+        ``found`` (the share of the words of this contrast that it holds; NaN where it is not known), ``language`` (of
+        the lists).
+    population
+        The trend, as :class:`Estimates` by ``variable`` and ``name``: the draws of :attr:`tree`.
     tree
         A DataTree that ArviZ reads: ``posterior`` with ``level`` (embedding; the trend itself), ``deviation_sd`` (of
         single embeddings, all in all), ``slope`` (of a linear trend, per unit of time) with ``shared_sd`` and
@@ -88,8 +90,7 @@ class Trend(Staged):
     kind: str
     weights: str
     unit: str
-    estimates: pd.DataFrame
-    covariance: FloatArray
+    estimates: Estimates
     tree: xr.DataTree
     unadjusted: Trend | None
     notes: tuple[str, ...]
@@ -104,12 +105,13 @@ class Trend(Staged):
             (its own interval with the mass ``prob``), ``mean``, ``sd``, ``low``, ``high`` (the trend).
         """
         reach = float(ndtri((1 + probability(prob, "prob")) / 2))
-        estimates = self.estimates
-        return pd.DataFrame(
-            {
-                **{name: estimates[name] for name in ("embedding", "time", "estimate", "se")},
-                "estimate_low": estimates["estimate"] - reach * estimates["se"],
-                "estimate_high": estimates["estimate"] + reach * estimates["se"],
+        estimate, se = self.estimates.mean, self.estimates.sd
+        return self.estimates.index[["embedding", "time"]].assign(
+            **{
+                "estimate": estimate,
+                "se": se,
+                "estimate_low": estimate - reach * se,
+                "estimate_high": estimate + reach * se,
                 **describe(self.draws("level"), prob),
             }
         )
@@ -125,7 +127,7 @@ class Trend(Staged):
             trends under either kind.
         """
         prob = probability(prob, "prob")
-        level, time = self.draws("level"), self.estimates["time"].to_numpy(dtype=float)
+        level, time = self.draws("level"), self.estimates.index["time"].to_numpy(dtype=float)
         whole = (level[:, -1] - level[:, 0]) / (time[-1] - time[0])
         draws = np.column_stack([whole, self.draws("word_slope")])
         words = [pd.NA, *self.tree["posterior/protected_word"].to_numpy().tolist()]
@@ -145,18 +147,15 @@ class Trend(Staged):
             is right for any shape of the change. Its interval is about these two embeddings, deviations from the trend
             included. In :attr:`unit`.
         """
-        names = self.estimates["embedding"].tolist()
+        names = self.estimates.index["embedding"].tolist()
         for name in (before, after):
             if not isinstance(name, str) or name not in names:
                 raise InputError(f"there is no {shown(name)}: valid are {', '.join(names)}")
         level = self.draws("level")
         draws = level[:, names.index(after)] - level[:, names.index(before)]
         summary = describe(draws[:, None], probability(prob, "prob"))
-        plain = np.zeros(len(names))
-        plain[names.index(after)] += 1
-        plain[names.index(before)] -= 1
-        estimate = float(plain @ self.estimates["estimate"].to_numpy())
-        reach = float(ndtri((1 + prob) / 2)) * max(float(plain @ self.covariance @ plain), 0.0) ** 0.5
+        plain = self.estimates[names.index(after)] - self.estimates[names.index(before)]
+        estimate, reach = float(plain.mean[0]), float(ndtri((1 + prob) / 2) * plain.sd[0])
         return {name: float(value[0]) for name, value in summary.items()} | {
             "p_rose": float((draws > 0).mean()),
             "estimate": estimate,
@@ -167,7 +166,7 @@ class Trend(Staged):
     def findings(self, prob: float = PROB) -> list[str]:
         """The result in sentences, without its notes."""
         first, second = self.contrast
-        names = self.estimates["embedding"].tolist()
+        names = self.estimates.index["embedding"].tolist()
         row = self.change(names[0], names[-1], prob)
         settled = excludes_zero(row)
         verb = ("rose" if row["mean"] > 0 else "fell") if settled else "did not change credibly"
@@ -200,7 +199,7 @@ class Trend(Staged):
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
-        times, what = self.estimates["time"], MINUS.join(self.contrast)
+        times, what = self.estimates.index["time"], MINUS.join(self.contrast)
         shown = Picture("trend", "Estimates over time, and the trend", partial(drawing, "plot_trend", self, prob))
         lead = f"{what} in {len(times):,} embeddings, from {times.min():g} to {times.max():g}."
         silent = "A change of an embedding can come from other texts, other spelling or other training."
@@ -291,23 +290,24 @@ def trend(
     draws, chains = checked_draws(draws, chains)
     used = used_seed(seed)
     units = units_of(standardise, ordered)
-    cells, pair, notes, copies = stage_cells(ordered, asked, used, adjust, frequencies)
-    if copies:
-        again, first = next(iter(copies.items()))
+    stage = stage_cells(ordered, asked, used, adjust, frequencies)
+    if stage.copies:
+        again, first = next(iter(stage.copies.items()))
         raise InputError(f"{first} and {again} hold the same distances: give another embedding at each time")
     raw = None
     if adjust is not None:
-        raw = trend(named, time_of, pair, kind, used, None, None, draws, chains, weights, standardise)
+        raw = trend(named, time_of, stage.contrast, kind, used, None, None, draws, chains, weights, standardise)
     with one_thread():
-        made = _trend(cells, times, pair, kind, weights, used, draws, chains, units)
-    held = holdings(ordered, pair)
+        made = _trend(stage, times, kind, weights, used, draws, chains, units)
+    held = holdings(ordered, stage.contrast)
     unit = COSINE if units is None else GIVEN_UNITS if isinstance(standardise, Mapping) else IN_SDS
+    index = made.estimates.index.assign(found=held["found"].array, language=held["language"].array)
     return replace(
         made,
         unit=unit,
-        estimates=made.estimates.assign(found=held["found"].array, language=held["language"].array),
+        estimates=replace(made.estimates, index=index),
         unadjusted=raw,
-        notes=(*made.notes, *holding_notes(held), *notes),
+        notes=(*made.notes, *holding_notes(held), *stage.asked),
     )
 
 
@@ -330,9 +330,8 @@ def _times(time: Mapping[str, float] | None, names: list[str]) -> dict[str, floa
 
 
 def _trend(
-    cells: Cells,
+    stage: Stage,
     times: FloatArray,
-    contrast: tuple[str, str],
     kind: str,
     weights: str,
     seed: int,
@@ -342,28 +341,38 @@ def _trend(
 ) -> Trend:
     """The trend of measured cells, in units (embeddings,) of cosine distance."""
     rng = np.random.default_rng([seed, 2])
-    every, notes = _presence(cells, contrast)
+    every, notes = _presence(stage)
     words = every.index[every.all(axis=1)].tolist()
     if not words:
         raise InputError(
             "no protected word has both connections in all tables: a trend needs words that stay; the tables share "
             f"none of {listed(every.index.tolist())}"
         )
-    by_word = contrasts_of(cells, contrast, every.index.tolist())
+    by_word = contrasts_of(stage, every.index.tolist())
     by_word = by_word if units is None else standardised(by_word, units)
     scale = 1.0 if units is None else STANDARD
-    inside = np.isin(by_word.words, words)
-    average = np.array([(by_word.embedding == e) & inside for e in range(len(times))], dtype=float) / len(words)
-    y, covariance = average @ by_word.y, average @ by_word.covariance @ average.T
+    embedding = by_word.index["embedding"].to_numpy()
+    inside = by_word.index["word"].isin(words).to_numpy()
+    average = np.array([(embedding == e) & inside for e in range(len(times))], dtype=float) / len(words)
+    index = pd.DataFrame(
+        {
+            "embedding": pd.array(list(stage.embeddings), dtype="string"),
+            "time": times,
+            "protected_words": len(words),
+            "unit": np.ones(len(times)) if units is None else units,
+        }
+    )
+    estimates = by_word.combine(average, index)
+    y, covariance = estimates.mean, estimates.covariance.to_numpy()
     level, extra = _levels(y, covariance, times, kind, weights, draws, rng, scale)
     own, slopes = [], []
     for word in every.index:
-        rows = np.flatnonzero(by_word.words == word)
+        rows = np.flatnonzero(by_word.index["word"] == word)
         if len(rows) < FEWEST:
             continue
-        place = by_word.embedding[rows]
-        own_y, own_covariance = by_word.y[rows], by_word.covariance[np.ix_(rows, rows)]
-        _, parameters = _levels(own_y, own_covariance, times[place], "linear", weights, draws, rng, scale)
+        found = by_word[rows]
+        given = found.mean, found.covariance.to_numpy(), times[embedding[rows]]
+        _, parameters = _levels(*given, "linear", weights, draws, rng, scale)
         own.append(word)
         slopes.append(parameters["slope"])
     variables: dict[str, tuple[str | None, FloatArray]] = {
@@ -372,33 +381,22 @@ def _trend(
         **{name: (None, values) for name, values in extra.items()},
     }
     return Trend(
-        contrast=contrast,
+        contrast=stage.contrast,
         kind=kind,
         weights=weights,
         unit=COSINE,
-        estimates=pd.DataFrame(
-            {
-                "embedding": pd.array(list(cells.embeddings), dtype="string"),
-                "time": times,
-                "protected_words": len(words),
-                "estimate": y,
-                "se": np.sqrt(np.diag(covariance)),
-                "unit": np.ones(len(times)) if units is None else units,
-            }
-        ),
-        covariance=covariance,
-        tree=posterior_tree(variables, chains, seed, embedding=list(cells.embeddings), protected_word=own),
+        estimates=estimates,
+        tree=posterior_tree(variables, chains, seed, embedding=list(stage.embeddings), protected_word=own),
         unadjusted=None,
-        notes=(JOINT[cells.joint], *cells.notes, *notes, *_doubts(y, covariance, times, level, kind, weights)),
+        notes=(JOINT[stage.joint], *stage.notes, *notes, *_doubts(y, covariance, times, level, kind, weights)),
     )
 
 
-def _presence(cells: Cells, contrast: tuple[str, str]) -> tuple[pd.DataFrame, list[str]]:
+def _presence(stage: Stage) -> tuple[pd.DataFrame, list[str]]:
     """Which protected words (rows) have both connections in which embedding (columns), and what enters or leaves."""
-    frame = pd.DataFrame({"word": cells.word, "embedding": cells.embedding, "connection": cells.connection})
-    frame = frame[frame["connection"].isin(contrast)]
+    frame = stage.cells.index
     present = frame.pivot_table("connection", "word", "embedding", aggfunc="nunique", fill_value=0, sort=False) == 2
-    present = present.reindex(columns=range(len(cells.embeddings)), fill_value=False)
+    present = present.reindex(columns=range(len(stage.embeddings)), fill_value=False)
     present = present[present.any(axis=1)]
     partly = present.index[~present.all(axis=1)].tolist()
     note = (

@@ -23,11 +23,12 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.comparison.sides import Sides, Stacked, fixed_values, known_changes, row_sums, stack
-from bayesbias.distances.distances import Distances
+from bayesbias.comparison.sides import Sides, fixed_values, known_changes, related_sides
+from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.vocabularies import joint_relatedness
-from bayesbias.models.functionals import cells_of
+from bayesbias.models.functionals import cell_fields
 from bayesbias.models.results import read_distances
+from bayesbias.models.weights import cells_of, row_sums
 
 HERE = Path(__file__).parent / "results"
 REPLICATES, WORDS, CONTROLS, NEAREST, FIRST = 200, 12, 20, 4, 20_000
@@ -153,31 +154,32 @@ def pairs_of(setting, topics):
 
 
 def posterior_of(setting, topics):
-    """The pairs of some topics, and what their exact posterior rests on."""
+    """The pairs of some topics, and the law of the cells of both embeddings."""
     table, distances, rows = pairs_of(setting, topics)
     words = [setting.words[row] for row in rows]
     one = Distances.read(table.assign(distance=distances[:, 0]), check=False)
     vectors = setting.joined[rows].astype(np.float16)
     related = replace(setting.related, attribute_words=tuple(words), attributes=vectors, lists=())
-    every = stack(one, distances, related)
-    return one, distances, Stacked(bb.load_model("related"), every, cells_of(every))
+    every = stacked_tables([replace(one, y=column) for column in distances.T], related)
+    return one, distances, cell_fields(bb.load_model("related"), every, cells_of(every))
 
 
 def replicate(setting, rng):
     """One row a quantity, side and kind of row: the share that excludes 0, and the mean square of z."""
-    one, distances, stacked = posterior_of(setting, draw_topics(setting, rng))
+    one, distances, law = posterior_of(setting, draw_topics(setting, rng))
     cells = cells_of(one)
     known = known_changes(one, cells, fixed_values(one, distances[:, 1] - distances[:, 0]))
     rows = []
     for quantity, asked in QUANTITIES.items():
         sums = row_sums(one, cells, *asked)
-        observed = [sums.of(cells_of(replace(one, y=column))) for column in distances.T]
-        sides = Sides(stacked.joint(sums, (0, 1), known), *observed, sums.kept, sums.kind)
+        observed = [sums.observed(cells_of(replace(one, y=column))) for column in distances.T]
+        before, change = related_sides(law, sums, (0, 1), known)
+        sides = Sides(before, before + change, *observed, sums.kind)
         called = (sides.p_shrank >= CALLED) | (1 - sides.p_shrank >= CALLED)
         for name in ("before", "after", "change"):
             found = getattr(sides, name)
-            away = (found.quantile((1 - PROB) / 2) > 0) | (found.quantile((1 + PROB) / 2) < 0)
-            z2 = np.divide(found.mean, found.sd, out=np.zeros(sides.size), where=found.sd > SAME) ** 2
+            away = found.excludes(0.0, PROB)
+            z2 = np.divide(found.mean, found.sd, out=np.zeros(len(found)), where=found.sd > SAME) ** 2
             for kind, part in (("whole list", slice(1)), ("words", slice(1, None))):
                 figures = (away[part].mean(), z2[part].mean(), found.sd[part].mean(), called[part].mean())
                 rows.append((quantity, name, kind, *figures))

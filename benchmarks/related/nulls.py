@@ -36,6 +36,7 @@ from inside import (  # noqa: F401  (some for the scripts beside this one)
     related_core,
     related_model,
     unit_rows,
+    weights_of,
 )
 from minilm import minilm
 

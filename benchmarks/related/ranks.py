@@ -13,7 +13,6 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ from rows import associations_of
 from scipy.stats import kstest, norm
 
 import bayesbias as bb
-from bayesbias._core.related import draw_factors
+from bayesbias._core.mixtures import SHAPES
 from bayesbias.models.results import read_distances
 
 LISTS = ("gender", "race", "religion")
@@ -43,15 +42,16 @@ def pooled_ranks(replicates):
         table = bb.distance_table(bb.load_embedding("google-news-slice"), name)
         given = associations_of(read_distances(table))
         raw, weights, rng = given.raw, given.weights, np.random.default_rng(3)
-        pooled = given.pooled()
+        axes, sizes, root = given.pooled().law.axes, given.pooled().law.sizes, raw.weights @ raw.law.roots[0]
         below = []
-        for factor in draw_factors(raw.grid, replicates, rng)[:, raw.classes[0]]:
-            tau = given.scale * abs(rng.standard_cauchy())
-            errors, own = rng.standard_normal((2, raw.roots[0].shape[1]))
-            truth = tau / pooled.spread * pooled.deviation_root @ own
-            moved = replace(raw, mean=truth + factor * raw.roots[0] @ errors)
+        for factor in rng.choice(raw.law.factors[:, 0], size=replicates, p=raw.law.mass):
+            tau, share = given.scale * abs(rng.standard_cauchy()), rng.integers(SHAPES) / (SHAPES - 1)
+            # the prior variance of the deviation in each direction, by one of the shapes of its prior
+            shape = (1 + share * (sizes / sizes.mean() - 1)) * len(weights) / len(sizes)
+            truth = tau * axes @ (np.sqrt(shape) * rng.standard_normal(len(sizes)))
+            moved = raw - raw.mean + (truth + factor * root @ rng.standard_normal(root.shape[1]))
             rows = associations.pooled_over_words(moved, weights, given.block, given.scale)
-            below.append(np.append(rows.below(truth), moved.combined(weights[None]).below(weights @ truth)))
+            below.append(np.append(rows.below(truth), moved.combine(weights).below(weights @ truth)))
         places = np.array(below)
         for at, word in enumerate([*read_distances(table).protected_words, "whole list"]):
             z = norm.ppf(places[:, at])

@@ -36,6 +36,7 @@ from nulls import (
     rng_for,
     subjects_of,
     unit_rows,
+    weights_of,
 )
 
 import bayesbias as bb
@@ -136,7 +137,7 @@ class Associations:
 
     def moved(self, theta):
         """The raw associations after a planted bias (J,) is added."""
-        return associations.NormalFunctionals(self.raw.mean + theta, self.raw.roots, self.raw.classes, self.raw.grid)
+        return self.raw + theta
 
     def pooled(self, theta=0.0, scale=1.0):
         """Pooled rows after a planted bias is added, with a multiple of the prior's scale."""
@@ -151,11 +152,11 @@ class Associations:
 
 def associations_of(data):
     """The associations of a table."""
-    cells = functionals.cells_of(data)
+    cells = weights_of.cells_of(data)
     words = np.flatnonzero(cells.associated)
-    weights = functionals.whole_weights(data, cells.associated)
-    combine, parts = functionals.association_weights(cells, words, weights)
-    raw = functionals.related_functionals(SPEC, data, cells, parts).combined(combine)
+    weights = weights_of.whole_weights(data, cells.associated)
+    combine, parts = weights_of.association_weights(cells, words, weights)
+    raw = functionals.related_functionals(SPEC, data, cells, parts).combine(combine)
     scale = associations.POOL_SD * associations.prior_scale(data)
     matrix = (combine @ parts).tocsr()
     block = associations.pooled_blocks(data.group_index[words])
@@ -233,7 +234,7 @@ def cell_rows(found, cell, planted):
         moved = each.moved(theta)
         scores["raw"].append(scored(moved, theta))
         scores["pooled"].append(scored(each.pooled(theta), theta))
-        scores["whole list"].append(scored(moved.combined(each.weights[None]), each.weights @ theta))
+        scores["whole list"].append(scored(moved.combine(each.weights), each.weights @ theta))
     return [{**cell, "rows": kind, **summary(values)} for kind, values in scores.items()]
 
 
@@ -303,8 +304,8 @@ def topics_near(vocabulary, lists, place, rng):
 def named_signs(given, theta):
     """Signs (2, J) that are named: from pooled rows as the package does, and from rows as they are."""
     moved, pooled = given.moved(theta), given.pooled(theta)
-    whole, every = moved.combined(given.weights[None]), np.ones(len(given.own), dtype=bool)
-    rows = associations.Rows(whole, pooled, pooled, every, associations.POOLED, whole)
+    whole = moved.combine(given.weights)
+    rows = associations.Rows(whole, pooled, pooled, associations.POOLED, whole)
     below = moved.below(0.0)
     named = mixtures.s_values(mixtures.false_sign_rates(below)) < RAW_RATE
     return np.stack([rows.clear_signs(PROB), np.where(named, np.where(below > 0.5, -1, 1), 0)])
@@ -316,7 +317,7 @@ def sign_study(vocabulary, lists, cell, replicates, rng):
     for _ in range(replicates):
         data = read_distances(bb.distance_table(vocabulary.kv, topics_near(vocabulary, lists, cell["topics"], rng)))
         given = associations_of(data)
-        error = float(given.raw.combined(given.weights[None]).sd[0])
+        error = float(given.raw.combine(given.weights).sd[0])
         for mean, sd in biases:
             theta = given.planted(fields(np.eye(len(given.own)), given.own, sd, rng, mean))
             signs = named_signs(given, theta)

@@ -23,10 +23,9 @@ WORDS, FEWEST, NOISE = 12, 6, 0.7
 def difference(embeddings, pairs, words):
     """The difference of two embeddings, its variance, and the variance for errors that are independent."""
     axes = {name: bb.axis(kv, pairs, words=words) for name, kv in embeddings.items()}
-    cells, pair, _ = stage_cells(axes, None, 0, None, None)
-    found = contrasts_of(cells, pair)
-    v = found.covariance
-    return found.y[1] - found.y[0], v[0, 0] + v[1, 1] - 2 * v[0, 1], v[0, 0] + v[1, 1]
+    found = contrasts_of(stage_cells(axes, None, 0, None, None))
+    v = found.covariance.to_numpy()
+    return found.mean[1] - found.mean[0], v[0, 0] + v[1, 1] - 2 * v[0, 1], v[0, 0] + v[1, 1]
 
 
 def main(replicates=50):

@@ -85,7 +85,7 @@ def replicate(spread, rng):
     truths = np.array([truth(kv) for kv in embeddings.values()])
     for weights in WEIGHTS:
         pool = bb.pool(tables, CONTRAST, weights=weights, draws=2000)
-        y, mean = pool.estimates["estimate"].to_numpy(), pool.draws("mean").mean()
+        y, mean = pool.estimates.mean, pool.draws("mean").mean()
         yield {
             "strength_sd": spread,
             "weights": weights,

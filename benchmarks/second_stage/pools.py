@@ -141,7 +141,7 @@ def real(replicates=200):
         for what, embeddings in sets.items():
             for weights in WEIGHTS:
                 pool = bb.pool({name: tables[name] for name in embeddings}, CONTRAST, weights=weights, draws=2000)
-                y, mean = pool.estimates["estimate"], pool.draws("mean").mean()
+                y, mean = pool.estimates.mean, pool.draws("mean").mean()
                 rows.append(
                     {
                         "errors": what,

@@ -30,7 +30,7 @@ def main(folder, replicates=1000):
     every, outside = languages(folder, "wikipedia"), attitudes(folder)
     tables = {name: table_of(vectors) for name, vectors in every.items() if name in outside.index}
     pool = bb.pool(tables, ("associated", "different"))
-    shared, n = pool.covariance, len(tables)
+    shared, n = pool.estimates.covariance.to_numpy(), len(tables)
     spread = np.sqrt(np.diag(shared))
     correlations = (shared / np.outer(spread, spread))[np.triu_indices(n, 1)]
     print(f"{n} languages, mean correlation of errors {correlations.mean():.2f}, mean error {spread.mean():.4f}")

@@ -106,11 +106,10 @@ def main(replicates=200):
                 name: bb.distance_table(period(words, vectors, lists, place, moved[at], noise[at]), lists)
                 for name, at in time.items()
             }
-            found = contrasts_of(stage_cells(tables, FALSE, 0, None, None).cells, FALSE)
-            y, times = found.y, np.arange(float(PERIODS))
+            found = contrasts_of(stage_cells(tables, FALSE, 0, None, None))
+            y, times = found.mean, np.arange(float(PERIODS))
             for taken in (np.arange(PERIODS), THREE):
-                covariance = found.covariance[np.ix_(taken, taken)]
-                fits = fitted(y[taken], covariance, times[taken], rng)
+                fits = fitted(y[taken], found[taken].covariance.to_numpy(), times[taken], rng)
                 rows += [(planted, len(taken), truths[planted], *row) for row in fits]
         if replicate % 20 == 19 or replicate == replicates - 1:
             keep(summary(rows).round(5), "second_stage/trends")

@@ -370,10 +370,10 @@ CALLS = {
         "name": "weat", "kv": made.kv, "query": QUERY, "draws": 10, "posterior": False
     },
     "checks.check_relatedness": lambda made: {"data": made.related},
+    "cell_estimates": lambda made: {"post": made.post},
     "checks.check_words": lambda made: {"words": LISTS, "kv": made.kv, "frequencies": made.lengths},
     "checks.cluster_interval": lambda made: {"data": made.table},
     "checks.compare_models": lambda made: {"table": made.table, "models": ["crossed"], "draws": 200},
-    "checks.functionals": lambda made: {"post": made.post, "weights": 0.0 * bb.checks.mean_distances(made.post)},
     "checks.influence": lambda made: {"post": made.post, "words": "protected"},
     "checks.mean_distances": lambda made: {"post": made.post},
     "checks.origin_sensitivity": lambda made: {

@@ -65,6 +65,6 @@ def test_the_relation_to_attitudes_is_less_certain_than_its_point_estimates(stud
     assert row["correlation"] == pytest.approx(-0.41, abs=0.03)  # negative: associated words are closer
     assert row["correlation_high"] - row["correlation_low"] > 0.5
     # languages share the concepts, so that their errors are correlated
-    sd = pool.estimates["se"].to_numpy()
-    correlation = (pool.covariance / np.outer(sd, sd))[np.triu_indices(25, 1)]
+    sd = pool.estimates.sd
+    correlation = (pool.estimates.covariance.to_numpy() / np.outer(sd, sd))[np.triu_indices(25, 1)]
     assert 0.15 < correlation.mean() < 0.35

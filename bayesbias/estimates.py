@@ -1,0 +1,372 @@
+"""Estimates: labelled quantities with one joint posterior, and what can be asked of them.
+
+Every linear question (a contrast, an association, a part of a decomposition, a mean over a group, a change) is a matrix
+of weights. Estimates are ``offset + weights @ numbers``; the numbers have a law, which all estimates that are made of
+them share, so that sums and differences of estimates are estimates again, without a draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from bayesbias._checks import finite_number, interval, one_of, probability, several, whole_number
+from bayesbias._core.mixtures import Draws, Law, Matrix, Mixtures, NormalMixture
+from bayesbias._core.vectors import FloatArray
+from bayesbias.errors import InputError, listed, many, near, shown
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+PROB = 0.89  # the share of posterior mass in an interval unless another is asked for, as in the published study
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates:
+    """Labelled quantities with one joint posterior.
+
+    Sums, differences and weighted sums of estimates are estimates again: their posterior takes into account how the
+    errors go together. :func:`cell_estimates` gives those of a fit, and results with a joint posterior have
+    ``estimates`` of their own.
+
+    Attributes
+    ----------
+    index
+        A DataFrame of m rows: what each quantity is.
+
+    Notes
+    -----
+    ``estimates[2]``, ``estimates[:5]`` and ``estimates[mask]`` take quantities by place, ``len(estimates)`` is m.
+    ``+``, ``-``, ``*`` and ``/`` work quantity by quantity: with a number, with one number each, and ``+`` and ``-``
+    with as many estimates, or one, of the same result. Of two labels that differ the sum and the difference have both.
+
+    Examples
+    --------
+    >>> cells = bb.cell_estimates(bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0))
+    >>> difference = cells.select(list="math") - cells.select(list="arts")
+    >>> difference.select(protected_word=["math", "poetry"]).summary().drop(columns=["low", "high"]).round(3)
+      protected_word group         list   mean     sd  p_closer
+    0           math  math  math - arts  0.043  0.035     0.113
+    1         poetry  arts  math - arts  0.089  0.037     0.010
+    """
+
+    index: pd.DataFrame
+    law: Law  # the joint distribution of p numbers
+    weights: sparse.csr_array  # of these numbers in each quantity, (m, p)
+    offset: FloatArray  # what each holds beside them, (m,)
+
+    __array_ufunc__ = None  # arrays leave sums and products with estimates to these
+
+    @classmethod
+    def of(cls, law: Law, size: int, index: pd.DataFrame | None = None) -> Estimates:
+        """The numbers of a law themselves."""
+        return cls(_unlabelled(size) if index is None else index, law, identity(size), np.zeros(size))
+
+    def __len__(self) -> int:
+        return len(self.offset)
+
+    def __iter__(self) -> Iterator[Estimates]:
+        return (self[place] for place in range(len(self)))
+
+    def __repr__(self) -> str:
+        labels = f" by {', '.join(map(str, self.index))}" if len(self.index.columns) else ""
+        return f"Estimates of {many(len(self), 'quantity').replace('quantitys', 'quantities')}{labels}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self!r}</p>{self.summary()._repr_html_()}"  # type: ignore[operator]  # pandas types it as no method
+
+    @cached_property
+    def _marginals(self) -> NormalMixture | Mixtures | Draws:
+        """The posterior of each."""
+        return self.law.marginals(self.weights, self.offset)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior means (m,)."""
+        return self._marginals.mean
+
+    @property
+    def sd(self) -> FloatArray:
+        """Posterior standard deviations (m,)."""
+        return self._marginals.sd
+
+    @property
+    def covariance(self) -> xr.DataArray:
+        """Posterior covariance (quantity, quantity_other), with the labels of both."""
+        import xarray as xr  # loads slowly
+
+        dims = ("quantity", "quantity_other")
+        coords = {f"{name}{end}": (dims[end != ""], label) for end in ("", "_other") for name, label in self._labels()}
+        return xr.DataArray(self.law.covariance(self.weights), coords, dims, name="covariance")
+
+    def quantile(self, p: float) -> FloatArray:
+        """Posterior quantiles (m,) at one probability."""
+        return self._marginals.quantile(probability(p, "p"))
+
+    def below(self, x: FloatArray | float) -> FloatArray:
+        """Posterior probability (m,) of a value below one number, or below one each."""
+        return self._marginals.below(self._each(x, "x"))
+
+    def summary(self, prob: float = PROB, rope: float | tuple[float, float] | None = None) -> pd.DataFrame:
+        """The labels and the posterior of each quantity, in the columns of :func:`contrasts`.
+
+        Parameters
+        ----------
+        prob
+            Posterior mass of the equal-tailed intervals.
+        rope
+            A region of values that count as none: one number for plus or minus it, or two ends.
+
+        Returns
+        -------
+        DataFrame
+            The labels, ``mean``, ``sd``, ``low``, ``high``, ``p_closer`` (posterior probability of a value below 0),
+            and ``p_rope`` (of one in the region) where a rope was given.
+        """
+        tail, region = (1 - probability(prob, "prob")) / 2, interval(rope, "rope")
+        columns = {
+            **{str(name): column.array for name, column in self.index.items()},
+            "mean": self.mean,
+            "sd": self.sd,
+            "low": self.quantile(tail),
+            "high": self.quantile(1 - tail),
+            "p_closer": self.below(0.0),
+        }
+        if region is not None:
+            columns["p_rope"] = self.below(region[1]) - self.below(region[0])
+        return pd.DataFrame(columns)
+
+    def excludes(self, value: float = 0.0, prob: float = PROB) -> np.ndarray:
+        """Which equal-tailed intervals exclude a value, (m,)."""
+        tail = (1 - probability(prob, "prob")) / 2
+        return (self.quantile(tail) > value) | (self.quantile(1 - tail) < value)
+
+    def p_opposite(self, other: Estimates) -> FloatArray:
+        """Probability (m,) that each quantity and its counterpart in ``other`` have opposite signs."""
+        other = self._counterparts(other)
+        return self.law.opposite((self.weights, self.offset), (other.weights, other.offset))
+
+    def select(self, **labels: object) -> Estimates:
+        """The quantities with such labels: ``select(group="jew", list=["jew", "muslim"])``."""
+        chosen = np.ones(len(self), dtype=bool)
+        for name, wanted in labels.items():
+            one_of(name, list(map(str, self.index)), "the label")
+            column = self.index[name]
+            names = several(wanted)
+            for label in names:
+                if not (column == label).any():
+                    valid = list(map(str, column.dropna().unique().tolist()))
+                    raise InputError(
+                        f"no estimate has the {name} {shown(label)}{near(label, valid)}: valid are {listed(valid)}"
+                    )
+            chosen &= column.isin(names).to_numpy(dtype=bool)
+        if not chosen.any():
+            asked = " and ".join(f"{name} {shown(wanted)}" for name, wanted in labels.items())
+            raise InputError(f"no estimate has {asked} at once: estimates.index shows which there are")
+        return self[chosen]
+
+    def __getitem__(self, places: Any) -> Estimates:
+        try:
+            rows = np.atleast_1d(np.arange(len(self))[places])
+        except (IndexError, TypeError, ValueError) as error:
+            raise InputError(f"there are {many(len(self), 'estimate')}, not {shown(places)}: {error}") from error
+        index = self.index.take(rows)
+        index.index = pd.RangeIndex(len(rows))
+        return Estimates(index, self.law, self.weights[rows], self.offset[rows])
+
+    def combine(self, weights: Matrix | Sequence[Any], labels: pd.DataFrame | Iterable[str] | None = None) -> Estimates:
+        """Weighted sums of the quantities.
+
+        Parameters
+        ----------
+        weights
+            One weight for each quantity, (m,), or as many for each of k sums, (k, m), as an array or a sparse array.
+        labels
+            What the sums are: a DataFrame of k rows, or a name for each.
+
+        Returns
+        -------
+        Estimates
+            k quantities, of the same joint posterior.
+        """
+        matrix = _matrix(weights, len(self))
+        index = _index(labels, matrix.shape[0])
+        return Estimates(index, self.law, sparse.csr_array(matrix @ self.weights), matrix @ self.offset)
+
+    def average(self, by: str | None = None) -> Estimates:
+        """The mean of all quantities, or of those of each value of a label; a label that differs is ``"mean of n"``."""
+        if not len(self):
+            raise InputError("there are no estimates to average")
+        number = np.zeros(len(self), dtype=np.intp)
+        if by is not None:
+            one_of(by, list(map(str, self.index)), "by")
+            number = pd.factorize(self.index[by], use_na_sentinel=False)[0]
+        count = np.bincount(number)
+        weights = sparse.csr_array((1 / count[number], (number, np.arange(len(self)))), shape=(len(count), len(self)))
+        groups = self.index.astype("string").fillna("").groupby(number)
+        first, last = groups.min(), groups.max()
+        means = pd.DataFrame(
+            {name: [f"mean of {size}" for size in count] for name in first}, first.index, dtype="string"
+        )
+        return self.combine(weights, first.where(first == last, means).reset_index(drop=True))
+
+    def join(self, *others: Estimates) -> Estimates:
+        """These quantities and others of the same result, one below another."""
+        every = [self, *map(self._same, others)]
+        index = pd.concat([each.index for each in every], ignore_index=True)
+        weights = sparse.csr_array(sparse.vstack([each.weights for each in every]))
+        return Estimates(index, self.law, weights, np.concatenate([each.offset for each in every]))
+
+    def __add__(self, other: Estimates | ArrayLike) -> Estimates:
+        return self._plus(other, 1.0, "+")
+
+    def __sub__(self, other: Estimates | ArrayLike) -> Estimates:
+        return self._plus(other, -1.0, "-")
+
+    def __rsub__(self, other: ArrayLike) -> Estimates:
+        return -self + other
+
+    def __neg__(self) -> Estimates:
+        return self * -1.0
+
+    def __mul__(self, by: ArrayLike) -> Estimates:
+        scale = self._factors(by, "a factor")
+        weights = sparse.csr_array(sparse.diags_array(scale) @ self.weights)
+        return replace(self, weights=weights, offset=self.offset * scale)
+
+    def __truediv__(self, by: ArrayLike) -> Estimates:
+        divisor = self._factors(by, "a divisor")
+        if not divisor.all():
+            raise InputError("a divisor is 0: give numbers other than 0")
+        return self * (1 / divisor)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def draws(self, size: int = 4000, seed: int = 0) -> FloatArray:
+        """Joint draws (size, m)."""
+        size, seed = whole_number(size, "size"), whole_number(seed, "seed", least=0, most=None)
+        return self.law.draws(self.weights, size, np.random.default_rng(seed)) + self.offset
+
+    def to_datatree(self, size: int = 4000, seed: int = 0) -> xr.DataTree:
+        """Joint draws as a DataTree for ArviZ: ``value`` (chain, draw, quantity), with the labels as coordinates."""
+        import xarray as xr  # loads slowly
+
+        dims = ("chain", "draw", "quantity")
+        coords = {name: ("quantity", label) for name, label in self._labels()}
+        posterior = xr.Dataset({"value": (dims, self.draws(size, seed)[None])}, coords)
+        return xr.DataTree.from_dict({"/posterior": posterior})
+
+    def _labels(self) -> Iterable[tuple[str, np.ndarray]]:
+        """Labels as arrays that files keep: texts are empty where there is none."""
+        for name, column in self.index.items():
+            text = not pd.api.types.is_numeric_dtype(column)
+            yield str(name), column.astype("string").fillna("").to_numpy(dtype=str) if text else column.to_numpy()
+
+    def _same(self, other: Estimates) -> Estimates:
+        """Estimates of the same joint posterior."""
+        if not isinstance(other, Estimates):
+            raise InputError(f"{shown(other)} are no estimates: give estimates of the same result")
+        if other.law is not self.law:
+            raise InputError(
+                "estimates of two posteriors have no joint one: make both of one result, such as one call of "
+                "cell_estimates"
+            )
+        return other
+
+    def _counterparts(self, other: Estimates) -> Estimates:
+        """As many estimates of the same joint posterior; one stands beside all."""
+        other = self._same(other)
+        if len(other) == 1 < len(self):
+            return other[np.zeros(len(self), dtype=np.intp)]
+        if len(other) != len(self):
+            raise InputError(
+                f"there are {many(len(self), 'estimate')} here and {len(other)} there: give as many, or one"
+            )
+        return other
+
+    def _plus(self, other: Estimates | ArrayLike, sign: float, mark: str) -> Estimates:
+        if not isinstance(other, Estimates):
+            return replace(self, offset=self.offset + sign * self._each(other, "a summand"))
+        if len(self) == 1 < len(other):
+            return self[np.zeros(len(other), dtype=np.intp)]._plus(other, sign, mark)
+        other = self._counterparts(other)
+        weights = sparse.csr_array(self.weights + sign * other.weights)
+        return Estimates(_of_both(self.index, other.index, mark), self.law, weights, self.offset + sign * other.offset)
+
+    def _factors(self, by: Any, what: str) -> FloatArray:
+        """Numbers to multiply or divide by, (m,)."""
+        if isinstance(by, Estimates):
+            raise InputError("products and ratios of estimates are no weighted sums: give numbers, or draw from them")
+        return self._each(by, what)
+
+    def _each(self, values: Any, what: str) -> FloatArray:
+        """One number for all quantities, or one each, as (m,)."""
+        if np.ndim(values) == 0:
+            return np.full(len(self), finite_number(values.item() if isinstance(values, np.generic) else values, what))
+        try:
+            numbers = np.asarray(values, dtype=float)
+        except (TypeError, ValueError):
+            numbers = np.full(1, np.nan)
+        if numbers.shape != (len(self),) or not np.isfinite(numbers).all():
+            raise InputError(
+                f"{what} is {shown(values)}: give a finite number, or one for each of {many(len(self), 'estimate')}"
+            )
+        return numbers
+
+
+def identity(size: int) -> sparse.csr_array:
+    """The identity matrix (size, size)."""
+    places = np.arange(size + 1)
+    return sparse.csr_array((np.ones(size), places[:-1], places), shape=(size, size))
+
+
+def _unlabelled(size: int) -> pd.DataFrame:
+    return pd.DataFrame(index=pd.RangeIndex(size))
+
+
+def _matrix(weights: Any, width: int) -> sparse.csr_array:
+    """Weights (k, width) that are finite."""
+    if not sparse.issparse(weights):
+        try:
+            weights = np.atleast_2d(np.asarray(weights, dtype=float))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"weights is {shown(weights)}: give numbers, one for each of {width} estimates") from error
+    if weights.ndim != 2 or weights.shape[1] != width:
+        given = " x ".join(map(str, weights.shape))
+        raise InputError(
+            f"weights is {given}: give one number for each of {many(width, 'estimate')}, in a row for each sum"
+        )
+    matrix = sparse.csr_array(weights)
+    if not np.isfinite(matrix.data).all():
+        raise InputError("weights hold a number that is not finite: give 0 to estimates that do not count")
+    return matrix
+
+
+def _index(labels: Any, size: int) -> pd.DataFrame:
+    """Labels of so many quantities."""
+    if labels is None:
+        return _unlabelled(size)
+    index = labels if isinstance(labels, pd.DataFrame) else pd.DataFrame({"name": several(labels)}, dtype="string")
+    if len(index) != size:
+        raise InputError(f"there are {many(len(index), 'label')} for {many(size, 'sum')}: give one each")
+    return index
+
+
+def _of_both(one: pd.DataFrame, other: pd.DataFrame, mark: str) -> pd.DataFrame:
+    """Labels of sums or differences: those that both have, and ``a - b`` where they differ."""
+    if one is other or one.equals(other):
+        return one
+    columns = {}
+    for name in [name for name in one if name in other]:
+        first, second = (each[name].astype("string").fillna("").reset_index(drop=True) for each in (one, other))
+        same = (first == second).to_numpy(dtype=bool)
+        joined = (first + f" {mark} " + second).str.strip()
+        columns[name] = one[name].reset_index(drop=True) if same.all() else first.where(same, joined)
+    return pd.DataFrame(columns, index=pd.RangeIndex(len(one)))

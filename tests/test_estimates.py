@@ -1,0 +1,327 @@
+"""Estimates: sums, differences and averages of labelled quantities with one joint posterior."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse, stats
+
+import bayesbias as bb
+from bayesbias._core import mixtures
+from bayesbias.comparison.associations import rows_of
+from bayesbias.estimates import Estimates
+from bayesbias.models.results import Fit
+
+NUMBERS = ["mean", "sd", "low", "high", "p_closer"]
+
+
+@pytest.fixture(scope="module")
+def gender(slice_vectors):
+    return bb.fit(bb.distance_table(slice_vectors, "gender"), seed=0)
+
+
+@pytest.fixture(scope="module")
+def cells(gender):
+    return bb.cell_estimates(gender)
+
+
+@pytest.fixture(scope="module")
+def crossed(slice_vectors):
+    table = bb.distance_table(slice_vectors, "religion", relatedness=False)
+    return bb.fit(table, "crossed", draws=400, seed=0)
+
+
+@pytest.fixture(scope="module")
+def change(slice_vectors, hard_debiased):
+    return bb.compare(
+        before=bb.distance_table(slice_vectors, "gender"), after=bb.distance_table(hard_debiased, "gender")
+    )
+
+
+def normals(seed=0, size=5, nodes=3):
+    """Estimates with a mixture of normals, its means and its covariance at each node by numpy."""
+    rng = np.random.default_rng(seed)
+    mean, roots = rng.normal(size=size), rng.normal(size=(2, size, 4))
+    mass, factors = rng.dirichlet(np.ones(nodes)), rng.gamma(5, 0.2, size=(nodes, 2))
+    index = pd.DataFrame({"word": list("abcde")[:size], "kind": ["x", "x", "y", "y", "y"][:size]}, dtype="string")
+    law = mixtures.Normals(mean, tuple(roots), mass, factors)
+    each = np.einsum("na,amr->nmr", factors, roots)
+    return Estimates.of(law, size, index), mean, mass, each @ np.swapaxes(each, 1, 2)
+
+
+def check(found, mean, mass, covariances):
+    """Means, sds, quantiles and probabilities of sums against those of scipy's normals."""
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    np.testing.assert_allclose(found.mean, mean, atol=1e-12)
+    np.testing.assert_allclose(found.sd, np.sqrt(mass @ variances), rtol=1e-12)
+    below = mass @ stats.norm.cdf((0.3 - mean) / np.sqrt(variances))
+    np.testing.assert_allclose(found.below(0.3), below, rtol=1e-10)
+    np.testing.assert_allclose(found.below(found.quantile(0.2)), 0.2, rtol=1e-8)
+    np.testing.assert_allclose(found.covariance, np.einsum("n,nij->ij", mass, covariances), atol=1e-12)
+
+
+def test_sums_differences_and_multiples_are_those_of_numpy():
+    found, mean, mass, each = normals()
+    check(found, mean, mass, each)
+    weights = np.random.default_rng(1).normal(size=(3, 5))
+    made = [weights @ matrix @ weights.T for matrix in each]
+    check(found.combine(weights), weights @ mean, mass, np.array(made))
+    check(found.combine(sparse.csr_array(weights)), weights @ mean, mass, np.array(made))
+    difference = np.array([[1.0, 0, 0, -1, 0], [0, 1, 0, 0, -1]])
+    first, second = found[:2], found[3:]
+    made = np.array([difference @ matrix @ difference.T for matrix in each])
+    check(first - second, difference @ mean, mass, made)
+    check(2 * (first - second) / 4 + 1, difference @ mean / 2 + 1, mass, made / 4)
+    check(1 - (first - second), 1 - difference @ mean, mass, made)
+    check(np.array([1.0, 2.0]) * (first - second), [1, 2] * (difference @ mean), mass, made * np.outer([1, 2], [1, 2]))
+    check(found[1].join(found[4]), mean[[1, 4]], mass, each[:, [1, 4]][:, :, [1, 4]])
+    one = found - found[0]
+    assert one.sd[0] == 0
+    np.testing.assert_allclose(one.mean, mean - mean[0])
+    assert [len(single) for single in found] == [1] * 5
+
+
+def test_averages_by_a_label():
+    found, mean, _, _ = normals()
+    whole, by_kind = found.average(), found.average("kind")
+    np.testing.assert_allclose(whole.mean, [mean.mean()])
+    np.testing.assert_allclose(by_kind.mean, [mean[:2].mean(), mean[2:].mean()])
+    assert by_kind.index["kind"].tolist() == ["x", "y"]
+    assert by_kind.index["word"].tolist() == ["mean of 2", "mean of 3"]
+    assert whole.index.iloc[0].tolist() == ["mean of 5", "mean of 5"]
+
+
+def test_labels_of_a_difference_are_those_of_both():
+    found, *_ = normals()
+    assert (found[:2] - found[3:]).index.to_numpy().tolist() == [["a - d", "x - y"], ["b - e", "x - y"]]
+    assert (found[2] + found[3]).index.iloc[0].tolist() == ["c + d", "y"]
+    assert (found[:2] - found[0]).index["word"].tolist() == ["a", "b - a"]
+
+
+def test_opposite_signs_and_draws_agree():
+    found, mean, _, _ = normals(3)
+    drawn = found.draws(200_000, seed=4)
+    np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=0.02)
+    covariance = found.covariance.to_numpy()
+    scale = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+    np.testing.assert_allclose(np.cov(drawn.T) / scale, covariance / scale, atol=0.02)
+    turned = found[[1, 2, 3, 4, 0]]
+    share = (drawn * drawn[:, [1, 2, 3, 4, 0]] < 0).mean(axis=0)
+    np.testing.assert_allclose(found.p_opposite(turned), share, atol=0.005)
+    tree = found.to_datatree(500, seed=1)
+    np.testing.assert_allclose(tree["posterior/value"][0], found.draws(500, seed=1))
+    assert tree["posterior"]["word"].to_numpy().tolist() == list("abcde")
+    labelled = found.covariance
+    assert labelled.dims == ("quantity", "quantity_other")
+    assert labelled["word_other"].to_numpy().tolist() == list("abcde")
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "draws", "pooled", "fields", "conditional"])
+def test_every_law_agrees_with_its_draws(kind, cells, crossed, gender):
+    """Means, covariances and probabilities of opposite signs of weighted sums against a sample."""
+    rng = np.random.default_rng(2)
+    if kind == "gaussian":
+        root = rng.normal(size=(6, 6))
+        found = Estimates.of(mixtures.Gaussian.known(rng.normal(size=6), root @ root.T), 6)
+    elif kind == "draws":
+        found = Estimates.of(mixtures.Draws(rng.normal(size=(50_000, 6)) @ rng.normal(size=(6, 6))), 6)
+    elif kind == "pooled":
+        found = rows_of(Fit(gender), "associated", "different").words
+    else:
+        found = cells if kind == "fields" else bb.cell_estimates(crossed)
+        found = found.select(protected_word=found.index["protected_word"].drop_duplicates()[:2].tolist())
+    sums = found.combine(rng.normal(size=(4, len(found))))
+    drawn = sums.draws(20_000, seed=3)
+    scale = np.outer(sums.sd, sums.sd)
+    np.testing.assert_allclose(drawn.mean(axis=0), sums.mean, atol=5 * sums.sd.max() / np.sqrt(20_000))
+    np.testing.assert_allclose(np.diag(sums.covariance), sums.sd**2, rtol=1e-9)
+    np.testing.assert_allclose(np.cov(drawn.T) / scale, sums.covariance / scale, atol=0.05)
+    centred = sums - sums.mean
+    turned = centred[[1, 2, 3, 0]]
+    away = drawn - sums.mean
+    share = (away * away[:, [1, 2, 3, 0]] < 0).mean(axis=0)
+    np.testing.assert_allclose(centred.p_opposite(turned), share, atol=0.02)
+
+
+def test_cells_make_the_contrasts_of_the_package(gender, cells):
+    """Of two groups: differences of words, the whole list, and associations."""
+    apart = cells.select(connection="associated") - cells.select(connection="different")
+    rows = bb.contrasts(gender, rows="difference")
+    assert apart.index["protected_word"].tolist() == rows["protected_word"].iloc[1:].tolist()
+    pd.testing.assert_frame_equal(apart.summary()[NUMBERS], rows[NUMBERS].iloc[1:].reset_index(drop=True), rtol=1e-9)
+    whole = apart.average("group").average()
+    np.testing.assert_allclose(whole.summary()[NUMBERS].iloc[0], rows[NUMBERS].iloc[0].astype(float), rtol=1e-9)
+    assert apart.summary(rope=0.01)["p_rope"].tolist() == pytest.approx(
+        bb.contrasts(gender, rows="difference", rope=0.01)["p_rope"].iloc[1:].tolist()
+    )
+    control = cells.select(connection="associated") - cells.select(list="human")
+    expected = bb.contrasts(gender, second="human")[NUMBERS].iloc[1:].reset_index(drop=True)
+    pd.testing.assert_frame_equal(control.summary()[NUMBERS], expected, rtol=1e-9)
+    # the association: the difference of both lists less its mean over both groups
+    toward = cells.select(list="man") - cells.select(list="woman")
+    sign = np.where(toward.index["group"] == "man", 1.0, -1.0)
+    centred = (toward - toward.average("group").average()) * sign
+    expected = bb.contrasts(gender, rows="association")[NUMBERS].iloc[1:].reset_index(drop=True)
+    pd.testing.assert_frame_equal(centred.summary()[NUMBERS], expected, rtol=1e-9)
+
+
+def test_cells_are_the_observed_mean_distances(gender, cells):
+    wide = cells.index.assign(mean=cells.mean).pivot_table("mean", "protected_word", "list", sort=False)
+    expected = bb.checks.mean_distances(gender)
+    assert wide.index.tolist() == expected.index.tolist()
+    np.testing.assert_allclose(wide[expected.columns], expected, rtol=1e-12)
+
+
+def test_cells_of_crossed_words_make_the_contrasts_of_the_package(crossed):
+    cells = bb.cell_estimates(crossed)
+    apart = cells.select(connection="associated") - cells.select(list="human")
+    expected = bb.contrasts(crossed, second="human")[NUMBERS].iloc[1:].reset_index(drop=True)
+    pd.testing.assert_frame_equal(apart.summary()[NUMBERS], expected, rtol=1e-6, atol=1e-6)
+
+
+def test_a_table_without_groups_has_cells_by_connection(religion):
+    table = religion.drop(columns="group")
+    table.attrs = religion.attrs
+    cells = bb.cell_estimates(bb.fit(table, seed=0))
+    assert set(cells.index["list"]) == {"associated", "different", "human", "neutral"}
+    assert (cells.index["list"] == cells.index["connection"]).all()
+
+
+def test_changes_of_cells_are_the_changes_of_the_comparison(change):
+    every = change.estimates
+    assert set(every.index["value"]) == {"before", "after", "change"}
+    before, after, moved = (every.select(value=value) for value in ("before", "after", "change"))
+    np.testing.assert_allclose((after - before).mean, moved.mean, atol=1e-12)
+    np.testing.assert_allclose((after - before).sd, moved.sd, rtol=1e-6)
+    for control in ("human", "neutral"):
+        expected = change.changes(control).iloc[1:]
+        found = moved.select(list=control)
+        np.testing.assert_allclose(found.mean, expected["mean"].astype(float), atol=1e-12)
+        np.testing.assert_allclose(found.sd, expected["sd"].astype(float), rtol=1e-6)
+    apart = moved.select(connection="associated") - moved.select(connection="different")
+    expected = change.contrasts(rows="difference").iloc[1:]
+    np.testing.assert_allclose(apart.mean, expected["mean"].astype(float), atol=1e-12)
+    np.testing.assert_allclose(apart.sd, expected["sd"].astype(float), rtol=1e-6)
+    sides = change.sides("associated", "different", rows="difference")
+    start = before.select(connection="associated") - before.select(connection="different")
+    np.testing.assert_allclose(apart.p_opposite(start + start + apart), sides.p_shrank[1:], rtol=1e-6, atol=1e-9)
+
+
+def test_drawn_changes_of_two_embeddings_have_estimates(crossed):
+    before = bb.calibration.simulate({"groups": {"a": 3, "b": 3}, "stereotypes": {"a": 6, "b": 6}, "human": 8}, seed=1)
+    before.attrs = {}
+    rng = np.random.default_rng(0)
+    moved = [before.assign(distance=before["distance"] + rng.normal(0.01, 0.01, len(before))) for _ in range(2)]
+    result = bb.compare(before=before, after=moved[0], draws=400, seed=0)
+    found = result.estimates.select(value="change", list="human")
+    expected = result.changes("human").iloc[1:]
+    np.testing.assert_allclose(found.mean, expected["mean"].astype(float), atol=1e-9)
+    np.testing.assert_allclose(found.sd, expected["sd"].astype(float), rtol=1e-9)
+    several = bb.compare({"a": before, "b": moved[0], "c": moved[1]}, draws=400, seed=0)
+    with pytest.raises(bb.InputError, match="3 changes are drawn one by one and have no joint posterior"):
+        _ = several.estimates
+
+
+def test_estimates_of_pools_and_trends(slice_vectors, hard_debiased):
+    embeddings = {"one": slice_vectors, "other": bb.load_embedding("glove-50d-slice"), "third": hard_debiased}
+    tables = {name: bb.distance_table(kv, "weat7") for name, kv in embeddings.items()}
+    pool = bb.pool(tables, seed=0)
+    table = pool.table()
+    np.testing.assert_allclose(pool.estimates.mean, table["estimate"])
+    np.testing.assert_allclose(pool.estimates.sd, table["se"])
+    apart = pool.estimates.select(embedding="one") - pool.estimates.select(embedding="other")
+    covariance = pool.estimates.covariance.to_numpy()
+    assert apart.sd[0] ** 2 == pytest.approx(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    theta = pool.population.select(variable="theta")
+    np.testing.assert_allclose(theta.mean, table["mean"])
+    assert theta.index["name"].tolist() == ["one", "other", "third"]
+    larger = (theta.select(name="one") - theta.select(name="other")).below(0.0)[0]
+    assert 1 - larger == pytest.approx(pool.probability("one", "other"))
+    trend = bb.trend(tables, {"one": 0, "other": 1, "third": 2}, seed=0)
+    row = trend.change("one", "third")
+    level = trend.population.select(variable="level")
+    assert (level.select(name="third") - level.select(name="one")).mean[0] == pytest.approx(row["mean"])
+    assert (trend.estimates[2] - trend.estimates[0]).mean[0] == pytest.approx(row["estimate"])
+
+
+def test_estimates_of_axes_and_criteria(slice_vectors):
+    words = ["math", "science", "art", "poetry", "dance"]
+    pairs = bb.load_list("gender_pairs").pairs
+    axis = bb.axis(slice_vectors, pairs, words=words)
+    table = axis.table(order=False)
+    np.testing.assert_allclose(axis.estimates.mean, table["mean"])
+    np.testing.assert_allclose(axis.estimates.sd, table["sd"])
+    np.testing.assert_allclose(axis.estimates.covariance, axis.covariance())
+    both = axis.estimates.select(word=["math", "science"]).average() - axis.estimates.select(word="art")
+    row = axis.contrast(["math", "science"], ["art"]).iloc[0]
+    assert both.summary()[["mean", "sd", "low", "high"]].iloc[0].tolist() == pytest.approx(
+        row[["mean", "sd", "low", "high"]].tolist()
+    )
+    found = bb.criterion(axis, dict(zip(words, [1, 2, 4, 5, 7], strict=True)), seed=0)
+    np.testing.assert_allclose(found.estimates.mean, found.words["estimate"])
+    np.testing.assert_allclose(found.estimates.sd, found.words["se"])
+    slope = found.population.select(variable="slope")
+    assert slope.mean[0] == pytest.approx(found.table().set_index("quantity").loc["slope", "mean"])
+
+
+def test_two_tables_whose_controls_stand_in_another_order(slice_vectors):
+    """The covariance of cells follows their labels, not the order of connections in each table."""
+    lists = bb.load_words("weat7")
+    glove = bb.load_embedding("glove-50d-slice")
+    controls = {"first": lists.controls["human"], "second": lists.controls["neutral"]}
+    tables = {}
+    for turned in (False, True):
+        given = dict(reversed(controls.items())) if turned else controls
+        one = bb.WordLists("one", lists.protected, lists.stereotypes, controls)
+        other = bb.WordLists("one", lists.protected, lists.stereotypes, given)
+        tables[turned] = {"a": bb.distance_table(slice_vectors, one), "b": bb.distance_table(glove, other)}
+    found = [bb.pool(each, ("first", "second"), seed=0).estimates.covariance.to_numpy() for each in tables.values()]
+    np.testing.assert_allclose(*found, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda cells: cells.combine([1.0, -1.0]), "weights is 1 x 2: give one number for each of 56 estimates"),
+        (lambda cells: cells.combine(np.ones((2, 3, 56))), "weights is 2 x 3 x 56"),
+        (lambda cells: cells.combine(["a"]), "give numbers, one for each of 56 estimates"),
+        (lambda cells: cells.combine(np.full(56, np.nan)), "weights hold a number that is not finite"),
+        (lambda cells: cells.combine(np.eye(56), ["one"]), "there are 1 label for 56 sums: give one each"),
+        (lambda cells: cells.select(protected_word="motherr"), r"the protected_word 'motherr' \(did you mean 'mother'"),
+        (lambda cells: cells.select(lists="human"), r"the label is 'lists' \(did you mean 'list'\?\): valid are"),
+        (lambda cells: cells.select(list="human", connection="neutral"), "no estimate has list 'human' and connection"),
+        (lambda cells: cells[99], "there are 56 estimates, not 99"),
+        (lambda cells: cells[np.ones(3, dtype=bool)], "there are 56 estimates"),
+        (lambda cells: cells["mother"], "there are 56 estimates, not 'mother'"),
+        (lambda cells: cells[:0].average(), "there are no estimates to average"),
+        (lambda cells: cells.average("words"), "by is 'words'"),
+        (lambda cells: cells[:3] - cells[:2], "there are 3 estimates here and 2 there: give as many, or one"),
+        (lambda cells: cells + np.ones(3), "a summand is .*: give a finite number, or one for each of 56 estimates"),
+        (lambda cells: cells * np.inf, "a factor is inf: give a finite number"),
+        (lambda cells: cells * cells, "products and ratios of estimates are no weighted sums"),
+        (lambda cells: cells / 0, "a divisor is 0"),
+        (lambda cells: cells - "human", "a summand is 'human'"),
+        (lambda cells: cells.below("0"), "x is '0': give a finite number"),
+        (lambda cells: cells.quantile(1.5), "p is 1.5: give a probability"),
+        (lambda cells: cells.summary(prob=89), "prob is 89: give a probability"),
+        (lambda cells: cells.p_opposite(1.0), "1.0 are no estimates"),
+        (lambda cells: cells.join(cells, "x"), "'x' are no estimates"),
+        (lambda cells: cells.draws(0), "size is 0"),
+        (lambda cells: cells.draws(10, seed=-1), "seed is -1"),
+    ],
+)
+def test_wrong_input_is_said(cells, ask, message):
+    with pytest.raises(bb.InputError, match=message):
+        ask(cells)
+
+
+def test_estimates_of_two_posteriors_are_not_combined(gender, cells, crossed):
+    for other in (bb.cell_estimates(crossed), bb.cell_estimates(gender)):
+        for ask in (lambda: cells + other, lambda: cells.join(other), lambda: cells[:5].p_opposite(other[:5])):  # noqa: B023
+            with pytest.raises(bb.InputError, match="estimates of two posteriors have no joint one"):
+                ask()
+
+
+def test_what_estimates_are_is_shown(cells):
+    assert repr(cells) == "Estimates of 56 quantities by protected_word, group, list, connection"
+    assert "<table" in cells[:3]._repr_html_()
+    assert repr(cells[0].combine([2.0])) == "Estimates of 1 quantity"
