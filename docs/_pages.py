@@ -25,7 +25,7 @@ AREAS = {
     "distances": ("Distance tables", "distances"),
     "relatedness": ("Similar words", "distances.vocabularies distances.covariances distances.vocabularies"),
     "models": ("Models and fits", "models"),
-    "contrasts": ("Contrasts", "comparison reporting.verdicts"),
+    "contrasts": ("Contrasts", "comparison reporting.verdicts estimates"),
     "fit-checks": ("Checks of a fit", "checks"),
     "sensitivity": ("Sensitivity of a fit", "comparison.loo comparison.sensitivity"),
     "confounds": ("Frequency and other confounds", "checks.confounds"),

@@ -113,6 +113,18 @@ for sentence in bb.checks.verdict_sentences(post)[:2]:
     print(sentence, end="\n\n")
 
 # %% [markdown]
+# ## A contrast of one's own
+#
+# `cell_estimates` is the joint posterior of all mean distances; sums and differences of these are estimates again. Are
+# fathers and sons, beside mothers and daughters, nearer to the stereotypes of men than to those of women?
+
+# %%
+cells = bb.cell_estimates(post)
+beside = cells.select(list="man") - cells.select(list="woman")
+men, women = (beside.select(protected_word=words) for words in (["father", "son"], ["mother", "daughter"]))
+(men.average() - women.average()).summary().round(3)
+
+# %% [markdown]
 # ## ArviZ
 #
 # The result is an `xarray.DataTree` with ArviZ's groups, so that ArviZ works on it as it is. `connection_mean` is the

@@ -107,8 +107,8 @@ alone.relation.round(2).T
 # holds that.
 
 # %%
-sd = pool.estimates["se"].to_numpy()
-correlation = pool.covariance / sd[:, None] / sd
+sd = pool.estimates.sd
+correlation = pool.estimates.covariance.to_numpy() / sd[:, None] / sd
 float(correlation[~pd.DataFrame(correlation).eq(1).to_numpy() & (correlation < 0.9999)].mean())
 
 # %% [markdown]
