@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -163,17 +163,31 @@ def fit(
     if priors is not None:
         spec = with_priors(spec, priors)
         note = (*note, f"Priors other than those of the model {spec.name!r}: {', '.join(map(repr, priors))}.")
-    chosen = choose_engine(spec, engine)
-    draws, chains = checked_draws(draws, chains)
-    spec, data = family_of(spec).prepared(spec, data)
     if not (spec.crossed or spec.related):
         refuse_repeats(table, spec.name)
-    draws, why = _fewer_draws(spec, data, draws, chains)
-    data = replace(data, notes=(*note, *data.notes, *why))
     used = used_seed(seed)
-    drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(used))
-    post = assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))
+    made = run(spec, data, engine, *checked_draws(draws, chains), used)
+    data = replace(made.data, notes=(*note, *made.data.notes))
+    post = assemble(made.spec, data, made.drawn, made.engine, used, table.attrs.get("coverage"))
     return post if frames is None else with_frame_effects(post, frames, used)
+
+
+class Run(NamedTuple):
+    """What an engine drew, with the model and the distances as far as they go together."""
+
+    spec: ModelSpec
+    data: Distances
+    drawn: Draws
+    engine: str
+
+
+def run(spec: ModelSpec, data: Distances, engine: str, draws: int, chains: int, seed: int) -> Run:
+    """The draws of an engine, or for ``"auto"`` of the fastest that can fit the model; ``draws`` are those in all."""
+    chosen = choose_engine(spec, engine)
+    spec, data = family_of(spec).prepared(spec, data)
+    draws, why = _fewer_draws(spec, data, draws, chains)
+    drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(seed))
+    return Run(spec, replace(data, notes=(*data.notes, *why)), drawn, chosen.name)
 
 
 def _fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> tuple[int, tuple[str, ...]]:
