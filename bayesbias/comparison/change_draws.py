@@ -152,7 +152,8 @@ def _posterior(changes: Sequence[ChangeDraws], embeddings: int) -> dict[str, Any
     known = {name: scale for each in changes for name, scale in each.scales.items()}
     for name, like in known.items():
         drawn = (each.scales.get(name, np.zeros_like(like)) for each in changes)
-        values[f"change_{name}"] = ((*STEP, "change", *SCALE_DIMS[name]), _stacked(drawn))
+        dims = SCALE_DIMS[name][: like.ndim - len(STEP)]  # none where all connections share the scale
+        values[f"change_{name}"] = ((*STEP, "change", *dims), _stacked(drawn))
     return values
 
 

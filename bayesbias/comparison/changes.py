@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import progress
@@ -29,7 +30,17 @@ from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.storage import check_distances
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError
-from bayesbias.models.fits import AUTO, ENGINES, RELATED, Run, checked_draws, choose_engine, is_auto, run, used_seed
+from bayesbias.models.fits import (
+    AUTO,
+    RELATED,
+    Run,
+    checked_draws,
+    fewer_draws,
+    integrating_engine,
+    is_auto,
+    run,
+    used_seed,
+)
 from bayesbias.models.related import too_many_lists
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 
@@ -229,10 +240,16 @@ def compare(
     draws, chains = checked_draws(draws, chains)
     size, used = (chains, draws // chains), used_seed(seed)
     spec, every = _choose(matched, named, model, case)
-    _check_engine(spec, engine)
-    if isinstance(every, Distances):
-        return _by_covariance(matched, framed, spec, every, size, used)
-    return _by_differences(matched, framed, spec, every, engine, size, used)
+    used_engine = integrating_engine(spec, engine)
+    if isinstance(every, str):
+        tree, changes = _by_differences(matched, spec, every, used_engine, size, used)
+    else:
+        # templates have errors of which there are draws
+        tree = _by_covariance(matched, spec, every, size, used, exact=not framed)
+        changes = related_changes(spec, matched.data, every, size, used) if framed else []
+    if changes:
+        tree = with_draws(tree, matched.data, over_frames(changes, framed, matched, used))
+    return Comparison(tree)
 
 
 def _choose(
@@ -284,69 +301,38 @@ def _stacked(matched: Matched, tables: Mapping[str, pd.DataFrame], case: Case) -
     return too_many_lists(every) or every
 
 
-def _check_engine(spec: ModelSpec, name: str) -> None:
-    """Refuse engines that sample, and models that need one: changes are integrated over."""
-    reasons = {each.name: each.obstacle(spec) for each in ENGINES if each.independent}
-    able = [engine for engine, reason in reasons.items() if reason is None]
-    if not able:
-        raise InputError(
-            f"the model {spec.name!r} needs NUTS, by which compare does not fit: "
-            f"{'; '.join(f'{engine}: {reason}' for engine, reason in reasons.items())}. Take a model like {CHANGE!r}"
-        )
-    if not choose_engine(spec, name).independent:
-        raise InputError(
-            f"engine is {name!r}, which samples one table (fit takes it): compare fits the model {spec.name!r} without "
-            f"a sampler; valid are auto, {', '.join(able)}"
-        )
-
-
 def _by_covariance(
-    matched: Matched,
-    framed: Mapping[str, pd.DataFrame],
-    spec: ModelSpec,
-    every: Distances,
-    size: tuple[int, int],
-    seed: int,
-) -> Comparison:
-    """The comparison by the covariance of all distances that the vectors give, without draws where it is exact."""
-    data, notes = matched.data, [*matched.notes]
-    if every.relatedness is not None:
-        notes += few_shared(every.relatedness)
+    matched: Matched, spec: ModelSpec, every: Distances, size: tuple[int, int], seed: int, exact: bool
+) -> xr.DataTree:
+    """The tree of a comparison by the covariance of all distances, without draws; figures need none if ``exact``."""
+    data, related, notes = matched.data, every.relatedness, [*matched.notes]
+    if related is not None:
+        notes += few_shared(related)
     for pair in matched.pairs:
         change = matched.change(*pair)
         notes += change_notes(data, change, fixed_values(data, change), matched.label(*pair))
-    # templates have errors of which there are draws
-    related = None if framed else every.relatedness
-    tree = tree_of(matched, spec, EXACT, size, seed, notes, related=related)
-    if not framed:
-        return Comparison(tree)
-    changes = over_frames(related_changes(spec, data, every, size, seed), framed, matched, seed)
-    return Comparison(with_draws(tree, data, changes))
+    return tree_of(matched, spec, EXACT, size, seed, notes, related=related if exact else None)
 
 
 def _by_differences(
-    matched: Matched,
-    framed: Mapping[str, pd.DataFrame],
-    spec: ModelSpec,
-    reason: str,
-    engine: str,
-    size: tuple[int, int],
-    seed: int,
-) -> Comparison:
-    """The comparison by a model of differences, which is taken for a reason where that is not empty."""
-    found = []
+    matched: Matched, spec: ModelSpec, reason: str, engine: str, size: tuple[int, int], seed: int
+) -> tuple[xr.DataTree, list[ChangeDraws]]:
+    """The tree of a comparison by a model of differences, which is taken for a reason unless empty, and its draws."""
+    chains, found = size[0], []
+    # one number of draws for all fits; the levels have the most parameters
+    draws, why = fewer_draws(load_model(LEVELS_MODEL), matched.data, chains * size[1], chains)
+    size = chains, draws // chains
     with progress("comparing embeddings", len(matched.pairs)) as done:
         for number, pair in enumerate(matched.pairs):
             own = np.random.SeedSequence([seed, number])
             found.append(_difference(matched, pair, spec, engine, size, own))
             done(number + 1)
     notes = [*matched.notes, f"{UNRELATED} The reason: {reason}." if reason else UNRELATED]
-    notes += [INDEPENDENT] * (len(found) > 1)
+    notes += [*why, *[INDEPENDENT] * (len(found) > 1)]
     notes += dict.fromkeys(note for each in found for note in each.notes)
     faults = [fault for each in found for fault in each.faults]
     used = next((each.engine for each in found if each.engine != EXACT), EXACT)
-    changes = over_frames([each.draws for each in found], framed, matched, seed)
-    return Comparison(with_draws(tree_of(matched, spec, used, size, seed, notes, faults), matched.data, changes))
+    return tree_of(matched, spec, used, size, seed, notes, faults), [each.draws for each in found]
 
 
 def _tables(

@@ -63,6 +63,24 @@ def choose_engine(spec: ModelSpec, name: str) -> Engine:
     return engine
 
 
+def integrating_engine(spec: ModelSpec, name: str) -> str:
+    """The engine of a comparison, which does not sample: of that name, or for ``"auto"`` the fastest for the model."""
+    reasons = {each.name: each.obstacle(spec) for each in ENGINES if each.independent}
+    able = [engine for engine, reason in reasons.items() if reason is None]
+    if not able:
+        why = "; ".join(f"not {engine}, since {reason}" for engine, reason in reasons.items())
+        raise InputError(
+            f"the model {spec.name!r} needs NUTS, with which compare fits no changes ({why}): take one like 'change'"
+        )
+    engine = choose_engine(spec, name)
+    if not engine.independent:
+        raise InputError(
+            f"engine is {name!r}, which fits one table: compare takes the engine of its model, so that draws are "
+            f"independent; for the model {spec.name!r} valid are auto, {', '.join(able)}"
+        )
+    return engine.name
+
+
 MOST_NUMBERS = 2**26
 """Draws times parameters of single words, or draws times pairs, that are held at most: half a gigabyte."""
 RELATED_NUMBERS = 2**24  # the same of the model of related words, which holds several arrays of this size at once
@@ -185,12 +203,12 @@ def run(spec: ModelSpec, data: Distances, engine: str, draws: int, chains: int, 
     """The draws of an engine, or for ``"auto"`` of the fastest that can fit the model; ``draws`` are those in all."""
     chosen = choose_engine(spec, engine)
     spec, data = family_of(spec).prepared(spec, data)
-    draws, why = _fewer_draws(spec, data, draws, chains)
+    draws, why = fewer_draws(spec, data, draws, chains)
     drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(seed))
     return Run(spec, replace(data, notes=(*data.notes, *why)), drawn, chosen.name)
 
 
-def _fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> tuple[int, tuple[str, ...]]:
+def fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> tuple[int, tuple[str, ...]]:
     """Draws of a fit, with a note where they are fewer than was asked for because the table has many words."""
     size = int(data.filled.sum())
     if spec.crossed:
