@@ -77,7 +77,7 @@ class Estimates:
 
     def __repr__(self) -> str:
         labels = f" by {', '.join(map(str, self.index))}" if len(self.index.columns) else ""
-        return f"Estimates of {many(len(self), 'quantity').replace('quantitys', 'quantities')}{labels}"
+        return f"{many(len(self), 'estimate')}{labels}"
 
     def _repr_html_(self) -> str:
         return f"<p>{self!r}</p>{self.summary()._repr_html_()}"  # type: ignore[operator]  # pandas types it as no method

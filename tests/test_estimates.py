@@ -322,6 +322,6 @@ def test_estimates_of_two_posteriors_are_not_combined(gender, cells, crossed):
 
 
 def test_what_estimates_are_is_shown(cells):
-    assert repr(cells) == "Estimates of 56 quantities by protected_word, group, list, connection"
+    assert repr(cells) == "56 estimates by protected_word, group, list, connection"
     assert "<table" in cells[:3]._repr_html_()
-    assert repr(cells[0].combine([2.0])) == "Estimates of 1 quantity"
+    assert repr(cells[0].combine([2.0])) == "1 estimate"
