@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB, describe, flat_draws
-from bayesbias.checks.variance_components import Components, Layout, component_table, draw_components
+from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
 from bayesbias.comparison import SIMILAR, contrasts
 from bayesbias.comparison.metric_uncertainty import word_lists_of
 from bayesbias.distances import distance_table
@@ -622,7 +622,7 @@ def setting_components(
     table: pd.DataFrame,
     value: str = "direct_bias",
     log: bool = False,
-    engine: Literal["auto", "marginal", "nuts"] = "auto",
+    engine: ComponentEngine = "auto",
     draws: int = 4000,
     chains: int = 4,
     seed: int | None = None,

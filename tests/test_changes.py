@@ -12,8 +12,8 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import _core, _phrases, comparison, models
-from bayesbias.comparison.changes import UNRELATED
 from bayesbias.distances.distances import Distances
+from bayesbias.models.families import UNRELATED_CHANGES
 
 SHAPE = {"groups": {"a": 6, "b": 6}, "stereotypes": {"a": 8, "b": 8}, "human": 15, "neutral": 20}
 START = {
@@ -509,7 +509,7 @@ def test_one_pair_of_a_connection_tells_little(tables):
     expected = whole(bb.contrasts(alone, "associated", "human", population="similar"))
     assert own["sd"] == pytest.approx(expected["sd"], rel=0.1)
     assert own["sd"] > 0.05
-    assert found.notes == (UNRELATED,)
+    assert found.notes == (UNRELATED_CHANGES,)
 
 
 def test_a_single_word_and_pair_in_each_list(tables):
@@ -565,7 +565,7 @@ def test_what_is_documented_is_there(result):
 def test_a_verdict_by_its_parts(result):
     parts = result.parts()
     assert list(parts) == ["What changed", "For whom", "How certain", "What broke", "Notes"]
-    assert parts["Notes"] == [UNRELATED]
+    assert parts["Notes"] == [UNRELATED_CHANGES]
     row = whole(result.outcomes())
     first = parts["What changed"][0]
     assert f"{100 * abs(row['change'] / row['before']):.0f}% of its size" in first

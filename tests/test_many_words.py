@@ -207,7 +207,7 @@ def test_quantiles_of_mixtures_are_exact(p):
 
 def test_fewer_draws_are_kept_of_many_cells_and_contrasts_stay(many, monkeypatch):
     every = bb.fit(many, seed=0, draws=1000)
-    monkeypatch.setattr("bayesbias.models.fits.RELATED_NUMBERS", 1000)
+    monkeypatch.setattr("bayesbias.models.families.Related.most_numbers", 1000)
     fewer = bb.fit(many, seed=0, draws=1000)
     assert fewer["posterior"].sizes["draw"] == 125
     assert "500 draws are made, not 1,000" in json.loads(fewer.attrs["notes"])[0]

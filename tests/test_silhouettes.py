@@ -259,7 +259,7 @@ WRONG = {
     "options of the study's": ({"metric": ("ect", {"a": 1})}, "ect takes no options here, given are a"),
     "no metric": ({"metric": 3}, "metric is 3: give a name"),
     "options of the model": ({"metric": ("crossed", {"a": 1})}, "crossed has no option 'a': it takes model, first"),
-    "a model by NUTS": ({"metric": ("crossed", {"model": "robust"})}, "the model 'robust' needs NUTS"),
+    "a model by NUTS": ({"metric": ("crossed", {"model": "robust"})}, "the model 'robust' is fitted by the No-U-Turn"),
     "a connection": ({"metric": ("crossed", {"second": "human"})}, "the connection is 'human': valid are associated"),
     "vary": ({"vary": "words"}, "vary is 'words'"),
     "sizes": ({"sizes": "cut"}, "sizes is 'cut'"),

@@ -10,7 +10,7 @@ import bayesbias as bb
 def test_large_tables_have_fewer_draws_and_say_so(model, monkeypatch):
     table = bb.distance_table("google-news-slice", "gender", relatedness=False)
     every = bb.fit(table, model, seed=0, draws=4000)
-    monkeypatch.setattr("bayesbias.models.fits.MOST_NUMBERS", 10_000)
+    monkeypatch.setattr("bayesbias.models.families.Independent.most_numbers", 10_000)
     fewer = bb.fit(table, model, seed=0, draws=4000)
     assert fewer["posterior"].sizes["draw"] == 125
     assert any("500 draws are made, not 4,000" in note for note in bb.diagnose(fewer).notes)

@@ -147,7 +147,7 @@ class _Errors:
     """Variances of sums of mean distances: from the vectors, or with attribute words as independent clusters."""
 
     def __init__(self, given: ListMeans, related: Relatedness | None) -> None:
-        self.given, self.related = given, related
+        self.given, self.relatedness = given, related
         if related is not None:
             self.parts = related.components
             same, shares = related.overlaps(given.member > 0, given.attributes)
@@ -157,7 +157,7 @@ class _Errors:
 
     def of_words(self, weights: FloatArray) -> FloatArray:
         """Variance (J,) of each word's own sum with weights (J, L)."""
-        if self.related is not None:
+        if self.relatedness is not None:
             by_component = np.einsum("jl,qlk,jk->jq", weights, self.kernels, weights)
             result: FloatArray = (self.loadings**2 * by_component).sum(axis=1)
             return result
@@ -167,7 +167,7 @@ class _Errors:
 
     def of_sums(self, weights: FloatArray) -> FloatArray:
         """Variance (m,) of sums over words with weights (m, J, L)."""
-        if self.related is not None:
+        if self.relatedness is not None:
             turned = np.einsum("mjl,jq->mql", weights, self.loadings)
             result: FloatArray = np.einsum("mql,qlk,mqk->m", turned, self.kernels, turned)
             return result

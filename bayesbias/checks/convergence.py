@@ -21,7 +21,7 @@ from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
 from bayesbias.distances.storage import stored_coverage
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of
-from bayesbias.models.fits import ENGINES, predictive_generator
+from bayesbias.models.fits import MORE_DRAWS, engine_of, made_independently, predictive_generator
 from bayesbias.models.frames import frame_notes
 from bayesbias.models.related import kernels_of
 from bayesbias.models.results import Draws, Fit, read_distances
@@ -313,8 +313,7 @@ def _verdict(result: Fit) -> Verdict:
     stats = result.stats
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else None
     values, broken = _columns(result)
-    engine = str(result.tree.attrs.get("engine", "unknown"))
-    if independent := divergences is None and any(each.independent and each.name == engine for each in ENGINES):
+    if independent := divergences is None and made_independently(result):
         r_hat, ess = None, float(chains * draws)
     else:
         r_hat, ess = _mixing(values) if values.size else (None, float("nan"))
@@ -322,7 +321,8 @@ def _verdict(result: Fit) -> Verdict:
     importance_ess = float(stats["importance_ess"]) if "importance_ess" in stats else None
     ess = ess if importance_ess is None else min(ess, importance_ess)
     figure = None if np.isnan(ess) else ess
-    remedy = "more draws, or engine='nuts', may help" if importance_ess == ess else "more draws may help"
+    engine = engine_of(result)
+    remedy = MORE_DRAWS if engine is None or importance_ess != ess else engine.remedy
     outside = float(result.tree.attrs["grid_mass_outside"]) if "grid_mass_outside" in result.tree.attrs else None
     balance, distances = known_balance(result), result.tree["observed_data/distance"].to_numpy()
     faults = list(judged(r_hat, figure, divergences, pareto_k, outside, remedy))
@@ -338,7 +338,7 @@ def _verdict(result: Fit) -> Verdict:
             "priors are for cosine distances"
         )
     return Verdict(
-        engine=engine,
+        engine=result.engine,
         chains=chains,
         draws=chains * draws,
         independent=independent,
@@ -361,7 +361,7 @@ def judged(
     divergences: int | None = None,
     pareto_k: float | None = None,
     outside: float | None = None,
-    remedy: str = "more draws may help",
+    remedy: str = MORE_DRAWS,
 ) -> tuple[str, ...]:
     """Why draws with such figures should not be read; figures that are None are not judged."""
     faults = []
@@ -419,7 +419,7 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
         (outside > 0, f"{outside:,} of {len(table):,} values lie outside [0, 2], where no cosine distance lies."),
     )
     notes = [*result.notes, *(sentence for unusual, sentence in checks if unusual)]
-    if result.related:
+    if family_of(result.spec).needs_relatedness:
         scatter = check_relatedness(result.tree)
         notes += [
             f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as "
@@ -475,8 +475,8 @@ def _width_notes(result: Fit, words: int) -> list[str]:
 
 def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[str]:
     """A sentence on a protected word too far from the others for a normal distribution."""
-    if {"sd_factor", "word_nu"} & set(result.posterior.data_vars):
-        return []  # the one does not shrink the means of protected words, the other allows for such words
+    if not family_of(result.spec).shrinks_words(result.spec):
+        return []
     means = table.groupby(["connection", "protected_word"])["distance"].mean()
     tests = [(*_extreme_word(cells.droplevel("connection")), name) for name, cells in means.groupby("connection")]
     word, away, p, connection = min(tests, key=lambda each: each[2])

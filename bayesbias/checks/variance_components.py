@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,10 @@ LEAST_SD = 0.01
 CENTRE_SD = 5.0
 NOTHING_LEFT = 1e-20  # share of the residual in the sum of squares that is rounding and no more
 MOST_WITH_GAPS = 2_000  # numbers of an array with gaps up to which NUTS is tried unasked: a minute or two
-ENGINES = ("auto", "marginal", "nuts")
+ComponentEngine = Literal["auto", "marginal", "nuts"]
+"""Ways to draw from the posterior of components; those of models of distances are :data:`models.fits.ENGINES`."""
+ENGINES: tuple[str, ...] = get_args(ComponentEngine)
+AUTO, MARGINAL, NUTS = ENGINES
 STEPS = ("chain", "draw", "component")
 
 type Components = tuple[frozenset[str], ...]
@@ -93,7 +96,7 @@ class Layout:
 def draw_components(
     y: FloatArray,
     layout: Layout,
-    engine: Literal["auto", "marginal", "nuts"] = "auto",
+    engine: ComponentEngine = "auto",
     draws: int = 4000,
     chains: int = 4,
     seed: int | None = None,
@@ -111,16 +114,16 @@ def draw_components(
     used = used_seed(seed)
     rng = np.random.default_rng(used)
     gaps = bool(np.isnan(y).any())
-    if gaps and engine == "auto" and y.size > MOST_WITH_GAPS:
+    if gaps and engine == AUTO and y.size > MOST_WITH_GAPS:
         raise InputError(
             f"{int(np.isnan(y).sum()):,} of {y.size:,} numbers are missing, and arrays with gaps need NUTS, which "
             "takes hours for so many: leave out the levels with gaps, or give engine='nuts'"
         )
-    if gaps and engine == "marginal":
+    if gaps and engine == MARGINAL:
         raise InputError("there are gaps, which the marginal engine cannot take: give engine='nuts' or 'auto'")
     components = layout.components
-    chosen = "nuts" if gaps or engine == "nuts" else "marginal"
-    if chosen == "nuts":
+    chosen = NUTS if gaps or engine == NUTS else MARGINAL
+    if chosen == NUTS:
         drawn = _draw_by_nuts(y, layout, chains, draws // chains, rng)
     else:
         nested = tuple(layout.facets.index(name) for name in layout.nested)

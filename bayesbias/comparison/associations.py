@@ -21,8 +21,7 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.distances.storage import carried_labels
 from bayesbias.errors import InputError, listed
 from bayesbias.estimates import Estimates
-from bayesbias.models.families import functionals_of
-from bayesbias.models.related import prior_scale
+from bayesbias.models.families import family_of, functionals_of
 from bayesbias.models.results import Fit
 from bayesbias.models.weights import (
     DIFFERENCE,
@@ -127,12 +126,13 @@ def of_connections(result: Fit, names: Sequence[str], weights: Any, index: pd.Da
 
 def _pooled(result: Fit, raw: Estimates, kind: str) -> Estimates:
     """Rows partially pooled by the model of related words; other models have pooled the means of words themselves."""
-    if not result.related or not len(raw):
-        return raw
     data = result.data
+    unit = family_of(result.spec).unit_of_pooling(data)
+    if unit is None or not len(raw):
+        return raw
     kept = np.isin(data.protected_words, raw.index["protected_word"].tolist())
     block = pooled_blocks(data.group_index[kept]) if kind == RAW else np.zeros(len(raw), dtype=np.intp)
-    return pooled_over_words(raw, whole_weights(data, kept)[kept], block, POOL_SD * prior_scale(data))
+    return pooled_over_words(raw, whole_weights(data, kept)[kept], block, POOL_SD * unit)
 
 
 def pooled_blocks(groups: IntArray) -> IntArray:

@@ -30,6 +30,7 @@ from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.storage import check_distances
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError
+from bayesbias.models.families import family_of
 from bayesbias.models.fits import (
     AUTO,
     RELATED,
@@ -42,6 +43,7 @@ from bayesbias.models.fits import (
     used_seed,
 )
 from bayesbias.models.related import too_many_lists
+from bayesbias.models.results import EXACT
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 
 MOST_CELLS = 2000  # cells of all embeddings beyond which a covariance matrix of them is too large for a comparison
@@ -172,13 +174,7 @@ INDEPENDENT = (
     "Each pair of embeddings has fits of its own, so that levels differ slightly from pair to pair; statements about "
     "several changes at once need tables with relatedness, of which one posterior holds all embeddings."
 )
-UNRELATED = (
-    "Different words are taken for unrelated: for lists of one topic the 89% intervals of changes hold 52 to 97%, "
-    "those of single words 44 to 70%. Tables with relatedness (distance_table, distance_tables) give intervals that "
-    "hold."
-)
-"""What is said of every change of a model that takes words for unrelated."""
-CHANGE, EXACT = "change", "exact"
+CHANGE = "change"
 
 
 def compare(
@@ -259,7 +255,7 @@ def _choose(
     own, empty where that was asked for.
     """
     spec, reason = load_model(RELATED if is_auto(model) else model), ""
-    if spec.related:
+    if family_of(spec).needs_relatedness:
         every = _stacked(matched, tables, case)
         if isinstance(every, Distances):
             return spec, every
@@ -327,8 +323,8 @@ def _by_differences(
             own = np.random.SeedSequence([seed, number])
             found.append(_difference(matched, pair, spec, engine, size, own))
             done(number + 1)
-    notes = [*matched.notes, f"{UNRELATED} The reason: {reason}." if reason else UNRELATED]
-    notes += [*why, *[INDEPENDENT] * (len(found) > 1)]
+    caution = " ".join(filter(None, [family_of(spec).caution_of_changes, reason and f"The reason: {reason}."]))
+    notes = [*matched.notes, *filter(None, [caution]), *why, *[INDEPENDENT] * (len(found) > 1)]
     notes += dict.fromkeys(note for each in found for note in each.notes)
     faults = [fault for each in found for fault in each.faults]
     used = next((each.engine for each in found if each.engine != EXACT), EXACT)

@@ -36,6 +36,7 @@ from bayesbias.distances.storage import COSINE, carried_labels
 from bayesbias.embeddings.lookup import distance_sd
 from bayesbias.errors import InputError, shown
 from bayesbias.estimates import Estimates
+from bayesbias.models.families import family_of
 from bayesbias.models.functionals import Fields, cell_fields
 from bayesbias.models.results import Fit
 from bayesbias.models.weights import (
@@ -165,7 +166,7 @@ class Comparison(Result):
         return stacked_tables([replace(self.data, y=column) for column in self.distances.T], related)
 
     @cached_property
-    def related(self) -> Fields | None:
+    def joint(self) -> Fields | None:
         """The law of the mean distances (embedding, protected word, column) of all embeddings; None where drawn."""
         every = self.stacked
         return None if every is None else cell_fields(Fit(self.tree).spec, every, cells_of(every))
@@ -179,17 +180,17 @@ class Comparison(Result):
         comparison of two embeddings have one.
         """
         sums, pieces = list_sums(self.data, self.cells[0]), []
-        if self.related is None and len(self.pairs) > 1:
+        if self.joint is None and len(self.pairs) > 1:
             raise InputError(
                 f"{len(self.pairs)} changes are drawn one by one and have no joint posterior: compare two embeddings"
             )
         for number, label in enumerate(self.tree["paired/change"].to_numpy().tolist()):
-            if self.related is None:
+            if self.joint is None:
                 before, change = drawn_sides(self.cells[0], sums, self._word_draws(number))
             else:
                 places = self._places(number)
-                weights, known = side_weights(self.related, sums.parts, places, self._known(places))
-                every = Estimates.of(self.related, len(self.related.mean))
+                weights, known = side_weights(self.joint, sums.parts, places, self._known(places))
+                every = Estimates.of(self.joint, len(self.joint.mean))
                 before, change = (every.combine(each, sums.index) for each in weights)
                 change += known
             for value, found in (("before", before), ("after", before + change), ("change", change)):
@@ -200,7 +201,7 @@ class Comparison(Result):
     @property
     def unrelated(self) -> bool:
         """Whether the model takes different words for unrelated."""
-        return not Fit(self.tree).spec.related
+        return not family_of(Fit(self.tree).spec).needs_relatedness
 
     @property
     def filled(self) -> NDArray[np.bool_]:
@@ -492,8 +493,8 @@ class Comparison(Result):
         """The posterior of weighted sums; ``whole`` are the weights of connections in the first of them."""
         places = self._places(number)
         observed = [sums.observed(self.cells[place]) for place in places]
-        if self.related is not None:
-            before, change = related_sides(self.related, sums, places, self._known(places))
+        if self.joint is not None:
+            before, change = related_sides(self.joint, sums, places, self._known(places))
         else:
             further = []
             if self.population == SIMILAR:

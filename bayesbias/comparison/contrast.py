@@ -153,7 +153,7 @@ def contrasts(
         "population": population,
         "rows": drawn.kind,
         "meaning": MEANINGS[drawn.kind],
-        "related": result.related,
+        "related": family_of(result.spec).needs_relatedness,
         "left_out": left_out(data, drawn.words),
         "cluster": cluster,
         "sd_ratio": float("nan") if cluster.reason else float(drawn.whole.sd[0]) / cluster.se,

@@ -29,9 +29,10 @@ from bayesbias.distances.covariances import KEY
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.storage import frame_columns
 from bayesbias.errors import InputError, many
+from bayesbias.models.families import family_of
 from bayesbias.models.fits import RELATED, fit
 from bayesbias.models.frames import GROUP
-from bayesbias.models.marginal import drawn_scales, fit_for_crossed, prior_of_means, variances_of
+from bayesbias.models.marginal import fit_for_crossed, prior_of_means, variances_of
 from bayesbias.models.related import components_for, related_posterior, relatedness_for
 from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.spec import ModelSpec, load_model
@@ -433,10 +434,13 @@ def _related(source: object) -> tuple[ModelSpec, Distances] | None:
     """The model of related words and the data of a table or fit that knows how its words are; None of another."""
     if isinstance(source, xr.DataTree):
         result = Fit.read(source)
-        return fit_for_crossed(result.spec, result.data) if result.related else None
-    if isinstance(source, pd.DataFrame) and KEY in source.attrs:
-        return fit_for_crossed(load_model(RELATED), Distances.read(source))
-    return None
+        spec, data = result.spec, result.data
+    elif isinstance(source, pd.DataFrame) and KEY in source.attrs:
+        spec, data = load_model(RELATED), Distances.read(source)
+    else:
+        return None
+    family = family_of(spec)
+    return family.prepared(spec, data) if family.needs_relatedness else None
 
 
 WAYS = {
@@ -566,14 +570,13 @@ def _scales_of(
 
 def _fitted(result: Fit) -> Scales:
     """Variances at some draws of a fit."""
-    posterior = result.posterior
-    if result.tree.attrs.get("attribute_words") != "modelled" or {"nu", "word_nu"} & set(posterior.data_vars):
+    every = family_of(result.spec).scales(result)
+    if every is None:
         raise InputError(
             f"the model {result.model!r} has no effects of attribute words, or tails that are not normal: "
             "give a fit of the crossed model, or the distance table itself"
         )
-    every, constant = drawn_scales(posterior), result.tree["constant_data"]
-    total = len(every["sigma"])
+    constant, total = result.tree["constant_data"], len(every["sigma"])
     values = np.unique(np.linspace(0, total - 1, min(DRAWS, total)).astype(int))
     classes = len(np.unique(constant["class"].to_numpy()))
     return variances_of({name: sd[values] for name, sd in every.items()}, constant.sizes["connection"], classes)

@@ -107,7 +107,7 @@ def prior_sensitivity(
     factor
         How much wider and narrower, above 1.
     seed
-        Seed of the refits, which take 4,000 draws and the engine of the fit (the fastest there is in place of NUTS).
+        Seed of the refits, which take 4,000 draws by the fastest engine of the model.
     population
         What the contrast speaks about, as in :func:`contrasts`.
 
@@ -139,13 +139,13 @@ def _refits(
     priors = result.priors()
     movable = [name for name, prior in priors.items() if not isinstance(prior, Gamma)]
     changes = [(name, change) for name in [*movable, ALL] for change in ("wider", "narrower")]
-    table, engine = result.data.to_frame(), "auto" if result.engine == "nuts" else result.engine
+    table = result.data.to_frame()
     rows = [(pd.NA, "as given", *describe(drawn, PROB).values())]
     with progress("fitting with other priors", len(changes)) as done:
         for i, (name, change) in enumerate(changes):
             by = factor if change == "wider" else 1 / factor
             others = {prior: priors[prior].widened(by) for prior in (movable if name == ALL else [name])}
-            again = fit(table, replace(spec, priors={**spec.priors, **others}), engine=engine, draws=DRAWS, seed=seed)
+            again = fit(table, replace(spec, priors={**spec.priors, **others}), draws=DRAWS, seed=seed)
             rows.append((name, change, *describe(contrast_draws(Fit(again), *contrast), PROB).values()))
             done(i + 1)
     refits = pd.DataFrame(rows, columns=["prior", "change", "mean", "sd", "low", "high"])

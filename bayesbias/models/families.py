@@ -1,4 +1,4 @@
-"""The families of models: what each analysis asks of a model, answered by one object for each family.
+"""The families of models: what each analysis asks of a model, and what reports say of it, by one object for each.
 
 Distances are independent given the means of cells, or attribute words have effects of their own, or the covariance of
 all distances is estimated from the vectors. Analyses ask :func:`family_of` and need not know which it is.
@@ -34,12 +34,13 @@ from bayesbias.models.functionals import (
     related_cell_errors,
     related_functionals,
 )
-from bayesbias.models.marginal import fit_for_crossed
+from bayesbias.models.marginal import drawn_scales, fit_for_crossed
 from bayesbias.models.moments import Moments, RelatedTable, mean_moments, moved_points, scale_points
 from bayesbias.models.related import (
     draw_errors,
     further_word_sd,
     log_terms,
+    prior_scale,
     priors_of,
     protected_root,
     related_posterior,
@@ -56,6 +57,13 @@ LeaveOut = Callable[[str, int], tuple[list[str], Moments]]
 Truth = dict[str, FloatArray]
 PAIRS_AT_ONCE = 1024  # pairs whose draws are looked at together
 COMPONENTS = ("protected word", "attribute word", "word x group", "residual")  # parts of the variance of distances
+MOST_NUMBERS = 2**26
+"""Draws times parameters of single words, or draws times pairs, that are held at most: half a gigabyte."""
+UNRELATED_CHANGES = (
+    "Different words are taken for unrelated: for lists of one topic the 89% intervals of changes hold 52 to 97%, "
+    "those of single words 44 to 70%. Tables with relatedness (distance_table, distance_tables) give intervals that "
+    "hold."
+)
 
 
 class Independent:
@@ -63,6 +71,8 @@ class Independent:
 
     attribute_words: ClassVar[str] = "independent"
     """What attribute words are taken for, as the attributes of a fit name it."""
+    needs_relatedness: ClassVar[bool] = False
+    """Whether the covariance of the distances comes from the vectors, so that a table must carry relatedness."""
     given: ClassVar[bool] = False
     """Whether moments of connection means speak about the given protected words, not about similar ones."""
     reads: ClassVar[tuple[str, ...]] = ()
@@ -74,6 +84,22 @@ class Independent:
         "are narrower than they should be; take an interval that only just excludes 0 as inconclusive."
     )
     """The same with figures or advice, for the end of a report."""
+    caution_of_changes: ClassVar[str] = UNRELATED_CHANGES
+    """What belongs to every comparison of embeddings by these models; empty where there is nothing to say."""
+    method: ClassVar[str] = (
+        "Distances were taken for independent given the mean of their protected word and connection, as in the "
+        "published model"
+    )
+    """The model in the methods section of a paper, without the full stop."""
+    counterparts: ClassVar[tuple[str, ...]] = ("published",)
+    """Names of models that reports set beside one of these."""
+    beside_counterparts: ClassVar[str] = (
+        "This fit takes distances that share an attribute word for independent. They are correlated, as the default "
+        "model, set beside it here, allows for."
+    )
+    """How these models differ from those beside them."""
+    most_numbers: ClassVar[int] = MOST_NUMBERS
+    """Draws times parameters of single words that a fit holds at most."""
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
@@ -83,6 +109,26 @@ class Independent:
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
         """The model and the distances as the model takes them."""
         return spec, data
+
+    def method_text(self, spec: ModelSpec) -> str:
+        """The model in the methods section of a paper: what its file says, or else its family."""
+        return spec.method or self.method
+
+    def numbers_of_words(self, spec: ModelSpec, data: Distances) -> int:
+        """How many parameters single words have."""
+        return int(data.filled.sum())
+
+    def shrinks_words(self, spec: ModelSpec) -> bool:
+        """Whether means of words are drawn towards that of their connection, as normal variables are."""
+        return spec.terms.protected_words == "normal"
+
+    def unit_of_pooling(self, data: Distances) -> float | None:
+        """The sd of distances by which associations of words are pooled; None where the model pools words itself."""
+        return None
+
+    def scales(self, result: Fit) -> dict[str, FloatArray] | None:
+        """Standard deviations (draws, ...) that tell the errors of lists of any length; None where they do not."""
+        return None
 
     def is_exact(self, result: Fit) -> bool:
         """Whether sums of cells have the observed value as their posterior mean, known without draws."""
@@ -269,10 +315,27 @@ class Crossed(Independent):
         "intervals exclude 0 in about a quarter (protected words like these) to half (these protected words) of "
         "trials, not in 11%."
     )
+    method = (
+        "Attribute words had effects of their own, crossed with those of protected words, since distances that share a "
+        "word are correlated"
+    )
+    beside_counterparts = (
+        "This fit gives every attribute word an effect of its own, since distances that share a word are correlated. "
+        "It takes different words for unrelated. The published model takes all distances for independent."
+    )
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
         return spec.crossed
+
+    def numbers_of_words(self, spec: ModelSpec, data: Distances) -> int:
+        """Attribute words have an effect each, and one on each group."""
+        effects = 1 + spec.terms.word_x_group * len(data.group_names)
+        return super().numbers_of_words(spec, data) + len(data.attribute_words) * effects
+
+    def scales(self, result: Fit) -> dict[str, FloatArray] | None:
+        """Those of a fit, unless tails are not normal."""
+        return None if {"nu", "word_nu"} & set(result.posterior.data_vars) else drawn_scales(result.posterior)
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
         """Each pair once, word x group only between known groups."""
@@ -299,13 +362,32 @@ class Related(Independent):
     """The covariance of all distances is estimated from the vectors, up to a factor for each kind of list."""
 
     attribute_words = "related"
+    needs_relatedness = True
     given = True
     reads = (KEY,)
-    caution = reservation = ""
+    caution = reservation = caution_of_changes = ""
+    method = (
+        "The covariance of the distances was estimated from the vectors of the embedding: attribute words that are "
+        "similar have correlated distances. A factor for each kind of list follows from the scatter within lists"
+    )
+    counterparts = ("published", "crossed")
+    beside_counterparts = (
+        "This fit estimates from the vectors how the distances of similar words are correlated. The published model "
+        "takes all distances for independent, the crossed one those of different words."
+    )
+    most_numbers = 2**24  # several arrays of this size are held at once
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
         return spec.related
+
+    def shrinks_words(self, spec: ModelSpec) -> bool:
+        """Means of words are the observed ones."""
+        return False
+
+    def unit_of_pooling(self, data: Distances) -> float | None:
+        """The sd of a protected word's distances to the words of the vocabulary."""
+        return prior_scale(data)
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
         """Each pair once."""
@@ -453,7 +535,34 @@ class Related(Independent):
         return value
 
 
-FAMILIES = (Related(), Crossed(), Independent())  # every family of models
+FAMILIES: list[Independent] = [Related(), Crossed(), Independent()]  # every family of models
+OWN = (
+    *("holds", "attribute_words", "caution", "reservation", "caution_of_changes"),
+    *("method", "counterparts", "beside_counterparts"),
+)
+"""What no family takes over from those of the package: which models are of it, and what is said of them."""
+
+
+def register(family: Independent) -> None:
+    """Add a family of models, which is asked before those that are known already.
+
+    Raises
+    ------
+    InputError
+        It is no family, or leaves words to the class of the package that it is derived from.
+
+    Examples
+    --------
+    >>> bb.models.families.register("mine")
+    Traceback (most recent call last):
+    bayesbias.errors.InputError: the family is a str: give an object of a class derived from Independent
+    """
+    if not isinstance(family, Independent):
+        raise InputError(f"the family is a {type(family).__name__}: give an object of a class derived from Independent")
+    own = {name for kind in type(family).__mro__ if kind.__module__ != __name__ for name in vars(kind)}
+    if missing := [name for name in OWN if name not in own]:
+        raise InputError(f"the family {type(family).__name__} has no {', '.join(missing)} of its own: give them too")
+    FAMILIES.insert(0, family)
 
 
 def family_of(spec: ModelSpec) -> Independent:

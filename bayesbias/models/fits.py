@@ -18,14 +18,17 @@ from bayesbias.distances.storage import averaged
 from bayesbias.errors import DrawsWarning, InputError, warn
 from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.adjust import adjusted_table, recorded, with_slope
-from bayesbias.models.families import family_of, parts_of
+from bayesbias.models.families import MOST_NUMBERS, family_of, parts_of
 from bayesbias.models.frames import frame_data, with_frame_effects
 from bayesbias.models.related import too_many_lists
-from bayesbias.models.results import Draws, Fit, assemble, read_distances
+from bayesbias.models.results import EXACT, Draws, Fit, assemble, made_by, read_distances
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
+
+
+MORE_DRAWS = "more draws may help"
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,22 @@ class Engine:
     name: str  # what fit(engine=...) takes
     obstacle: Callable[[ModelSpec], str | None]  # why it cannot fit a model, or None
     sample: Callable[..., Draws]  # from specification, data, chains, draws in each chain and a generator
+    method: str  # how it computes a posterior, as a paper says it
+    remedy: str = MORE_DRAWS  # where its effective sample size is too small
     independent: bool = False  # draws are, but where the sampler tells of divergent transitions: NUTS took over
 
 
 ENGINES = (
-    Engine("exact", exact.obstacle, exact.sample, independent=True),
-    Engine("marginal", marginal.obstacle, marginal.sample, independent=True),
-    Engine("nuts", nuts.obstacle, nuts.sample),
+    Engine(EXACT, exact.obstacle, exact.sample, "by quadrature", independent=True),
+    Engine(
+        "marginal",
+        marginal.obstacle,
+        marginal.sample,
+        "by importance sampling of the scales and exact conditional distributions",
+        "more draws, or engine='nuts', may help",
+        independent=True,
+    ),
+    Engine("nuts", nuts.obstacle, nuts.sample, "by the No-U-Turn sampler"),
 )
 """The fastest first: ``auto`` takes the first that can fit the model."""
 
@@ -81,9 +93,25 @@ def integrating_engine(spec: ModelSpec, name: str) -> str:
     return engine.name
 
 
-MOST_NUMBERS = 2**26
-"""Draws times parameters of single words, or draws times pairs, that are held at most: half a gigabyte."""
-RELATED_NUMBERS = 2**24  # the same of the model of related words, which holds several arrays of this size at once
+def engine_of(result: Fit) -> Engine | None:
+    """The engine that made a fit; None of one that is not known here."""
+    return next((engine for engine in ENGINES if engine.name == result.engine), None)
+
+
+def made_independently(result: Fit) -> bool:
+    """Whether the engine of a fit makes independent draws."""
+    engine = engine_of(result)
+    return engine is not None and engine.independent
+
+
+def sampling_text(result: Fit) -> str:
+    """How the draws of a fit were made, as a paper says it."""
+    engine, sizes = engine_of(result), result.posterior.sizes
+    kind = "independent draws" if made_independently(result) else "draws"
+    method = "" if engine is None else f"{engine.method}, "
+    return f"{method}with {sizes['chain'] * sizes['draw']:,} {kind}"
+
+
 FEWEST_DRAWS = 500  # draws that a fit of a large table has at least
 AUTO, RELATED, FALLBACK = "auto", "related", "crossed"
 NO_RELATEDNESS = "The table does not tell how words are related, so that the model 'crossed' was fitted."
@@ -186,7 +214,8 @@ def fit(
     used = used_seed(seed)
     made = run(spec, data, engine, *checked_draws(draws, chains), used)
     data = replace(made.data, notes=(*note, *made.data.notes))
-    post = assemble(made.spec, data, made.drawn, made.engine, used, table.attrs.get("coverage"))
+    how = {**made_by(made.spec, made.engine, used), "attribute_words": family_of(made.spec).attribute_words}
+    post = assemble(made.spec, data, made.drawn, how, table.attrs.get("coverage"))
     return post if frames is None else with_frame_effects(post, frames, used)
 
 
@@ -210,11 +239,9 @@ def run(spec: ModelSpec, data: Distances, engine: str, draws: int, chains: int, 
 
 def fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> tuple[int, tuple[str, ...]]:
     """Draws of a fit, with a note where they are fewer than was asked for because the table has many words."""
-    size = int(data.filled.sum())
-    if spec.crossed:
-        size += len(data.attribute_words) * (1 + spec.terms.word_x_group * len(data.group_names))
+    family = family_of(spec)
+    size, numbers = family.numbers_of_words(spec, data), family.most_numbers
     least = -(-FEWEST_DRAWS // chains) * chains
-    numbers = RELATED_NUMBERS if spec.related else MOST_NUMBERS
     most = max(numbers // size // chains * chains, least)
     if draws <= most:
         return draws, ()

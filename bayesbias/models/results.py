@@ -103,6 +103,7 @@ class DrawsOfWords:
 
 
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
+EXACT = "exact"  # the engine that needs no sampler
 SAMPLERS = {"nuts": ("pymc", "nutpie")}
 ADJUSTMENT = "adjustment"  # group of a fit of adjusted distances
 
@@ -113,9 +114,9 @@ def made_by(spec: ModelSpec, engine: str, seed: int) -> dict[str, Any]:
 
 
 def assemble(
-    spec: ModelSpec, data: Distances, drawn: Draws, engine: str, seed: int, coverage: dict[str, Any] | None
+    spec: ModelSpec, data: Distances, drawn: Draws, made: Mapping[str, Any], coverage: dict[str, Any] | None
 ) -> xr.DataTree:
-    """The posterior, the data and the facts of the fit as one tree.
+    """The posterior, the data and the facts of the fit as one tree; ``made`` says of what it is, and how it was drawn.
 
     Groups: ``posterior``; ``observed_data`` (``distance`` by ``pair``); ``constant_data`` (sufficient statistics of
     the cells, group of each protected word, class of each attribute word, cell and attribute word of each pair);
@@ -166,10 +167,9 @@ def assemble(
         groups[f"/{KEY}"] = relatedness_group(data.relatedness)
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = {
-        **made_by(spec, engine, seed),
-        "attribute_words": "related" if spec.related else "modelled" if spec.crossed else "independent",
+        **made,
         "notes": to_json([*data.notes, *drawn.notes]),
-        "versions": to_json(versions_of(engine)),
+        "versions": to_json(versions_of(made["engine"])),
         "coverage": to_json(coverage),
         **drawn.attrs,
     }
@@ -253,7 +253,7 @@ class Fit:
     @property
     def engine(self) -> str:
         """Name of the engine."""
-        return str(self.tree.attrs["engine"])
+        return str(self.tree.attrs.get("engine", "unknown"))
 
     @property
     def seed(self) -> int:
@@ -276,11 +276,6 @@ class Fit:
         return self.data.labels
 
     @property
-    def related(self) -> bool:
-        """Whether the covariance of the distances is estimated from the vectors."""
-        return "sd_factor" in self.tree["posterior"]
-
-    @property
     def stats(self) -> dict[Any, Any]:
         """Statistics of what made the draws, by name; empty without any."""
         return dict(self.tree["sample_stats"].data_vars) if "sample_stats" in self.tree.children else {}
@@ -293,8 +288,9 @@ class Fit:
     @property
     def places(self) -> dict[str, IntArray]:
         """Dimension of the posterior to the place (pairs,) of each distance on it."""
-        own = {"attribute_class": self.data.connection_class[self.data.connection]} if self.related else {}
-        return self.data.places | own
+        if "sd_factor" not in self.tree["posterior"]:
+            return self.data.places
+        return self.data.places | {"attribute_class": self.data.connection_class[self.data.connection]}
 
     @property
     def adjustment(self) -> xr.DataTree | None:

@@ -284,6 +284,7 @@ class _Head(Document):
     description: str = ""
     source: str = ""
     doi: str | None = None
+    method: str = ""
     likelihood: Likelihood
     terms: Terms = Terms()
     priors: dict[str, Any]
@@ -322,6 +323,8 @@ class ModelSpec:
     ----------
     name, description, source, doi
         What it is and where it comes from.
+    method
+        What the methods section of a paper says of it, without the full stop; where empty, what it says of its family.
     likelihood, terms
         The parts of the model.
     priors
@@ -334,6 +337,7 @@ class ModelSpec:
     description: str
     source: str
     doi: str | None
+    method: str
     likelihood: Likelihood
     terms: Terms
     priors: Mapping[str, Prior]
@@ -457,6 +461,7 @@ def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
         description=head.description,
         source=head.source,
         doi=head.doi,
+        method=head.method,
         likelihood=head.likelihood,
         terms=head.terms,
         priors={name: getattr(priors, name) for name in fields},

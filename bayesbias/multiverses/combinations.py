@@ -177,11 +177,12 @@ def _result(
     if not weights:
         reasons = listed(list(dict.fromkeys(specifications["reason"])), 3)
         raise InputError(f"none of {len(rows):,} specifications could be computed: {reasons}")
-    first = _first_copies([each.related for each in sources.blocks])
+    first = _first_copies([each.relatedness for each in sources.blocks])
     blocks = [sources.blocks[place] for place in dict.fromkeys(first)]
     numbers = {place: number for number, place in enumerate(dict.fromkeys(first))}
     weights = [replace(each, block=numbers[first[each.block]]) for each in weights]
-    joint = joint_relatedness([each.related for each in blocks], [each.related.protected_words for each in blocks])
+    known = [block.relatedness for block in blocks]
+    joint = joint_relatedness(known, [list(each.protected_words) for each in known])
     if isinstance(joint, str):
         raise InputError(f"the covariance of the specifications is not known, since {joint}")
     entries = Entries.of(weights, joint, blocks)
@@ -246,7 +247,7 @@ class Weights:
 class Block(NamedTuple):
     """The relatedness of all words in an embedding, and the unit of its distances, or why it has none."""
 
-    related: Relatedness
+    relatedness: Relatedness
     scale: float | str
 
 
@@ -306,7 +307,7 @@ class Sources:
 
     def _of(self, settings: Mapping[str, Any]) -> Measured:
         own = self.measured[_key(settings, OF_VECTORS)]
-        if own.related is None:
+        if own.relatedness is None:
             raise FailedError(own.failed)
         return own
 
@@ -320,10 +321,10 @@ class Sources:
                 raise InputError(table)
             if settings["adjust"] == NONE:
                 # a copy of the table would copy what it carries, many times over
-                self._tables[key] = replace(Distances.read(table, check=False), relatedness=own.related)
+                self._tables[key] = replace(Distances.read(table, check=False), relatedness=own.relatedness)
             else:
                 carried = table.copy()
-                carried.attrs[KEY] = own.related
+                carried.attrs[KEY] = own.relatedness
                 self._tables[key] = Distances.read(adjusted_table(carried, settings["adjust"])[0], check=False)
         return self._tables[key]
 
@@ -446,9 +447,9 @@ class Entries:
     @classmethod
     def of(cls, weights: Sequence[Weights], joint: Relatedness, blocks: Sequence[Block]) -> Entries:
         """All weights, whose protected words stand block after block in the joint relatedness."""
-        begins = np.cumsum([0, *(len(block.related.protected_words) for block in blocks)])
+        begins = np.cumsum([0, *(len(block.relatedness.protected_words) for block in blocks)])
         rows = [
-            {word: begin + i for i, word in enumerate(block.related.protected_words)}
+            {word: begin + i for i, word in enumerate(block.relatedness.protected_words)}
             for begin, block in zip(begins.tolist(), blocks, strict=False)
         ]
         columns = {word: i for i, word in enumerate(joint.attribute_words)}
@@ -533,7 +534,7 @@ def _joint_vectors(
 ) -> tuple[np.ndarray, FloatArray]:
     """Vectors of the sampled words and mean vectors of lists, whose products are mean cosines over the embeddings."""
     samples, means = [], []
-    for related in {id(block.related.sample): block.related for block in blocks}.values():
+    for related in {id(block.relatedness.sample): block.relatedness for block in blocks}.values():
         if related.sample is None:
             continue
         rows = {word: i for i, word in enumerate(related.sample_words)}

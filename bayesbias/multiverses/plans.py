@@ -394,7 +394,7 @@ class Measured(NamedTuple):
     tables: Mapping[str, pd.DataFrame | str]  # a distance table, or why there is none
     found: Mapping[str, float]  # share of the words of the lists that the embedding holds
     pairs: Mapping[str, tuple[tuple[str, str], ...]]  # pairs of an axis whose two words it holds
-    related: Relatedness | None  # of all words; None where the embedding could not be measured
+    relatedness: Relatedness | None  # of all words; None where the embedding could not be measured
     failed: str  # why it could not
 
 

@@ -14,7 +14,7 @@ from bayesbias._checks import flag, one_of, probability, whole_number, whole_num
 from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB, describe, flat_draws
-from bayesbias.checks.variance_components import Components, Layout, component_table, draw_components
+from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
 from bayesbias.errors import InputError
 from bayesbias.reliability.consistency import DIMS, check_scores, standardised
 
@@ -236,7 +236,7 @@ class VarianceComponents(Result):
 def variance_components(
     scores: xr.DataArray,
     standardise: bool = True,
-    engine: Literal["auto", "marginal", "nuts"] = "auto",
+    engine: ComponentEngine = "auto",
     draws: int = 4000,
     chains: int = 4,
     seed: int | None = None,

@@ -21,6 +21,7 @@ from bayesbias._phrases import percent
 from bayesbias._results import Result
 from bayesbias.checks.convergence import draw_faults
 from bayesbias.checks.summaries import PROB, describe, flat_draws
+from bayesbias.checks.variance_components import NUTS
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.nuts import run_nuts
@@ -196,7 +197,7 @@ def reliability_regression(
     values["coefficient"][:, :, 0] += centre
     shares = variance_shares(design.columns, design.parts, values, list(names))
     tree = _tree(values, shares, stats, design, names, rows[outcome])
-    tree.attrs = {"outcome": outcome, "seed": used, "versions": to_json(versions_of("nuts"))}
+    tree.attrs = {"outcome": outcome, "seed": used, "versions": to_json(versions_of(NUTS))}
     judged = [values["coefficient"], values["group_sd"], values["residual_sd"][:, :, None]]
     faults = draw_faults(np.concatenate(judged, axis=2), stats)
     notes = [*faults, *absent, *left]
@@ -421,7 +422,7 @@ def _model(sums: MixedSums, groups: int, group_scale: float) -> pymc.Model:
         root = pt.linalg.cholesky(pt.eye(len(sums.scale_of)) + prior[:, None] * weighted[:-1, :-1] * prior)
         x = pt.linalg.solve_triangular(root, prior * weighted[:-1, -1], lower=True)
         left = weighted[-1, -1] - (x**2).sum()
-        pm.Potential("marginal", -0.5 * (log_det + left) - pt.log(pt.diag(root)).sum())
+        pm.Potential("marginal_likelihood", -0.5 * (log_det + left) - pt.log(pt.diag(root)).sum())
     return model
 
 

@@ -48,7 +48,8 @@ from bayesbias.distances.storage import Coverage
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
 from bayesbias.errors import listed, many
 from bayesbias.models import list_models
-from bayesbias.models.fits import fit
+from bayesbias.models.families import family_of
+from bayesbias.models.fits import AUTO, fit, made_independently, sampling_text
 from bayesbias.models.results import Fit, kept_open
 from bayesbias.models.spec import load_model
 from bayesbias.models.weights import DIFFERENCE
@@ -75,39 +76,14 @@ from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, labelled, list_wor
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# models that are set beside a fit's own; the published one alone where nothing else is said
-COUNTERPARTS = {"published": ("auto",), "related": ("published", "crossed")}
 MOST_WORDS = 10
 LINES = 30  # nearest, and farthest, stereotype words that the figure of a protected word shows
 MOST_GROUPS = 4  # groups of whose words a figure is drawn
-HEAVY = {"nu", "word_nu"}  # degrees of freedom of distributions with heavy tails
 NOT_ASKED = (
     "Not computed. bayesbias report FIT --out report.html adds how much the answer depends on the model, the prior and "
     "single words."
 )
 UNKNOWN = "The table carried no coverage: how many of the words that were asked for it holds is not known."
-MODEL_SENTENCES = {
-    "related": "This fit estimates from the vectors how the distances of similar words are correlated. The published "
-    "model takes all distances for independent, the crossed one those of different words.",
-    "modelled": "This fit gives every attribute word an effect of its own, since distances that share a word are "
-    "correlated. It takes different words for unrelated. The published model takes all distances for independent.",
-    "independent": "This fit takes distances that share an attribute word for independent. They are correlated, as the "
-    "default model, set beside it here, allows for.",
-}
-METHODS = {
-    "related": "The covariance of the distances was estimated from the vectors of the embedding: attribute words that "
-    "are similar have correlated distances. A factor for each kind of list follows from the scatter within lists",
-    "modelled": "Attribute words had effects of their own, crossed with those of protected words, since distances that "
-    "share a word are correlated",
-    "independent": "Distances were taken for independent given the mean of their protected word and connection, as in "
-    "the published model",
-}
-ENGINES = {
-    "exact": "by quadrature, with {draws:,} independent draws",
-    "marginal": "by importance sampling of the scales and exact conditional distributions, with {draws:,} independent "
-    "draws",
-    "nuts": "by the No-U-Turn sampler, with {draws:,} draws",
-}
 
 
 def _columns(kind: str, names: str) -> dict[str, tuple[str, str]]:
@@ -328,7 +304,7 @@ def _lines(facts: _Given) -> dict[str, str]:
 def _plan(result: Fit, row: pd.Series, prob: float, other: str) -> Plan:
     """What list length would decide the headline contrast: as large as its posterior mean, or a small one if it is."""
     effect = 0.05 if excludes_zero(row) else round(float(row["mean"]), 3) or 0.001
-    own_scales = result.tree.attrs["attribute_words"] == "modelled" and not HEAVY & set(result.posterior.data_vars)
+    own_scales = family_of(result.spec).scales(result) is not None
     return plan(result.tree if own_scales else result.data.to_frame(), effect=effect, prob=prob, second=other)
 
 
@@ -525,7 +501,9 @@ def _models(facts: _Given) -> Iterator[Block]:
     if not others:
         return
     table = facts.result.data.to_frame()
-    names = COUNTERPARTS.get(facts.result.model, ("published",))
+    family = family_of(facts.result.spec)
+    # no model stands beside itself
+    names = [name for name in family.counterparts if name != facts.result.model] or [AUTO]
     fits = [*(Fit.read(fit(table, name, seed=facts.result.seed)) for name in names), facts.result]
     rows, sentences = [], []
     for second in others:
@@ -548,7 +526,7 @@ def _models(facts: _Given) -> Iterator[Block]:
                 sentence += f"the {yes['model']} interval excludes 0, the {no['model']} one does not."
             sentences.append(sentence)
         rows += each
-    yield MODEL_SENTENCES.get(facts.post.attrs["attribute_words"], "")
+    yield family.beside_counterparts
     columns = {**_columns("text", "contrast model"), **_columns("number", "mean low high width")}
     yield table_of("Whole-list contrasts under several models of the same distances", pd.DataFrame(rows), columns)
     yield Items(sentences)
@@ -557,7 +535,8 @@ def _models(facts: _Given) -> Iterator[Block]:
 def _sensitivity(facts: _Given) -> Iterator[Block]:
     """What the model, the prior and single words change."""
     yield from _models(facts)
-    if facts.plan is None or facts.other is None or {*HEAVY, "m"} & set(facts.post["posterior"].data_vars):
+    spec = facts.result.spec
+    if facts.plan is None or facts.other is None or family_of(spec).obstacle(spec) is not None:
         return
     yield facts.plan.text()
     yield str(prior_sensitivity(facts.post, "associated", facts.other))
@@ -596,8 +575,7 @@ def _coefficients(facts: _Given) -> Iterator[Block]:
 def _method(facts: _Given) -> str:
     """What was done, as a paper says it."""
     attrs, record = facts.post.attrs, facts.coverage
-    draws = facts.post["posterior"].sizes["chain"] * facts.post["posterior"].sizes["draw"]
-    versions = facts.result.versions
+    spec, versions = facts.result.spec, facts.result.versions
     where, listed_as, measured = "", "", "the cosine distances"
     if record is not None:
         listed_as = f" of the list {record.word_list}"
@@ -605,14 +583,13 @@ def _method(facts: _Given) -> str:
         if record.embedding:
             where = f" in {record.embedding['name']} ({record.embedding['vectors']:,} vectors)"
     stereotypes = facts.table[facts.table["attribute_class"].isin(facts.table["group"])]["attribute_word"].nunique()
-    engine = ENGINES.get(str(attrs["engine"]), "with {draws:,} draws").format(draws=draws)
     text = (
         f"We measured {measured} of {many(facts.table['protected_word'].nunique(), 'protected word')}"
         f"{listed_as} to {many(facts.table['attribute_word'].nunique(), 'attribute word')}, {stereotypes:,} of them "
         f"stereotypes{where}: {len(facts.table):,} distances. We modelled all distances together (model "
-        f"{attrs['model']}). {METHODS.get(attrs['attribute_words'], 'The model is printed below')}. The posterior was "
-        f"computed {engine} (bayesbias {versions['bayesbias']}, seed {attrs['seed']}). We report posterior means and "
-        f"{facts.percent} equal-tailed intervals."
+        f"{attrs['model']}). {family_of(spec).method_text(spec)}. The posterior was computed "
+        f"{sampling_text(facts.result)} (bayesbias {versions['bayesbias']}, seed {attrs['seed']}). We report posterior "
+        f"means and {facts.percent} equal-tailed intervals."
     )
     if facts.other is None:
         return text
@@ -636,7 +613,8 @@ def _reproduction(facts: _Given) -> Iterator[Block]:
     if model not in bundled or load_model(bundled[model]).hash != attrs["model_hash"]:
         model = "MODEL.toml"
     sizes, adjusted = facts.post["posterior"].sizes, attrs.get("adjust")
-    options = f" --draws {sizes['chain'] * sizes['draw']}" + " --engine nuts" * (attrs["engine"] == "nuts")
+    options = f" --draws {sizes['chain'] * sizes['draw']}"
+    options += "" if made_independently(facts.result) else f" --engine {facts.result.engine}"
     options += f" --adjust {adjusted}" * (adjusted in (FREQUENCY, LENGTH))
     yield Code(
         f"bayesbias distances {_shell(name)} {_shell(words)} --out distances.csv\n"

@@ -255,7 +255,7 @@ def criterion(
     shared = [word for word in every if word in outside.index]
     attribute = None
     if adjust is not None:
-        attribute = word_values(shared, adjust, frequencies, side.related, side.language)
+        attribute = word_values(shared, adjust, frequencies, side.relatedness, side.language)
         shared = [word for word in shared if word in attribute.numbers]
     unvalued, held = tuple(word for word in every if word not in outside.index), set(every)
     absent = "not in the embedding" if isinstance(post, Axis) else "not in the fit"
@@ -318,7 +318,7 @@ class _Side:
     words: tuple[str, ...]
     groups: tuple[str, ...]  # of each word; empty where there is none
     y: FloatArray  # as they were measured
-    related: Relatedness | None = None  # what a fit knows of its words, as the language
+    relatedness: Relatedness | None = None  # what a fit knows of its words, as the language
     language: str | None = None
     notes: tuple[str, ...]
 
@@ -454,7 +454,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Placed | _Unrel
         coordinates=coordinates,
         behind=signal(offset),
         y=y[full],
-        related=related,
+        relatedness=related,
         language=data.language,
         notes=tuple(notes),
     )

@@ -35,7 +35,7 @@ from bayesbias.models.fits import FALLBACK, RELATED, fit
 from bayesbias.models.frames import GROUP as FRAMES
 from bayesbias.models.functionals import CellErrors, related_cell_errors
 from bayesbias.models.related import cell_lists
-from bayesbias.models.results import Fit, read_distances
+from bayesbias.models.results import EXACT, Fit, read_distances
 from bayesbias.models.spec import load_model
 from bayesbias.words import STEREOTYPES
 
@@ -109,7 +109,7 @@ def posterior_tree(
     draws = next(iter(made.values()))[1].shape[1]
     posterior = xr.Dataset(made, {"chain": np.arange(chains), "draw": np.arange(draws), **coords})
     tree = xr.DataTree.from_dict({"/posterior": posterior})
-    tree.attrs = {"seed": seed, "engine": "exact"}
+    tree.attrs = {"seed": seed, "engine": EXACT}
     return tree
 
 

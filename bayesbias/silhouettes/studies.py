@@ -207,8 +207,10 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
     data = Distances.read(table, check=False)
     spec = used["model"] if isinstance(used["model"], ModelSpec) else load_model(used["model"])
     engine = choose_engine(spec, "auto")
-    if engine.name == "nuts":
-        raise InputError(f"the model {spec.name!r} needs NUTS, which is too slow for thousands of fits: choose another")
+    if not engine.independent:
+        raise InputError(
+            f"the model {spec.name!r} is fitted {engine.method}, too slow for thousands of fits: choose another"
+        )
     spec, data = family_of(spec).prepared(spec, data)
     contrast = contrasted(used["first"], used["second"], data.connections.tolist())
     prob, draws = probability(used["prob"], "prob"), whole_number(used["draws"], "draws", least=100)

@@ -3,7 +3,7 @@
 import pytest
 
 import bayesbias as bb
-from bayesbias.comparison.changes import UNRELATED
+from bayesbias.models.families import UNRELATED_CHANGES
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def test_all_pairs_are_matched(compared):
     pairs = {topic: found.posterior["observed_data"].sizes["pair"] for topic, found in compared.items()}
     assert pairs == {"religion": 4830, "gender": 4704, "race": 3260}
     for found in compared.values():
-        assert found.notes == (UNRELATED,)
+        assert found.notes == (UNRELATED_CHANGES,)
         assert found.faults == ()
 
 
