@@ -169,8 +169,8 @@ def _scales(made: Run, data: Distances) -> dict[str, FloatArray]:
 
 
 INDEPENDENT = (
-    "Each pair of embeddings has fits of its own, so that levels differ slightly from pair to pair; all changes have one "
-    "posterior where the tables carry relatedness."
+    "Each pair of embeddings has fits of its own, so that levels differ slightly from pair to pair; all changes have "
+    "one posterior where the tables carry relatedness."
 )
 UNRELATED = (
     "Different words are taken for unrelated: for lists of one topic the 89% intervals of changes hold 52 to 97%, "
