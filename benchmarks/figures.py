@@ -113,7 +113,6 @@ def of_one_comparison(name, result):
     yield f"{name} unpaired", result.changes(paired=False)
     yield f"{name} outcomes", result.outcomes()
     yield f"{name} decomposition", result.decomposition()
-    yield f"{name} between", result.between(*result.embeddings[:2])
     for connection in result.connections:
         yield f"{name} changes, {connection}", result.changes(connection)
     if not result.units().isna().any():

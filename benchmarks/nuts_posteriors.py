@@ -19,7 +19,9 @@ from arviz_stats.base import array_stats
 
 import bayesbias as bb
 
-sys.path.append(str(Path(__file__).parents[1]))
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+import joint_nuts
+
 from tests.test_changes import simulated
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
@@ -88,9 +90,9 @@ def of_a_fit(model: str) -> Callable[..., pd.DataFrame]:
 
 def of_a_comparison(tables, engine="auto", draws=DRAWS, chains=CHAINS, seed=1):
     """The changes of each connection and of the headline contrast; their Monte Carlo error by the worst of words."""
-    found = bb.compare(
-        before=tables[0], after=tables[1], model="change", engine=engine, draws=draws, chains=chains, seed=seed
-    )
+    both = dict(zip(("before", "after"), tables, strict=True))
+    how = {"draws": draws, "chains": chains, "seed": seed}
+    found = joint_nuts.compare(both, **how) if engine == "nuts" else bb.compare(both, model="change", **how)
     drawn = found.posterior["posterior/word_change"].to_numpy()
     drawn = drawn.reshape(*drawn.shape[:2], -1)
     ess = np.min(array_stats.ess(drawn[:, :, ~np.isnan(drawn[0, 0])], chain_axis=0, draw_axis=1, method="bulk"))

@@ -535,10 +535,6 @@ COMPARED_WRONGLY = {
     ),
     "no such file": (["a.csv", "b.csv"], "there is no file a.csv"),
     "a report that is no page": (["a.csv", "b.csv", "--report", "r.pdf"], ".html"),
-    "no such engine": (
-        ["google-news-slice", "google-news-slice", "--words", "gender", "--engine", "x"],
-        "engine is 'x'",
-    ),
     "prob": (["a.csv", "b.csv", "--prob", "89"], "prob is 89"),
 }
 

@@ -160,11 +160,11 @@ def log_density(values, name, vectors, chol):
 def test_the_joint_model_of_tables_has_the_density_of_its_levels(script, monkeypatch):
     """Rows, cells, attribute words and word x group against normal densities of pairs of numbers, near the start."""
     given, sampled = [], []
-    build = models.nuts._build_joint
-    monkeypatch.setattr(models.nuts, "_build_joint", lambda *built: given.append(built) or build(*built))
+    build = script.joint_nuts.build_joint
+    monkeypatch.setattr(script.joint_nuts, "build_joint", lambda *built: given.append(built) or build(*built))
     monkeypatch.setattr(models.nuts, "run_nuts", lambda *asked: sampled.append(evaluated(*asked)) or sampled[0])
     before, after = script.CASES["changes"].tables()
-    found = bb.compare(before=before, after=after, model="change", engine="nuts", seed=1, draws=8, chains=2)
+    found = script.joint_nuts.compare({"before": before, "after": after}, seed=1, draws=8, chains=2)
     (_, data, components), drawn = given[0], sampled[0].values
     cell = np.cumsum(data.filled.ravel()).reshape(data.filled.shape) - 1
     connection_of = np.nonzero(data.filled)[1]
@@ -213,7 +213,7 @@ def test_the_joint_model_of_tables_samples(script, stored, monkeypatch):
     """One short run at the place of the stored posterior, which a long run found."""
     monkeypatch.setattr(models.nuts, "TUNE", 60)
     before, after = script.CASES["changes"].tables()
-    found = bb.compare(before=before, after=after, model="change", engine="nuts", seed=1, draws=60, chains=2)
+    found = script.joint_nuts.compare({"before": before, "after": after}, seed=1, draws=60, chains=2)
     assert found.engine == "nuts"
     nuts = stored("changes")
     for name in (*found.connections, None):
@@ -224,3 +224,33 @@ def test_the_joint_model_of_tables_samples(script, stored, monkeypatch):
     np.testing.assert_allclose(covariance, np.swapaxes(covariance, 1, 2))
     np.testing.assert_allclose(np.sqrt(covariance[:, 0, 0]), 0.06, rtol=0.15)
     assert 0.7 < float(found.posterior["posterior/change_sigma"].mean()) / 0.03 < 1.3
+
+
+def test_components_and_back(script):
+    matrix = script.joint_nuts.transform(4)
+    np.testing.assert_allclose(matrix @ np.linalg.inv(matrix), np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(matrix[0], 0.25)
+    np.testing.assert_allclose(matrix[2], [-0.5, -0.5, 1, 0])
+    np.testing.assert_allclose(script.joint_nuts.transform(2), [[0.5, 0.5], [-1, 1]])
+
+
+@pytest.mark.nuts
+@pytest.mark.full
+def test_nuts_agrees_with_the_differences(script, monkeypatch):
+    monkeypatch.setattr(models.nuts, "TUNE", 500)
+    tables = dict(zip(("before", "after"), script.CASES["changes"].tables(), strict=True))
+    fast = bb.compare(tables, model="change", seed=1)
+    slow = script.joint_nuts.compare(tables, seed=1, draws=1000, chains=2)
+    assert slow.engine == "nuts"
+    assert not any("diverged" in fault for fault in slow.faults)
+    for name in (*fast.connections, None):
+        one, other = fast.changes(name), slow.changes(name)
+        np.testing.assert_allclose(one["mean"], other["mean"], atol=0.35 * other["sd"].max())
+        assert abs(one["mean"][0] - other["mean"][0]) < 0.15 * other["sd"][0]
+        np.testing.assert_allclose(one["sd"], other["sd"], rtol=0.2)
+    one, other = (found.outcomes("associated", "human") for found in (fast, slow))
+    np.testing.assert_allclose(one["p_shrank"], other["p_shrank"], atol=0.1)
+    covariance = slow.posterior["posterior/residual_covariance"].mean(("chain", "draw")).to_numpy()
+    np.testing.assert_allclose(covariance, np.swapaxes(covariance, 1, 2))
+    np.testing.assert_allclose(np.sqrt(covariance[:, 0, 0]), 0.06, rtol=0.15)
+    assert 0.7 < float(slow.posterior["posterior/change_sigma"].mean()) / 0.03 < 1.3

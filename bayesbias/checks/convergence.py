@@ -24,7 +24,7 @@ from bayesbias.models.families import family_of
 from bayesbias.models.fits import ENGINES, predictive_generator
 from bayesbias.models.frames import frame_notes
 from bayesbias.models.related import kernels_of
-from bayesbias.models.results import Fit, read_distances
+from bayesbias.models.results import Draws, Fit, read_distances
 from bayesbias.models.spec import log_priors
 from bayesbias.words import controls_of
 
@@ -325,7 +325,7 @@ def _verdict(result: Fit) -> Verdict:
     remedy = "more draws, or engine='nuts', may help" if importance_ess == ess else "more draws may help"
     outside = float(result.tree.attrs["grid_mass_outside"]) if "grid_mass_outside" in result.tree.attrs else None
     balance, distances = known_balance(result), result.tree["observed_data/distance"].to_numpy()
-    faults = list(judged(r_hat, figure, divergences, pareto_k, remedy))
+    faults = list(judged(r_hat, figure, divergences, pareto_k, outside, remedy))
     if broken:
         faults.append(f"{', '.join(broken)} holds draws that are not finite or do not vary")
     if np.isnan(ess):
@@ -337,8 +337,6 @@ def _verdict(result: Fit) -> Verdict:
             f"{beyond:,} of {len(distances):,} values lie beyond {LARGEST}, where no cosine distance lies, and the "
             "priors are for cosine distances"
         )
-    if outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE:
-        faults.append(f"posterior mass of about {outside:.0e} lies outside the grid")
     return Verdict(
         engine=engine,
         chains=chains,
@@ -362,6 +360,7 @@ def judged(
     ess: float | None = None,
     divergences: int | None = None,
     pareto_k: float | None = None,
+    outside: float | None = None,
     remedy: str = "more draws may help",
 ) -> tuple[str, ...]:
     """Why draws with such figures should not be read; figures that are None are not judged."""
@@ -374,6 +373,8 @@ def judged(
         faults.append(f"{divergences} transitions diverged")
     if pareto_k is not None and pareto_k > MAX_PARETO_K:
         faults.append(f"Pareto k is {pareto_k:.2f}, above {MAX_PARETO_K}")
+    if outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE:
+        faults.append(f"posterior mass of about {outside:.0e} lies outside the grid")
     return tuple(faults)
 
 
@@ -381,6 +382,17 @@ def mixing_faults(values: np.ndarray, stats: Mapping[str, Any]) -> tuple[str, ..
     """Why draws (chain, draw, parameter) by NUTS should not be read."""
     r_hat, ess = _mixing(values)
     return judged(r_hat, ess, int(np.sum(stats.get("diverging", 0))))
+
+
+def engine_faults(drawn: Draws) -> tuple[str, ...]:
+    """Why the draws of an engine should not be read, by its weights, its grid or its chains."""
+    facts: dict[str, Any] = {**drawn.sample_stats, **drawn.attrs}
+    if "diverging" in facts:
+        every = np.concatenate([each.reshape(*each.shape[:2], -1) for each in drawn.posterior.values()], axis=2)
+        return mixing_faults(every[:, :, ~np.isnan(every[0, 0])], facts)
+    return judged(
+        ess=facts.get("importance_ess"), pareto_k=facts.get("pareto_k"), outside=facts.get("grid_mass_outside")
+    )
 
 
 def unreadable(faults: Sequence[str]) -> list[str]:

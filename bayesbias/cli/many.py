@@ -321,8 +321,7 @@ def debias(given: Given) -> None:
 
 @command(
     "comparison:compare",
-    "embeddings=several words out picture report side_effects similarity model engine draws seed prob case "
-    "trust_pickle",
+    "embeddings=several words out picture report side_effects similarity model draws seed prob case trust_pickle",
     words=MEASURED,
     out=written("changes", ".csv", said="changes"),
     side_effects=Option("Look for side effects too; reads two embeddings whole.", default=False),
@@ -332,8 +331,6 @@ def debias(given: Given) -> None:
 )
 def compare(given: Given) -> Made:
     """What changed between embeddings: the same pairs of words in each."""
-    from bayesbias._checks import one_of
-    from bayesbias.comparison.changes import ENGINES
     from bayesbias.models.fits import checked_draws
 
     if given.picture is not None and len(given.several) > 2:
@@ -343,7 +340,6 @@ def compare(given: Given) -> Made:
     if given.similarity is not None and not given.side_effects:
         raise InputError("--similarity is for the side effects: give --side-effects too")
     checked_draws(given.draws, 4)
-    one_of(given.engine, ENGINES, "engine")
     if given.model != AUTO:
         bb.load_model(given.model)
     pairs = None if given.similarity is None else _similarities(given.similarity)
@@ -353,7 +349,7 @@ def compare(given: Given) -> Made:
     beside = None
     if given.side_effects:
         before, after = tables.values()
-        seed = int(comparison.posterior.attrs["seed"]) % 2**32
+        seed = int(comparison.tree.attrs["seed"]) % 2**32
         settings: dict[str, Any] = {"similarity": pairs, "prob": given.prob, "seed": seed, "case": given.case}
         beside = bb.side_effects(before, after, vectors[0], vectors[1], comparison=comparison, **settings)
     show_changes(comparison, beside, given.prob)

@@ -210,10 +210,9 @@ def _widths(result: Comparison, number: int, prob: float, table: pd.DataFrame) -
 
 def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Page:
     """The first screen: what changed, for whom, how certain that is, and what broke."""
-    attrs, (before, after) = result.posterior.attrs, result.pair(0)
+    attrs, (before, after) = result.tree.attrs, result.pair(0)
     topic = next((record["word_list"] for record in result.coverage.values()), "distance tables")
-    sizes = {name: result.posterior[name].sizes for name in ("observed_data", "posterior")}
-    pairs, words = sizes["observed_data"]["pair"], sizes["posterior"]["protected_word"]
+    pairs, words = len(result.data.y), len(result.data.protected_words)
     parts = _parts(result, prob, effects)
     lines = {f"{name}?": sentences[0] for name, sentences in parts.items() if name != "Notes"}
     if effects is not None:
@@ -244,9 +243,9 @@ def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Pa
 
 def sections_of(result: Comparison, prob: float, effects: SideEffects | None) -> tuple[Section, ...]:
     """The details: all sentences, each change, side effects, what was measured, and the model."""
-    attrs, parts = result.posterior.attrs, _parts(result, prob, effects)
+    attrs, parts = result.tree.attrs, _parts(result, prob, effects)
     full = [f"{name}. {' '.join(sentences)}" for name, sentences in parts.items() if name != "Notes"]
-    fitted = Fit(result.posterior)
+    fitted = Fit(result.tree)
     versions = ", ".join(f"{name} {value}" for name, value in fitted.versions.items())
     modelled = (
         f"Differences of paired distances follow this model; distances as such the model {attrs['levels_model']}."

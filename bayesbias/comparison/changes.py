@@ -1,341 +1,125 @@
-"""``compare``: draws of what changed from one embedding to another."""
+"""``compare``: what changed from one embedding to another."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._checks import one_of
-from bayesbias._core.marginal import scatter_cells
-from bayesbias._core.related import draw_cells, draw_factors, draw_population, scatter_of_errors
 from bayesbias._core.vectors import FloatArray
-from bayesbias._files import to_json
 from bayesbias._progress import progress
-from bayesbias.checks.convergence import diagnose, judged, mixing_faults
-from bayesbias.comparison.associations import GIVEN, SIMILAR
+from bayesbias.checks.convergence import engine_faults
+from bayesbias.comparison.change_draws import (
+    LEVELS_MODEL,
+    SCALE_DIMS,
+    ChangeDraws,
+    related_changes,
+    tree_of,
+    with_draws,
+)
 from bayesbias.comparison.comparison import Comparison
 from bayesbias.comparison.frame_contrasts import common_frames, over_frames
-from bayesbias.comparison.sides import Case, ChangeDraws, Matched, change_notes, fixed_values, match
-from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group, relatedness_of
+from bayesbias.comparison.sides import Case, Matched, change_notes, fixed_values, match
+from bayesbias.distances.covariances import relatedness_of
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.storage import check_distances
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError
-from bayesbias.models.fits import AUTO, RELATED, checked_draws, fit, is_auto, used_seed
-from bayesbias.models.marginal import fit_for_crossed
-from bayesbias.models.nuts import JointDraws, joint_obstacle, sample_joint
-from bayesbias.models.related import LEAST_SCATTER, factor_products, protected_root, related_posterior, relatedness_for
-from bayesbias.models.results import Fit, made_by, versions_of
+from bayesbias.models.fits import (
+    AUTO,
+    RELATED,
+    Run,
+    checked_draws,
+    fewer_draws,
+    integrating_engine,
+    is_auto,
+    run,
+    used_seed,
+)
+from bayesbias.models.related import too_many_lists
 from bayesbias.models.spec import ModelSpec, Normal, load_model
-from bayesbias.models.weights import whole_weights
-
-SCALES = {
-    "connection": "connection_sd",
-    "residual": "sigma",
-    "attribute": "attribute_sd",
-    "interaction": "interaction_sd",
-}
-"""Level of the model to the name of its scale."""
-STEP = ("chain", "draw")
-WHOLE, WORDS = ("connection",), ("protected_word", "connection")
-SCALE_DIMS = {"connection_sd": WHOLE, "sigma": WHOLE, "attribute_sd": ("attribute_class",), "interaction_sd": ()}
-"""Dimensions of draws, of means over the whole list, of means of words, and of scales."""
-
-
-def comparison_tree(
-    matched: Matched,
-    spec: ModelSpec,
-    changes: list[ChangeDraws],
-    joint: JointDraws | None,
-    seed: int,
-    levels: str,
-    population: str = SIMILAR,
-    related: Relatedness | None = None,
-) -> xr.DataTree:
-    """Draws, data and facts as one tree, as :class:`Comparison` describes it; ``joint`` where NUTS made the draws.
-
-    ``levels`` names the model of the distances in each embedding; ``population`` is what the means of connections
-    speak about; ``related`` the relatedness of the protected words of all embeddings, where figures are exact.
-    """
-    data, names = matched.data, list(matched.embeddings)
-    chains, draws = changes[0].connection_change.shape[:2]
-    coords: dict[str, Any] = {
-        "chain": np.arange(chains),
-        "draw": np.arange(draws),
-        "embedding": names,
-        "embedding_other": names,
-        "change": [matched.label(change.before, change.after) for change in changes],
-        "connection": data.connections,
-        "protected_word": data.protected_words,
-        "attribute_class": data.attribute_classes,
-    }
-    stats: dict[str, Any] = {} if joint is None else {name: (STEP, each) for name, each in joint.sample_stats.items()}
-    for name in sorted({name for each in changes for name in each.stats}):
-        stats[name] = (("change",), np.array([each.stats.get(name, np.nan) for each in changes]))
-    groups = {
-        "/posterior": _posterior(changes, joint, len(names)),
-        "/paired": {
-            "connection_before": ((*STEP, "change", *WHOLE), _stacked(each.connection_before for each in changes)),
-            "word_before": ((*STEP, "change", *WORDS), _stacked(each.word_before for each in changes)),
-            "before_index": (("change",), np.array([each.before for each in changes])),
-            "after_index": (("change",), np.array([each.after for each in changes])),
-        },
-        "/sample_stats": stats,
-    }
-    made = {
-        name: xr.Dataset(values, coords={dim: coords[dim] for _, (dims, _) in values.items() for dim in dims})
-        for name, values in groups.items()
-        if values
-    }
-    made["/observed_data"] = xr.Dataset(
-        {"distance": (("pair", "embedding"), matched.distances)},
-        coords={"pair": np.arange(len(data.y)), "embedding": names},
-    )
-    made["/constant_data"] = _constants(matched, data)
-    if related is not None:
-        made[f"/{KEY}"] = relatedness_group(related)
-    tree = xr.DataTree.from_dict(made)
-    engine = "nuts" if joint else next((each.engine for each in changes if each.engine != "exact"), "exact")
-    tree.attrs = {
-        **made_by(spec, engine, seed),
-        "notes": to_json([*matched.notes, *dict.fromkeys(note for each in changes for note in each.notes)]),
-        "faults": to_json(list(dict.fromkeys(fault for each in changes for fault in each.faults))),
-        "versions": to_json(versions_of(engine)),
-        **({} if joint is None else {"sampler": joint.sampler}),
-        "coverage": to_json(matched.coverage),
-        "levels_model": levels,
-        "population": population,
-    }
-    return tree
-
-
-def _posterior(changes: list[ChangeDraws], joint: JointDraws | None, embeddings: int) -> dict[str, Any]:
-    """Variables of the posterior with their dimensions."""
-    values: dict[str, Any] = {
-        "connection_mean": ((*STEP, "embedding", *WHOLE), _levels(changes, embeddings, "connection")),
-        "word_mean": ((*STEP, "embedding", *WORDS), _levels(changes, embeddings, "word")),
-        "connection_change": ((*STEP, "change", *WHOLE), _stacked(each.connection_change for each in changes)),
-        "word_change": ((*STEP, "change", *WORDS), _stacked(each.word_change for each in changes)),
-    }
-    known = {name: scale for each in changes for name, scale in each.scales.items()}
-    for name, like in known.items():
-        drawn = (each.scales.get(name, np.zeros_like(like)) for each in changes)
-        values[f"change_{name}"] = ((*STEP, "change", *SCALE_DIMS[name]), _stacked(drawn))
-    if joint is not None:
-        back = np.linalg.inv(transform(embeddings))
-        for level, components in joint.covariances.items():
-            covariance, dims = np.einsum("ec,sdkcg,fg->sdkef", back, components, back), SCALE_DIMS[SCALES[level]]
-            own = covariance if dims else covariance[:, :, 0]
-            values[f"{level}_covariance"] = ((*STEP, *dims, "embedding", "embedding_other"), own)
-    return values
-
-
-def _stacked(values: Iterable[FloatArray]) -> FloatArray:
-    """Arrays (chain, draw, ...) as one (chain, draw, change or embedding, ...)."""
-    return np.stack(list(values), axis=2)
-
-
-def _levels(changes: list[ChangeDraws], embeddings: int, kind: str) -> FloatArray:
-    """Means (chain, draw, embedding, ...): of the first embedding, and what changed from it to each other one."""
-    first = [each for each in changes if each.before == 0]
-    start = getattr(first[0], f"{kind}_before")
-    levels = {0: start, **{each.after: start + getattr(each, f"{kind}_change") for each in first}}
-    return _stacked(levels[place] for place in range(embeddings))
-
-
-def _constants(matched: Matched, data: Distances) -> xr.Dataset:
-    """The pairs, and the size of each cell."""
-    return xr.Dataset(
-        {
-            "n": (WORDS, data.cells.n),
-            "group": ("protected_word", data.groups),
-            "word_index": ("pair", data.word),
-            "connection_index": ("pair", data.connection),
-            "attribute_index": ("pair", data.attribute),
-            "attribute_class": ("pair", data.attribute_class),
-        },
-        coords={
-            "protected_word": data.protected_words,
-            "connection": data.connections,
-            "attribute_word": data.attribute_words,
-            "embedding": list(matched.embeddings),
-            "pair": np.arange(len(data.y)),
-        },
-    )
-
-
-def transform(size: int) -> FloatArray:
-    """Embeddings to components (size, size): their mean, then each one's difference from the mean of those before."""
-    matrix = np.full((size, size), 1 / size)
-    for i in range(1, size):
-        matrix[i] = np.where(np.arange(size) < i, -1 / i, np.arange(size) == i)
-    return matrix
-
 
 MOST_CELLS = 2000  # cells of all embeddings beyond which a covariance matrix of them is too large for a comparison
 
 
-def stacked_data(matched: Matched, found: Sequence[Relatedness]) -> tuple[Distances, Distances] | str:
-    """The data of the pairs in one embedding and in all, or why there are none."""
-    distances, size = matched.data, len(matched.embeddings)
-    if (cells := int(distances.filled.sum()) * size) > MOST_CELLS:
-        return f"there are {cells:,} cells in all embeddings, more than {MOST_CELLS:,}"
-    words = {*distances.protected_words.tolist(), *distances.attribute_words.tolist()}
-    if any(not words.issubset((*each.protected_words, *each.attribute_words)) for each in found):
-        return "words of the tables are not known to their relatedness"
-    related = joint_relatedness(found, [distances.protected_words.tolist()] * size)
-    if isinstance(related, str):
-        return related
-    return distances, stacked_tables([replace(distances, y=column) for column in matched.distances.T], related)
+class Means(NamedTuple):
+    """Draws of the means of connections and of words, and the run that gave them."""
+
+    connection: FloatArray  # (chain, draw, K)
+    words: FloatArray  # (chain, draw, J, K), NaN where a cell is empty
+    run: Run | None  # None where no connection's values vary
 
 
-def by_covariance(
-    distances: Distances, every: Distances, matched: Matched, spec: ModelSpec, draws: int, chains: int, seed: int
-) -> list[ChangeDraws]:
-    """Draws of the changes between all pairs of embeddings from one posterior of all.
+class Difference(NamedTuple):
+    """What is known of the change between two embeddings from the differences of their distances."""
 
-    ``distances`` and ``every`` are the pairs in the first embedding and in all, of :func:`stacked_data`.
-    """
-    rng = np.random.default_rng(seed)
-    posterior = related_posterior(spec, every)
-    factors, cells = draw_factors(posterior.grid, draws, rng), distances.filled
-    by_word = scatter_cells(draw_cells(posterior.sums, factors, rng), every.filled)
-    # what all embeddings hold, apart by embedding
-    size, embeddings, words, n = (chains, draws // chains), len(matched.embeddings), len(cells), int(cells.sum())
-    by_word = by_word.reshape(draws, embeddings, *cells.shape)
-    observed = scatter_cells(posterior.sums.y, every.filled).reshape(embeddings, *cells.shape)
-    blocks = posterior.sums.covariance.reshape(embeddings, n, embeddings, n)
-    root = protected_root(every)
-    wide = (root @ root.T).reshape(embeddings, words, embeddings, words)
-    families = relatedness_for(every).families(every.protected_words[:words].tolist())
-    products = factor_products(factors, distances)
-    results = []
-    for before, after in matched.pairs:
-        moved, change = by_word[:, after] - by_word[:, before], matched.change(before, after)
-        fixed = fixed_values(distances, change)
-        for k, value in fixed.items():
-            moved[:, :, k] = np.where(cells[:, k], value, np.nan)
-        apart = (
-            blocks[after, :, after] - blocks[after, :, before] - blocks[before, :, after] + blocks[before, :, before]
-        )
-        moves = wide[after, :, after] + wide[before, :, before] - 2 * wide[after, :, before]
-        scale = posterior.priors.population.scale * float(np.sqrt(max(np.diag(moves).mean(), LEAST_SCATTER)))
-        errors = scatter_of_errors(apart, cells) * products
-        population = draw_population(moved, observed[after] - observed[before], errors, families, scale, rng)
-        spread = np.sqrt(np.diagonal(population.covariance, axis1=1, axis2=2)).copy()
-        spread[:, list(fixed)] = 0.0
-        start = by_word[:, before]
-        results.append(
-            ChangeDraws(
-                before=before,
-                after=after,
-                connection_before=_whole(start, distances).reshape(*size, -1),
-                connection_change=_whole(moved, distances).reshape(*size, -1),
-                word_before=start.reshape(*size, *cells.shape),
-                word_change=moved.reshape(*size, *cells.shape),
-                scales={"connection_sd": spread.reshape(*size, -1)},
-                stats={},
-                faults=(),
-                notes=tuple(change_notes(distances, change, fixed, matched.label(before, after))),
-                engine="exact",
-            )
-        )
-    return results
+    draws: ChangeDraws
+    faults: tuple[str, ...]  # why the draws should not be read
+    notes: tuple[str, ...]
+    engine: str
 
 
-def _whole(words: FloatArray, data: Distances) -> FloatArray:
-    """Means (draws, K) over the protected words that have a connection; groups weigh the same."""
-    weights = np.column_stack([whole_weights(data, own) for own in data.filled.T])
-    value: FloatArray = np.einsum("djk,jk->dk", np.where(data.filled, words, 0.0), weights)
-    return value
-
-
-LEVELS_MODEL = "crossed"
-
-
-def _by_differences(
+def _difference(
     matched: Matched, pair: tuple[int, int], spec: ModelSpec, engine: str, size: tuple[int, int], seed: Any
-) -> ChangeDraws:
+) -> Difference:
     """The change between two embeddings, from a fit of the differences and one of what they leave of the levels."""
-    label, change = matched.label(*pair), matched.change(*pair)
+    label, change, data = matched.label(*pair), matched.change(*pair), matched.data
     base = matched.distances[:, pair[0]]
-    data = Distances.read(matched.of(base), check=False)
     centre = np.bincount(data.connection, weights=change) / np.bincount(data.connection)
     fixed = fixed_values(data, change)
     slopes = _slopes(data, base, change, fixed)
     rest = base + slopes[data.connection] * (change - centre[data.connection])
     seeds = [int(state >> 1) for state in seed.generate_state(2, np.uint64)]
-    of_levels = _drawn(matched.of(rest), data, LEVELS_MODEL, engine, size, seeds[0], label)
-    of_change = _drawn(matched.of(change), data, spec, engine, size, seeds[1], f"the change {label}")
-    connection, words, moved = of_change
-    fits = {name: post for name, (_, _, post) in (("levels", of_levels), ("change", of_change)) if post is not None}
-    weighted, faults = [], []
-    for name, post in fits.items():
-        stats = Fit(post).stats
-        if "pareto_k" in stats:  # independent draws are judged by their weights
-            weighted.append(stats)
-            found = judged(ess=float(stats["importance_ess"]), pareto_k=float(stats["pareto_k"]))
-        else:
-            found = diagnose(post).faults
-        faults += [f"{label}, {name}: {fault}" for fault in found]
-    notes = dict.fromkeys(note for post in fits.values() for note in Fit(post).notes)
-    return ChangeDraws(
+    levels = _means(replace(data, y=rest), load_model(LEVELS_MODEL), AUTO, size, seeds[0], label)
+    moved = _means(replace(data, y=change), spec, engine, size, seeds[1], f"the change {label}")
+    runs = {name: each.run for name, each in (("levels", levels), ("change", moved)) if each.run is not None}
+    stats = [each.drawn.sample_stats for each in runs.values() if "pareto_k" in each.drawn.sample_stats]
+    draws = ChangeDraws(
         *pair,
-        connection_before=of_levels[0] - slopes * (connection - centre),
-        connection_change=connection,
-        word_before=of_levels[1] - slopes * (words - centre),
-        word_change=words,
-        scales={} if moved is None else _scales(moved, data),
+        connection_before=levels.connection - slopes * (moved.connection - centre),
+        connection_change=moved.connection,
+        word_before=levels.words - slopes * (moved.words - centre),
+        word_change=moved.words,
+        scales={} if moved.run is None else _scales(moved.run, data),
         stats={
-            name: float(worst([float(stats[name]) for stats in weighted]))
+            name: float(worst(each[name] for each in stats))
             for name, worst in (("pareto_k", max), ("importance_ess", min))
-            if weighted
+            if stats
         },
-        faults=tuple(faults),
-        notes=(*change_notes(data, change, fixed, label), *notes),
-        engine=str(next(reversed(fits.values())).attrs["engine"]) if fits else "exact",
+    )
+    of_fits = dict.fromkeys(note for each in runs.values() for note in (*each.data.notes, *each.drawn.notes))
+    return Difference(
+        draws,
+        faults=tuple(f"{label}, {name}: {fault}" for name, each in runs.items() for fault in engine_faults(each.drawn)),
+        notes=(*change_notes(data, change, fixed, label), *of_fits),
+        engine=next((each.engine for each in reversed(runs.values())), EXACT),
     )
 
 
-def _drawn(
-    table: pd.DataFrame,
-    data: Distances,
-    model: str | ModelSpec,
-    engine: str,
-    size: tuple[int, int],
-    seed: int,
-    what: str,
-) -> tuple[FloatArray, FloatArray, xr.DataTree | None]:
-    """Draws of a table's means of connections (chain, draw, K) and of words (chain, draw, J, K), and their fit.
-
-    Those of connections whose values do not vary are these values; without others there is no fit.
-    """
-    values = table["distance"].to_numpy()
+def _means(data: Distances, spec: ModelSpec, engine: str, size: tuple[int, int], seed: int, what: str) -> Means:
+    """The means by a model of these values; those of connections whose values do not vary are these values."""
+    fixed, made = fixed_values(data, data.y), None
     words = np.full((*size, *data.filled.shape), np.nan)
     connection = np.empty((*size, len(data.connections)))
-    fixed = fixed_values(data, values)
     for k, value in fixed.items():
         words[..., k] = np.where(data.filled[:, k], value, np.nan)
         connection[..., k] = value
     free = ~np.isin(data.connection, list(fixed))
-    if not free.any():
-        return connection, words, None
-    try:
-        post = fit(table[free], model, engine=engine, draws=size[0] * size[1], chains=size[0], seed=seed)
-    except InputError as error:
-        raise InputError(f"{what}: {error}") from error
-    posterior = post["posterior"]
-    rows = [data.protected_words.tolist().index(name) for name in posterior["protected_word"].to_numpy().tolist()]
-    own = [data.connections.tolist().index(name) for name in posterior["connection"].to_numpy().tolist()]
-    words[:, :, np.array(rows)[:, None], own] = posterior["word_mean"].to_numpy()
-    connection[..., own] = posterior["connection_mean"].to_numpy()
-    return connection, words, post
+    if free.any():
+        try:
+            made = run(spec, data.part(free), engine, size[0] * size[1], size[0], seed)
+        except InputError as error:
+            raise InputError(f"{what}: {error}") from error
+        rows = [data.protected_words.tolist().index(name) for name in made.data.protected_words.tolist()]
+        own = [data.connections.tolist().index(name) for name in made.data.connections.tolist()]
+        words[:, :, np.array(rows)[:, None], own] = made.drawn.posterior["word_mean"]
+        connection[..., own] = made.drawn.posterior["connection_mean"]
+    return Means(connection, words, made)
 
 
 def _slopes(data: Distances, base: FloatArray, change: FloatArray, fixed: Mapping[int, float]) -> FloatArray:
@@ -367,86 +151,26 @@ def slope(data: Distances, base: FloatArray, change: FloatArray, rows: np.ndarra
     return float(-covariance[0, 1] / covariance[1, 1]) if covariance[1, 1] > 0 else 0.0
 
 
-def _scales(difference: xr.DataTree, data: Distances) -> dict[str, FloatArray]:
+def _scales(made: Run, data: Distances) -> dict[str, FloatArray]:
     """The scales of a fit of changes, placed among all connections and classes."""
     labels = {"connection": data.connections.tolist(), "attribute_class": data.attribute_classes}
+    own = {"connection": made.data.connections.tolist(), "attribute_class": made.data.attribute_classes}
     scales = {}
-    for name in SCALES.values():
-        if name not in difference["posterior"]:
+    for name, dims in SCALE_DIMS.items():
+        values = made.drawn.posterior.get(name)
+        if values is None:
             continue
-        values = difference["posterior"][name]
-        if values.ndim == 2:
-            scales[name] = values.to_numpy()
-            continue
-        dim = str(values.dims[2])
-        placed = np.zeros((*values.shape[:2], len(labels[dim])))
-        placed[..., [labels[dim].index(label) for label in values[dim].to_numpy().tolist()]] = values.to_numpy()
-        scales[name] = placed
+        if values.ndim > 2:
+            placed = np.zeros((*values.shape[:2], len(labels[dims[0]])))
+            placed[..., [labels[dims[0]].index(label) for label in own[dims[0]]]] = values
+            values = placed
+        scales[name] = values
     return scales
 
 
-def _by_nuts(
-    matched: Matched, specs: tuple[ModelSpec, ModelSpec], draws: int, chains: int, seed: int
-) -> tuple[list[ChangeDraws], JointDraws]:
-    """All embeddings at once: the changes between all pairs, and the draws behind them."""
-    levels, changes = specs
-    levels = replace(levels, priors={name: prior for name, prior in levels.priors.items() if name in changes.priors})
-    if (reason := joint_obstacle([levels, changes])) is not None:
-        raise InputError(f"engine='nuts' needs another model of changes than {changes.name!r}: {reason}")
-    levels = replace(levels, terms=changes.terms)
-    levels, data = fit_for_crossed(levels, matched.data)
-    changes = replace(changes, terms=changes.terms.model_copy(update={"word_x_group": levels.terms.word_x_group}))
-    for pair in matched.pairs:
-        change = matched.change(*pair)
-        if fixed := fixed_values(data, change):
-            note = change_notes(data, change, fixed, matched.label(*pair))[0]
-            raise InputError(f"{note} That leaves nothing to sample: use engine='auto'")
-    matrix = transform(len(matched.embeddings))
-    joint = sample_joint(
-        [levels, *[changes] * (len(matched.embeddings) - 1)],
-        data,
-        matched.distances @ matrix.T,
-        chains,
-        draws // chains,
-        np.random.default_rng(seed),
-    )
-    back = np.linalg.inv(matrix)
-    mean = np.einsum("ec,sdck->sdek", back, joint.connection_mean)
-    word = np.einsum("ec,sdcjk->sdejk", back, joint.word_mean)
-    # judged by means and covariances, as they were sampled
-    sampled = (joint.connection_mean, joint.word_mean, *joint.covariances.values())
-    values = np.concatenate([each.reshape(*each.shape[:2], -1) for each in sampled], axis=2)
-    faults = mixing_faults(values[:, :, ~np.isnan(values[0, 0])], joint.sample_stats)
-    fits = []
-    for before, after in matched.pairs:
-        weights = back[after] - back[before]
-        scales = {
-            SCALES[level]: np.sqrt(np.einsum("c,sdkcg,g->sdk", weights, covariance, weights))
-            for level, covariance in joint.covariances.items()
-        }
-        if "interaction_sd" in scales:
-            scales["interaction_sd"] = scales["interaction_sd"][:, :, 0]
-        fits.append(
-            ChangeDraws(
-                before=before,
-                after=after,
-                connection_before=mean[:, :, before],
-                connection_change=mean[:, :, after] - mean[:, :, before],
-                word_before=word[:, :, before],
-                word_change=word[:, :, after] - word[:, :, before],
-                scales=scales,
-                stats={},
-                faults=faults,
-                notes=data.notes,
-                engine="nuts",
-            )
-        )
-    return fits, joint
-
-
 INDEPENDENT = (
-    "Each pair of embeddings has fits of its own, so that levels differ slightly from pair to pair; statements about "
-    "several changes at once need engine='nuts'."
+    "Each pair of embeddings has fits of its own, so that levels differ slightly from pair to pair; all changes have "
+    "one posterior where the tables carry relatedness."
 )
 UNRELATED = (
     "Different words are taken for unrelated: for lists of one topic the 89% intervals of changes hold 52 to 97%, "
@@ -454,8 +178,7 @@ UNRELATED = (
     "hold."
 )
 """What is said of every change of a model that takes words for unrelated."""
-ENGINES = ("auto", "marginal", "nuts")
-CHANGE = "change"
+CHANGE, EXACT = "change", "exact"
 
 
 def compare(
@@ -489,11 +212,10 @@ def compare(
         say why. Or the name of a model of changes, the path of a TOML file or a loaded model: ``"change"`` is
         ``"crossed"`` around 0, with scales of the size of changes.
     engine
-        ``"auto"`` takes the model's own; ``"marginal"`` fits differences, for each pair of embeddings; ``"nuts"`` fits
-        all embeddings at once by the model of changes, with a covariance between them at every level (LKJ priors), in
-        minutes.
+        ``"auto"``, the model's own: ``"exact"`` for related words, ``"marginal"`` for ``"change"``. Its name is taken
+        too; ``"nuts"`` is not, nor models that need it.
     draws, chains, seed
-        As in :func:`fit`.
+        As in :func:`fit`. Draws of related words are made when :attr:`Comparison.posterior` is first asked for.
     case
         ``"fallback"`` matches words that differ in capital letters only.
 
@@ -515,74 +237,102 @@ def compare(
     named, framed, frame_notes = common_frames(_tables(tables, before, after))
     matched = match(named, case)
     matched = replace(matched, notes=(*matched.notes, *frame_notes))
-    one_of(engine, ENGINES, "engine")
     draws, chains = checked_draws(draws, chains)
-    used = used_seed(seed)
-    related = _related_draws(matched, named, framed, model, engine, case, (draws, chains, used))
-    if isinstance(related, Comparison):
-        return related
-    spec = load_model(CHANGE if is_auto(model) else model)
+    size, used = (chains, draws // chains), used_seed(seed)
+    spec, every = _choose(matched, named, model, case)
+    used_engine = integrating_engine(spec, engine)
+    if isinstance(every, str):
+        tree, changes = _by_differences(matched, spec, every, used_engine, size, used)
+    else:
+        # templates have errors of which there are draws
+        tree = _by_covariance(matched, spec, every, size, used, exact=not framed)
+        changes = related_changes(spec, matched.data, every, size, used) if framed else []
+    if changes:
+        tree = with_draws(tree, matched.data, over_frames(changes, framed, matched, used))
+    return Comparison(tree)
+
+
+def _choose(
+    matched: Matched, tables: Mapping[str, pd.DataFrame], model: str | Path | ModelSpec, case: Case
+) -> tuple[ModelSpec, Distances | str]:
+    """The model, and the pairs of all embeddings with how their words are related: or why changes take a model of their
+    own, empty where that was asked for.
+    """
+    spec, reason = load_model(RELATED if is_auto(model) else model), ""
+    if spec.related:
+        every = _stacked(matched, tables, case)
+        if isinstance(every, Distances):
+            return spec, every
+        if not is_auto(model):
+            raise InputError(f"the model {spec.name!r} cannot compare these tables: {every}; use model={CHANGE!r}")
+        spec, reason = load_model(CHANGE), every
     centre = spec.priors.get("connection_mean")
     if not isinstance(centre, Normal) or centre.mean != 0:
         raise InputError(
             f"the model {spec.name!r} is one of distances: a model of changes has a connection_mean around 0, as "
-            "'change' has (copy its file to change a prior)"
+            f"{CHANGE!r} has (copy its file to change a prior)"
         )
-    joint = None
-    if engine == "nuts":
-        changes, joint = _by_nuts(matched, (load_model(LEVELS_MODEL), spec), draws, chains, used)
-    else:
-        changes = []
-        with progress("comparing embeddings", len(matched.pairs)) as done:
-            for number, pair in enumerate(matched.pairs):
-                own = np.random.SeedSequence([used, number])
-                changes.append(_by_differences(matched, pair, spec, engine, (chains, draws // chains), own))
-                done(number + 1)
-    notes = [UNRELATED if related is None or not is_auto(model) else f"{UNRELATED} The reason: {related}."]
-    notes += [INDEPENDENT] if joint is None and len(changes) > 1 else []
-    matched = replace(matched, notes=(*matched.notes, *notes))
-    changes = over_frames(changes, framed, matched, used)
-    return Comparison(comparison_tree(matched, spec, changes, joint, used, LEVELS_MODEL))
+    return spec, reason
 
 
-def _related_draws(
-    matched: Matched,
-    tables: Mapping[str, pd.DataFrame],
-    framed: Mapping[str, pd.DataFrame],
-    model: str | Path | ModelSpec,
-    engine: str,
-    case: Case,
-    size: tuple[int, int, int],
-) -> Comparison | str | None:
-    """The comparison by the covariance that the vectors give, or why the model of changes takes its place."""
-    spec = load_model(RELATED if is_auto(model) else model)
-    wanted = spec.related and not is_auto(model)
-    if not wanted and (not is_auto(model) or engine != "auto"):
-        return None
-    relatedness = [relatedness_of(table) for table in tables.values()]
-    lacking = [str(name) for name, each in zip(tables, relatedness, strict=True) if each is None]
-    if engine != "auto":
-        reason = f"engine={engine!r} does not fit it"
-    elif lacking:
-        reason = f"the tables of {', '.join(lacking)} do not tell how words are related"
-    elif case != "as-is":
-        reason = "words were matched without regard to capital letters"
-    else:
-        known = [each for each in relatedness if each is not None]
-        for each, table in zip(known, tables.values(), strict=True):
-            if "truth" not in table.attrs:
-                check_distances(each, table)
-        made = stacked_data(matched, known)
-        if not isinstance(made, str):
-            if made[1].relatedness is not None:
-                matched = replace(matched, notes=(*matched.notes, *few_shared(made[1].relatedness)))
-            changes = over_frames(by_covariance(*made, matched, spec, *size), framed, matched, size[2])
-            related = None if framed else made[1].relatedness  # templates have errors of which there are draws
-            return Comparison(comparison_tree(matched, spec, changes, None, size[2], spec.name, GIVEN, related))
-        reason = made
-    if wanted:
-        raise InputError(f"the model {spec.name!r} cannot compare these tables: {reason}; use model='change'")
-    return reason
+def _stacked(matched: Matched, tables: Mapping[str, pd.DataFrame], case: Case) -> Distances | str:
+    """The pairs of all embeddings, with how their words are related; or why that is not known."""
+    found = {name: relatedness_of(table) for name, table in tables.items()}
+    known = {name: each for name, each in found.items() if each is not None}
+    if len(known) < len(found):
+        return (
+            f"the tables of {', '.join(name for name in found if name not in known)} do not tell how words are related"
+        )
+    if case != "as-is":
+        return "words were matched without regard to capital letters"
+    for name, each in known.items():
+        if "truth" not in tables[name].attrs:
+            check_distances(each, tables[name])
+    data, size = matched.data, len(matched.embeddings)
+    if (cells := int(data.filled.sum()) * size) > MOST_CELLS:
+        return f"there are {cells:,} cells in all embeddings, more than {MOST_CELLS:,}"
+    words = {*data.protected_words.tolist(), *data.attribute_words.tolist()}
+    if any(not words.issubset((*each.protected_words, *each.attribute_words)) for each in known.values()):
+        return "words of the tables are not known to their relatedness"
+    related = joint_relatedness(list(known.values()), [data.protected_words.tolist()] * size)
+    if isinstance(related, str):
+        return related
+    every = stacked_tables([replace(data, y=column) for column in matched.distances.T], related)
+    return too_many_lists(every) or every
+
+
+def _by_covariance(
+    matched: Matched, spec: ModelSpec, every: Distances, size: tuple[int, int], seed: int, exact: bool
+) -> xr.DataTree:
+    """The tree of a comparison by the covariance of all distances, without draws; figures need none if ``exact``."""
+    data, related, notes = matched.data, every.relatedness, [*matched.notes]
+    if related is not None:
+        notes += few_shared(related)
+    for pair in matched.pairs:
+        change = matched.change(*pair)
+        notes += change_notes(data, change, fixed_values(data, change), matched.label(*pair))
+    return tree_of(matched, spec, EXACT, size, seed, notes, related=related if exact else None)
+
+
+def _by_differences(
+    matched: Matched, spec: ModelSpec, reason: str, engine: str, size: tuple[int, int], seed: int
+) -> tuple[xr.DataTree, list[ChangeDraws]]:
+    """The tree of a comparison by a model of differences, which is taken for a reason unless empty, and its draws."""
+    chains, found = size[0], []
+    # one number of draws for all fits; the levels have the most parameters
+    draws, why = fewer_draws(load_model(LEVELS_MODEL), matched.data, chains * size[1], chains)
+    size = chains, draws // chains
+    with progress("comparing embeddings", len(matched.pairs)) as done:
+        for number, pair in enumerate(matched.pairs):
+            own = np.random.SeedSequence([seed, number])
+            found.append(_difference(matched, pair, spec, engine, size, own))
+            done(number + 1)
+    notes = [*matched.notes, f"{UNRELATED} The reason: {reason}." if reason else UNRELATED]
+    notes += [*why, *[INDEPENDENT] * (len(found) > 1)]
+    notes += dict.fromkeys(note for each in found for note in each.notes)
+    faults = [fault for each in found for fault in each.faults]
+    used = next((each.engine for each in found if each.engine != EXACT), EXACT)
+    return tree_of(matched, spec, used, size, seed, notes, faults), [each.draws for each in found]
 
 
 def _tables(

@@ -18,6 +18,7 @@ from bayesbias._phrases import IN_SDS, MINUS
 from bayesbias._results import Page, Result, Section
 from bayesbias.checks.summaries import PROB, contrasted, flat_draws
 from bayesbias.comparison.associations import ONE_GROUP, PARTS_OF_WHOLE, SIMILAR, control_of_parts, decomposable
+from bayesbias.comparison.change_draws import related_changes, with_draws
 from bayesbias.comparison.change_report import front_of, route, sections_of, verdict_of
 from bayesbias.comparison.sides import (
     MEANINGS,
@@ -65,43 +66,53 @@ class Comparison(Result):
 
     Attributes
     ----------
+    tree
+        ArviZ groups without draws of related words, else :attr:`posterior`. ``Comparison(tree)`` is the comparison
+        again, of either.
     posterior
-        ArviZ groups. ``posterior``: ``connection_mean`` (embedding, connection), ``word_mean`` (embedding,
+        ArviZ groups, with draws. ``posterior``: ``connection_mean`` (embedding, connection), ``word_mean`` (embedding,
         protected_word, connection), ``connection_change`` (change, connection), ``word_change`` (change,
         protected_word, connection), and the scales of the changes, ``change_connection_sd``, ``change_sigma`` (change,
-        connection), ``change_attribute_sd`` (change, attribute_class), ``change_interaction_sd`` (change). NUTS adds
-        ``connection_covariance``, ``residual_covariance``, ``attribute_covariance`` and ``interaction_covariance``
-        (..., embedding, embedding_other). ``paired``: ``connection_before`` and ``word_before``, what each change
-        starts from; with more than two embeddings levels are those of the first, and what changed from it.
-        ``observed_data``: ``distance`` (pair, embedding). ``constant_data``: the pairs, and ``n`` of each
-        cell. ``relatedness``: where figures are exact. A change
-        is named ``"before → after"``. ``save_fit`` and ``load_fit`` keep the tree on disk, and ``Comparison(tree)`` is
-        the comparison again.
+        connection), ``change_attribute_sd`` (change, attribute_class), ``change_interaction_sd`` (change). ``paired``:
+        ``connection_before`` and ``word_before``, what each change starts from; with more than two embeddings levels
+        are those of the first, and what changed from it to each other one. ``observed_data``: ``distance`` (pair,
+        embedding). ``constant_data``: the pairs, and ``n`` of each cell. ``relatedness``: where figures are exact.
+        A change is named ``"before → after"``. ``save_fit`` and ``load_fit`` keep the tree on disk.
     """
 
     picture: ClassVar[str] = "plot_change"
 
-    posterior: xr.DataTree
+    tree: xr.DataTree
+
+    @cached_property
+    def posterior(self) -> xr.DataTree:
+        """The tree with its draws, which are made when they are first asked for."""
+        if "posterior" in self.tree.children or self.stacked is None:
+            return self.tree
+        result, size = Fit(self.tree), (int(self.tree.attrs["chains"]), int(self.tree.attrs["draws"]))
+        return with_draws(
+            self.tree, self.data, related_changes(result.spec, self.data, self.stacked, size, result.seed)
+        )
 
     @property
     def embeddings(self) -> tuple[str, ...]:
         """Names, in the order given."""
-        return tuple(self.posterior["posterior"]["embedding"].to_numpy().tolist())
+        return tuple(self.tree["observed_data"]["embedding"].to_numpy().tolist())
 
     @property
     def connections(self) -> tuple[str, ...]:
         """Connections that the pairs hold."""
-        return tuple(self.posterior["posterior"]["connection"].to_numpy().tolist())
+        return tuple(self.tree["constant_data"]["connection"].to_numpy().tolist())
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The two embeddings of each change, in the order of the posterior's ``change``."""
-        return [self.pair(number) for number in range(self.posterior["posterior"].sizes["change"])]
+        return [self.pair(number) for number in range(self.tree["paired"].sizes["change"])]
 
     @property
     def engine(self) -> str:
-        """``"marginal"`` or another engine for differences, ``"nuts"`` for all embeddings at once."""
-        return str(self.posterior.attrs["engine"])
+        """``"exact"`` for related words, that of the fits of differences otherwise."""
+        return str(self.tree.attrs["engine"])
 
     @property
     def labels(self) -> dict[str, str]:
@@ -111,34 +122,34 @@ class Comparison(Result):
     @property
     def coverage(self) -> dict[str, dict[str, Any]]:
         """Embedding to the record of how the word lists met it, where there is one."""
-        records = Fit(self.posterior).fact("coverage") or {}
+        records = Fit(self.tree).fact("coverage") or {}
         return {name: record for name, record in records.items() if record}
 
     @property
     def faults(self) -> tuple[str, ...]:
         """Why the draws should not be read; empty if they can be."""
-        return tuple(Fit(self.posterior).fact("faults"))
+        return tuple(Fit(self.tree).fact("faults"))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was left out, replaced or taken as known."""
-        return tuple(Fit(self.posterior).notes)
+        return tuple(Fit(self.tree).notes)
 
     @property
     def population(self) -> str:
         """What whole-list results speak about, ``"given"`` or ``"similar"``, as in :func:`contrasts`."""
-        return str(self.posterior.attrs.get("population", SIMILAR))
+        return str(self.tree.attrs.get("population", SIMILAR))
 
     @cached_property
     def data(self) -> Distances:
         """The pairs, with the distances of the first embedding."""
-        every = Fit(self.posterior).data
+        every = Fit(self.tree).data
         return replace(every, y=self.distances[:, 0], relatedness=None, coverage=None, adjusted="")
 
     @property
     def distances(self) -> FloatArray:
         """Distances (pairs, embeddings)."""
-        return np.asarray(self.posterior["observed_data/distance"])
+        return np.asarray(self.tree["observed_data/distance"])
 
     @cached_property
     def cells(self) -> tuple[Cells, ...]:
@@ -146,13 +157,18 @@ class Comparison(Result):
         return tuple(cells_of(replace(self.data, y=column)) for column in self.distances.T)
 
     @cached_property
-    def related(self) -> Fields | None:
-        """The law of the mean distances (embedding, protected word, column) of all embeddings; None where drawn."""
-        related = relatedness_in_fit(self.posterior)
+    def stacked(self) -> Distances | None:
+        """The pairs of all embeddings with how their words are related; None where figures are drawn."""
+        related = relatedness_in_fit(self.tree)
         if related is None:
             return None
-        every = stacked_tables([replace(self.data, y=column) for column in self.distances.T], related)
-        return cell_fields(Fit(self.posterior).spec, every, cells_of(every))
+        return stacked_tables([replace(self.data, y=column) for column in self.distances.T], related)
+
+    @cached_property
+    def related(self) -> Fields | None:
+        """The law of the mean distances (embedding, protected word, column) of all embeddings; None where drawn."""
+        every = self.stacked
+        return None if every is None else cell_fields(Fit(self.tree).spec, every, cells_of(every))
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -167,7 +183,7 @@ class Comparison(Result):
             raise InputError(
                 f"{len(self.pairs)} changes are drawn one by one and have no joint posterior: compare two embeddings"
             )
-        for number, label in enumerate(self.posterior["posterior/change"].to_numpy().tolist()):
+        for number, label in enumerate(self.tree["paired/change"].to_numpy().tolist()):
             if self.related is None:
                 before, change = drawn_sides(self.cells[0], sums, self._word_draws(number))
             else:
@@ -184,12 +200,12 @@ class Comparison(Result):
     @property
     def unrelated(self) -> bool:
         """Whether the model takes different words for unrelated."""
-        return not Fit(self.posterior).spec.related
+        return not Fit(self.tree).spec.related
 
     @property
     def filled(self) -> NDArray[np.bool_]:
         """Which protected words have which connections (J, K)."""
-        return np.asarray(self.posterior["constant_data/n"]) > 0
+        return np.asarray(self.tree["constant_data/n"]) > 0
 
     @property
     def decomposable(self) -> list[str]:
@@ -240,7 +256,7 @@ class Comparison(Result):
         return [sentence for name, part in self.parts(prob).items() if name != "Notes" for sentence in part]
 
     def text(self) -> str:
-        pairs = self.posterior["observed_data"].sizes["pair"]
+        pairs = self.tree["observed_data"].sizes["pair"]
         return f"Comparison of {', '.join(self.embeddings)} on {pairs:,} pairs ({self.engine}). {self.verdict}"
 
     def brief(self) -> pd.DataFrame:
@@ -255,7 +271,7 @@ class Comparison(Result):
 
     def sources(self) -> tuple[Any, ...]:
         """The fit of the changes."""
-        return (self.posterior,)
+        return (self.tree,)
 
     def front(self, prob: float = PROB, effects: SideEffects | None = None) -> Page:
         """The first screen of a report, with :func:`side_effects` if they are given."""
@@ -280,7 +296,7 @@ class Comparison(Result):
         Parameters
         ----------
         first, second
-            Two connections (``second`` by default different, or a control list). :meth:`between` compares embeddings.
+            Two connections (``second`` by default different, or a control list).
         prob
             Posterior mass of the equal-tailed intervals.
         standardise
@@ -302,9 +318,6 @@ class Comparison(Result):
             more than one change first ``before`` and ``after``. ``attrs`` hold ``unit``, ``rows`` and ``meaning``
             (what rows are), and ``left_out``, the words without a row.
         """
-        names = [name for name in (first, second) if isinstance(name, str) and name in self.embeddings]
-        if len(names) == 2 and not set(names) <= set(self.connections):
-            raise InputError(f"{first!r} and {second!r} are embeddings: between({first!r}, {second!r}) compares them")
         first, second = contrasted(first, second, list(self.connections), self.filled)
         return self._changes((first, second), f"{first}{MINUS}{second}", prob, standardise, paired, change, rows)
 
@@ -364,7 +377,7 @@ class Comparison(Result):
             ``inconclusive``. For the whole list it is clear at a probability of .945. Words share most of their errors:
             none is clear where the interval of the whole list's change includes 0, and otherwise the most probable
             outcomes are, as many as leave an expected share of wrong ones below .025. The probabilities are exact for
-            the model of related words and for NUTS; otherwise approximate, closely for the whole list, roughly for
+            the model of related words; otherwise approximate, closely for the whole list, roughly for
             single words (docs/debiasing.md). ``observed_before`` and ``observed_after`` are the same quantities of the
             observed pairs. For more than one change first ``before_embedding`` and ``after_embedding``.
         """
@@ -548,17 +561,16 @@ class Comparison(Result):
         paired: bool,
         change: int | None,
         rows: str | None,
-        turned: bool = False,
     ) -> pd.DataFrame:
-        """The table of :meth:`contrasts`; ``turned`` is the value before less that after."""
+        """The table of :meth:`contrasts`."""
         prob, paired = probability(prob, "prob"), flag(paired, "paired")
         standardise = flag(standardise, "standardise")
         pieces = {}
         for number in self._chosen(change):
             sides = self.sides(*connections, number, standardise, rows)
-            seed = [int(self.posterior.attrs["seed"]), number]
+            seed = [int(self.tree.attrs["seed"]), number]
             changed = sides.change if paired else sides.unpaired(seed)
-            pieces[number] = (-changed if turned else changed).summary(prob).rename(columns=BELOW)
+            pieces[number] = changed.summary(prob).rename(columns=BELOW)
         table = self._joined(pieces, ("before", "after"))
         table.attrs = {
             "of": label,
@@ -585,42 +597,13 @@ class Comparison(Result):
 
     def _places(self, number: int) -> tuple[int, int]:
         """Their places among the embeddings."""
-        number, places = self._known_change(number), self.posterior["paired"]
+        number, places = self._known_change(number), self.tree["paired"]
         before, after = (int(places[side].to_numpy()[number]) for side in ("before_index", "after_index"))
         return before, after
 
     def _known_change(self, number: int) -> int:
         """The place of a change among all."""
-        return whole_number(number, "change", least=0, most=self.posterior["posterior"].sizes["change"] - 1)
-
-    def between(
-        self,
-        first: str,
-        second: str,
-        prob: float = PROB,
-        standardise: bool = False,
-        paired: bool = True,
-        rows: str | None = None,
-    ) -> pd.DataFrame:
-        """The contrast that :attr:`headline` names in one embedding minus that in another.
-
-        Parameters
-        ----------
-        first, second
-            Two of the embeddings.
-        prob, standardise, paired, rows
-            As in :meth:`contrasts`, which says what is returned too.
-        """
-        for name in (first, second):
-            one_of(name, self.embeddings, "an embedding")
-        if first == second:
-            raise InputError(f"{first!r} is given twice: name two embeddings, of {', '.join(self.embeddings)}")
-        if self.headline is None:
-            raise InputError("there is no contrast of associated words to compare the embeddings by")
-        forward = (second, first) in self.pairs
-        number = self.pairs.index((second, first) if forward else (first, second))
-        label = f"{self.headline[0]}{MINUS}{self.headline[1]}, {first}{MINUS}{second}"
-        return self._changes(self.headline, label, prob, standardise, paired, number, rows, turned=not forward)
+        return whole_number(number, "change", least=0, most=self.tree["paired"].sizes["change"] - 1)
 
     def paired_distances(self, before: str | None = None, after: str | None = None) -> pd.DataFrame:
         """The pairs: ``protected_word``, ``attribute_class``, ``connection``, ``before``, ``after``."""

@@ -16,8 +16,9 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import MINUS, difference, excludes_zero, negatives, percent, signed
 from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB, contrasted, describe, flat_draws
+from bayesbias.comparison.change_draws import ChangeDraws
 from bayesbias.comparison.contrast import beside_associated, connections_of, contrast_draws, contrasts
-from bayesbias.comparison.sides import ChangeDraws, Matched
+from bayesbias.comparison.sides import Matched
 from bayesbias.contextual import SAME, ContextVectors
 from bayesbias.distances.covariances import KEY
 from bayesbias.distances.storage import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, averaged, frame_columns

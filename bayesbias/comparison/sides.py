@@ -67,23 +67,6 @@ class Matched:
         return self.distances[:, after] - self.distances[:, before]
 
 
-@dataclass(frozen=True)
-class ChangeDraws:
-    """Draws of one change; K connections, J protected words."""
-
-    before: int  # places of the two embeddings
-    after: int
-    connection_before: FloatArray  # (chain, draw, K)
-    connection_change: FloatArray
-    word_before: FloatArray  # (chain, draw, J, K), NaN where a cell is empty
-    word_change: FloatArray
-    scales: Mapping[str, FloatArray]  # scale to draws (chain, draw, ...); 0 where changes are known exactly
-    stats: Mapping[str, float]  # Pareto k and effective points of the importance weights, where there are any
-    faults: tuple[str, ...]  # why the draws should not be read
-    notes: tuple[str, ...]  # what was done to the table
-    engine: str
-
-
 def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     """The pairs that all tables hold, under the same connection."""
     one_of(case, CASES, "case")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -61,6 +61,24 @@ def choose_engine(spec: ModelSpec, name: str) -> Engine:
             f"the engine {name!r} cannot fit the model {spec.name!r}: {reason}; use {' or '.join(['auto', *able])}"
         )
     return engine
+
+
+def integrating_engine(spec: ModelSpec, name: str) -> str:
+    """The engine of a comparison, which does not sample: of that name, or for ``"auto"`` the fastest for the model."""
+    reasons = {each.name: each.obstacle(spec) for each in ENGINES if each.independent}
+    able = [engine for engine, reason in reasons.items() if reason is None]
+    if not able:
+        why = "; ".join(f"not {engine}, since {reason}" for engine, reason in reasons.items())
+        raise InputError(
+            f"the model {spec.name!r} needs NUTS, with which compare fits no changes ({why}): take one like 'change'"
+        )
+    engine = choose_engine(spec, name)
+    if not engine.independent:
+        raise InputError(
+            f"engine is {name!r}, which fits one table: compare takes the engine of its model, so that draws are "
+            f"independent; for the model {spec.name!r} valid are auto, {', '.join(able)}"
+        )
+    return engine.name
 
 
 MOST_NUMBERS = 2**26
@@ -163,20 +181,34 @@ def fit(
     if priors is not None:
         spec = with_priors(spec, priors)
         note = (*note, f"Priors other than those of the model {spec.name!r}: {', '.join(map(repr, priors))}.")
-    chosen = choose_engine(spec, engine)
-    draws, chains = checked_draws(draws, chains)
-    spec, data = family_of(spec).prepared(spec, data)
     if not (spec.crossed or spec.related):
         refuse_repeats(table, spec.name)
-    draws, why = _fewer_draws(spec, data, draws, chains)
-    data = replace(data, notes=(*note, *data.notes, *why))
     used = used_seed(seed)
-    drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(used))
-    post = assemble(spec, data, drawn, chosen.name, used, table.attrs.get("coverage"))
+    made = run(spec, data, engine, *checked_draws(draws, chains), used)
+    data = replace(made.data, notes=(*note, *made.data.notes))
+    post = assemble(made.spec, data, made.drawn, made.engine, used, table.attrs.get("coverage"))
     return post if frames is None else with_frame_effects(post, frames, used)
 
 
-def _fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> tuple[int, tuple[str, ...]]:
+class Run(NamedTuple):
+    """What an engine drew, with the model and the distances as far as they go together."""
+
+    spec: ModelSpec
+    data: Distances
+    drawn: Draws
+    engine: str
+
+
+def run(spec: ModelSpec, data: Distances, engine: str, draws: int, chains: int, seed: int) -> Run:
+    """The draws of an engine, or for ``"auto"`` of the fastest that can fit the model; ``draws`` are those in all."""
+    chosen = choose_engine(spec, engine)
+    spec, data = family_of(spec).prepared(spec, data)
+    draws, why = fewer_draws(spec, data, draws, chains)
+    drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(seed))
+    return Run(spec, replace(data, notes=(*data.notes, *why)), drawn, chosen.name)
+
+
+def fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> tuple[int, tuple[str, ...]]:
     """Draws of a fit, with a note where they are fewer than was asked for because the table has many words."""
     size = int(data.filled.sum())
     if spec.crossed:

@@ -503,7 +503,6 @@ HOLDERS = {
 METHODS = {
     "Axis.with_words": lambda made: {"words": ["nurse"]},
     "Audit.write": lambda made: {"path": made.folder / "a.parquet"},
-    "Comparison.between": lambda made: {"first": "before", "second": "after"},
     "Comparison.debiasing": lambda made: {"name": "before"},
     "Comparison.pair": lambda made: {"number": 0},
     "Comparison.sides": lambda made: {"first": "associated"},
