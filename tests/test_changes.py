@@ -231,7 +231,7 @@ def test_three_embeddings(three, result):
     assert changes.groupby(["before", "after"], sort=False).ngroups == 3
     first = changes.query("before == 'glove' and after == 'google'")
     np.testing.assert_allclose(first["mean"], result.changes()["mean"], atol=0.004)
-    assert any("several changes at once need tables with relatedness" in note for note in three.notes)
+    assert any("all changes have one posterior where the tables carry relatedness" in note for note in three.notes)
     assert three.posterior["posterior/connection_mean"].sizes["embedding"] == 3
     assert "From glove to reddit" in three.verdict
     assert three.outcomes().columns.tolist()[:2] == ["before_embedding", "after_embedding"]

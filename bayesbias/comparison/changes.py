@@ -171,8 +171,8 @@ def _scales(made: Run, data: Distances) -> dict[str, FloatArray]:
 
 
 INDEPENDENT = (
-    "Each pair of embeddings has fits of its own, so that levels differ slightly from pair to pair; statements about "
-    "several changes at once need tables with relatedness, of which one posterior holds all embeddings."
+    "Each pair of embeddings has fits of its own, so that levels differ slightly from pair to pair; all changes have "
+    "one posterior where the tables carry relatedness."
 )
 CHANGE = "change"
 
