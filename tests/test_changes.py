@@ -461,7 +461,7 @@ def test_faults_are_those_of_weights_grids_and_chains():
 
 
 def test_a_large_number_of_draws_is_made_smaller_with_a_note(tables, monkeypatch):
-    monkeypatch.setattr(models.fits, "MOST_NUMBERS", 2**18)
+    monkeypatch.setattr(models.families.Independent, "most_numbers", 2**18)
     found = bb.compare(before=tables[0], after=tables[1], seed=1)
     made = found.posterior["posterior"].sizes
     assert 500 <= made["chain"] * made["draw"] < 4000
