@@ -3,9 +3,9 @@
     python benchmarks/related/halves.py --cache minilm.npz
 
 Each attribute list (all bundled lists with the covariance that the package measures for them, and random topics of the
-vocabulary for the same protected words) is split at random, and by topic: two clusters of its vectors. Two quantities are compared between the halves: a list's mean
-distance to its own protected words, and that less the distance of the other groups (controls: the mean distance to
-all). Beside it the interval that takes words for independent (Welch).
+vocabulary for the same protected words) is split at random, and by topic: two clusters of its vectors. Two quantities
+are compared between the halves: a list's mean distance to its own protected words, and that less the distance of the
+other groups (controls: the mean distance to all). Beside it the interval that takes words for independent (Welch).
 """
 
 from dataclasses import replace
