@@ -91,7 +91,7 @@ def first_fault(text, values, design):
     return None if len(values) in reached else f"not quoted: {values[max(reached) :]}"
 
 
-@quotes("validation.md", "Random topics: no bias to find", "0 100 300 90 8 14")
+@quotes("validation.md", "Random topics: no bias to find", "0 100 200 300 90 8 14")
 def random_topics():
     table, found = read("related/false_positives.csv"), []
     others = ("crossed, these words", "published", "cluster interval", "Welch", "WEAT permutation test")
@@ -114,7 +114,7 @@ def lists_where_stereotypes_lie():
     return [*errors, *table[["rate", "rows"]].to_numpy().ravel(), *categories]
 
 
-@quotes("validation.md", "Lists that are similar to each other", "200 0 .2 .4 .6 .8 50")
+@quotes("validation.md", "Lists that are similar to each other", "100 0 .2 .4 .6 .8 50")
 def similar_lists():
     table, found = read("related/alike.csv"), []
     for embedding in ("google news slice", "glove 50d"):
@@ -148,7 +148,7 @@ def chance_check():
     return list(read("related/chance_check.csv")[columns].to_numpy().ravel())
 
 
-@quotes("validation.md", "Split halves", "0")
+@quotes("validation.md", "Split halves", "0 30")
 def split_halves():
     table = read("related/halves.csv").copy()
     columns = ["rate", "rate_independent"]
@@ -156,15 +156,20 @@ def split_halves():
     totals = table.groupby(["lists", "split", "list"])[[*columns, "replicates"]].sum().reset_index()
     shares = totals[columns].div(totals["replicates"], axis=0).join(totals[["split", "list"]])
     own, control = shares[shares["list"] == "own"], shares[shares["list"] == "control"]
-    worst = table[(table["lists"] == "bundled") & (table["words"] == "religion") & (table["list"] == "own")]
-    by_embedding = worst.groupby("embedding")[["rate", "replicates"]].sum()
+    own_lists = table[(table["lists"] == "bundled") & (table["list"] == "own")]
+    by_list = own_lists.groupby(["words", "embedding"])[["rate", "replicates"]].sum()
+    worst = (by_list["rate"] / by_list["replicates"])[WORST_HALVES]
+    assert worst.max() < (by_list["rate"] / by_list["replicates"]).drop(WORST_HALVES).min()
     return [
         *span(own["rate"]),
         *span(control["rate"]),
         *span(own.loc[own["split"] == "by topic", "rate_independent"]),
         *span(control.loc[control["split"] == "by topic", "rate_independent"]),
-        *(by_embedding["rate"] / by_embedding["replicates"]),
+        *worst,
     ]
+
+
+WORST_HALVES = [("religion", "google news"), ("religion", "minilm"), ("race", "minilm")]
 
 
 @quotes("validation.md", "A planted bias")
