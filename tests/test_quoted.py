@@ -172,7 +172,7 @@ def split_halves():
 WORST_HALVES = [("religion", "google news"), ("religion", "minilm"), ("race", "minilm")]
 
 
-@quotes("validation.md", "A planted bias")
+@quotes("validation.md", "A planted bias", "40")
 def planted_bias():
     table = read("related/planted_coverage.csv")
     means = table.groupby("planted")["rate"].mean()
