@@ -103,7 +103,16 @@ def random_topics():
                 here.loc[here["method"] == name, "rate"].mean() for name in others[: 4 if other == "human" else 5]
             ]
     related = table.loc[table["method"] == "related", "rate"]
-    return [*found, related.mean(), (related < 0.08).sum(), (related > 0.14).sum()]
+    found += [related.mean(), (related < 0.08).sum(), (related > 0.14).sum()]
+    topics = rows("related/false_positives.csv", method="related", lists="topical", embedding="minilm")
+    topics = topics[topics["contrast"] == "associated - different"].set_index("words")["rate"]
+    assert [topics["gender"], topics["religion"]] == span(table.loc[table["method"] == "related", "rate"])
+    own = rows("related/fast_path.csv", sample="own sample")
+    own = own.assign(ratio=own["sd_of_fit"] / own["sd"])
+    medians = own.groupby("contrast")["ratio"].median()
+    minilm = own[(own["embedding"] == "minilm") & (own["contrast"] == "associated - human")]["ratio"].median()
+    ratios = [*span(own["ratio"]), medians["associated - different"], medians["associated - human"], minilm]
+    return [*found, topics["gender"], topics["religion"], *ratios]
 
 
 @quotes("validation.md", "Lists where stereotypes lie", "0 100 200")
@@ -124,16 +133,18 @@ def similar_lists():
     return [table["se"].max(), *found]
 
 
-@quotes("validation.md", "Sizes, coherence and rare words", "3 2 10 200 300 50 400,000")
+@quotes("validation.md", "Sizes, coherence and rare words", "3 2 10 200 300 50 400,000 60 4")
 def sizes_and_rare_words():
     table = read("related/sizes.csv")
     loose = (table["embedding"] == "minilm") & (table["pool"] == 30)
     ranks = {"ranks": "300 to 100,000", "sample": "ranks of the lists"}
     rare = [rows("related/rare_words.csv", lists=lists, **ranks)["rate"] for lists in ("gender", "religion")]
     kept = table.loc[~loose, "rate"]
+    assert 100 * table["se"].median() < 4.5
     return [
         *(table["attributes"].min(), table["attributes"].max(), table["protected"].min(), table["protected"].max()),
         *(table["controls"].min(), table["controls"].max()),
+        kept.mean(),
         *span(kept),
         *span(table.loc[loose, "rate"]),
         *span(rare[0]),
