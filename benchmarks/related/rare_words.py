@@ -62,12 +62,10 @@ def topical_lists(vocabulary, name, band, rng):
 
 def first_words(kv, lists, case="as-is"):
     """Relatedness with the sample of earlier versions: the most frequent words."""
-    followed, vocabularies.sampled_rows = vocabularies.sampled_rows, lambda *given: sampled_rows(*given[:4])
-    sampled_rows = followed
-    try:
-        return measured_relatedness(kv, lists, 3000, 0, case)
-    finally:
-        vocabularies.sampled_rows = followed
+    rows, kind = vocabularies.sampled_rows(kv, set(lists.every_word()), 3000, 0)
+    words = tuple(kv.index_to_key[row] for row in rows)
+    drawn = vocabularies.Drawn(words, kv.vectors[rows], kind, kv.key_to_index, None)
+    return measured_relatedness(kv, lists, 3000, 0, case, drawn)
 
 
 def cell_weights(data):

@@ -52,7 +52,8 @@ def measured_again(subjects, rows, seed, most=None):
     scatter = -(unit_rows(subjects.base.protected) @ units.T)
     scatter -= scatter.mean(axis=1, keepdims=True)
     words = tuple(subjects.vocabulary.words[row] for row in rows)
-    return replace(subjects.base, sample_words=words, centre=centre, scatter=scatter, pairs=pairs, seed=seed)
+    same = {"sample": None, "near": None, "everywhere": None}  # of the words of the other sample
+    return replace(subjects.base, sample_words=words, centre=centre, scatter=scatter, pairs=pairs, seed=seed, **same)
 
 
 def with_components(base, parts):
