@@ -211,3 +211,11 @@ def test_what_a_method_removes_is_as_uncertain_as_what_was_there():
     assert change["sd"] == pytest.approx(alone["sd"], rel=0.05)
     turned = bb.compare(after=tables["after"], before=tables["before"], seed=0).contrasts().iloc[0]
     assert turned["sd"] == pytest.approx(change["sd"], rel=1e-9)
+
+
+@pytest.mark.parametrize(("method", "options"), [("hard_multiclass", "sets"), ("hard", "definitional")])
+def test_a_method_whose_intervals_are_too_narrow_is_named_on_the_first_screen(method, options):
+    kv = bb.load_embedding("google-news-slice")
+    after = bb.debias(kv, method, **{options: bb.load_list("gender_pairs").pairs})
+    change = bb.compare(**bb.distance_tables({"before": kv, "after": after}, "weat7"), seed=0)
+    assert ("22% had such an interval that excludes 0" in str(change)) == (method == "hard_multiclass")

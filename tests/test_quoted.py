@@ -122,9 +122,11 @@ def lists_where_stereotypes_lie():
     categories = read("related/near_categories.csv")["rate"]
     sizes = read("related/near_sizes.csv")
     widths = rows("related/near_sizes.csv", embedding="glove 50d", region="near")["sd"]
-    changes = read("related/near_debiasing.csv")["rate"]
+    changes = read("related/near_debiasing.csv")
     ratio = widths.iloc[0] / widths.iloc[-1]
-    return [*errors, *table[["rate", "rows"]].to_numpy().ravel(), *categories, *sizes["rate"], ratio, *changes]
+    spread = [100 * error for error in span(changes["se"])]
+    measured = [*table[["rate", "rows"]].to_numpy().ravel(), *categories, *sizes["rate"], ratio]
+    return [*errors, *measured, *spread, *changes["rate"]]
 
 
 @quotes("validation.md", "Lists that are similar to each other", "100 0 .2 .4 .6 .8 50")

@@ -25,6 +25,7 @@ from bayesbias._results import (
     unsaid,
 )
 from bayesbias.comparison.associations import ONE_GROUP, POPULATIONS, SIGN_RATE, decomposition_sentence
+from bayesbias.debiasing.registry import METHODS
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.models.results import Fit
 from bayesbias.models.weights import RAW, group_means
@@ -204,7 +205,18 @@ def _widths(result: Comparison, number: int, prob: float, table: pd.DataFrame) -
         return "The change is known exactly, in cosine distance."
     return (
         f"Since the same pairs were measured, the interval of the change is {figure(widths[0])} wide (cosine "
-        f"distance); two separate fits would leave {figure(widths[1])}."
+        f"distance); two separate fits would leave {figure(widths[1])}.{_too_narrow(result, number)}"
+    )
+
+
+def _too_narrow(result: Comparison, number: int) -> str:
+    """A sentence where the interval of what a debiasing method changed is known to be too narrow."""
+    method = METHODS.get(result.debiasing(result.pair(number)[1]).partition(":")[0])
+    if method is None or method.excluded is None:
+        return ""
+    return (
+        " The interval is too narrow: of random topics, as near to the protected words as stereotypes of gender, "
+        f"{method.excluded:.0%} had such an interval that excludes 0, where 11% should."
     )
 
 
