@@ -888,6 +888,11 @@ class TestExact:
         np.testing.assert_allclose(apart["sd"], own["sd"], rtol=1e-5)
         np.testing.assert_allclose(apart["mean"], own["mean"] - 0.02, atol=1e-9)
         assert "did not change" not in result.sentences()[0]
+        # the change depends on the scale of stereotypes alone, the values on that of human words too
+        sides = result.sides("associated", "human")
+        draws = sides.before.join(sides.change).draws(200_000, seed=0)
+        start, moved = np.split(draws, 2, axis=1)
+        np.testing.assert_allclose(sides.p_shrank, (np.abs(start + moved) < np.abs(start)).mean(axis=0), atol=5e-3)
 
     def test_the_same_table_twice_is_unchanged(self, exact):
         result = bb.compare(before=exact[0], after=exact[0], seed=0, draws=400)
@@ -895,6 +900,10 @@ class TestExact:
         assert (table[["change", "low", "high", "p_shrank", "p_reversed"]].to_numpy() == 0).all()
         assert set(table["outcome"]) == {"unchanged"}
         np.testing.assert_allclose(table["before"].iloc[1:], associations(exact[0]), atol=1e-12)
+        # also of contrasts with a control list, whose scale only the values before depend on
+        every = result.table()
+        assert set(every["of"]) == {f"associated - {name}" for name in ("different", "human", "neutral")}
+        assert (every[["change", "low", "high", "p_shrank", "p_reversed"]].to_numpy() == 0).all()
 
     def test_three_embeddings(self, exact):
         before, after, _ = exact

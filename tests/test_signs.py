@@ -168,7 +168,7 @@ def test_null_tables_name_no_word_and_named_signs_are_right(posts, name, sized):
     raw, weights = found.words, weights_of(result.data, found)
     assert len(weights) == len(result.data.groups)
     block = associations.pooled_blocks(result.data.group_index)
-    scale = associations.POOL_SD * associations.prior_scale(result.data)
+    scale = associations.POOL_SD * models.related.prior_scale(result.data)
     rng, replicates, root = np.random.default_rng(4), sized(2000, 60), raw.weights @ raw.law.roots[0]
     counts = {}
     for mean, sd in ((0.0, 0.0), (-0.06, 0.0), (-0.06, 0.03)):

@@ -198,14 +198,18 @@ class Nodes(Law):
         """The law with as many nodes as weighted sums can tell apart."""
         return self
 
+    def _mixture(self, weights: Matrix, offset: FloatArray) -> NormalMixture:
+        """Weighted sums one by one, at all nodes."""
+        variance = self.between(weights, weights)
+        return NormalMixture(self.mass, self.means_at(weights) + offset, np.sqrt(np.maximum(variance, 0.0)))
+
     def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture:
-        law = self.seen_by(weights)
-        variance = law.between(weights, weights)
-        return NormalMixture(law.mass, law.means_at(weights) + offset, np.sqrt(np.maximum(variance, 0.0)))
+        return self.seen_by(weights)._mixture(weights, offset)
 
     def opposite(self, first: Weighted, second: Weighted) -> FloatArray:
+        # at the nodes that the two see together: one alone may see fewer
         law = self.seen_by(first[0], second[0])
-        one, other = (law.marginals(*each) for each in (first, second))
+        one, other = (law._mixture(*each) for each in (first, second))
         between = law.between(first[0], second[0])
         return law.mass @ opposite_signs((one.means, other.means), (one.sds, other.sds), between)
 
