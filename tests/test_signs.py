@@ -8,6 +8,7 @@ import bayesbias as bb
 from bayesbias import _phrases, comparison
 from bayesbias._core import mixtures
 from bayesbias.estimates import Estimates
+from bayesbias.models.related import prior_scale
 from bayesbias.models.results import Fit
 from bayesbias.models.weights import whole_weights
 
@@ -168,7 +169,7 @@ def test_null_tables_name_no_word_and_named_signs_are_right(posts, name, sized):
     raw, weights = found.words, weights_of(result.data, found)
     assert len(weights) == len(result.data.groups)
     block = associations.pooled_blocks(result.data.group_index)
-    scale = associations.POOL_SD * models.related.prior_scale(result.data)
+    scale = associations.POOL_SD * prior_scale(result.data)
     rng, replicates, root = np.random.default_rng(4), sized(2000, 60), raw.weights @ raw.law.roots[0]
     counts = {}
     for mean, sd in ((0.0, 0.0), (-0.06, 0.0), (-0.06, 0.03)):
