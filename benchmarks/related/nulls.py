@@ -32,6 +32,7 @@ from inside import (  # noqa: F401  (some for the scripts beside this one)
     measured_relatedness,
     mixtures,
     near_weights,
+    prior_scale,
     read_distances,
     related_core,
     related_model,

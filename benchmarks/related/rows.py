@@ -31,6 +31,7 @@ from nulls import (
     functionals,
     mixtures,
     parsed,
+    prior_scale,
     read_distances,
     replicate_data,
     rng_for,
@@ -157,7 +158,7 @@ def associations_of(data):
     weights = weights_of.whole_weights(data, cells.associated)
     combine, parts = weights_of.association_weights(cells, words, weights)
     raw = functionals.related_functionals(SPEC, data, cells, parts).combine(combine)
-    scale = associations.POOL_SD * associations.prior_scale(data)
+    scale = associations.POOL_SD * prior_scale(data)
     matrix = (combine @ parts).tocsr()
     block = associations.pooled_blocks(data.group_index[words])
     return Associations(raw, weights[words], block, scale, matrix, cells.own[words] - cells.connections, cells)
