@@ -36,16 +36,11 @@ CHANGED = ("neutralize", "ignore")  # options of every method: which words it ch
 
 @dataclass(frozen=True)
 class Method:
-    """A debiasing method: its function, where it is defined, and how far intervals of its changes are too narrow.
-
-    ``excluded`` is the share of changes in random topics, as near to the protected words as stereotypes, whose 89%
-    interval excludes 0, where it was measured above .16 (benchmarks/related/near.py).
-    """
+    """A debiasing method: its function, and where it is defined."""
 
     run: Callable[..., Changed]
     source: str
     doi: str
-    excluded: float | None = None
 
     @property
     def options(self) -> dict[str, bool]:
@@ -59,7 +54,7 @@ MANZINI = ("Manzini, Lim, Tsvetkov and Black (2019)", "10.18653/v1/N19-1062")
 METHODS = {
     "project": Method(project, *BOLUKBASI),
     "hard": Method(hard, *BOLUKBASI),
-    "hard_multiclass": Method(hard_multiclass, *MANZINI, excluded=0.22),
+    "hard_multiclass": Method(hard_multiclass, *MANZINI),
     "soft": Method(soft, *MANZINI),
     "half_sibling": Method(half_sibling, "Yang and Feng (2020)", "10.1609/aaai.v34i05.6486"),
     "null_space": Method(
