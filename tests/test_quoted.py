@@ -382,7 +382,7 @@ def halves_of_published_tables():
     return [*medians["attribute words"][contrasts], lowest, *medians["protected words"][contrasts]]
 
 
-@quotes("validation.md", "Default model", "0 12 200")
+@quotes("validation.md", "Default model", "0 12 100 200")
 def changes():
     table = rows("changes_related.csv", side="change")
     rates = table.set_index(["model", "vectors", "words", "quantity", "rows"])["rate"].sort_index()
