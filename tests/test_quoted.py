@@ -243,7 +243,7 @@ def similar_protected_words():
     return found
 
 
-@quotes("validation.md", "Rows of single words", "16 .03 .08 60 100 50 18 7 1 14")
+@quotes("validation.md", "Rows of single words", "16 .03 .08 60 100 50 18 7 1 14 6")
 def rows_of_words():
     table = read("related/rows.csv")
     many = table["words"].str.startswith("nouns")
