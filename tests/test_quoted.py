@@ -243,7 +243,7 @@ def similar_protected_words():
     return found
 
 
-@quotes("validation.md", "Rows of single words", "16 .03 .08 60 100 50 18 7 1 14")
+@quotes("validation.md", "Rows of single words", "16 .03 .08 60 100 50 18 7 1 14 6")
 def rows_of_words():
     table = read("related/rows.csv")
     many = table["words"].str.startswith("nouns")
@@ -382,7 +382,7 @@ def halves_of_published_tables():
     return [*medians["attribute words"][contrasts], lowest, *medians["protected words"][contrasts]]
 
 
-@quotes("validation.md", "Default model", "0 12 200")
+@quotes("validation.md", "Default model", "0 12 100 200")
 def changes():
     table = rows("changes_related.csv", side="change")
     rates = table.set_index(["model", "vectors", "words", "quantity", "rows"])["rate"].sort_index()

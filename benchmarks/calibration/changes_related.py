@@ -64,7 +64,7 @@ class Setting:
     units
         Unit vectors (words, dimensions) of the embeddings.
     joined
-        Vectors (words, dimensions of all) whose products are mean similarities.
+        Vectors (words, dimensions of all) whose products are mean similarities; debiased copies do not count.
     words, protected, free, sampled
         All words, and the rows of the protected ones, of those that topics are drawn from, and of the sample.
     """
@@ -107,8 +107,8 @@ def setting_of(topic, vectors, other):
     units = tuple(units_of(one) for one in (kv, after))
     related = joint_relatedness(each, [list(groups)] * 2)
     sampled = np.array([place[word] for word in related.sample_words])
-    apart = [own - own[sampled].mean(axis=0) for own in units]
-    joined = np.hstack([own / np.linalg.norm(own, axis=1, keepdims=True) for own in apart]) / np.sqrt(2)
+    apart = [own - own[sampled].mean(axis=0) for own in (units[:1] if other is None else units)]
+    joined = np.hstack([own / np.linalg.norm(own, axis=1, keepdims=True) for own in apart]) / np.sqrt(len(apart))
     return Setting(
         groups,
         replace(related, centre=np.zeros(joined.shape[1])),
