@@ -233,14 +233,16 @@ def sample():
     return [by_seed[200], by_seed[3000], -frequent.mean(), *span(frequent), *span(small.index), *span(small)]
 
 
-@quotes("validation.md", "Similar protected words", "300 0 4 10 49 .03 .1")
+@quotes("validation.md", "Similar protected words", "30 150 2 3 9 0 4 10 49 .03 .1")
 def similar_protected_words():
     table, found = read("related/populations.csv"), []
     for few, sd in ((True, 0), (True, 0.1), (False, 0), (False, 0.03), (False, 0.1)):
         here = table[(table["words"].eq(4) == few) & (table["sd"] == sd)]
         for other in ("human", "different"):
             found += mean_and_span(here.loc[here["contrast"] == f"associated - {other}", "rate"])
-    return found
+    race = table[(table["lists"] == "race") & (table["embedding"] == "minilm") & (table["replicates"] == 150)]
+    race = race[(race["sd"] == 0.1) & (race["contrast"] == "associated - different")]
+    return [*found, *race["rate"]]
 
 
 @quotes("validation.md", "Rows of single words", "16 .03 .08 60 100 50 18 7 1 14 6")
