@@ -341,12 +341,17 @@ pd.DataFrame(shares).round(2)
 rows = []
 
 
+def joint_draws(sides):
+    """Joint draws before and after, each (draws, quantities)."""
+    return np.split(sides.before.join(sides.after).draws(4000, seed=0), 2, axis=1)
+
+
 def add(topic, sentence, first, second, word, said):
     """A row: a statement on what a mean distance or a contrast was and became, of draws and of the observed pairs."""
     sides = changes[topic].sides(first, second, rows="difference")
-    words = [None, *changes[topic].data.protected_words[sides.kept].tolist()]
-    at = words.index(word)
-    drawn = [values[:, at] for values in sides.draws(4000, np.random.default_rng(0))]
+    words = sides.before.index["protected_word"].tolist()
+    at = 0 if word is None else words.index(word)  # the whole list comes first
+    drawn = [values[:, at] for values in joint_draws(sides)]
     seen = sides.observed_before[at], sides.observed_after[at]
     probability = float(np.mean(said(*drawn)))
     observed = "yes" if said(*seen) else "no"
@@ -398,7 +403,7 @@ debiasing
 # %%
 rows = []
 words = changes["gender"].posterior["posterior"]["protected_word"].to_numpy()
-before, after = changes["gender"].sides("associated").draws(4000, np.random.default_rng(0))
+before, after = joint_draws(changes["gender"].sides("associated"))
 size = np.abs(after - before)[:, 1:]
 rows.append(
     (
@@ -410,7 +415,7 @@ rows.append(
 )
 for topic, result in changes.items():
     sides = result.sides("associated", "different", rows="difference")
-    before, after = (pd.DataFrame(values[:, 1:].T) for values in sides.draws(4000, np.random.default_rng(0)))
+    before, after = (pd.DataFrame(values[:, 1:].T) for values in joint_draws(sides))
     kept = before.corrwith(after, method="spearman")
     rows.append(
         (topic, "single words keep their order", f"rank correlation {kept.mean():.2f}", judged((kept > 0.5).mean()))
