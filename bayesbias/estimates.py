@@ -281,7 +281,7 @@ class Estimates:
         return other
 
     def _counterparts(self, other: Estimates) -> Estimates:
-        """As many estimates of the same joint posterior; one stands beside all."""
+        """As many estimates of the same joint posterior; a single one is repeated."""
         other = self._same(other)
         if len(other) == 1 < len(self):
             return other[np.zeros(len(self), dtype=np.intp)]

@@ -297,11 +297,11 @@ def topic_null(
         own = [list_means(unit, *each) for each in zip(by_list(words, sizes), every, strict=True)]
         return _similarity(list(plan.lists), plan.together[0], means, np.stack(own, axis=1), centre)
 
-    similarity = compared(drawn)
-    if anywhere is not None and near.any():
-        similarity = similarity.where(~similarity["control"], compared(anywhere))
-    measured = plan.values(candidates[drawn])
+    similarity, measured = compared(drawn), plan.values(candidates[drawn])
+    if not near.any():
+        anywhere = None  # one draw serves all statistics
     if anywhere is not None:
+        similarity = similarity.where(~similarity["control"], compared(anywhere))
         measured = np.where(near, measured, plan.values(candidates[anywhere]))
     named = np.array([vectors.index_to_key[row] for row in candidates], dtype=object)
     return TopicNull(
@@ -319,7 +319,7 @@ def topic_null(
         similarity=similarity,
         forms={name: listed.forms for name, listed in plan.lists.items()},
         drawn=named[drawn],
-        anywhere=None if anywhere is None or not near.any() else named[anywhere],
+        anywhere=None if anywhere is None else named[anywhere],
         kind=kind,
         replicates=replicates,
         seed=seed,

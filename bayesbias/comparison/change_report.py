@@ -217,7 +217,7 @@ def _too_narrow(result: Comparison, number: int) -> str:
     if EQUALISED not in result.debiasing(result.pair(number)[1]):
         return ""
     return (
-        f" The defining words were equalised, and for such changes the interval is too narrow: of random topics, as "
+        " The defining words were equalised, and for such changes the interval is too narrow: of random topics, as "
         f"near to the protected words as stereotypes of gender, {EXCLUDED:.0%} had an interval that excludes 0, where "
         "11% should."
     )
