@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias._checks import whole_number
 from bayesbias._files import Document, check, from_json, home_folder, read_text, read_toml, to_json, write_text
 from bayesbias._progress import progress
+from bayesbias._registers import Entry
 from bayesbias.errors import InputError, listed, shown
 
 if TYPE_CHECKING:
@@ -260,11 +262,16 @@ def workers_asked(workers: int | None) -> int:
     return cores if workers is None else whole_number(workers, "workers", most=10_000)
 
 
-def executors(executor: str | Executor | Client, workers: int, stack: ExitStack) -> Pools:
-    """Where executors come from; a pool of processes is made anew when one of them dies."""
+def executors(
+    executor: str | Executor | Client, workers: int, stack: ExitStack, entries: Sequence[Entry] = ()
+) -> Pools:
+    """Where executors come from; a pool of processes is made anew when one of them dies.
+
+    ``entries`` of registers come from outside of the package, and jobs take them to the processes that they run in.
+    """
     named = executor if isinstance(executor, str) else ""
     if named == "processes":
-        return lambda: _processes(workers)
+        return lambda: _processes(workers, entries)
     if named == "serial":
         return lambda: nullcontext(_Serial())
     if named.startswith(ADDRESSES):
@@ -300,7 +307,7 @@ class _Serial(Executor):
 
 
 @contextmanager
-def _processes(workers: int) -> Iterator[Executor]:
+def _processes(workers: int, entries: Sequence[Entry]) -> Iterator[Executor]:
     """Processes with one thread each, which end when this one does."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
@@ -314,6 +321,8 @@ def _processes(workers: int) -> Iterator[Executor]:
                 "since every worker reads the script; else there may be too little memory (give fewer workers): "
                 f"{error}"
             ) from error
+        for entry in entries:
+            _refuse_unknown(entry, pool)
         yield pool
     except BaseException:
         # on an interrupt nobody waits for what the workers have begun: records are written whole or not at all
@@ -324,6 +333,23 @@ def _processes(workers: int) -> Iterator[Executor]:
         pool.shutdown(cancel_futures=True)
         for name, value in before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def _refuse_unknown(entry: Entry, pool: Executor) -> None:
+    """Refuse what another process cannot import."""
+    try:
+        pool.submit(_arrives, pickle.dumps(entry)).result()
+    except (pickle.PicklingError, AttributeError, ImportError, TypeError) as error:
+        raise InputError(
+            f"{entry.name} cannot be taken to worker processes, which import its function by name: put it at the top "
+            "level of a module, or of the script above if __name__ == '__main__', or work in this process with "
+            f"executor='serial': {error}"
+        ) from error
+
+
+def _arrives(content: bytes) -> None:
+    """Read what was pickled, in another process."""
+    pickle.loads(content)  # noqa: S301  # which the main process wrote
 
 
 def _end_with_parent() -> None:

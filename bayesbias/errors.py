@@ -11,6 +11,7 @@ __all__ = [
     "DrawsWarning",
     "GrammarWarning",
     "InputError",
+    "PluginWarning",
     "RelatednessWarning",
     "SetSizeWarning",
 ]
@@ -57,6 +58,10 @@ class SetSizeWarning(BayesbiasWarning):
 
 class DrawsWarning(BayesbiasWarning):
     """Draws are fewer than there could be, to save memory, or were made by another sampler."""
+
+
+class PluginWarning(BayesbiasWarning):
+    """A metric or debiasing method of another package is left out, since it cannot be loaded."""
 
 
 PACKAGE = str(Path(__file__).parent)

@@ -6,21 +6,21 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from scipy.special import stdtr, stdtrit
 
 from bayesbias._checks import flag, whole_number
@@ -61,7 +61,7 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.comparison import contrasts
 from bayesbias.comparison.contrast import beside_associated
 from bayesbias.debiasing import debias
-from bayesbias.debiasing.registry import checked_method
+from bayesbias.debiasing.registry import METHODS, NONE, Method, checked_method, method_by_name, methods_from_outside
 from bayesbias.distances import distance_table, read_distance_table
 from bayesbias.embeddings import list_embeddings, load_embedding
 from bayesbias.errors import InputError, many
@@ -75,11 +75,13 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 CONTRASTS, FITS = "contrasts.parquet", "fits"  # files and folders of a sweep
-NONE = "none"  # a debiasing method that leaves an embedding as it is
 TURNS = Lock()  # threads of one process make fits in turn: warnings, which become notes, are caught for a whole process
 SETTINGS = ["embedding", "words", "table", "axis", "debiasing", "model", "seed"]  # what distinguishes fits of a sweep
 # columns of a contrast: what it is of, and its numbers
 LABELS, FIGURES = ["contrast", "protected_word"], ["mean", "sd", "low", "high", "p_closer"]
+
+
+MethodOption = Annotated[str | dict[str, Any], BeforeValidator(method_by_name)]
 
 
 class SweepPlan(Document):
@@ -97,7 +99,8 @@ class SweepPlan(Document):
     models, seeds
         Each is fitted to each table.
     debiasing
-        ``"none"``, the name of a method of :func:`debias`, or a mapping with ``method`` and its options.
+        ``"none"``, a method as :func:`debias` takes it, or a mapping with ``method`` and its options. A function is
+        registered under its name (:func:`bayesbias.debiasing.register`), which is what the folder records.
     engine, draws, chains, adjust, case, population
         As :func:`fit`, :func:`distance_table` and :func:`contrasts` take them.
     save
@@ -109,7 +112,7 @@ class SweepPlan(Document):
     tables: tuple[str, ...] = ()
     axes: tuple[str, ...] = ()
     models: tuple[str, ...] = Field(default=("auto",), min_length=1)
-    debiasing: tuple[str | dict[str, Any], ...] = Field(default=(NONE,), min_length=1)
+    debiasing: tuple[MethodOption, ...] = Field(default=(NONE,), min_length=1)
     seeds: tuple[int, ...] = Field(default=(0,), min_length=1)
     engine: str = "auto"
     draws: int = 4000
@@ -221,8 +224,9 @@ def sweep(
     tasks = _tasks(checked, base, where)
     folder = home_folder(out)
     prepare(folder, checked.model_dump(), tasks, FITS)
+    methods = methods_from_outside(checked.debiasing)
     with ExitStack() as stack:
-        pools = executors(executor, workers, stack)
+        pools = executors(executor, workers, stack, methods)
         saved = {task.name for task in tasks if checked.save and task.settings["axis"] is None}
         files = {name: folder / FITS / f"{name}.nc" for name in saved}
         pending = [task for task in tasks if not finished(folder, task, files.get(task.name), retry)]
@@ -230,7 +234,8 @@ def sweep(
             (folder / RECORDS / f"{task.name}.json").unlink(missing_ok=True)
         if pending:
             at_once = {"processes": 2 * workers, "serial": 1} if isinstance(executor, str) else {}
-            run(pending, _run_fit, folder, pools, at_once.get(str(executor), len(pending)), "fitting")
+            job = partial(_run_fit, methods=methods)
+            run(pending, job, folder, pools, at_once.get(str(executor), len(pending)), "fitting")
     return _collected(folder, checked, tasks)
 
 
@@ -306,9 +311,10 @@ def _method(method: str | dict[str, Any], base: Path, names: set[str]) -> str | 
     return method | {key: str(file.resolve()) for key, file in files.items() if file.is_file()}
 
 
-def _run_fit(task: Task, folder: str) -> str:
+def _run_fit(task: Task, folder: str, methods: Sequence[Method] = ()) -> str:
     """Make a fit and write it, and its record last; the name of the fit.
 
+    ``methods`` are those of debiasing that this process may have to be given.
     What goes wrong in the fit is its record; what goes wrong in writing is raised.
     """
     begin = time.perf_counter()
@@ -318,6 +324,8 @@ def _run_fit(task: Task, folder: str) -> str:
         warnings.simplefilter("always")
         try:
             refuse_changed(task)
+            for method in methods:
+                METHODS.add(method)
             if task.settings["axis"] is None:
                 post = _fitted(task)
                 rows = _contrast_rows(post, str(task.options["population"]))
@@ -395,13 +403,16 @@ def _place_rows(task: Task) -> pd.DataFrame:
 
 def _embedding(task: Task) -> KeyedVectors:
     """The embedding of a task, debiased."""
-    name = task.settings["embedding"]
-    return _loaded(name, plain_json(task.settings["debiasing"]), task.files.get(name))
+    name, debiasing = task.settings["embedding"], plain_json(task.settings["debiasing"])
+    functions = tuple(method.run for method in methods_from_outside([task.settings["debiasing"]]))
+    return _loaded(name, debiasing, functions, task.files.get(name))
 
 
 @lru_cache(1)
-def _loaded(name: str, debiasing: str, state: tuple[int, int, str] | None) -> KeyedVectors:
-    """An embedding, debiased; the last one stays loaded, until its file has another ``state``."""
+def _loaded(
+    name: str, debiasing: str, functions: tuple[Callable[..., Any], ...], state: tuple[int, int, str] | None
+) -> KeyedVectors:
+    """An embedding, debiased; the last one stays loaded, until its file or a method from outside is another."""
     kv = load_embedding(name)
     method = from_json(debiasing)
     if method == NONE:

@@ -16,7 +16,7 @@ import bayesbias as bb
 PACKAGE = Path(bb.__file__).parent
 LAYERS = (
     ("errors", "_core", "_progress", "_paths", "_phrases"),
-    ("_results",),
+    ("_results", "_registers"),
     ("_files", "_checks"),
     ("_runs", "estimates"),
     ("words",),

@@ -33,7 +33,7 @@ from bayesbias.distances.storage import once
 from bayesbias.embeddings import Embedding, load_embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
-from bayesbias.metrics.batch import Prepared, prepared, untested
+from bayesbias.metrics.batch import Prepared, metric_and_options, prepared, untested
 from bayesbias.words import STEREOTYPES, WordLists, controls_of, load_words
 
 if TYPE_CHECKING:
@@ -305,8 +305,8 @@ def null_distribution(
         ``"a - b"``: mean over protected words of the difference of their mean distances under two connections, one of
         them at least associated or different. ``"weat"``: the effect size for two groups (population sd; positive if
         own stereotypes are closer). ``"mac"``: mean over protected words and stereotype lists of their mean distance.
-        Or a function of a distance table that returns a number. For a :class:`Query` any metric that
-        :func:`list_metrics` shows, or a pair of it and its options (those of the look-up too).
+        Or a function of a distance table that returns a number. For a :class:`Query` any metric, as
+        :func:`metric` takes it, or a pair of it and its options (those of the look-up too).
     draws, seed
         How many times the lists are drawn, and the seed.
     source
@@ -372,11 +372,12 @@ def _metric_null(
     kv: Embedding | None, query: Query, statistic: object, draws: int, seed: int, match: bool
 ) -> NullDistribution:
     """A classic metric when random words of the embedding stand in for the attribute words of a query."""
-    name, options = statistic if isinstance(statistic, tuple) and len(statistic) == 2 else (statistic, {})
+    chosen, options = metric_and_options(statistic)
     if kv is None:
         raise InputError("kv is None: give the embedding in which the query is measured")
     vectors = load_embedding(kv)
-    observed = prepared(str(name), vectors, query, untested(options))
+    observed = prepared(chosen, vectors, query, untested(options))
+    name = observed.metric.name
     if observed.found.reason is not None:
         raise InputError(f"there is no {name} of {query.name!r}: {observed.found.reason}")
     words = [word for listed in query.attributes for word in observed.found.words[listed]]

@@ -29,7 +29,7 @@ from bayesbias.embeddings.formats import load_part
 from bayesbias.embeddings.lookup import drawn_rows, sample_of
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
-from bayesbias.metrics.batch import AnyMetric, prepared, untested
+from bayesbias.metrics.batch import AnyMetric, metric_and_options, prepared, untested
 from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models.weights import list_contrasts, word_weights
 from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
@@ -230,7 +230,7 @@ def topic_null(
         Word lists, a :class:`Query`, or what :func:`load_words` or :func:`load_query` takes. A name of both is a query
         if a metric is given.
     metric
-        A name that :func:`list_metrics` shows, or a pair of it and its options; the groups of word lists are then the
+        A metric, as :func:`metric` takes it, or a pair of it and its options; the groups of word lists are then the
         target sets, their stereotypes the attribute sets. By default the contrasts of associated with different and
         with each control list, as far as the lists have them. Associated - different is the mean over protected words
         of the mean distance to the own list less the mean of those to the other lists, where groups weigh the same,
@@ -624,11 +624,10 @@ def association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereo
 
 def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | None, case: Case) -> _Asked:
     """A metric of a query, or of the groups and stereotypes of word lists."""
-    name, options = metric if isinstance(metric, tuple) and len(metric) == 2 else (metric, {})
-    if not isinstance(options, Mapping):
-        raise InputError(f"the options of {name} are {options!r}: give a mapping of their names to values")
+    chosen, options = metric_and_options(metric)
     query = source if isinstance(source, Query) else Query.from_words(source)
-    ready = prepared(str(name), kv, query, untested({"case": case, **options}))
+    ready = prepared(chosen, kv, query, untested({"case": case, **options}))
+    name = ready.metric.name
     if ready.found.reason is not None:
         raise InputError(f"there is no {name} of {query.name!r}: {ready.found.reason}")
     sizes = [len(ready.found.words[listed]) for listed in query.attributes]
@@ -640,15 +639,15 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | Non
         """The metric (replicates, 1) with the words at some rows as attribute words."""
         values = with_attributes(ready, rows)
         for row in np.flatnonzero(~np.isfinite(values)):
-            _finite(values[row], ready.metric.name, f"replicate {row}")
+            _finite(values[row], name, f"replicate {row}")
         return values[:, None]
 
     return _Asked(
         lists={name: Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
         together=(tuple(range(len(parts))),),
         taken={*listed, *words_of(query, ready)},
-        observed={str(name): _finite(measured.value, str(name), "the given lists")},
-        centre={str(name): ready.metric.optimum},
+        observed={name: _finite(measured.value, name, "the given lists")},
+        centre={name: ready.metric.optimum},
         values=replicated,
         protected=unit_rows(np.concatenate(ready.found.targets)).mean(axis=0),
         notes=(*query.notes, *ready.found.notes, *measured.every_note),

@@ -281,6 +281,7 @@ BY_LIST = ("definitional", "sets", "groups", "subspace", "equalize", "neutralize
     "embedding out method pairs words equalize ignore trust_pickle",
     more=True,
     out=Option("Embedding to write: .bin, .txt (word2vec) or .npz."),
+    method=Option(complete=bundled("methods")),
     pairs=Option("Defining pairs: a bundled list such as gender_pairs, or a TOML file.", default=None),
     words=Option("Word lists whose groups, word by word, are the defining sets, such as religion.", default=None),
     equalize=Option("Pairs to equalise (hard): a list of pairs.", default=None),

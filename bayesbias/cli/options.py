@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any
@@ -67,13 +68,6 @@ def written(noun: str, *suffixes: str, said: str = "") -> Option:
     return Option(about, Path, None if said else UNSET, target=Target(suffixes, noun, said))
 
 
-# names of metrics; repeated here, since their definitions load slowly
-METRICS = (
-    *("weat", "weat_effect_size", "rnd", "rnsb", "mac", "ect", "ripa", "direct_bias", "db_wa", "nbm", "same"),
-    *("semaxis", "wefat", "seat", "ceat"),
-)
-
-
 def _stems(folder: str, pattern: str) -> list[str]:
     place = shipped("data") / folder
     return [path.relative_to(place).with_suffix("").as_posix() for path in place.glob(pattern)]
@@ -81,6 +75,14 @@ def _stems(folder: str, pattern: str) -> list[str]:
 
 def _content(file: str) -> dict[str, Any]:
     return tomllib.loads((shipped("data") / file).read_text(encoding="utf-8"))
+
+
+def _registered(module: str, kind: str, group: str) -> list[str]:
+    """Names of a register: those of its module, as it is written, and those of entry points."""
+    calls = [node for statement in _parsed(module) for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    named = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == kind and call.args]
+    own = [str(name.value) for name in named if isinstance(name, ast.Constant)]
+    return [*own, *(entry.name for entry in entry_points(group=group))]
 
 
 # kind of thing to its names, read from files and their names, since what loads them loads slowly
@@ -91,7 +93,8 @@ BUNDLED: dict[str, Callable[[], Iterable[str]]] = {
     "models": lambda: ["auto", *(path.stem for path in shipped("models").glob("*.toml"))],
     "embeddings": lambda: _content("manifest.toml"),
     "datasets": lambda: [name for family in _content("datasets.toml").values() for name in family["files"]],
-    "metrics": lambda: METRICS,
+    "metrics": lambda: _registered("bayesbias.metrics.catalogue", "Metric", "bayesbias.metrics"),
+    "methods": lambda: _registered("bayesbias.debiasing.registry", "Method", "bayesbias.debiasing"),
 }
 
 

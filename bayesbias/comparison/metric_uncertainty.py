@@ -32,6 +32,7 @@ from bayesbias.metrics.base import Lookup, every_word
 from bayesbias.metrics.batch import (
     AnyMetric,
     AnyQuery,
+    OneMetric,
     Prepared,
     named_embeddings,
     named_metrics,
@@ -158,7 +159,7 @@ class MetricUncertainty(Result):
 
 
 def bootstrap_metric(
-    name: str,
+    name: OneMetric,
     kv: Embedding,
     query: AnyQuery,
     draws: int = 1000,
@@ -206,14 +207,14 @@ def bootstrap_metric(
     ready = prepared(name, kv, query, untested(options))
     observed = ready.measure()
     if not np.isfinite(observed.value):
-        raise InputError(f"there is no {name} of {ready.query.name!r}: {observed.reason}")
+        raise InputError(f"there is no {ready.metric.name} of {ready.query.name!r}: {observed.reason}")
     ready, values = ready.with_neighbours(), np.empty(draws)
     units = units_of(ready)
     kinds = {"targets": ready.query.targets, "attributes": ready.query.attributes}
     drawn = {name: units[name] for kind in kinds if over in ("both", kind) for name in kinds[kind]}
     pools = pools_of(drawn.values())
     still = {name: np.arange(len(listed)) for name, listed in units.items()}
-    with progress(f"bootstrap of {name}", draws) as done:
+    with progress(f"bootstrap of {ready.metric.name}", draws) as done:
         for i in range(draws):
             places = draw_all(pools, rng)
             chosen = still | {name: places[listed] for name, listed in drawn.items()}
@@ -718,7 +719,7 @@ Ready = dict[tuple[str, str], Prepared]
 
 
 def _ready(
-    name: str,
+    name: OneMetric,
     options: Mapping[str, Any],
     queries: Mapping[str, Query],
     embeddings: Mapping[str, KeyedVectors],

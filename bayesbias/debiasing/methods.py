@@ -37,11 +37,21 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """An embedding's words, its vectors scaled to length 1, and which of them a method is to change."""
+    """An embedding's words, its vectors scaled to length 1, and which of them a method is to change.
 
-    kv: KeyedVectors  # the embedding, which stays as it is
-    chosen: IntArray | None = None  # rows of the words to change; None: all
-    sampled: int = 0  # how many of the last rows stand for the rest of the vocabulary: changed, and not counted
+    Attributes
+    ----------
+    kv
+        The embedding, which stays as it is.
+    chosen
+        Rows of the words to change; None: all.
+    sampled
+        How many of the last rows stand for the rest of the vocabulary: they are changed, and not counted.
+    """
+
+    kv: KeyedVectors
+    chosen: IntArray | None = None
+    sampled: int = 0
 
     def __len__(self) -> int:
         return len(self.kv.index_to_key)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesbias._checks import printable, text
+from bayesbias._core.vectors import unit_single
+from bayesbias._registers import Register, description_of, name_of, of_package, options_of
 from bayesbias.debiasing.methods import (
     Changed,
     Debiasing,
+    Vocabulary,
     as_words,
     half_sibling,
     hard,
@@ -25,50 +29,196 @@ from bayesbias.debiasing.methods import (
 )
 from bayesbias.embeddings import Embedding, about, keyed_vectors, opened
 from bayesbias.embeddings.lookup import VocabularySample, sample_of
-from bayesbias.errors import InputError, listed, near
+from bayesbias.errors import InputError, listed, shown
 
 if TYPE_CHECKING:
+    import pandas as pd
     from gensim.models import KeyedVectors
 
 
 CHANGED = ("neutralize", "ignore")  # options of every method: which words it changes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Method:
-    """A debiasing method: its function, and where it is defined."""
+    """A debiasing method: a function, and where it is defined.
 
-    run: Callable[..., Changed]
-    source: str
-    doi: str
+    Attributes
+    ----------
+    name
+        What it is called.
+    run
+        A function of a :class:`Vocabulary` and of the method's options. It returns vectors (words, dimensions) of all
+        words in their order, or these and a :class:`Debiasing`. The first paragraph of its docstring says what it does.
+    source, doi
+        Where it is defined.
+    """
+
+    name: str
+    run: Callable[..., Any]
+    source: str = ""
+    doi: str = ""
+
+    def __post_init__(self) -> None:
+        printable(text(self.name, "the name of a debiasing method"), "the name of a debiasing method")
+        if not callable(self.run):
+            raise InputError(f"run of {self.name} is {shown(self.run)}: give a function of a Vocabulary")
+        if taken := [name for name in self._own if name in ("kv", "method", *CHANGED)]:
+            raise InputError(f"{self.name} has the option {taken[0]!r}, which every method has: give it another name")
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Method:
+        """The method of a function."""
+        return cls(name_of(function), function)
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function that changes vectors."""
+        return self.run
+
+    @property
+    def description(self) -> str:
+        """What it does."""
+        return description_of(self.run)
+
+    @property
+    def _own(self) -> dict[str, Any]:
+        return options_of(self.run, 1, (), self.name)
 
     @property
     def options(self) -> dict[str, bool]:
         """Whether an option is required, by its name."""
-        own = list(inspect.signature(self.run).parameters.values())[1:]
-        return {option.name: option.default is option.empty for option in own} | dict.fromkeys(CHANGED, False)
+        return {name: default is Parameter.empty for name, default in self._own.items()} | dict.fromkeys(CHANGED, False)
+
+    def changed(self, vocabulary: Vocabulary, **options: Any) -> Changed:
+        """What the function makes of a vocabulary, which it may not write to: unit vectors, and the record."""
+        kv = vocabulary.kv
+        words, writeable = list(kv.index_to_key), kv.vectors.flags.writeable
+        kv.vectors.setflags(write=False)
+        try:
+            found = self.run(vocabulary, **options)
+        except InputError:
+            raise
+        except Exception as error:  # of a function that may come from anywhere
+            raise self._fault(f"failed: {type(error).__name__}: {error}") from error
+        finally:
+            kv.vectors.setflags(write=writeable)
+        if kv.index_to_key != words:
+            raise self._fault("changed the words of the embedding, which stay as they are: return vectors alone")
+        pair = isinstance(found, tuple) and len(found) == 2
+        vectors, record = found if pair else (found, Debiasing(self.name, np.empty((0, kv.vector_size))))
+        if not isinstance(vectors, np.ndarray) or vectors.dtype.kind != "f" or not isinstance(record, Debiasing):
+            kinds = " and ".join(type(each).__name__ for each in ((vectors, record) if pair else (vectors,)))
+            raise self._fault(f"returned {kinds}: an array of vectors, or it and a Debiasing, is needed")
+        if vectors.shape != kv.vectors.shape:
+            raise self._fault(
+                f"returned vectors of shape {vectors.shape}: one for each word in its place, of shape "
+                f"{kv.vectors.shape}, is needed"
+            )
+        lengths = np.sqrt(np.vecdot(vectors, vectors))
+        if not np.isfinite(lengths).all():
+            raise self._fault(f"returned no finite vector of {words[int(np.argmin(np.isfinite(lengths)))]!r}")
+        vectors = vectors.astype(np.float32, copy=False)
+        uneven = ((np.abs(lengths - 1) > UNEVEN) & (lengths > 0)).any()
+        return unit_single(vectors) if uneven else vectors, record if pair else replace(
+            record, neutralized=vocabulary.count
+        )
+
+    def _fault(self, said: str) -> InputError:
+        return InputError(f"the debiasing method {self.name} {said}")
 
 
+UNEVEN = 1e-3  # difference of a length from 1 above which vectors are scaled
 BOLUKBASI = ("Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)", "10.48550/arXiv.1607.06520")
 MANZINI = ("Manzini, Lim, Tsvetkov and Black (2019)", "10.18653/v1/N19-1062")
-METHODS = {
-    "project": Method(project, *BOLUKBASI),
-    "hard": Method(hard, *BOLUKBASI),
-    "hard_multiclass": Method(hard_multiclass, *MANZINI),
-    "soft": Method(soft, *MANZINI),
-    "half_sibling": Method(half_sibling, "Yang and Feng (2020)", "10.1609/aaai.v34i05.6486"),
-    "null_space": Method(
-        null_space, "Ravfogel, Elazar, Gonen, Twiton and Goldberg (2020)", "10.18653/v1/2020.acl-main.647"
+METHODS = Register(Method, "method", "bayesbias.debiasing")
+
+
+def register[M: Method | Callable[..., Any]](method: M) -> M:
+    """Add a debiasing method, which all that take methods then know by its name.
+
+    Parameters
+    ----------
+    method
+        A :class:`Method`, or a function of a :class:`Vocabulary`, whose name and docstring are those of the method. It
+        is returned, so that this is a decorator too.
+
+    Raises
+    ------
+    InputError
+        It is no method, or another one has its name.
+
+    Examples
+    --------
+    >>> bb.debiasing.register("mine")
+    Traceback (most recent call last):
+    bayesbias.errors.InputError: 'mine' is no method: give the name of one, a Method, or a function
+    """
+    METHODS.add(method)
+    return method
+
+
+for bundled in (
+    Method("project", project, *BOLUKBASI),
+    Method("hard", hard, *BOLUKBASI),
+    Method("hard_multiclass", hard_multiclass, *MANZINI),
+    Method("soft", soft, *MANZINI),
+    Method("half_sibling", half_sibling, "Yang and Feng (2020)", "10.1609/aaai.v34i05.6486"),
+    Method(
+        "null_space",
+        null_space,
+        "Ravfogel, Elazar, Gonen, Twiton and Goldberg (2020)",
+        "10.18653/v1/2020.acl-main.647",
     ),
-    "leace": Method(
+    Method(
+        "leace",
         leace,
         "Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff and Biderman (2023)",
         "10.48550/arXiv.2306.03819",
     ),
-}
+):
+    register(bundled)
 
 
-def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
+def find_method(method: object) -> Method:
+    """A debiasing method by name, as it is, or that of a function."""
+    return METHODS.find(method)
+
+
+NONE = "none"  # in plans, the method that leaves an embedding as it is
+
+
+def method_by_name(option: Any) -> Any:
+    """The debiasing of a plan with its method by name; a method or function that is given is registered."""
+    if isinstance(option, Mapping):
+        return {name: METHODS.name_of(value) if name == "method" else value for name, value in option.items()}
+    return METHODS.name_of(option)
+
+
+def methods_from_outside(options: Iterable[Any]) -> tuple[Method, ...]:
+    """The methods in the debiasing of a plan that are not of the package."""
+    names = [option if isinstance(option, str) else dict(option or {}).get("method", NONE) for option in options]
+    methods = [find_method(name) for name in dict.fromkeys(names) if name != NONE]
+    return tuple(method for method in methods if not of_package(method.run))
+
+
+def list_methods() -> pd.DataFrame:
+    """The debiasing methods: ``name``, ``options``, ``source``, ``doi``, and ``description``, what each does.
+
+    Those of other packages and of the running program (:func:`register`) stand after the package's own.
+
+    Examples
+    --------
+    >>> bb.debiasing.list_methods()["name"].tolist()[:3]
+    ['project', 'hard', 'hard_multiclass']
+    """
+    import pandas as pd
+
+    rows = [(m.name, ", ".join(m.options), m.source, m.doi, m.description) for m in METHODS.values()]
+    return pd.DataFrame(rows, columns=["name", "options", "source", "doi", "description"])
+
+
+def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **options: Any) -> KeyedVectors:
     """A debiased copy of an embedding, its vectors at length 1 under the same words.
 
     A :class:`Debiasing` in its attribute ``bayesbias_debiasing`` says what was done. The sample of the vocabulary that
@@ -85,7 +235,8 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
         size and several directions. ``"soft"``: a linear map that keeps inner products and lowers the part along the
         directions. ``"half_sibling"``: what defining words predict is subtracted. ``"null_space"``: all directions by
         which a linear classifier finds the group. ``"leace"``: what gives groups different means, at the smallest mean
-        squared change of the vocabulary.
+        squared change of the vocabulary. Or another one that :func:`bayesbias.debiasing.list_methods` shows, a
+        :class:`Method`, or a function of a :class:`Vocabulary`.
     **options
         ``definitional`` (``project``, ``hard``, ``soft``, ``half_sibling``) or ``sets`` (``hard_multiclass``): the
         defining pairs or sets of words, or the name of a list of pairs such as ``"gender_pairs"``; a set that lacks a
@@ -123,7 +274,7 @@ def debias(kv: Embedding, method: str = "hard", **options: Any) -> KeyedVectors:
     after = keyed_vectors(list(before.index_to_key), changed)
     after.bayesbias_sample = sample
     after.norms = np.sqrt(np.vecdot(changed, changed))
-    after.bayesbias_name = f"{about(before)['name']} ({method})"
+    after.bayesbias_name = f"{about(before)['name']} ({chosen.name})"
     after.bayesbias_debiasing = replace(record, options=dict(options), source=chosen.source, doi=chosen.doi)
     return after
 
@@ -147,7 +298,8 @@ def _changed(
         if name in CHANGED
     }
     vocabulary, lost = vocabulary_of(both, **lists, sampled=len(hidden) + len(overall))
-    changed, record = method.run(vocabulary, **{name: value for name, value in options.items() if name not in CHANGED})
+    passed = {name: value for name, value in options.items() if name not in CHANGED}
+    changed, record = method.changed(vocabulary, **passed)
     record = replace(record, notes=(*record.notes, *lost))
     if sample is None:
         return changed, None, record
@@ -155,19 +307,12 @@ def _changed(
     return own.copy(), replace(sample, vectors=vectors.copy(), overall=others.copy()), record
 
 
-def checked_method(name: object, options: Mapping[str, Any]) -> Method:
-    """A debiasing method by name that takes the options, and needs no others."""
-    chosen = find_method(name)
+def checked_method(method: object, options: Mapping[str, Any]) -> Method:
+    """A debiasing method, as :func:`debias` takes it, that takes the options and needs no others."""
+    chosen = find_method(method)
     missing = [option for option, required in chosen.options.items() if required and options.get(option) is None]
     unknown = [option for option in options if option not in chosen.options]
     if unknown or missing:
         what = f"has no option {unknown[0]!r}" if unknown else f"needs the option {missing[0]!r}"
-        raise InputError(f"{name} {what}: it takes {', '.join(chosen.options)}")
+        raise InputError(f"{chosen.name} {what}: it takes {', '.join(chosen.options)}")
     return chosen
-
-
-def find_method(name: object) -> Method:
-    """A debiasing method by name."""
-    if isinstance(name, str) and name in METHODS:
-        return METHODS[name]
-    raise InputError(f"there is no method {name!r}{near(name, METHODS)}: valid are {', '.join(METHODS)}")

@@ -1,7 +1,21 @@
-"""Classic bias metrics: queries, one file a metric, one registry."""
+"""Classic bias metrics: queries, one function a metric, one register of all."""
 
-from bayesbias.metrics.base import Query, list_queries, load_query
+from bayesbias.metrics.base import Linear, Measured, Metric, Option, Query, Sides, list_queries, load_query
 from bayesbias.metrics.batch import MetricResult, metric, run_metrics
-from bayesbias.metrics.catalogue import list_metrics
+from bayesbias.metrics.catalogue import list_metrics, register
 
-__all__ = ["MetricResult", "Query", "list_metrics", "list_queries", "load_query", "metric", "run_metrics"]
+__all__ = [
+    "Linear",
+    "Measured",
+    "Metric",
+    "MetricResult",
+    "Option",
+    "Query",
+    "Sides",
+    "list_metrics",
+    "list_queries",
+    "load_query",
+    "metric",
+    "register",
+    "run_metrics",
+]

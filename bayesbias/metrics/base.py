@@ -6,24 +6,27 @@ import re
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
+from inspect import Parameter
 from itertools import combinations, filterfalse
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._checks import flag, one_of, printable, share, text, whole_number
+from bayesbias._checks import finite_number, flag, one_of, printable, share, text, whole_number
 from bayesbias._core.resampling import ALTERNATIVES
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
 from bayesbias._files import Document, check, home_folder, read_toml
 from bayesbias._paths import shipped
+from bayesbias._registers import description_of, name_of, options_of
 from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
 from bayesbias.embeddings.lookup import pairs_once
-from bayesbias.errors import InputError, listed, near
+from bayesbias.errors import InputError, listed, near, shown
 from bayesbias.words import WordLists, bundled_names, html_of, language_tag, lists_named, load_words
 
 if TYPE_CHECKING:
@@ -37,7 +40,10 @@ Bounds = Callable[[list[int], Mapping[str, Any]], tuple[float, float]]
 
 
 class Option(NamedTuple):
-    """Default of an option, and the check that returns a valid value of it or raises InputError."""
+    """Default of an option, and the check that returns a valid value of it or raises InputError.
+
+    The check takes the value and the name of the option, for its message.
+    """
 
     default: Any
     check: Callable[[Any, str], Any]
@@ -61,26 +67,53 @@ class Sides(NamedTuple):
 
 @dataclass(frozen=True)
 class Linear:
-    """How a metric is a constant and a weighted sum of cosines of target words with attribute words."""
+    """A metric as a constant and a weighted sum of cosines of target words with attribute words.
 
-    sides: Callable[[Sets, Sets], Sides]  # from target sets and attribute sets
+    Attributes
+    ----------
+    sides
+        A function from target sets and attribute sets to the weights of their words.
+    constant
+        What is added.
+    needs
+        Options, also of the look-up, that make the metric such a sum.
+    """
+
+    sides: Callable[[Sets, Sets], Sides]
     constant: float = 0.0
-    needs: Mapping[str, Any] = field(default_factory=dict)  # options, also of the look-up, that make it such a sum
+    needs: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A metric's value on vectors; NaN where there is none, for a reason."""
+    """A metric's value on vectors; NaN where there is none, for a reason.
+
+    Attributes
+    ----------
+    value
+        The number.
+    by_word
+        What each of the metric's ``words`` adds, set after set; empty where words add nothing of their own.
+    reason
+        Why there is no value.
+    p_value, partitions, exact
+        Of a test that the metric itself makes; for a permutation test the partitions that it looked at, and whether
+        these are all.
+    notes, warning
+        Sentences on the value, without the full stop, and one on why it tells nothing.
+    null_mean, null_sd
+        Of the metric over random attribute lists, where its p-value comes from them.
+    """
 
     value: float
-    by_word: FloatArray = field(default_factory=lambda: np.empty(0))  # what each of the metric's ``words`` adds
-    reason: str | None = None  # why there is no value
+    by_word: FloatArray = field(default_factory=lambda: np.empty(0))
+    reason: str | None = None
     p_value: float | None = None
-    partitions: int | None = None  # that a permutation test looked at
-    exact: bool | None = None  # whether these are all
+    partitions: int | None = None
+    exact: bool | None = None
     notes: tuple[str, ...] = ()
-    warning: str | None = None  # why the value tells nothing
-    null_mean: float | None = None  # of the metric over random attribute lists, where its p-value comes from them
+    warning: str | None = None
+    null_mean: float | None = None
     null_sd: float | None = None
 
     @property
@@ -89,27 +122,102 @@ class Measured:
         return (*self.notes, self.warning) if self.warning else self.notes
 
 
-@dataclass(frozen=True)
+ANY = (1, None)  # number of sets of a metric that takes as many as there are
+GIVEN = ("compat", "space", "owners")  # parameters of ``measure`` that are no options
+
+
+@dataclass(frozen=True, eq=False)
 class Metric:
-    """A metric of the registry, of target sets and attribute sets."""
+    """A metric of target sets and attribute sets: a function, and its description.
+
+    Attributes
+    ----------
+    name, title
+        What it is called in code, and in print.
+    measure
+        A function of the vectors of target sets and of attribute sets, tuples of arrays (words, dimensions), and of the
+        metric's options. It returns a number or a :class:`Measured`. The first paragraph of its docstring says what the
+        value is.
+    bounds
+        Smallest and largest value, or a function to them from the numbers of words of the target sets and the options.
+    source, doi
+        Where it is defined.
+    targets, attributes
+        Least and largest number of target sets, and of attribute sets; None for any.
+    words
+        The words that :attr:`Measured.by_word` is about: ``"attributes"`` or ``"targets"``.
+    optimum
+        The value of no bias.
+    options
+        Name of an option to its default and check. Other parameters of ``measure`` are options that are not checked.
+    linear
+        Where it is a weighted sum of cosines: it has a test against random lists then, and multiverses take it.
+    paired
+        Whether the words of two target sets are pairs, in order.
+    compat
+        Whether ``measure`` takes ``compat``, which :func:`metric` explains.
+    space
+        Whether ``measure`` takes ``space``, the whole vocabulary.
+    sentences
+        Whether sets hold all sentences of all words; ``measure`` takes ``owners``, the place of each one's word.
+    usual
+        Whether it is taken where no metric is named.
+    """
 
     name: str
-    title: str  # its name in print
-    measure: Callable[..., Measured]  # of target sets, attribute sets and its own options
-    bounds: Bounds
-    source: str
-    doi: str | None
-    targets: tuple[int, int | None] = (2, 2)  # least and largest number of target sets; None for any
-    attributes: tuple[int, int | None] = (1, 1)  # and of attribute sets
-    words: str = "attributes"  # the kind of words that ``by_word`` is about: this or "targets"
-    optimum: float = 0.0  # the value of no bias
+    measure: Callable[..., Any]
+    title: str = ""
+    bounds: tuple[float, float] | Bounds = (-np.inf, np.inf)
+    source: str = ""
+    doi: str | None = None
+    targets: tuple[int, int | None] = (2, 2)
+    attributes: tuple[int, int | None] = (1, 1)
+    words: str = "attributes"
+    optimum: float = 0.0
     options: Mapping[str, Option] = field(default_factory=dict)
-    linear: Linear | None = None  # where it is a weighted sum of cosines: it has a test against random lists then
-    paired: bool = False  # whether the two target sets are pairs in order
-    compat: bool = False  # whether compat="wefe" means something for it
-    space: bool = False  # whether it looks at the whole vocabulary
-    sentences: bool = False  # whether sets hold all sentences of all words: ``owners`` has the place of each one's word
-    usual: bool = True  # whether it is taken where no metric is named: those of whole sets of words
+    linear: Linear | None = None
+    paired: bool = False
+    compat: bool = False
+    space: bool = False
+    sentences: bool = False
+    usual: bool = True
+
+    def __post_init__(self) -> None:
+        printable(text(self.name, "the name of a metric"), "the name of a metric")
+        if not callable(self.measure):
+            raise InputError(f"measure of {self.name} is {shown(self.measure)}: give a function of sets of vectors")
+        one_of(self.words, ("attributes", "targets"), f"words of {self.name}")
+        finite_number(self.optimum, f"optimum of {self.name}")
+        own = options_of(self.measure, 2, GIVEN, self.name)
+        if without := [
+            name for name, default in own.items() if default is Parameter.empty and name not in self.options
+        ]:
+            raise InputError(f"the option {without[0]!r} of {self.name} has no default: give one")
+        further = {name: Option(default, lambda value, name: value) for name, default in own.items()}
+        options = further | {name: Option(*option) for name, option in self.options.items()}
+        if taken := [name for name in options if name in Lookup().options or name in ("name", "kv", "query")]:
+            raise InputError(f"{self.name} has the option {taken[0]!r}, which every metric has: give it another name")
+        object.__setattr__(self, "options", options)
+        object.__setattr__(self, "title", self.title or self.name)
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Metric:
+        """The metric of a function that takes any number of sets."""
+        return cls(name_of(function), function, targets=ANY, attributes=ANY)
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function that measures."""
+        return self.measure
+
+    @property
+    def description(self) -> str:
+        """What the value is."""
+        return description_of(self.measure)
+
+    def range(self, sizes: list[int], options: Mapping[str, Any]) -> tuple[float, float]:
+        """Smallest and largest value for target sets of so many words and some options."""
+        return self.bounds(sizes, options) if callable(self.bounds) else self.bounds
 
     @property
     def of_test(self) -> frozenset[str]:
@@ -120,6 +228,37 @@ class Metric:
     def template(self) -> tuple[int, int]:
         """Smallest numbers of target and attribute sets."""
         return self.targets[0], self.attributes[0]
+
+    def measured(self, targets: Sets, attributes: Sets, **options: Any) -> Measured:
+        """What the function says of some vectors, which it may not write to."""
+        for vectors in (*targets, *attributes):
+            vectors.setflags(write=False)
+        try:
+            found = self.measure(targets, attributes, **options)
+        except InputError:
+            raise
+        except Exception as error:  # of a function that may come from anywhere
+            raise MetricFaultError(f"the metric {self.name} failed: {type(error).__name__}: {error}") from error
+        return self._checked(found, sum(map(len, targets if self.words == "targets" else attributes)))
+
+    def _checked(self, found: object, words: int) -> Measured:
+        """What the function returned, for so many words, as it should be."""
+        measured = found if isinstance(found, Measured) else Measured(found)  # type: ignore[arg-type]  # checked below
+        value: object = measured.value
+        by_word = np.asarray(measured.by_word)
+        if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+            fault = f"returned {shown(value)}: a number, or a Measured of one, is needed"
+        elif not np.isfinite(float(value)) and measured.reason is None:
+            fault = f"returned {value} without a reason: Measured(nan, reason='...') says why there is no value"
+        elif by_word.dtype.kind not in "biuf" or (by_word.size and by_word.shape != (words,)):
+            fault = f"returned by_word of shape {by_word.shape}: a number for each of {words} words, or none, is needed"
+        else:
+            return replace(measured, value=float(value))
+        raise MetricFaultError(f"the metric {self.name} {fault}")
+
+
+class MetricFaultError(InputError):
+    """A metric failed, or returned what is no value."""
 
 
 NOTHING = 1e-12  # cosines, and lengths beside 1, that are rounding and no more
@@ -156,11 +295,6 @@ def count_of(sets: tuple[int, int | None]) -> str:
     """How many sets, of the least and the largest number."""
     least, most = sets
     return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
-
-
-def fixed(low: float, high: float) -> Bounds:
-    """Bounds that do not depend on the sizes of the sets."""
-    return lambda sizes, options: (low, high)
 
 
 WordSets = Mapping[str, Sequence[str]]

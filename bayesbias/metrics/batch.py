@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,12 +29,14 @@ from bayesbias.metrics.base import (
     Lookup,
     Measured,
     Metric,
+    MetricFaultError,
     OnMissing,
     Query,
     Sets,
     Space,
     load_query,
     look_up,
+    no_value,
     vocabulary,
 )
 from bayesbias.metrics.catalogue import METRICS, find_metric
@@ -161,6 +163,8 @@ class MetricResult(Result):
 
 
 type AnyQuery = Query | WordLists | str | Path
+type OneMetric = str | Metric | Callable[..., Any]
+type AnyMetric = OneMetric | tuple[OneMetric, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -279,7 +283,7 @@ class Prepared:
 
     def with_neighbours(self) -> Prepared:
         """The same with the attribute words' neighbours looked up, which many draws of the words then share."""
-        if self.space is None or self.found.reason is not None:
+        if self.space is None or self.found.reason is not None or "neighbours" not in self.options:
             return self
         nearest = nearest_rows(self.space, self.attribute_rows, self.options["neighbours"])
         return replace(self, nearest=nearest)
@@ -293,16 +297,13 @@ class Prepared:
         if self.owners is not None:
             extra["owners"] = self.owners
         own = {name: value for name, value in self.options.items() if name not in self.metric.of_test}
-        measured = self.metric.measure(targets, attributes, **own, **extra)
-        if np.isfinite(measured.value) or measured.reason is not None:
-            return measured
-        return replace(measured, reason="its formula divides by 0 for these vectors")
+        return self.metric.measured(targets, attributes, **own, **extra)
 
 
 def prepared(
-    name: str, kv: Embedding, query: AnyQuery, options: Mapping[str, Any], how: Lookup | None = None
+    name: OneMetric, kv: Embedding, query: AnyQuery, options: Mapping[str, Any], how: Lookup | None = None
 ) -> Prepared:
-    """A metric's name, options and query, checked and looked up.
+    """A metric, its options and query, checked and looked up.
 
     Without ``how`` the arguments of the look-up may stand among the options.
     """
@@ -414,13 +415,11 @@ def _linear_metrics() -> str:
     return ", ".join(names)
 
 
-type AnyMetric = str | tuple[str, Mapping[str, Any]]
-
 COLUMNS = ["embedding", "query", "subquery", "metric", "value", "p_value", "optimum", "found", "missing", "reason"]
 
 
 def metric(
-    name: str,
+    name: OneMetric,
     kv: Embedding,
     query: AnyQuery,
     on_missing: OnMissing = "drop",
@@ -438,7 +437,8 @@ def metric(
     name
         One that :func:`list_metrics` shows: ``"weat"``, ``"weat_effect_size"``, ``"rnd"``, ``"rnsb"``, ``"mac"``,
         ``"ect"``, ``"ripa"``, ``"direct_bias"``, ``"db_wa"``, ``"nbm"``, ``"same"``, ``"semaxis"``, ``"wefat"``;
-        of words in sentences ``"seat"`` and ``"ceat"``.
+        of words in sentences ``"seat"`` and ``"ceat"``. Or a :class:`bayesbias.metrics.Metric`, or a function of the
+        vectors of target sets and of attribute sets.
     kv
         The embedding, or what :func:`load_embedding` takes; or vectors of words in sentences (:func:`encode`), of which
         other metrics than ``seat`` and ``ceat`` take the mean cosines over the same templates.
@@ -501,7 +501,7 @@ def metric(
         partitions=measured.partitions,
         exact=measured.exact,
         optimum=chosen.optimum,
-        range=(np.nan, np.nan) if measured.reason else chosen.bounds(list(map(len, found.targets)), ready.options),
+        range=(np.nan, np.nan) if measured.reason else chosen.range(list(map(len, found.targets)), ready.options),
         query=ready.query,
         embedding=str(about(ready.kv)["name"]),
         entries=found.entries,
@@ -537,8 +537,8 @@ def run_metrics(
     queries
         One or several queries; a mapping gives them names. Queries of one name stay apart, numbered.
     metrics
-        Names of metrics, pairs of a name and its options, or a mapping of labels to either. By default those that need
-        no pairs and for which every query has enough sets.
+        Metrics as :func:`metric` takes them, pairs of one and its options, or a mapping of labels to either. By
+        default those that need no pairs and for which every query has enough sets.
     on_missing, max_missing, case, normalise, compat, twins
         As in :func:`metric`.
 
@@ -547,8 +547,8 @@ def run_metrics(
     DataFrame
         Columns ``embedding``, ``query``, ``subquery``, ``metric``, ``value``, ``p_value``, ``optimum``, ``found`` and
         ``missing`` (words) and ``reason`` (of a NaN). A query with more sets than a metric takes appears as its
-        sub-queries, named in ``subquery``. ``attrs["notes"]`` says which words are missing, stand in several sets or
-        repeat.
+        sub-queries, named in ``subquery``; the fault of a metric that fails is its reason. ``attrs["notes"]`` says
+        which words are missing, stand in several sets or repeat.
 
     Examples
     --------
@@ -583,7 +583,11 @@ def run_metrics(
                     for part in parts[number, label]:
                         key = (id(part), choice.paired)
                         sets = seen[key] = seen.get(key) or look_up(kv, part, how, choice.paired)
-                        got = Prepared(choice, part, used, how, kv, sets, space if choice.space else None).measure()
+                        ready = Prepared(choice, part, used, how, kv, sets, space if choice.space else None)
+                        try:
+                            got = ready.measure()
+                        except MetricFaultError as error:  # the others work
+                            got = no_value(str(error))
                         # sentences on the query alone do not name the embedding
                         notes |= dict.fromkeys(f"{name}: {note}." for note in part.notes)
                         remarks = (*sets.notes, *got.every_note)
@@ -642,20 +646,19 @@ def is_embedding(value: object) -> bool:
 
 def named_metrics(
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric,
-) -> list[tuple[str, str, Mapping[str, Any]]]:
-    """Label, name and options of each metric."""
-    every: Any = [metrics] if isinstance(metrics, str) or _has_options(metrics) else metrics
+) -> list[tuple[str, str | Metric, Mapping[str, Any]]]:
+    """Label of each metric, the metric (by its name where it was named), and its options."""
+    every: Any = [metrics] if isinstance(metrics, str | Metric) or callable(metrics) or _paired(metrics) else metrics
     if not isinstance(every, Iterable):
-        raise InputError(f"metrics is {every!r}: give names of metrics, or pairs of a name and its options")
+        raise InputError(f"metrics is {every!r}: give metrics, or pairs of a metric and its options")
     pairs: list[tuple[Any, Any]] = list(every.items() if isinstance(every, Mapping) else ((None, one) for one in every))
     named = []
     for label, choice in pairs:
-        if not isinstance(choice, str) and not _has_options(choice):
-            raise InputError(f"{choice!r} is no metric: give its name, or a pair of its name and its options")
-        name, options = (choice, {}) if isinstance(choice, str) else choice
+        one, options = metric_and_options(choice)
         used = ", ".join(f"{key}={value}" for key, value in options.items())
-        own = f"{name} ({used})" if used else str(name)
-        named.append((own if label is None else str(label), name, options))
+        name = one if isinstance(one, str) else one.name
+        own = f"{name} ({used})" if used else name
+        named.append((own if label is None else str(label), one, options))
     if not named:
         raise InputError("no metric was given: give at least one")
     if len({label for label, _, _ in named}) < len(named):
@@ -663,6 +666,12 @@ def named_metrics(
     return named
 
 
-def _has_options(choice: object) -> bool:
+def metric_and_options(choice: object) -> tuple[str | Metric, Mapping[str, Any]]:
+    """A metric, by its name where it was named, and its options."""
+    one, options = choice if isinstance(choice, tuple) and _paired(choice) else (choice, {})
+    return (one if isinstance(one, str) else find_metric(one)), options
+
+
+def _paired(choice: object) -> bool:
     """Whether this is a pair of a metric and its options."""
     return isinstance(choice, tuple) and len(choice) == 2 and isinstance(choice[1], Mapping)

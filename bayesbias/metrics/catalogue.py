@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,8 @@ from bayesbias._checks import finite_number, flag, one_of, whole_number
 from bayesbias._core.logistic import fit_logistic
 from bayesbias._core.resampling import effect_size, sum_statistic
 from bayesbias._core.vectors import FloatArray, IntArray, mean_unit, nearest_rows, unit_products, unit_rows
-from bayesbias.errors import InputError, near
+from bayesbias._registers import Register
+from bayesbias.errors import InputError
 from bayesbias.metrics.base import (
     NOTHING,
     SEED,
@@ -25,7 +26,6 @@ from bayesbias.metrics.base import (
     Sides,
     Space,
     count_of,
-    fixed,
     no_value,
     options_of_test,
 )
@@ -376,175 +376,197 @@ def _one_of_each(owners: IntArray, samples: int, rng: np.random.Generator) -> In
 
 # of metrics that compare target words by two attribute sets
 FOUR_SETS: Any = {"attributes": (2, 2), "words": "targets"}
-UNBOUNDED = fixed(-np.inf, np.inf)
 LISTS = options_of_test(related=True)  # the one test of metrics that are weighted sums of cosines
 CALISKAN = "Caliskan, Bryson and Narayanan (2017)", "10.1126/science.aal4230"
 
-METRICS = {
-    metric.name: metric
-    for metric in (
-        Metric(
-            "weat",
-            "WEAT",
-            weat,
-            lambda sizes, options: (-2.0 * sum(sizes), 2.0 * sum(sizes)),
-            *CALISKAN,
-            **FOUR_SETS,
-            options=options_of_test(permutation=True, related=True),
-            linear=Linear(_weat_sides),
-        ),
-        Metric(
-            "weat_effect_size",
-            "WEAT effect size",
-            weat_effect_size,
-            _effect_bounds,
-            *CALISKAN,
-            **FOUR_SETS,
-            options=options_of_test(permutation=True),
-        ),
-        Metric(
-            "rnd",
-            "RND",
-            rnd,
-            lambda sizes, options: (-2.0, 2.0) if options["distance"] == "cos" else (-np.inf, np.inf),
-            "Garg, Schiebinger, Jurafsky and Zou (2018)",
-            "10.1073/pnas.1720347115",
-            options={"distance": Option("norm", lambda value, name: one_of(value, ("norm", "cos"), name)), **LISTS},
-            linear=Linear(_rnd_sides, needs={"distance": "cos"}),
-        ),
-        Metric(
-            "rnsb",
-            "RNSB",
-            rnsb,
-            lambda sizes, options: (0.0, float(np.log(sum(sizes)))),
-            "Sweeney and Najafian (2019)",
-            "10.18653/v1/P19-1162",
-            **FOUR_SETS,
-            targets=(1, None),
-            options={
-                "holdout": Option(None, lambda value, name: value if value is None else flag(value, name)),
-                "train": Option(None, _checked_train),
-                "seed": SEED,
-            },
-            compat=True,
-        ),
-        Metric(
-            "mac",
-            "MAC",
-            mac,
-            fixed(0.0, 2.0),
-            "Manzini, Lim, Tsvetkov and Black (2019)",
-            "10.18653/v1/N19-1062",
-            targets=(1, None),
-            attributes=(1, None),
-            words="targets",
-            optimum=1.0,
-            options=LISTS,
-            linear=Linear(_mac_sides, constant=1.0),
-        ),
-        Metric(
-            "ect", "ECT", ect, fixed(-1.0, 1.0), "Dev and Phillips (2019)", "10.48550/arXiv.1901.07656", optimum=1.0
-        ),
-        Metric(
-            "ripa",
-            "RIPA",
-            ripa,
-            UNBOUNDED,
-            "Ethayarajh, Duvenaud and Hirst (2019)",
-            "10.18653/v1/P19-1166",
-            options=LISTS,
-            linear=Linear(_ripa_sides, needs={"normalise": True}),
-            paired=True,
-        ),
-        Metric(
-            "direct_bias",
-            "direct bias",
-            direct_bias,
-            fixed(0.0, 1.0),
-            "Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)",
-            "10.48550/arXiv.1607.06520",
-            options={"exponent": Option(1.0, lambda value, name: finite_number(value, name, positive=True))},
-            paired=True,
-        ),
-        Metric(
-            "db_wa",
-            "DB/WA",
-            db_wa,
-            fixed(-2.0, 2.0),
-            "Bolukbasi et al. (2016) and Caliskan et al. (2017), named by Du, Fang and Nguyen (2021)",
-            "10.18653/v1/2021.emnlp-main.785",
-            options=LISTS,
-            linear=Linear(_db_wa_sides),
-            paired=True,
-        ),
-        Metric(
-            "nbm",
-            "NBM",
-            nbm,
-            fixed(-1.0, 1.0),
-            "Gonen and Goldberg (2019)",
-            "10.18653/v1/N19-1061",
-            options={"neighbours": Option(100, whole_number)},
-            paired=True,
-            space=True,
-        ),
-        Metric(
-            "same",
-            "SAME",
-            same,
-            fixed(0.0, 1.0),
-            "Schröder, Schulz, Kenneweg, Feldhans, Hinder and Hammer (2021)",
-            "10.48550/arXiv.2111.07864",
-            targets=(2, None),
-        ),
-        Metric("wefat", "WEFAT", wefat, UNBOUNDED, *CALISKAN, **FOUR_SETS, targets=(1, 1), usual=False),
-        Metric(
-            "seat",
-            "SEAT effect size",
-            seat,
-            _effect_bounds,
-            "May, Wang, Bordia, Bowman and Rudinger (2019)",
-            "10.18653/v1/N19-1063",
-            **FOUR_SETS,
-            options=options_of_test(permutation=True),
-            sentences=True,
-            usual=False,
-        ),
-        Metric(
-            "ceat",
-            "CEAT combined effect size",
-            ceat,
-            fixed(-2.0, 2.0),
-            "Guo and Caliskan (2021)",
-            "10.1145/3461702.3462536",
-            **FOUR_SETS,
-            options={"samples": Option(1000, lambda value, name: whole_number(value, name, least=2)), "seed": SEED},
-            sentences=True,
-            usual=False,
-        ),
-        Metric(
-            "semaxis",
-            "SemAxis",
-            semaxis,
-            lambda sizes, options: (-float(len(sizes)), float(len(sizes))),
-            "An, Kwak and Ahn (2018)",
-            "10.18653/v1/P18-1228",
-            **FOUR_SETS,
-            targets=(1, 2),
-        ),
-    )
-}
+METRICS = Register(Metric, "metric", "bayesbias.metrics")
 
 
-def find_metric(name: object) -> Metric:
-    """A metric by name."""
-    if isinstance(name, str) and name in METRICS:
-        return METRICS[name]
-    raise InputError(f"there is no metric {name!r}{near(name, METRICS)}: valid are {', '.join(METRICS)}")
+def register[M: Metric | Callable[..., Any]](metric: M) -> M:
+    """Add a metric, which all that take metrics then know by its name.
+
+    Parameters
+    ----------
+    metric
+        A :class:`Metric`, or a function of the vectors of target sets and of attribute sets, whose name and docstring
+        are those of the metric; it takes any number of sets then. It is returned, so that this is a decorator too.
+
+    Raises
+    ------
+    InputError
+        It is no metric, or another one has its name.
+
+    Examples
+    --------
+    >>> bb.metrics.register("mine")
+    Traceback (most recent call last):
+    bayesbias.errors.InputError: 'mine' is no metric: give the name of one, a Metric, or a function
+    """
+    METRICS.add(metric)
+    return metric
+
+
+for bundled in (
+    Metric(
+        "weat",
+        weat,
+        "WEAT",
+        lambda sizes, options: (-2.0 * sum(sizes), 2.0 * sum(sizes)),
+        *CALISKAN,
+        **FOUR_SETS,
+        options=options_of_test(permutation=True, related=True),
+        linear=Linear(_weat_sides),
+    ),
+    Metric(
+        "weat_effect_size",
+        weat_effect_size,
+        "WEAT effect size",
+        _effect_bounds,
+        *CALISKAN,
+        **FOUR_SETS,
+        options=options_of_test(permutation=True),
+    ),
+    Metric(
+        "rnd",
+        rnd,
+        "RND",
+        lambda sizes, options: (-2.0, 2.0) if options["distance"] == "cos" else (-np.inf, np.inf),
+        "Garg, Schiebinger, Jurafsky and Zou (2018)",
+        "10.1073/pnas.1720347115",
+        options={"distance": Option("norm", lambda value, name: one_of(value, ("norm", "cos"), name)), **LISTS},
+        linear=Linear(_rnd_sides, needs={"distance": "cos"}),
+    ),
+    Metric(
+        "rnsb",
+        rnsb,
+        "RNSB",
+        lambda sizes, options: (0.0, float(np.log(sum(sizes)))),
+        "Sweeney and Najafian (2019)",
+        "10.18653/v1/P19-1162",
+        **FOUR_SETS,
+        targets=(1, None),
+        options={
+            "holdout": Option(None, lambda value, name: value if value is None else flag(value, name)),
+            "train": Option(None, _checked_train),
+            "seed": SEED,
+        },
+        compat=True,
+    ),
+    Metric(
+        "mac",
+        mac,
+        "MAC",
+        (0.0, 2.0),
+        "Manzini, Lim, Tsvetkov and Black (2019)",
+        "10.18653/v1/N19-1062",
+        targets=(1, None),
+        attributes=(1, None),
+        words="targets",
+        optimum=1.0,
+        options=LISTS,
+        linear=Linear(_mac_sides, constant=1.0),
+    ),
+    Metric("ect", ect, "ECT", (-1.0, 1.0), "Dev and Phillips (2019)", "10.48550/arXiv.1901.07656", optimum=1.0),
+    Metric(
+        "ripa",
+        ripa,
+        "RIPA",
+        source="Ethayarajh, Duvenaud and Hirst (2019)",
+        doi="10.18653/v1/P19-1166",
+        options=LISTS,
+        linear=Linear(_ripa_sides, needs={"normalise": True}),
+        paired=True,
+    ),
+    Metric(
+        "direct_bias",
+        direct_bias,
+        "direct bias",
+        (0.0, 1.0),
+        "Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)",
+        "10.48550/arXiv.1607.06520",
+        options={"exponent": Option(1.0, lambda value, name: finite_number(value, name, positive=True))},
+        paired=True,
+    ),
+    Metric(
+        "db_wa",
+        db_wa,
+        "DB/WA",
+        (-2.0, 2.0),
+        "Bolukbasi et al. (2016) and Caliskan et al. (2017), named by Du, Fang and Nguyen (2021)",
+        "10.18653/v1/2021.emnlp-main.785",
+        options=LISTS,
+        linear=Linear(_db_wa_sides),
+        paired=True,
+    ),
+    Metric(
+        "nbm",
+        nbm,
+        "NBM",
+        (-1.0, 1.0),
+        "Gonen and Goldberg (2019)",
+        "10.18653/v1/N19-1061",
+        options={"neighbours": Option(100, whole_number)},
+        paired=True,
+        space=True,
+    ),
+    Metric(
+        "same",
+        same,
+        "SAME",
+        (0.0, 1.0),
+        "Schröder, Schulz, Kenneweg, Feldhans, Hinder and Hammer (2021)",
+        "10.48550/arXiv.2111.07864",
+        targets=(2, None),
+    ),
+    Metric("wefat", wefat, "WEFAT", (-np.inf, np.inf), *CALISKAN, **FOUR_SETS, targets=(1, 1), usual=False),
+    Metric(
+        "seat",
+        seat,
+        "SEAT effect size",
+        _effect_bounds,
+        "May, Wang, Bordia, Bowman and Rudinger (2019)",
+        "10.18653/v1/N19-1063",
+        **FOUR_SETS,
+        options=options_of_test(permutation=True),
+        sentences=True,
+        usual=False,
+    ),
+    Metric(
+        "ceat",
+        ceat,
+        "CEAT combined effect size",
+        (-2.0, 2.0),
+        "Guo and Caliskan (2021)",
+        "10.1145/3461702.3462536",
+        **FOUR_SETS,
+        options={"samples": Option(1000, lambda value, name: whole_number(value, name, least=2)), "seed": SEED},
+        sentences=True,
+        usual=False,
+    ),
+    Metric(
+        "semaxis",
+        semaxis,
+        "SemAxis",
+        lambda sizes, options: (-float(len(sizes)), float(len(sizes))),
+        "An, Kwak and Ahn (2018)",
+        "10.18653/v1/P18-1228",
+        **FOUR_SETS,
+        targets=(1, 2),
+    ),
+):
+    register(bundled)
+
+
+def find_metric(metric: object) -> Metric:
+    """A metric by name, as it is, or that of a function."""
+    return METRICS.find(metric)
 
 
 def list_metrics() -> pd.DataFrame:
     """The metrics: ``name``, ``title``, sets of ``targets`` and ``attributes``, ``optimum``, ``options``, origin.
+
+    ``source`` and ``doi`` say where a metric is defined, ``description`` what its value is. Those of other packages and
+    of the running program (:func:`bayesbias.metrics.register`) stand after the package's own.
 
     Examples
     --------
@@ -556,5 +578,6 @@ def list_metrics() -> pd.DataFrame:
     rows = []
     for m in METRICS.values():
         sets = (count_of(m.targets), count_of(m.attributes))
-        rows.append((m.name, m.title, *sets, m.optimum, ", ".join(m.options), m.source, m.doi))
-    return pd.DataFrame(rows, columns=["name", "title", "targets", "attributes", "optimum", "options", "source", "doi"])
+        rows.append((m.name, m.title, *sets, m.optimum, ", ".join(m.options), m.source, m.doi, m.description))
+    columns = ["name", "title", "targets", "attributes", "optimum", "options", "source", "doi", "description"]
+    return pd.DataFrame(rows, columns=columns)

@@ -24,6 +24,7 @@ from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
 from bayesbias._files import home_folder
 from bayesbias._progress import progress
 from bayesbias._runs import Task, executors, finished, plain_json, prepare, read_plan, run, workers_asked
+from bayesbias.debiasing.registry import NONE, methods_from_outside
 from bayesbias.distances.covariances import KEY, Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import joint_relatedness
@@ -38,7 +39,6 @@ from bayesbias.models.weights import Cells, cells_of, row_sums, whole_weights
 from bayesbias.multiverses.plans import (
     CONTRAST,
     DIFFERENCE,
-    NONE,
     OF_TABLES,
     OF_VECTORS,
     SOURCE,
@@ -134,11 +134,12 @@ def multiverse(
         pending = [task for task in tasks if not finished(folder, task, file_of(folder, task), retry)]
         if pending:
             loaded = write_sample(folder, decisions)
-            pools = executors(executor, workers_asked(workers), stack)
+            methods = methods_from_outside(decisions["debiasing"])
+            pools = executors(executor, workers_asked(workers), stack, methods)
             at_once = 1 if executor == "serial" else len(pending)
             if executor != "serial":
                 loaded.clear()  # workers load what they measure
-            run(pending, partial(measure, loaded=loaded), folder, pools, at_once, "measuring")
+            run(pending, partial(measure, loaded=loaded, methods=methods), folder, pools, at_once, "measuring")
             loaded.clear()
         measured = [read_measured(folder, task) for task in tasks]
     return _result(checked, decisions, statuses, tasks, measured)

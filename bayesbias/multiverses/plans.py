@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import chain, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.vectors import principal_directions, unit_rows, without
@@ -33,7 +33,7 @@ from bayesbias._runs import (
 from bayesbias.axes import list_axes
 from bayesbias.axes.poles import find_poles, poles_of
 from bayesbias.debiasing import debias
-from bayesbias.debiasing.registry import checked_method
+from bayesbias.debiasing.registry import METHODS, NONE, Method, checked_method, method_by_name
 from bayesbias.distances import distance_table
 from bayesbias.distances.covariances import KEY, Relatedness, packed, relatedness_of
 from bayesbias.distances.vocabularies import SAMPLE, Drawn, draws_for, measured_relatedness
@@ -46,7 +46,7 @@ from bayesbias.words import WordLists, bundled_names, load_words
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-NONE, EACH, EACH_SOURCE, SOURCE = "none", "each", "each source", "source: "
+EACH, EACH_SOURCE, SOURCE = "each", "each source", "source: "
 VARIANTS, SAMPLE_FILE = "variants", "sample.json"
 """Folder of what was measured in each embedding, and file of the words at which all are sampled."""
 CONTRAST, DIFFERENCE = "contrast", "associated - different"
@@ -100,6 +100,23 @@ class AxisContrast(Document):
     groups: tuple[str, str]
 
 
+NAMED: Mapping[str, Callable[[Any], Any]] = {"debiasing": method_by_name, "metric": METRICS.name_of}
+"""Decisions whose options are recorded by their names, and how an option becomes one."""
+
+
+def _by_name(decisions: Any) -> Any:
+    """Decisions with metrics and methods, which may be given as objects or functions, by their names."""
+    if not isinstance(decisions, Mapping):
+        return decisions
+    return {name: _options_by_name(each, NAMED[name]) if name in NAMED else each for name, each in decisions.items()}
+
+
+def _options_by_name(given: Any, name_of: Callable[[Any], Any]) -> Any:
+    if isinstance(given, Mapping):
+        return {key: _options_by_name(each, name_of) if key == "options" else each for key, each in given.items()}
+    return [name_of(option) for option in given] if isinstance(given, list | tuple) else given
+
+
 class MultiversePlan(Document):
     """What a multiverse combines.
 
@@ -114,7 +131,8 @@ class MultiversePlan(Document):
         taken off. ``adjust``: ``"none"``, ``"frequency"``, ``"length"``. ``contrast``: such as ``"associated -
         human"``, which chooses the control list, or ``{"axis": "gender_pairs", "groups": ["math", "arts"]}``, pairs of
         opposites in place of stereotypes: the groups stand on the side of the first and of the second words of the
-        pairs. ``metric``: ``"contrast"``, or a metric that is a weighted sum of cosines, such as ``"weat"``.
+        pairs. ``metric``: ``"contrast"``, or a metric that is a weighted sum of cosines, such as ``"weat"``. Metrics
+        and methods that are given as objects or functions are registered, and recorded by their names.
     replicates
         Random topics that are run through all specifications.
     standardise
@@ -124,7 +142,7 @@ class MultiversePlan(Document):
         Of the topics and draws.
     """
 
-    decisions: dict[str, Decision | tuple[Any, ...]]
+    decisions: Annotated[dict[str, Decision | tuple[Any, ...]], BeforeValidator(_by_name)]
     replicates: int = 1000
     standardise: bool | None = None
     seed: int = 0
@@ -279,13 +297,18 @@ def write_sample(folder: Path, decisions: Mapping[str, tuple[Any, ...]]) -> dict
     return embeddings
 
 
-def measure(task: Task, folder: str, loaded: Mapping[str, KeyedVectors]) -> str:
-    """Measure the distances of an embedding, which may be loaded, and write them, the record last; the task's name."""
+def measure(task: Task, folder: str, loaded: Mapping[str, KeyedVectors], methods: Sequence[Method] = ()) -> str:
+    """Measure the distances of an embedding, which may be loaded, and write them, the record last; the task's name.
+
+    ``methods`` are those of debiasing that this process may have to be given.
+    """
     record = new_record(task, "done")
     content: bytes | None = None
     with one_thread():
         try:
             refuse_changed(task)
+            for method in methods:
+                METHODS.add(method)
             sample = from_json(read_text(Path(folder) / SAMPLE_FILE))
             content = _content_of(_vectors(task.settings, loaded), task.options, sample)
             refuse_changed(task)

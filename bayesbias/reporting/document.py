@@ -213,7 +213,7 @@ class MetricTable(Result):
         """How many values there are."""
         measured, queries = int(self.values["value"].notna().sum()), self.values["query"].nunique()
         return [
-            f"{many(measured, 'value')} of {many(len(self.used), 'metric')} for {queries} "
+            f"{many(measured, 'value')} of {many(self.values['metric'].nunique(), 'metric')} for {queries} "
             f"quer{'y' if queries == 1 else 'ies'} and {many(self.values['embedding'].nunique(), 'embedding')}."
         ]
 

@@ -22,10 +22,20 @@ from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, about, opened
 from bayesbias.embeddings.lookup import alike_in_some, in_all, words_once
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query
 from bayesbias.metrics.base import FoundSets, Lookup, count_of, every_word, look_up
-from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, checked_options, named_metrics, prepared, untested
+from bayesbias.metrics.batch import (
+    AnyMetric,
+    AnyQuery,
+    OneMetric,
+    as_query,
+    checked_options,
+    metric_and_options,
+    named_metrics,
+    prepared,
+    untested,
+)
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.models import load_model
 from bayesbias.models.families import family_of
@@ -125,15 +135,18 @@ def _check_shape(name: str, query: Query, sets: Sequence[tuple[int, int | None]]
         )
 
 
-def _registered_subject(name: str, options: Mapping[str, Any], kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
+def _registered_subject(
+    chosen: OneMetric, options: Mapping[str, Any], kv: KeyedVectors, query: Query, how: Lookup
+) -> Subject:
     """A metric of the registry, measured anew at every size."""
-    metric = find_metric(name)
+    metric = find_metric(chosen)
+    name = metric.name
     _check_shape(name, query, (metric.targets, metric.attributes))
     used = untested(checked_options(metric, options))
-    ready = prepared(name, kv, query, used, how).with_neighbours()
+    ready = prepared(metric, kv, query, used, how).with_neighbours()
     notes = _checked(ready.found)
-    usual = metric.bounds([len(vectors) for vectors in ready.found.targets], used), metric.optimum
-    bounds, zero = IN_THE_STUDY.get(name, usual)
+    usual = metric.range([len(vectors) for vectors in ready.found.targets], used), metric.optimum
+    bounds, zero = IN_THE_STUDY.get(chosen, usual) if isinstance(chosen, str) else usual
     if not np.isfinite(bounds).all():
         raise InputError(
             f"{name} has no smallest and largest value, which the scores of a silhouette need: those of "
@@ -155,7 +168,7 @@ def _registered_subject(name: str, options: Mapping[str, Any], kv: KeyedVectors,
 def _with_range() -> list[str]:
     """Metrics of the registry whose smallest and largest value are known; the sum of WEAT's grows with the lists."""
     bounds = {
-        name: metric.bounds([2, 2], {option: entry.default for option, entry in metric.options.items()})
+        name: metric.range([2, 2], {option: entry.default for option, entry in metric.options.items()})
         for name, metric in METRICS.items()
         if name != "weat"
     }
@@ -287,8 +300,8 @@ def silhouette(
     metric
         ``"weat_effect_size"`` (or ``"weat"``, as the study calls it), ``"ect"`` or ``"rnsb"``; RNSB is that of the
         study: the divergence from the uniform of the probabilities of the groups' mean vectors, in [0, ln groups]. Or
-        another metric of :func:`list_metrics` whose smallest and largest value are known, as a name or a pair of a name
-        and its options.
+        another metric, as :func:`metric` takes it, whose smallest and largest value are known, or a pair of it and its
+        options.
 
         Or ``"crossed"``: the posterior mean of a contrast with its intervals, fitted anew at every size. Target sets
         are groups and attribute sets their stereotypes, in order; sets named ``human`` and ``neutral`` are controls.
@@ -395,20 +408,15 @@ def _silhouette_in(
 
 
 def _subject(metric: AnyMetric, kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
-    name, options = metric if isinstance(metric, tuple) and len(metric) == 2 else (metric, {})
-    name = "weat_effect_size" if isinstance(name, str) and name == "weat" else name
-    valid = [*STUDIED, *(other for other in _with_range() if other not in STUDIED), NAME]
-    if not isinstance(name, str) or not isinstance(options, Mapping):
-        raise InputError(
-            f"metric is {shown(metric)}: give a name ({', '.join(valid)}), or a pair of a name and its options"
-        )
-    if name == NAME:
+    chosen, options = metric_and_options(metric)
+    if chosen == NAME:
         return contrast_subject(options, kv, query, how)
-    if name in STUDIED and options:
-        raise InputError(f"{name} takes no options here, given are {', '.join(options)}: give its name alone")
-    if name == "rnsb":
+    chosen = "weat_effect_size" if chosen == "weat" else chosen
+    if chosen in STUDIED and options:
+        raise InputError(f"{chosen} takes no options here, given are {', '.join(options)}: give its name alone")
+    if chosen == "rnsb":
         return _study_rnsb(kv, query, how)
-    return _registered_subject(name, options, kv, query, how)
+    return _registered_subject(chosen, options, kv, query, how)
 
 
 STUDIED = ("ect", "rnsb", "weat_effect_size")
@@ -501,14 +509,14 @@ def follow_study(
         for label, sets in asked_for.items():
             shared, left = _in_all(sets, models, once)
             notes += [f"{label}: {note}" for note in left]
-            for metric, name, options in chosen:
-                takes_one = name in METRICS and METRICS[name].attributes[1] == 1
+            for metric, one, options in chosen:
+                takes_one = one != NAME and find_metric(one).attributes[1] == 1
                 fitting = _joined(shared) if takes_one else shared
                 for vary in varied:
                     silhouettes: dict[str, Silhouette] = {}
                     for model, kv in models.items():
-                        one = (name, options)
-                        result = silhouette(kv, fitting, one, vary, runs, step, sizes, seed, compat, twins=twins)
+                        pair = (one, options)
+                        result = silhouette(kv, fitting, pair, vary, runs, step, sizes, seed, compat, twins=twins)
                         silhouettes[model] = result
                         notes += [f"{label}, {metric} in {model}: {note}" for note in result.notes]
                         done(len(parts) * len(models) + len(silhouettes))
