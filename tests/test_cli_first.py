@@ -172,6 +172,7 @@ def test_completion_offers_every_bundled_name():
     assert set(bundled("models")("")) == {"auto", *bb.list_models()["name"]}
     assert set(bundled("embeddings")("")) == set(bb.list_embeddings()["name"])
     assert set(bundled("metrics")("")) == set(bb.list_metrics()["name"])
+    assert set(bundled("methods")("")) == set(bb.debiasing.list_methods()["name"])
     assert set(bundled("datasets")("")) == set(bb.datasets.list_datasets()["name"])
     assert bundled("word lists")("weathub/de/weat7") == ["weathub/de/weat7"]
     assert bundled("metrics")("zz") == []

@@ -325,7 +325,11 @@ class TestLeace:
     ("method", "options", "message"),
     [
         ("leace", {"groups": {"m": ["m0", "m1"]}}, "give a mapping of two or more groups"),
-        ("hart", {}, r"there is no method 'hart' \(did you mean 'hard'\?\): valid are project, hard"),
+        (
+            "hart",
+            {},
+            rf"there is no method 'hart' \(did you mean 'hard'\?\): valid are {', '.join(debiasing.registry.METHODS)}",
+        ),
         ("hard", {}, "hard needs the option 'definitional': it takes definitional, equalize"),
         ("hard", {"definitional": PAIRS, "pairs": 1}, "hard has no option 'pairs'"),
         ("hard", {"definitional": "he she"}, "there is no word list 'he she'"),

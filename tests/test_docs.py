@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
 GENERATED = re.compile(
-    r"^(reference/(api|command-line|models|metrics|data)\.rst|gallery/\w+\.(rst|png|html)|notebooks/\w+\.ipynb)$"
+    r"^(reference/(api|command-line|models|metrics|data)\.rst|\w+\.table|gallery/\w+\.(rst|png|html)|notebooks/\w+\.ipynb)$"
 )
 ELSEWHERE = ("extending.md", "tutorial/index.md")  # has tests of its own; is run when the site is built
 RUN = sorted(page for page in PAGES if "```python" in PAGES[page] and page not in ELSEWHERE)
@@ -198,6 +198,20 @@ def test_the_reference_has_every_command_model_and_metric(made):
     models, metrics = made.models()["reference/models.rst"], made.metrics()["reference/metrics.rst"]
     assert all(f"{name}.toml" in models for name in bb.list_models()["name"])
     assert all(f"``{name}``" in metrics for name in bb.list_metrics()["name"])
+
+
+def test_the_tables_of_metrics_and_methods_are_those_of_the_registers(made):
+    files = made.registers()
+    for name in files:
+        assert f"```{{include}} {name}\n```" in PAGES[f"{Path(name).stem}.md"]
+    for row in bb.list_metrics().itertuples():
+        assert re.search(rf"^\| `{row.name}` \| .+ \| {row.optimum:g} \|$", files["metrics.table"], re.MULTILINE), (
+            row.name
+        )
+    for row in bb.debiasing.list_methods().itertuples():
+        assert f"| `{row.name}` | {row.description} | [{row.source}]" in files["debiasing.table"]
+    for text in files.values():
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines()}) == 1, "rows of one width"
 
 
 def test_gallery_scripts_are_short_and_described(made):

@@ -461,9 +461,10 @@ class Softened(NamedTuple):
 def soft(
     vocabulary: Vocabulary, definitional: Sequence[Sequence[str]], strength: float = 0.2, components: int = 1
 ) -> Changed:
-    """Map all vectors by T, which minimises ||W' (T'T - I) W||^2 + strength ||N' T'T B||^2.
+    """Map all vectors so that inner products stay, and what lies along the directions of defining sets is lowered.
 
-    W are all unit vectors, N those to neutralise, B the directions. The objective is convex and quadratic in T'T.
+    The map T minimises ||W' (T'T - I) W||^2 + strength ||N' T'T B||^2. W are all unit vectors, N those to neutralise, B
+    the directions. The objective is convex and quadratic in T'T.
     """
     strength = finite_number(strength, "strength", positive=True)
     sets, directions, shares, notes = defined(vocabulary, definitional, components)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any
@@ -92,18 +93,14 @@ class Method:
 
     def changed(self, vocabulary: Vocabulary, **options: Any) -> Changed:
         """What the function makes of a vocabulary, which it may not write to: unit vectors, and the record."""
-        kv = vocabulary.kv
-        words, writeable = list(kv.index_to_key), kv.vectors.flags.writeable
-        kv.vectors.setflags(write=False)
+        kv, given = vocabulary.kv, _guarded(vocabulary.kv)
         try:
-            found = self.run(vocabulary, **options)
+            found = self.run(replace(vocabulary, kv=given), **options)
         except InputError:
             raise
         except Exception as error:  # of a function that may come from anywhere
             raise self._fault(f"failed: {type(error).__name__}: {error}") from error
-        finally:
-            kv.vectors.setflags(write=writeable)
-        if kv.index_to_key != words:
+        if given.index_to_key != kv.index_to_key:
             raise self._fault("changed the words of the embedding, which stay as they are: return vectors alone")
         pair = isinstance(found, tuple) and len(found) == 2
         vectors, record = found if pair else (found, Debiasing(self.name, np.empty((0, kv.vector_size))))
@@ -117,7 +114,7 @@ class Method:
             )
         lengths = np.sqrt(np.vecdot(vectors, vectors))
         if not np.isfinite(lengths).all():
-            raise self._fault(f"returned no finite vector of {words[int(np.argmin(np.isfinite(lengths)))]!r}")
+            raise self._fault(f"returned no finite vector of {kv.index_to_key[int(np.argmin(np.isfinite(lengths)))]!r}")
         vectors = vectors.astype(np.float32, copy=False)
         uneven = ((np.abs(lengths - 1) > UNEVEN) & (lengths > 0)).any()
         return unit_single(vectors) if uneven else vectors, record if pair else replace(
@@ -126,6 +123,16 @@ class Method:
 
     def _fault(self, said: str) -> InputError:
         return InputError(f"the debiasing method {self.name} {said}")
+
+
+def _guarded(kv: KeyedVectors) -> KeyedVectors:
+    """An embedding of the same vectors, which cannot be written to, with lists of words of its own."""
+    guarded = copy(kv)
+    guarded.index_to_key, guarded.key_to_index = list(kv.index_to_key), dict(kv.key_to_index)
+    guarded.expandos = dict(kv.expandos)
+    guarded.vectors = kv.vectors.view()
+    guarded.vectors.setflags(write=False)
+    return guarded
 
 
 UNEVEN = 1e-3  # difference of a length from 1 above which vectors are scaled

@@ -43,9 +43,10 @@ def associations(targets: Sets, attributes: Sets) -> tuple[FloatArray, FloatArra
 
 
 def weat(targets: Sets, attributes: Sets) -> Measured:
-    """Sum of s over the first target set less that over the second.
+    """Sum of s over the first target set less that over the second, s being mean cosine with A less that with B.
 
-    The permutation test compares the means of s, which for sets of one size is the same.
+    A and B are the attribute sets (:func:`associations`). The permutation test compares the means of s, which for sets
+    of one size is the same.
     """
     first, second = associations(targets, attributes)
     note = (
@@ -60,7 +61,7 @@ NO_SPREAD = "s is the same for all target words, so it has no spread to divide b
 
 
 def weat_effect_size(targets: Sets, attributes: Sets) -> Measured:
-    """The effect size d of s, between -2 and 2 for sets of one size (population standard deviation, ddof 0)."""
+    """Difference of the means of s over its sd on both target sets (ddof 0): 2 or -2 at most for sets of one size."""
     first, second = associations(targets, attributes)
     value = float(effect_size(first, second))
     if not np.isfinite(value):
@@ -306,10 +307,10 @@ def semaxis(targets: Sets, attributes: Sets) -> Measured:
 
 
 def wefat(targets: Sets, attributes: Sets) -> Measured:
-    """Effect size of each target word: its mean cosine with the first attribute set less that with the second.
+    """Mean over target words of an effect size: mean cosine with A less that with B, over the sd of all its cosines.
 
-    Divided by the population standard deviation of its cosines over both sets; the value is the mean over the words.
-    What words have outside, such as a share of women, is set beside them by :func:`criterion`.
+    The standard deviation is that of a population, over both attribute sets A and B. What words have outside, such as a
+    share of women, is set beside them by :func:`criterion`.
     """
     words = unit_rows(targets[0])
     first, second = (words @ unit_rows(vectors).T for vectors in attributes)

@@ -326,6 +326,8 @@ CALLS = {
     "load_query": lambda made: {"name_or_path": "weat6"},
     "load_words": lambda made: {"name_or_path": "gender"},
     "multiverse": lambda made: {"plan": MULTIVERSE},
+    "debiasing.register": lambda made: {"method": bb.debiasing.registry.METHODS["hard"]},
+    "metrics.register": lambda made: {"metric": bb.metrics.catalogue.METRICS["weat"]},
     "metric": lambda made: {"name": "weat", "kv": made.kv, "query": QUERY},
     "plan": lambda made: {"words_or_table": made.table, "seed": 1},
     "plot_change": lambda made: {"result": made.comparison},

@@ -1,0 +1,416 @@
+"""Metrics and debiasing methods from outside the package: in every analysis, by name, as objects and as functions."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors
+
+import bayesbias as bb
+from bayesbias import debiasing, metrics
+from bayesbias.debiasing.registry import METHODS
+from bayesbias.metrics.catalogue import METRICS
+
+WORDS = [f"w{at}" for at in range(160)]
+QUERY = bb.Query({"x": WORDS[:8], "y": WORDS[8:16]}, {"a": WORDS[16:24]})
+
+
+@pytest.fixture(autouse=True)
+def registers(monkeypatch):
+    """Registers that are as they were after each test."""
+    for register in (METRICS, METHODS):
+        monkeypatch.setattr(register, "_held", dict(register._held))
+
+
+@pytest.fixture(scope="module")
+def kv():
+    made = KeyedVectors(12)
+    made.add_vectors(WORDS, np.random.default_rng(0).normal(size=(160, 12)).astype(np.float32))
+    return made
+
+
+def gap(targets, attributes, power=1.0):
+    """Mean inner product of attribute words with the difference of two mean vectors, to a power."""
+    return float((attributes[0] @ (targets[0].mean(axis=0) - targets[1].mean(axis=0))).mean()) ** power
+
+
+def flipped(vocabulary, share=1.0):
+    """Turn all words around, or lengthen them."""
+    return -share * np.vstack([unit for _, unit in vocabulary.blocks()])
+
+
+GAP = metrics.Metric("gap", gap, bounds=(-100.0, 100.0), source="a book")
+FORMS = {"name": "gap", "object": GAP, "function": gap}
+form = pytest.mark.parametrize("form", FORMS)
+
+
+def expected(kv, power=1.0):
+    first, second, last = (kv[words].astype(float) for words in (WORDS[:8], WORDS[8:16], WORDS[16:24]))
+    return float((last @ (first.mean(axis=0) - second.mean(axis=0))).mean()) ** power
+
+
+@form
+def test_a_metric_is_taken_wherever_one_is_named(form, kv):
+    metrics.register(GAP)
+    one, other = FORMS[form], expected(kv)
+    found = bb.metric(one, kv, QUERY)
+    assert found.value == pytest.approx(other, abs=1e-12)
+    assert bb.metric(one, kv, QUERY, power=2).value == pytest.approx(other**2, abs=1e-12)
+    table = bb.run_metrics(kv, QUERY, [one, "rnd", (one, {"power": 2})])
+    assert table["metric"].tolist() == ["gap", "rnd", "gap (power=2)"]
+    assert table["value"].iloc[[0, 2]].tolist() == pytest.approx([other, other**2], abs=1e-12)
+    assert bb.checks.bootstrap_metric(one, kv, QUERY, draws=20, posterior=False).value == found.value
+    assert bb.topic_null(kv, QUERY, one, replicates=4).observed["gap"] == found.value
+    assert bb.topic_null(kv, QUERY, (one, {"power": 2}), replicates=4).observed["gap"] == found.value**2
+    assert bb.calibration.null_distribution(kv, QUERY, one, draws=20, match_frequency=False).observed == found.value
+    double = KeyedVectors(12)
+    double.add_vectors(WORDS, 2 * kv.vectors)
+    ranking = bb.rank({"one": kv, "two": double}, QUERY, one, draws=20, replicates=0, normalise=False)
+    assert ranking.scores["gap"].tolist() == pytest.approx([abs(other), 4 * abs(other)], rel=1e-5)
+
+
+@form
+def test_a_metric_is_followed_over_sizes_and_settings(form, kv):
+    metrics.register(GAP)
+    one = FORMS[form] if form != "function" else (GAP, {"power": 1})  # a function alone has no smallest value
+    followed = bb.silhouettes.silhouette(kv, QUERY, one, runs=2)
+    assert followed.table()["value"].tolist()[-1] == pytest.approx(expected(kv))
+    study = bb.silhouettes.silhouette_study({"it": kv}, {"q": QUERY}, [FORMS[form]] if form != "function" else [GAP], 2)
+    assert set(study["metric"]) == {"gap"}
+    settings = {("corpus", "sgns", 12, 0): kv}
+    found = bb.stability.metric_stability(settings, QUERY, [FORMS[form]], contrast=False, random_pairs=20).table()
+    assert found["value"].tolist() == pytest.approx([expected(kv)])
+
+
+def test_a_function_without_bounds_has_no_silhouette(kv):
+    with pytest.raises(bb.InputError, match="gap has no smallest and largest value"):
+        bb.silhouettes.silhouette(kv, QUERY, gap, runs=2)
+
+
+def test_a_registered_metric_is_listed_and_taken_by_default(kv, tmp_path):
+    metrics.register(GAP)
+    row = bb.list_metrics().iloc[-1]
+    assert (row["name"], row["options"], row["source"]) == ("gap", "power", "a book")
+    assert row["description"] == gap.__doc__
+    assert "gap" in bb.run_metrics(kv, QUERY)["metric"].tolist()
+    result = bb.metric("gap", kv, QUERY)
+    assert result.range == (-100.0, 100.0)
+    assert "a book" in bb.cite(result).text()
+    page = bb.report(bb.run_metrics(kv, QUERY, ["gap", "rnd"]), tmp_path / "page.md").read_text()
+    assert "2 values of 2 metrics for 1 query" in page
+
+
+def test_register_is_a_decorator():
+    @metrics.register
+    def mine(targets, attributes):
+        """Nothing."""
+        return 0.0
+
+    @debiasing.register
+    def still(vocabulary):
+        """Leave all words as they are."""
+        return np.vstack([unit for _, unit in vocabulary.blocks()])
+
+    assert mine(None, None) == 0
+    assert (METRICS["mine"].measure, METHODS["still"].run) == (mine, still)
+    assert debiasing.list_methods().iloc[-1].tolist()[:2] == ["still", "neutralize, ignore"]
+
+
+@pytest.mark.parametrize(("register", "taken"), [(metrics.register, "weat"), (debiasing.register, "hard")])
+def test_a_name_that_is_taken_is_refused(register, taken):
+    def mine(first, second=0):
+        return first
+
+    mine.__name__ = taken
+    with pytest.raises(bb.InputError, match=f"there is a (metric|method) '{taken}' already, in bayesbias"):
+        register(mine)
+
+
+def test_a_function_that_is_run_again_replaces_itself(kv):
+    names = {}
+    for factor in (1, 2):
+        exec(f"def mine(targets, attributes):\n    return {factor}.0", names)
+        metrics.register(names["mine"])
+    assert bb.metric("mine", kv, QUERY).value == 2
+    made = [lambda targets, attributes: 1.0, lambda targets, attributes: 2.0]
+    metrics.register(metrics.Metric("short", made[0]))
+    with pytest.raises(bb.InputError, match="there is a metric 'short' already"):
+        metrics.register(metrics.Metric("short", made[1]))
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda: metrics.Metric("mine", 3), "measure of mine is 3"),
+        (lambda: metrics.Metric("mine", lambda targets: 0), "mine takes 1 arguments by their places, and 2 are needed"),
+        (lambda: metrics.Metric("mine", lambda t, a, b: 0), "the option 'b' of mine has no default"),
+        (lambda: metrics.Metric("mine", lambda t, a, case=0: 0), "mine has the option 'case', which every metric has"),
+        (lambda: metrics.Metric("mine", gap, words="both"), "words of mine"),
+        (lambda: metrics.register(lambda t, a: 0), "has no name of its own"),
+        (lambda: metrics.register(dict), "<class 'dict'> is no metric"),
+        (lambda: debiasing.Method("mine", lambda v, ignore=0: v), "mine has the option 'ignore'"),
+        (lambda: debiasing.Method("mine", lambda: 0), "mine takes 0 arguments by their places, and 1 are needed"),
+    ],
+)
+def test_what_is_no_metric_or_method_is_refused(made, message):
+    with pytest.raises(bb.InputError, match=message):
+        made()
+
+
+def writes(targets, attributes):
+    targets[0][:] = 0
+    return 0.0
+
+
+FAULTS = {
+    "text": (lambda t, a: "0.5", "returned '0.5': a number, or a Measured of one, is needed"),
+    "nothing": (lambda t, a: None, "returned None: a number"),
+    "flag": (lambda t, a: True, "returned True: a number"),
+    "several": (lambda t, a: np.arange(3.0), r"returned array\(\[0., 1., 2.\]\): a number"),
+    "nan": (lambda t, a: np.nan, r"returned nan without a reason: Measured\(nan, reason='...'\)"),
+    "words": (
+        lambda t, a: metrics.Measured(1.0, np.ones(3)),
+        r"returned by_word of shape \(3,\): a number for each of 8 words",
+    ),
+    "error": (lambda t, a: 1 / 0, "failed: ZeroDivisionError: division by zero"),
+    "write": (writes, "failed: ValueError: assignment destination is read-only"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_metric_is_named_and_the_others_work(fault, kv):
+    measure, message = FAULTS[fault]
+    one = metrics.Metric("mine", measure)
+    with pytest.raises(bb.InputError, match=f"the metric mine {message}"):
+        bb.metric(one, kv, QUERY)
+    table = bb.run_metrics(kv, QUERY, [one, gap])
+    assert np.isnan(table["value"][0])
+    assert table["reason"][0].startswith("the metric mine ")
+    assert table["value"][1] == pytest.approx(expected(kv), abs=1e-12)
+
+
+def test_a_reason_for_no_value_and_numbers_of_any_type_are_taken(kv):
+    found = bb.metric(metrics.Metric("mine", lambda t, a: metrics.Measured(np.nan, reason="it rains")), kv, QUERY)
+    assert found.reason == "it rains"
+    for number in (np.float32(2), 2, np.int64(2)):
+        assert bb.metric(metrics.Metric("mine", lambda t, a, n=number: n), kv, QUERY).value == 2
+
+
+@pytest.mark.parametrize(
+    "one", ["flipped", flipped, debiasing.Method("flipped", flipped)], ids=["name", "fn", "object"]
+)
+def test_a_method_is_taken_wherever_one_is_named(one, kv):
+    debiasing.register(debiasing.Method("flipped", flipped, "a book"))
+    unit = kv.vectors / np.linalg.norm(kv.vectors, axis=1, keepdims=True)
+    for share in (1.0, 7.0):  # vectors are scaled to length 1
+        after = bb.debias(kv, one, share=share)
+        np.testing.assert_allclose(after.vectors, -unit, atol=1e-6)
+    assert after.index_to_key == kv.index_to_key
+    assert after.bayesbias_debiasing.text() == "flipped: 160 words changed."
+    assert after.bayesbias_debiasing.options == {"share": 7.0}
+    assert kv.vectors.flags.writeable
+
+
+def test_a_registered_method_is_cited(kv):
+    debiasing.register(debiasing.Method("flipped", flipped, "a book"))
+    after = bb.debias(kv, "flipped")
+    assert "a book" in bb.cite(after).text()
+    with pytest.raises(bb.InputError, match="flipped has no option 'wrong': it takes share, neutralize, ignore"):
+        bb.debias(kv, flipped, wrong=1)
+
+
+def adds(vocabulary):
+    vocabulary.kv.add_vectors(["more"], np.ones((1, 12)))
+    return vocabulary.kv.vectors
+
+
+def changes(vocabulary):
+    vocabulary.kv.index_to_key[0] = "other"
+    return vocabulary.mapped(np.eye(12))
+
+
+WRONG = {
+    "more": (lambda v: np.ones((161, 12)), r"returned vectors of shape \(161, 12\): one for each word in its place"),
+    "fewer": (lambda v: np.ones((159, 12)), r"returned vectors of shape \(159, 12\)"),
+    "narrower": (lambda v: np.ones((160, 11)), r"returned vectors of shape \(160, 11\)"),
+    "nan": (lambda v: np.full((160, 12), np.nan), "returned no finite vector of 'w0'"),
+    "vectors": (lambda v: v.kv, "returned KeyedVectors: an array of vectors"),
+    "nothing": (lambda v: None, "returned NoneType: an array"),
+    "whole": (lambda v: np.ones((160, 12), dtype=int), "returned ndarray: an array of vectors"),
+    "record": (lambda v: (v.mapped(np.eye(12)), "done"), "returned ndarray and str: an array of vectors, or it and a"),
+    "error": (lambda v: 1 / 0, "failed: ZeroDivisionError"),
+    "adds": (adds, "changed the words of the embedding"),
+    "changes": (changes, "changed the words of the embedding"),
+    "writes": (lambda v: v.kv.vectors.fill(0), "failed: ValueError: assignment destination is read-only"),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_a_faulty_method_is_named(fault, kv):
+    run, message = WRONG[fault]
+    given = KeyedVectors(12)
+    given.add_vectors(WORDS, kv.vectors)
+    with pytest.raises(bb.InputError, match=f"the debiasing method mine {message}"):
+        bb.debias(given, debiasing.Method("mine", run))
+    assert given.index_to_key == WORDS
+    np.testing.assert_array_equal(given.vectors, kv.vectors)
+
+
+def test_plans_take_functions_and_objects_and_record_names(tmp_path):
+    """A sweep and a multiverse in this process."""
+    plan = {"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}
+    plan["debiasing"] = [{"method": flipped, "share": 2.0}]
+    found = bb.sweep(plan, tmp_path / "sweep", executor="serial")
+    assert found.fits["reason"].tolist() == [""]
+    again = bb.sweep(plan, tmp_path / "sweep", executor="serial")
+    assert again.hash == found.hash
+
+    sides = METRICS["weat"].linear
+    mine = metrics.Metric("mine", METRICS["weat"].measure, attributes=(2, 2), words="targets", linear=sides)
+    decisions = {"embedding": ["google-news-slice"], "words": ["weat7"]}
+    decisions |= {"metric": {"options": ["weat", mine]}, "debiasing": ["none", flipped]}
+    results = bb.multiverse({"decisions": decisions, "replicates": 20}, tmp_path / "multiverse").specifications
+    assert results["status"].tolist() == ["done"] * 4
+    assert results["metric"].tolist() == ["weat", "mine"] * 2
+    assert set(METRICS) > {"mine"}
+    with pytest.raises(bb.InputError, match="the metric 'gap' is no weighted sum of cosines"):
+        bb.multiverse({"decisions": decisions | {"metric": [gap]}})
+
+
+def test_another_method_of_a_name_is_not_answered_by_the_last_one(tmp_path):
+    """The embedding that a sweep keeps loaded is made anew where the code of a method has changed."""
+    plan = {"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}
+    names, means = {"np": np}, []
+    for sign in ("", "-"):
+        code = f"def mine(vocabulary):\n    return vocabulary.mapped(np.diag({sign}np.arange(300.0)**2 - 50))"
+        exec(code, names)
+        found = bb.sweep(plan | {"debiasing": [names["mine"]]}, tmp_path / f"s{sign}", executor="serial")
+        means.append(found.table()["mean"].tolist())
+    assert means[0] != means[1]
+
+
+SCRIPT = """
+import sys
+import bayesbias as bb
+{top}
+if __name__ == "__main__":
+{inside}
+    plan = {{"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}}
+    print(bb.sweep(plan | {{"debiasing": [mine]}}, sys.argv[1], workers=1).fits["status"].tolist())
+"""
+METHOD = """
+@bb.debiasing.register
+def mine(vocabulary):
+    return vocabulary.mapped(-1.0 * __import__("numpy").eye(vocabulary.kv.vector_size))
+"""
+
+
+def run(folder, *arguments, **variables):
+    """What a program of Python prints, and what it says when it fails."""
+    env = os.environ | {"OPENBLAS_NUM_THREADS": "1"} | variables
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=folder, env=env)
+    return done.stdout, done.stderr
+
+
+def test_workers_take_a_method_of_the_script(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT.format(top=METHOD, inside=""))
+    out, err = run(tmp_path, "script.py", "out")
+    assert out == "['done']\n", err
+
+
+def test_a_method_that_workers_cannot_import_is_refused_with_what_to_do(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT.format(top="", inside=textwrap.indent(METHOD, "    ")))
+    _, err = run(tmp_path, "script.py", "out")
+    assert "InputError: mine cannot be taken to worker processes" in err
+    assert "executor='serial'" in err
+
+
+PLUGIN = """
+def steady(targets, attributes):
+    "Always one."
+    return 1.0
+
+def mirrored(vocabulary):
+    "Turn all words around."
+    return -vocabulary.unit(slice(None))
+
+weat = steady
+"""
+ENTRIES = {
+    "bayesbias.metrics": ["steady = plugin:steady", "weat = plugin:weat", "gone = nowhere:gone", "lost = plugin:lost"],
+    "bayesbias.debiasing": ["mirrored = plugin:mirrored", "broken = broken:method"],
+}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A folder with an installed distribution that names metrics and methods, some of which cannot be had."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "plugin.py").write_text(PLUGIN)
+    (folder / "broken.py").write_text("raise RuntimeError('no licence')")
+    info = folder / "plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
+    groups = (f"[{group}]\n" + "\n".join(lines) + "\n" for group, lines in ENTRIES.items())
+    (info / "entry_points.txt").write_text("\n".join(groups))
+    return folder
+
+
+ASKED = """
+import sys, warnings
+import bayesbias as bb
+bb.metrics, bb.debiasing
+assert "plugin" not in sys.modules
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    bb.metric("weat", "google-news-slice", "weat6")
+    assert "plugin" not in sys.modules, "a metric of the package needs no other"
+    names = bb.list_metrics()["name"].tolist()
+    after = bb.debias("google-news-slice", "mirrored")
+    value = bb.metric("steady", after, "weat6").value
+print(names[-2:], value, after.bayesbias_debiasing.method)
+for each in caught:
+    print(each.category.__name__, each.message)
+"""
+
+
+def test_entry_points_load_when_asked_for_and_one_that_fails_is_named(installed):
+    out, err = run(installed, "-c", ASKED, PYTHONPATH=str(installed))
+    first, *warned = out.splitlines()
+    assert first == "['semaxis', 'steady'] 1.0 mirrored", err
+    left = "PluginWarning the m{} ({}) is left out: {}".format
+    assert warned == [
+        left("etric 'gone'", "nowhere:gone", "ModuleNotFoundError: No module named 'nowhere'"),
+        left("etric 'lost'", "plugin:lost", "AttributeError: module 'plugin' has no attribute 'lost'"),
+        left("etric 'weat'", "plugin:weat", "it is called 'steady': give both one name"),
+        left("ethod 'broken'", "broken:method", "RuntimeError: no licence"),
+    ]
+
+
+def test_the_command_line_knows_entry_points(installed):
+    program = "import sys; from bayesbias.cli import main; sys.argv[0] = 'bayesbias'; main()"
+    out, err = run(installed, "-c", program, *COMMAND, PYTHONPATH=str(installed))
+    assert "steady" in out, err
+    completed = "from bayesbias.cli.options import bundled; print(bundled('metrics')('st'), bundled('methods')('mi'))"
+    out, err = run(installed, "-c", completed, PYTHONPATH=str(installed))
+    assert out == "['steady'] ['mirrored']\n", err
+
+
+COMMAND = ("metrics", "google-news-slice", "--query", "weat6", "--metric", "steady")
+
+
+def test_workers_find_entry_points(installed, tmp_path):
+    script = SCRIPT.format(top='mine = "mirrored"', inside="")
+    (tmp_path / "script.py").write_text(script)
+    out, err = run(tmp_path, "script.py", "out", PYTHONPATH=str(installed))
+    assert out == "['done']\n", err
+
+
+def test_tables_of_registered_metrics_are_those_of_the_register():
+    assert list(METRICS) == bb.list_metrics()["name"].tolist()
+    assert list(METHODS) == debiasing.list_methods()["name"].tolist()
+    assert isinstance(bb.list_metrics(), pd.DataFrame)
