@@ -453,7 +453,9 @@ def test_names_of_queries_and_metrics_are_guessed():
 
 @pytest.mark.parametrize("metrics", [5, [5], [("weat", {}, 1)], {"it": 5}])
 def test_what_names_no_metric_is_refused(metrics):
-    with pytest.raises(bb.InputError, match=r"no metric: give the name of one|metrics is 5: give metrics"):
+    with pytest.raises(
+        bb.InputError, match=r"no metric: give the name|no metric with its options|metrics is 5: give metrics"
+    ):
         bb.run_metrics(PLANE, bb.Query(PAIRS, {"a": ["math"], "b": ["art"]}), metrics)
 
 

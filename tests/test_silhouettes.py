@@ -257,7 +257,7 @@ def test_scores_by_hand():
 WRONG = {
     "metric": ({"metric": "wat"}, "there is no metric 'wat'"),
     "options of the study's": ({"metric": ("ect", {"a": 1})}, "ect takes no options here, given are a"),
-    "no metric": ({"metric": 3}, "metric is 3: give a name"),
+    "no metric": ({"metric": 3}, "3 is no metric: give the name of one, a Metric, or a function"),
     "options of the model": ({"metric": ("crossed", {"a": 1})}, "crossed has no option 'a': it takes model, first"),
     "a model by NUTS": ({"metric": ("crossed", {"model": "robust"})}, "the model 'robust' is fitted by the No-U-Turn"),
     "a connection": ({"metric": ("crossed", {"second": "human"})}, "the connection is 'human': valid are associated"),

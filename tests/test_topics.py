@@ -504,7 +504,7 @@ def test_the_page_is_escaped():
         (LISTS, {"seed": -1}, "seed is -1: give a whole number of at least 0"),
         (LISTS, {"case": "any"}, "case is 'any': valid are as-is, fallback"),
         (LISTS, {"metric": "wheat"}, "there is no metric 'wheat' .did you mean 'weat'"),
-        (LISTS, {"metric": ("rnd", 3)}, "the options of rnd are 3: give a mapping"),
+        (LISTS, {"metric": ("rnd", 3)}, "is no metric with its options: give a pair of a metric and a mapping"),
         (LISTS, {"metric": ("weat", {"sides": 2})}, "weat has no option 'sides'"),
         (bb.Query({"A": ["a"]}, {"X": ["x1"]}), {}, "is a query, which has no contrasts: name a metric, one of weat, "),
         (bb.Query({"A": ["a"]}, {"X": ["x1"]}), {"metric": "weat"}, "takes at least 2 target sets"),

@@ -668,7 +668,9 @@ def named_metrics(
 
 def metric_and_options(choice: object) -> tuple[str | Metric, Mapping[str, Any]]:
     """A metric, by its name where it was named, and its options."""
-    one, options = choice if isinstance(choice, tuple) and _paired(choice) else (choice, {})
+    if isinstance(choice, tuple) and not _paired(choice):
+        raise InputError(f"{choice!r} is no metric with its options: give a pair of a metric and a mapping of options")
+    one, options = choice if isinstance(choice, tuple) else (choice, {})
     return (one if isinstance(one, str) else find_metric(one)), options
 
 
