@@ -68,11 +68,11 @@ class Register[E: Entry](Mapping[str, E]):
         raise InputError(f"there is no {self.noun} {one!r}{near(one, self)}: valid are {', '.join(self)}")
 
     def made(self, one: object) -> E:
-        """An entry as it is, or that of a function."""
+        """An entry as it is, or that of a function, which is the registered one if there is one."""
         if isinstance(one, self.kind):
             return one
         if callable(one) and not isinstance(one, type):
-            return self.kind.of(one)
+            return next((held for held in self._held.values() if held.function is one), None) or self.kind.of(one)
         kind = self.kind.__name__
         raise InputError(f"{shown(one)} is no {self.noun}: give the name of one, a {kind}, or a function")
 

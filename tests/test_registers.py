@@ -76,14 +76,22 @@ def test_a_metric_is_taken_wherever_one_is_named(form, kv):
 @form
 def test_a_metric_is_followed_over_sizes_and_settings(form, kv):
     metrics.register(GAP)
-    one = FORMS[form] if form != "function" else (GAP, {"power": 1})  # a function alone has no smallest value
+    one = FORMS[form]
     followed = bb.silhouettes.silhouette(kv, QUERY, one, runs=2)
     assert followed.table()["value"].tolist()[-1] == pytest.approx(expected(kv))
-    study = bb.silhouettes.silhouette_study({"it": kv}, {"q": QUERY}, [FORMS[form]] if form != "function" else [GAP], 2)
+    study = bb.silhouettes.silhouette_study({"it": kv}, {"q": QUERY}, [one], 2)
     assert set(study["metric"]) == {"gap"}
     settings = {("corpus", "sgns", 12, 0): kv}
-    found = bb.stability.metric_stability(settings, QUERY, [FORMS[form]], contrast=False, random_pairs=20).table()
+    found = bb.stability.metric_stability(settings, QUERY, [one], contrast=False, random_pairs=20).table()
     assert found["value"].tolist() == pytest.approx([expected(kv)])
+
+
+def test_a_function_that_is_registered_keeps_its_description(kv):
+    assert bb.metric(gap, kv, QUERY).source == ""
+    metrics.register(GAP)
+    assert bb.metric(gap, kv, QUERY).source == "a book"
+    metrics.register(gap)
+    assert METRICS["gap"] is GAP
 
 
 def test_a_function_without_bounds_has_no_silhouette(kv):

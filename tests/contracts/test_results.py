@@ -25,6 +25,13 @@ OTHERS = {
     "Interval",
     "Setting",
     "ToyCorpus",
+    "Linear",
+    "Measured",
+    "Method",
+    "Metric",
+    "Option",
+    "Sides",
+    "Vocabulary",
 }
 """What is given, not found."""
 LISTS = bb.WordLists(
