@@ -431,7 +431,7 @@ class TestPool:
         assert ((replicated.training_share >= 0) & (replicated.training_share <= 1)).all()
         assert "Noise of training" in replicated.text()
         plain, scaled = pooled, bb.pool(tables, standardise=True)
-        units = [table.attrs["coverage"]["embedding"]["spread"]["sd"] for table in tables.values()]
+        units = [table.coverage.embedding["spread"]["sd"] for table in tables.values()]
         assert scaled.estimates.index["unit"].tolist() == units
         assert np.allclose(scaled.estimates.mean * units, plain.estimates.mean)
         assert "standard deviations of the embedding's distances on average" in scaled.text()
@@ -512,9 +512,9 @@ class TestPool:
 
     def test_embeddings_that_hold_few_words_or_other_languages_are_named(self, tables):
         few = {name: table.copy() for name, table in list(tables.items())[:3]}
-        record = few["e1"].attrs["coverage"]
-        lists = [{**entry, "found": entry["found"] // 2} for entry in record["lists"]]
-        few["e1"].attrs = {**few["e1"].attrs, "coverage": {**record, "lists": lists, "language": "fr"}}
+        record = few["e1"].coverage
+        lists = [{**entry, "found": entry["found"] // 2} for entry in record.lists]
+        few["e1"] = bb.DistanceTable(few["e1"], coverage=replace(record, lists=lists, language="fr"))
         held = second_stage.estimates.holdings(few, ("associated", "different"))
         assert held["language"].tolist() == ["en", "fr", "en"]
         counted = [entry for entry in lists if entry["kind"] != "control"]
@@ -527,10 +527,10 @@ class TestPool:
 
     def test_words_of_control_lists_that_the_contrast_does_not_take_are_not_counted(self, tables):
         few = {name: table.copy() for name, table in list(tables.items())[:3]}
-        record = few["e1"].attrs["coverage"]
-        lists = [{**entry, "found": 1} if entry["kind"] == "control" else entry for entry in record["lists"]]
-        few["e1"].attrs = {**few["e1"].attrs, "coverage": {**record, "lists": lists}}
-        counted = [entry for entry in record["lists"] if entry["kind"] != "control"]
+        record = few["e1"].coverage
+        lists = [{**entry, "found": 1} if entry["kind"] == "control" else entry for entry in record.lists]
+        few["e1"] = bb.DistanceTable(few["e1"], coverage=replace(record, lists=lists))
+        counted = [entry for entry in record.lists if entry["kind"] != "control"]
         share = sum(entry["found"] for entry in counted) / sum(entry["asked"] for entry in counted)
         found = bb.pool(few)
         assert found.estimates.index["found"].tolist() == pytest.approx([share] * 3)
@@ -625,8 +625,7 @@ class TestTrend:
         assert row["low"] < 0 < row["high"]
         moved = {}
         for at, (name, table) in enumerate(tables.items()):
-            own = table.copy()
-            own.attrs = {}
+            own = pd.DataFrame(table).copy()
             own.loc[own["connection"] == "associated", "distance"] -= 0.02 * at
             moved[name] = own
         risen = bb.trend(moved, time)
@@ -736,7 +735,7 @@ class TestTrend:
         trend = bb.trend(three, {"e0": 0, "e1": 1, "e2": 2})
         assert trend.draws("deviation_sd").min() > 0
         assert "A single embedding deviates from the trend, in part together with its neighbours" in trend.text()
-        unit = [table.attrs["coverage"]["embedding"]["spread"]["sd"] for table in three.values()]
+        unit = [table.coverage.embedding["spread"]["sd"] for table in three.values()]
         scaled = bb.trend(three, {"e0": 0, "e1": 1, "e2": 2}, standardise=True)
         np.testing.assert_allclose(scaled.estimates.mean * unit, trend.estimates.mean)
         assert scaled.unit == "standard deviations of the embedding's distances"

@@ -17,11 +17,11 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import signed
 from bayesbias._results import Result, Section, whole_table
 from bayesbias.checks.summaries import PROB, cluster_interval_of
+from bayesbias.distances.adjustment import FEWEST, control_slope, vocabulary_curve
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
-from bayesbias.models.adjust import FEWEST, control_slope, vocabulary_curve
 from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.weights import association_rows, word_weights
 from bayesbias.words import OWN, STEREOTYPES, counterparts

@@ -374,11 +374,11 @@ def show_changes(comparison: Comparison, beside: SideEffects | None, prob: float
 
 def _show_coverages(tables: dict[str, pd.DataFrame]) -> None:
     """What of the lists each table holds, once where it is the same for all."""
-    from bayesbias.distances.storage import stored_coverage
+    from bayesbias.distances.dataframe import coverage_of
 
     shown: list[object] = []
     for name, table in tables.items():
-        record = stored_coverage(table)
+        record = coverage_of(table)
         if record is not None and (content := (record.lists, record.notes(table))) not in shown:
             shown.append(content)
             say(f"{name}: {len(table):,} distances")

@@ -25,9 +25,8 @@ from bayesbias.comparison.change_draws import (
 from bayesbias.comparison.comparison import Comparison
 from bayesbias.comparison.frame_contrasts import common_frames, over_frames
 from bayesbias.comparison.sides import Case, Matched, change_notes, fixed_values, match
-from bayesbias.distances.covariances import relatedness_of
+from bayesbias.distances.dataframe import relatedness_of
 from bayesbias.distances.distances import Distances, stacked_tables
-from bayesbias.distances.storage import check_distances
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of
@@ -281,9 +280,8 @@ def _stacked(matched: Matched, tables: Mapping[str, pd.DataFrame], case: Case) -
         )
     if case != "as-is":
         return "words were matched without regard to capital letters"
-    for name, each in known.items():
-        if "truth" not in tables[name].attrs:
-            check_distances(each, tables[name])
+    for name in known:
+        Distances.read(tables[name])
     data, size = matched.data, len(matched.embeddings)
     if (cells := int(data.filled.sum()) * size) > MOST_CELLS:
         return f"there are {cells:,} cells in all embeddings, more than {MOST_CELLS:,}"

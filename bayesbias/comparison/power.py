@@ -25,9 +25,8 @@ from bayesbias._results import Result
 from bayesbias.calibration.simulation import complete_truth
 from bayesbias.checks.summaries import PROB, attribute_lists, contrasted
 from bayesbias.comparison.frame_contrasts import frame_effects
-from bayesbias.distances.covariances import KEY
+from bayesbias.distances.dataframe import frame_columns, relatedness_of
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import frame_columns
 from bayesbias.errors import InputError, many
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import RELATED, fit
@@ -435,7 +434,7 @@ def _related(source: object) -> tuple[ModelSpec, Distances] | None:
     if isinstance(source, xr.DataTree):
         result = Fit.read(source)
         spec, data = result.spec, result.data
-    elif isinstance(source, pd.DataFrame) and KEY in source.attrs:
+    elif relatedness_of(source) is not None:
         spec, data = load_model(RELATED), Distances.read(source)
     else:
         return None

@@ -24,7 +24,7 @@ from bayesbias.comparison.change_report import route
 from bayesbias.comparison.effects import KINDS
 from bayesbias.comparison.sides import Sides
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import COSINE
+from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, shown
 from bayesbias.models.weights import RAW
 from bayesbias.plots.style import (

@@ -24,8 +24,9 @@ from bayesbias._runs import one_thread
 from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
+from bayesbias.distances.dataframe import coverage_of, frame_columns
 from bayesbias.distances.distances import Distances, stacked_tables
-from bayesbias.distances.storage import ListEntry, frame_columns, stored_coverage
+from bayesbias.distances.list_coverage import ListEntry
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.embeddings.lookup import distance_sd
 from bayesbias.errors import InputError, listed, shown
@@ -568,7 +569,7 @@ def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFra
     """
     found, languages = [], []
     for table in tables.values():
-        record = stored_coverage(table) if isinstance(table, pd.DataFrame) else None  # an axis has notes of its own
+        record = coverage_of(table)  # an axis has notes of its own
         lists = [] if record is None else [entry for entry in record.lists if _counts(entry, contrast)]
         asked = [entry["asked"] for entry in lists]
         known = bool(asked) and all(count is not None for count in asked)

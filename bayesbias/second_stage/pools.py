@@ -18,7 +18,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import IN_SDS, MINUS, ends_of, excludes_zero, negatives, percent, share, signed
 from bayesbias._results import Block, Cited, Page, Picture, Section, drawing, filled, front_page, whole_table
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.distances.storage import COSINE
+from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import checked_draws, used_seed

@@ -19,7 +19,7 @@ from bayesbias._phrases import IN_SDS, MINUS, ends_of, excludes_zero, percent, s
 from bayesbias._results import Cited, Page, Picture, Section, drawing, front_page, whole_table
 from bayesbias._runs import one_thread
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.distances.storage import COSINE
+from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import checked_draws, used_seed

@@ -257,8 +257,8 @@ class Made:
 
     @cached_property
     def table_file(self):
-        bb.write_distance_table(self.table, self.folder / "t.csv")
-        return self.folder / "t.csv"
+        bb.write_distance_table(self.table, self.folder / "t.parquet")
+        return self.folder / "t.parquet"
 
     @cached_property
     def embedding_file(self):
@@ -297,6 +297,7 @@ CALLS = {
     "WordLists": lambda made: {"name": "n", "protected": {"a": ["p"]}, "stereotypes": {"a": ["k"]}},
     "association": lambda made: {"post": made.associated},
     "audit": lambda made: {"kv": made.slice, "groups": {"a": ["he", "man"], "b": ["she", "woman"]}},
+    "adjust": lambda made: {"table": made.table, "frequencies": made.lengths},
     "balance": lambda made: {"data": made.table, "frequencies": made.lengths},
     "check_predictions": lambda made: {"post": made.post, "seed": 1},
     "cite": lambda made: {"result": made.table},
@@ -501,10 +502,12 @@ HOLDERS = {
 }
 """Classes to an instance."""
 METHODS = {
+    "Axis.variances": lambda made: {"population": "oppositions"},
     "Axis.with_words": lambda made: {"words": ["nurse"]},
     "Audit.write": lambda made: {"path": made.folder / "a.parquet"},
     "Comparison.debiasing": lambda made: {"name": "before"},
     "Comparison.pair": lambda made: {"number": 0},
+    "Comparison.without_units": lambda made: {"change": 0},
     "Comparison.sides": lambda made: {"first": "associated"},
     "ContextVectors.frames_like": lambda made: {"names": ["{}"]},
     "ContextVectors.save": lambda made: {"path": made.folder / "v.npz"},
