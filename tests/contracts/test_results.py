@@ -25,6 +25,7 @@ OTHERS = {
     "Interval",
     "Setting",
     "ToyCorpus",
+    "TwoStage",
 }
 """What is given, not found."""
 LISTS = bb.WordLists(
