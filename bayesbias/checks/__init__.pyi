@@ -33,7 +33,6 @@ from ..sweeps import Sweep as Sweep
 from ..words import PairList as PairList
 from ..words import WordList as WordList
 from .confounds import Balance as Balance
-from .confounds import Balances as Balances
 from .convergence import Verdict as Verdict
 from .convergence import check_relatedness as check_relatedness
 from .summaries import ClusterInterval as ClusterInterval
