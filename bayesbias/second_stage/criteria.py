@@ -278,6 +278,7 @@ def criterion(
     )
     if attribute is not None:
         words["attribute"] = attribute.of(shared)
+    unadjusted = replace(options, adjust=None, frequencies=None)
     return Criterion(
         contrast=side.contrast,
         words=words,
@@ -286,9 +287,7 @@ def criterion(
         plain=float(np.corrcoef(y, x)[0, 1]),
         missing=missing,
         errors=bool(x_se.any()),
-        unadjusted=None
-        if attribute is None
-        else criterion(post, values, se, pair, replace(options, adjust=None, frequencies=None), used),
+        unadjusted=None if attribute is None else criterion(post, values, se, pair, unadjusted, used),
         cited=post.sources() if isinstance(post, Axis) else (),
         notes=_notes(missing, isinstance(side, _Placed), bool(x_se.any()), side.notes),
     )

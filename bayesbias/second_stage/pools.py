@@ -331,18 +331,13 @@ def pool(
     named = {name: table for name, table in given.items() if name not in stage.copies}
     for labels, argument in ((group_of, "groups"), (setting_of, "replicates")):
         _refuse_torn(stage.copies, labels, argument)
-    settings = list(dict.fromkeys(setting_of.get(name, name) for name in named))
+    settings, bands, layout = _arranged(list(named), setting_of, group_of, options.weights)
     if len(settings) < 2:
         raise InputError(f"{listed(list(given))} hold the same distances: they are one embedding, and a pool needs two")
     outside = _outside(on, settings)
     if on is not None and not setting_of:
         _refuse_two_values(stage.copies, _outside(on, list(given)))
-    own = np.array([settings.index(setting_of.get(name, name)) for name in named])
-    bands = list(dict.fromkeys(group_of[name] for name in named)) if group_of else []
-    band = np.array([bands.index(group_of[name]) for name in named]) if group_of else None
-    _refuse_two_groups(settings, own, band)
-    equal = _equal_weights(own, band)
-    layout = _Layout(own, band, len(settings) < len(named), equal if options.weights == "equal" else None)
+    equal = _equal_weights(layout.own, layout.band)
 
     contrasts = contrasts_of(stage)
     if units is not None:
@@ -361,7 +356,7 @@ def pool(
     index = pd.DataFrame(
         {
             "embedding": pd.array(list(named), dtype="string"),
-            "setting": pd.array([settings[place] for place in own], dtype="string"),
+            "setting": pd.array([settings[place] for place in layout.own], dtype="string"),
             "group": pd.array([group_of.get(name, "") for name in named], dtype="string"),
             "protected_words": contrasts.index["count"].to_numpy(),
             "weight": equal,
@@ -372,7 +367,7 @@ def pool(
     notes = [
         JOINT[stage.joint],
         *copy_notes(stage.copies),
-        *near_copy_notes(list(named), covariance, own),
+        *near_copy_notes(list(named), covariance, layout.own),
         *stage.notes,
         *_unknown(outside),
         *holding_notes(held),
@@ -473,13 +468,6 @@ def _unknown(outside: pd.DataFrame) -> list[str]:
     """Notes on settings for which an outside variable is not known."""
     missing = {name: outside.index[outside[name].isna()].tolist() for name in _variables(outside)}
     return [f"{name} is not known for {listed(settings)}." for name, settings in missing.items() if settings]
-
-
-def _refuse_two_groups(settings: list[str], own: IntArray, band: IntArray | None) -> None:
-    """Refuse settings with replicates in several groups."""
-    torn = [name for at, name in enumerate(settings) if band is not None and len(set(band[own == at].tolist())) > 1]
-    if torn:
-        raise InputError(f"{listed(torn)} has replicates in several groups: give those of one setting one group")
 
 
 def _setting_weights(own: IntArray) -> FloatArray:
@@ -586,6 +574,21 @@ class _Layout:
         rows = (ones @ mean + moved - (0 if self.weights is None else ones @ (mean @ moved)))[_firsts(self.own)]
         total = np.einsum("sn,nm,sm->s", rows, noise, rows)
         return pd.Series(median[-1] * (rows**2).sum(axis=1) / total, index=settings)
+
+
+def _arranged(
+    names: list[str], setting_of: Mapping[str, str], group_of: Mapping[str, str], weights: str
+) -> tuple[list[str], list[str], _Layout]:
+    """Settings and groups in their order, and which embeddings belong to each."""
+    settings = list(dict.fromkeys(setting_of.get(name, name) for name in names))
+    bands = list(dict.fromkeys(group_of[name] for name in names)) if group_of else []
+    own = np.array([settings.index(setting_of.get(name, name)) for name in names])
+    band = np.array([bands.index(group_of[name]) for name in names]) if group_of else None
+    torn = [name for at, name in enumerate(settings) if band is not None and len(set(band[own == at].tolist())) > 1]
+    if torn:
+        raise InputError(f"{listed(torn)} has replicates in several groups: give those of one setting one group")
+    equal = _equal_weights(own, band) if weights == "equal" else None
+    return settings, bands, _Layout(own, band, len(settings) < len(names), equal)
 
 
 def _of_groups(values: FloatArray, band: IntArray) -> bool:
