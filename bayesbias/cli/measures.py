@@ -83,8 +83,9 @@ def fit(given: Given) -> None:
 )
 def balance(given: Given) -> None:
     """Whether word lists differ in frequency, and whether that matters for distances and for several embeddings."""
-    tables = reading.measured([str(path) for path in given.files])[0]
-    found = given.call(bb.balance, data=tables if len(tables) > 1 else next(iter(tables.values())))
+    one, *more = given.files
+    data = reading.measured([str(path) for path in given.files])[0] if more else bb.read_distance_table(one)
+    found = given.call(bb.balance, data=data)
     show(found.lists.round(2), f"Words by {found.attribute} ({found.source})")
     show(found.contrasts.round(3), "Lists of the contrasts")
     if found.embeddings:
