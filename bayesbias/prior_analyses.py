@@ -19,7 +19,7 @@ from bayesbias.checks.summaries import describe
 from bayesbias.comparison import compare, contrasts
 from bayesbias.distances import DistanceTable, distance_table
 from bayesbias.models.fits import fit
-from bayesbias.second_stage import criterion, pools, specifications, trends
+from bayesbias.second_stage import TwoStage, criterion, pools, specifications, trends
 
 EMBEDDING, PAIRS, PLACED = "glove-50d-slice", 3, 60
 """The embedding, number of pairs and number of words of analyses of axes."""
@@ -93,7 +93,7 @@ def _criterion(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
     )
     values = rho * places + np.sqrt(1 - rho**2) * (np.sqrt(shared) * smooth + np.sqrt(1 - shared) * single)
     given = dict(zip(on.words, values, strict=True))
-    row = criterion(on, given, seed=int(rng.integers(2**31)), draws=DRAWS, chains=1).table(prob).iloc[0]
+    row = criterion(on, given, stages=TwoStage(draws=DRAWS), seed=int(rng.integers(2**31))).table(prob).iloc[0]
     yield Interval("correlation", rho, row["low"], row["high"])
 
 

@@ -428,7 +428,7 @@ def test_a_model_that_needs_nuts_is_refused(tables, edited):
 
 def test_a_model_of_changes_without_effects_of_attribute_words_is_exact(tables, edited):
     plain = edited("pooled", ("mean = 1.0", "mean = 0.0"))
-    found = bb.compare(before=tables[0], after=tables[1], model=plain, engine="exact", seed=1, draws=400)
+    found = bb.compare(before=tables[0], after=tables[1], model=plain, seed=1, draws=400)
     row, moved = whole(found.changes("associated")), tables[1]["distance"] - tables[0]["distance"]
     assert row["mean"] == pytest.approx(moved[tables[0]["connection"] == "associated"].mean(), abs=0.005)
     assert found.faults == ()
@@ -652,22 +652,13 @@ WRONG = {
     "a list": ({"tables": ["table", "table"]}, "given is list: give before= and after="),
     "one name twice": ({"tables": {1: "table", "1": "table"}}, "give each a name of its own"),
     "no name": ({"tables": {"": "table", "b": "table"}}, "the name of a table is '': give a printable text"),
-    "no such engine": ({"before": "table", "after": "table", "engine": "exat"}, "engine is 'exat'"),
-    "the engine of another model": (
-        {"before": "table", "after": "table", "engine": "exact"},
-        "the engine 'exact' cannot fit the model 'change': .*; use auto or marginal",
-    ),
-    "a sampler": (
-        {"before": "table", "after": "table", "engine": "nuts"},
-        "engine is 'nuts', which fits one table: .* for the model 'change' valid are auto, marginal",
-    ),
     "no such model": ({"before": "table", "after": "table", "model": "chance"}, "there is no model 'chance'"),
     "no such case": ({"before": "table", "after": "table", "case": "lower"}, "case is 'lower': valid are"),
     "a model of distances": ({"before": "table", "after": "table", "model": "crossed"}, "one of distances"),
     "arrows": ({"tables": {"a → b": "table", "c": "table"}}, "holds an arrow"),
     "odd draws": ({"before": "table", "after": "table", "draws": 10, "chains": 4}, "do not split evenly"),
-    "published by nuts": (
-        {"before": "table", "after": "table", "engine": "nuts", "model": "published"},
+    "the published model": (
+        {"before": "table", "after": "table", "model": "published"},
         "the model 'published' is one of distances",
     ),
 }

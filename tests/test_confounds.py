@@ -459,7 +459,14 @@ class TestSources:
         found = bb.balance(tables, counts)
         row = found.spreads.set_index("contrast").loc["associated - neutral"]
         assert row["warning"]
-        single = [bb.balance(tables[name], counts[name]).contrasts.set_index("contrast") for name in tables]
+        alone = {name: bb.balance(tables[name], counts[name]) for name in tables}
+        assert found.embeddings == list(tables)
+        for kind in ("lists", "slopes", "contrasts", "pairs", "rows"):
+            for name, part in getattr(found, kind).groupby("embedding"):
+                own = part.drop(columns="embedding").reset_index(drop=True)
+                pd.testing.assert_frame_equal(own, getattr(alone[name], kind), check_exact=True)
+        assert all(one.spreads.empty and one.embeddings == [] for one in alone.values())
+        single = [one.contrasts.set_index("contrast") for one in alone.values()]
         differences = [one.loc["associated - neutral", "difference"] for one in single]
         assert (row["difference_low"], row["difference_high"]) == (min(differences), max(differences))
         assert row["expected_sd"] == pytest.approx(abs(row["slope"]) * np.std(differences, ddof=1))

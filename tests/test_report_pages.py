@@ -236,8 +236,8 @@ def test_pools_trends_and_tables_of_metrics_have_pages(tmp_path, slice_vectors):
     table = bb.distance_table(slice_vectors, "weat7", relatedness=False)
     tables = {name: table.assign(distance=table["distance"] + 0.01 * at) for at, name in enumerate(("a", MARKUP, "c"))}
     for name, result in {
-        "pool": bb.pool(tables, ("associated", "different"), draws=200),
-        "trend": bb.trend(tables, {"a": 1990, MARKUP: 2000, "c": 2010}, draws=200),
+        "pool": bb.pool(tables, ("associated", "different"), stages=bb.checks.TwoStage(draws=200)),
+        "trend": bb.trend(tables, {"a": 1990, MARKUP: 2000, "c": 2010}, stages=bb.checks.TwoStage(draws=200)),
         "metrics": bb.run_metrics(slice_vectors, ["weat6", "weat7"], ["weat", "mac"]),
     }.items():
         page = bb.report(result, tmp_path / f"{name}.html").read_text(encoding="utf-8")

@@ -182,7 +182,6 @@ def compare(
     before: pd.DataFrame | None = None,
     after: pd.DataFrame | None = None,
     model: str | Path | ModelSpec = AUTO,
-    engine: str = "auto",
     draws: int = 4000,
     chains: int = 4,
     seed: int | None = None,
@@ -205,10 +204,8 @@ def compare(
     model
         ``"auto"``: ``"related"`` where all tables carry relatedness of one vocabulary, else ``"change"``, and the notes
         say why. Or the name of a model of changes, the path of a TOML file or a loaded model: ``"change"`` is
-        ``"crossed"`` around 0, with scales of the size of changes.
-    engine
-        ``"auto"``, the model's own: ``"exact"`` for related words, ``"marginal"`` for ``"change"``. Its name is taken
-        too; ``"nuts"`` is not, nor models that need it.
+        ``"crossed"`` around 0, with scales of the size of changes. The model decides the engine, whose draws are
+        independent; models that need NUTS are refused.
     draws, chains, seed
         As in :func:`fit`. Draws of related words are made when :attr:`Comparison.posterior` is first asked for.
     case
@@ -235,9 +232,9 @@ def compare(
     draws, chains = checked_draws(draws, chains)
     size, used = (chains, draws // chains), used_seed(seed)
     spec, every = _choose(matched, named, model, case)
-    used_engine = integrating_engine(spec, engine)
+    engine = integrating_engine(spec, AUTO)
     if isinstance(every, str):
-        tree, changes = _by_differences(matched, spec, every, used_engine, size, used)
+        tree, changes = _by_differences(matched, spec, every, engine, size, used)
     else:
         # templates have errors of which there are draws
         tree = _by_covariance(matched, spec, every, size, used, exact=not framed)
