@@ -232,7 +232,7 @@ def compare(
     draws, chains = checked_draws(draws, chains)
     size, used = (chains, draws // chains), used_seed(seed)
     spec, every = _choose(matched, named, model, case)
-    engine = integrating_engine(spec, AUTO)
+    engine = integrating_engine(spec)
     if isinstance(every, str):
         tree, changes = _by_differences(matched, spec, every, engine, size, used)
     else:

@@ -76,8 +76,8 @@ def choose_engine(spec: ModelSpec, name: str) -> Engine:
     return engine
 
 
-def integrating_engine(spec: ModelSpec, name: str) -> str:
-    """The engine of a comparison, which does not sample: of that name, or for ``"auto"`` the fastest for the model."""
+def integrating_engine(spec: ModelSpec) -> str:
+    """The engine of a comparison: the fastest for the model that does not sample."""
     reasons = {each.name: each.obstacle(spec) for each in ENGINES if each.independent}
     able = [engine for engine, reason in reasons.items() if reason is None]
     if not able:
@@ -85,13 +85,7 @@ def integrating_engine(spec: ModelSpec, name: str) -> str:
         raise InputError(
             f"the model {spec.name!r} needs NUTS, with which compare fits no changes ({why}): take one like 'change'"
         )
-    engine = choose_engine(spec, name)
-    if not engine.independent:
-        raise InputError(
-            f"engine is {name!r}, which fits one table: compare takes the engine of its model, so that draws are "
-            f"independent; for the model {spec.name!r} valid are auto, {', '.join(able)}"
-        )
-    return engine.name
+    return able[0]
 
 
 def engine_of(result: Fit) -> Engine | None:

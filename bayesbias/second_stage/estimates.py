@@ -253,7 +253,8 @@ def _measured(
     """Each table as it is where every one knows how words are related, else fitted with errors of crossed effects."""
     fits: dict[str, Fit] = {}
     related = all(each.relatedness is not None for each in data.values())
-    if related and adjust is None and not any(frame_columns(table) for table in tables.values()):
+    templates = any(frame_columns(table) for table in tables.values())
+    if related and adjust is None and not templates and not any(each.slope_error for each in data.values()):
         return data
     model = RELATED if related else FALLBACK
     with progress("fitting the embeddings", len(tables)) as done:
