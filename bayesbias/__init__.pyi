@@ -33,6 +33,8 @@ from .contextual import contexts as contexts
 from .contextual import encode as encode
 from .contextual import hf_token_encoder as hf_token_encoder
 from .debiasing import debias as debias
+from .distances import DistanceTable as DistanceTable
+from .distances import adjust as adjust
 from .distances import common_words as common_words
 from .distances import coverage as coverage
 from .distances import distance_table as distance_table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +16,7 @@ from pydantic import Field
 from bayesbias._files import Document, check, from_json, home_folder, read_text, read_toml
 from bayesbias._paths import shipped
 from bayesbias._progress import quiet
-from bayesbias.distances import read_distance_table
+from bayesbias.distances import DistanceTable, read_distance_table
 from bayesbias.embeddings import load_embedding
 from bayesbias.errors import InputError, listed, shown
 
@@ -196,8 +197,9 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
         return load_embedding(path)
     if dataset.kind == "distance table":
         table = read_distance_table(path)
-        table.attrs["coverage"] |= {"source": dataset.source, "doi": dataset.doi}
-        return table
+        if table.coverage is None:
+            return table
+        return DistanceTable(table, coverage=replace(table.coverage, source=dataset.source, doi=dataset.doi))
     if dataset.kind == "word lists":
         content = from_json(read_text(path))
         rows = [(key, part["category"], word) for key, part in content.items() for word in part["examples"]]

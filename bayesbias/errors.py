@@ -44,7 +44,8 @@ class RelatednessWarning(BayesbiasWarning):
 class CoverageWarning(BayesbiasWarning):
     """Words of an embedding are left out, or cannot be found.
 
-    Their vectors are zeros, they stand in the file more than once, or their letters cannot be read.
+    Their vectors are zeros, they stand in the file more than once, or their letters cannot be read. Or a file of
+    distances is written without the record of words that were not found.
     """
 
 

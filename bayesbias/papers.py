@@ -192,9 +192,9 @@ def _completed(cited: Cited) -> Iterator[Cited]:
 
 def _of_table(table: pd.DataFrame) -> Iterator[Cited]:
     """A distance table, or one of metrics."""
-    from bayesbias.distances.storage import stored_coverage
+    from bayesbias.distances.dataframe import coverage_of
 
-    if (known := stored_coverage(table)) is not None:
+    if (known := coverage_of(table)) is not None:
         yield from _of_coverage(known.as_dict())
     elif {"metric", "query", "embedding"} <= set(table.columns):
         for kind in ("metric", "query", "embedding"):

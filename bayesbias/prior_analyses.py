@@ -17,9 +17,9 @@ from bayesbias.calibration.priors import Interval, prior_analysis
 from bayesbias.calibration.simulation import simulate
 from bayesbias.checks.summaries import describe
 from bayesbias.comparison import compare, contrasts
-from bayesbias.distances import distance_table
+from bayesbias.distances import DistanceTable, distance_table
 from bayesbias.models.fits import fit
-from bayesbias.second_stage import criterion, pools, specifications, trends
+from bayesbias.second_stage import TwoStage, criterion, pools, specifications, trends
 
 EMBEDDING, PAIRS, PLACED = "glove-50d-slice", 3, 60
 """The embedding, number of pairs and number of words of analyses of axes."""
@@ -93,7 +93,7 @@ def _criterion(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
     )
     values = rho * places + np.sqrt(1 - rho**2) * (np.sqrt(shared) * smooth + np.sqrt(1 - shared) * single)
     given = dict(zip(on.words, values, strict=True))
-    row = criterion(on, given, seed=int(rng.integers(2**31)), draws=DRAWS, chains=1).table(prob).iloc[0]
+    row = criterion(on, given, stages=TwoStage(draws=DRAWS), seed=int(rng.integers(2**31))).table(prob).iloc[0]
     yield Interval("correlation", rho, row["low"], row["high"])
 
 
@@ -115,12 +115,12 @@ def _related_contrasts(rng: np.random.Generator, prob: float) -> Iterator[Interv
 
 
 def _of_contrasts(
-    table: pd.DataFrame, model: str, second: str, rng: np.random.Generator, prob: float
+    table: DistanceTable, model: str, second: str, rng: np.random.Generator, prob: float
 ) -> Iterator[Interval]:
     """The whole list and rows of words of associated less another connection."""
     post = fit(table, model, draws=DRAWS, chains=1, seed=int(rng.integers(2**31)))
     labels = post["posterior"]["connection"].to_numpy().tolist()
-    means = table.attrs["truth"]["word_mean"]
+    means = table.truth["word_mean"]
     truth = means[:, labels.index("associated")] - means[:, labels.index(second)]
     found = contrasts(post, "associated", second, prob=prob, rows="difference")
     yield Interval("whole list", truth.mean(), found["low"].iloc[0], found["high"].iloc[0])
@@ -134,10 +134,10 @@ def _changes(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
     after = before.assign(distance=before["distance"] + moved["distance"])
     found = compare(before=before, after=after, draws=DRAWS, seed=int(rng.integers(2**31)))
     at = [list(dict.fromkeys(before["connection"])).index(name) for name in ("associated", "human")]
-    words = moved.attrs["truth"]["word_mean"]
+    words = moved.truth["word_mean"]
     rows = found.contrasts("associated", "human", prob=prob, rows="difference")
     yield Interval("words", words[:, at[0]] - words[:, at[1]], rows["low"].to_numpy()[1:], rows["high"].to_numpy()[1:])
-    mean = moved.attrs["truth"]["connection_mean"]
+    mean = moved.truth["connection_mean"]
     yield Interval("whole list", mean[at[0]] - mean[at[1]], rows["low"].iloc[0], rows["high"].iloc[0])
 
 

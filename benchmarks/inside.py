@@ -9,7 +9,6 @@ from bayesbias.checks import summaries
 TYPICAL_SCALES = comparison.power.TYPICAL_SCALES
 contrast_draws = comparison.contrast.contrast_draws
 pseudo_lists = simulation._pseudo_lists
-adjusted_table = models.adjust.adjusted_table
 association_rows, word_weights = models.weights.association_rows, models.weights.word_weights
 interval_of = summaries.cluster_interval_of
 measured_relatedness = distances.vocabularies.measured_relatedness

@@ -136,12 +136,12 @@ az.summary(post, var_names=["connection_mean"], ci_kind="eti", ci_prob=0.89)
 # %% [markdown]
 # ## Saving
 #
-# NetCDF for the fit, CSV or Parquet for the table, HTML for readers.
+# NetCDF for the fit, Parquet for the table with all that it carries, HTML for readers.
 
 # %%
 folder = Path(tempfile.mkdtemp())
 bb.save_fit(post, folder / "fit.nc")
-bb.write_distance_table(table, folder / "distances.csv")
+bb.write_distance_table(table, folder / "distances.parquet")
 bb.report(post, folder / "report.html")
 sorted(path.name for path in folder.iterdir())
 

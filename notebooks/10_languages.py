@@ -90,7 +90,7 @@ pool.probability("id", "nl")
 bb.plots.plot_relation(pool)
 
 # %%
-pool.relation.round(2).T
+pool.relation().round(2).T
 
 # %% [markdown]
 # `plain` is the correlation of the estimates. Whether there is a relation is inconclusive. Without groups, as if all
@@ -98,7 +98,7 @@ pool.relation.round(2).T
 
 # %%
 alone = bb.pool(tables, ("associated", "different"), on=attitudes, standardise=units, seed=0)
-alone.relation.round(2).T
+alone.relation().round(2).T
 
 # %% [markdown]
 # ## The same concepts

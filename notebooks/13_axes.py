@@ -122,7 +122,7 @@ bb.plots.plot_quadrants(quarters)
 # similar occupations share beside gender is estimated with it.
 
 # %%
-census = bb.criterion(gender, shares, draws=DRAWS)
+census = bb.criterion(gender, shares, stages=bb.checks.TwoStage(draws=DRAWS))
 census
 
 # %%
@@ -135,7 +135,7 @@ bb.plots.plot_relation(census)
 
 # %%
 age = bb.axis(kv, "age", words=list(shares.index))
-checks = {"gender": census, "age": bb.criterion(age, shares, draws=DRAWS)}
+checks = {"gender": census, "age": bb.criterion(age, shares, stages=bb.checks.TwoStage(draws=DRAWS))}
 table = pd.DataFrame({name: found.table().iloc[0].drop("quantity") for name, found in checks.items()}).T.astype(float)
 table["plain"] = [found.plain for found in checks.values()]
 table.round(2)

@@ -126,7 +126,7 @@ def test_simulated_tables_have_the_truth_that_was_given():
     for name, mean in truth["connection_mean"].items():
         # the mean of a connection varies with its words' effects: .06 / sqrt(160) and .02 / sqrt(120)
         assert means[name] == pytest.approx(mean, abs=4 * np.hypot(0.06 / np.sqrt(160), 0.02 / np.sqrt(120)))
-    drawn = table.attrs["truth"]
+    drawn = table.truth
     assert drawn["attribute_effect"].std() == pytest.approx(0.06, rel=0.15)
     assert drawn["interaction_effect"].std() == pytest.approx(0.02, rel=0.15)
     residual = table["distance"] - table.groupby(["protected_word", "connection"])["distance"].transform("mean")
@@ -138,7 +138,7 @@ def test_simulated_tables_have_the_truth_that_was_given():
 def test_effects_can_be_given():
     effect = np.linspace(-0.1, 0.1, 28)
     table = bb.calibration.simulate(SHAPE, "crossed", NULL | {"attribute_effect": effect}, seed=1)
-    assert np.array_equal(table.attrs["truth"]["attribute_effect"], effect)
+    assert np.array_equal(table.truth["attribute_effect"], effect)
 
 
 @pytest.mark.parametrize(
@@ -309,6 +309,7 @@ def test_heavier_tails_shrink_an_extreme_word_less():
 
 
 @pytest.mark.study
+@pytest.mark.filterwarnings("ignore:Pareto k of the importance weights")  # says that NUTS drew the scales instead
 @pytest.mark.parametrize("name", list(bb.calibration.prior_analyses()))
 def test_printed_intervals_hold_truths_of_their_own_prior(name, sized):
     quick = name in ("places", "audit", "pool", "trend", "multiverse")

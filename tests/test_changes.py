@@ -12,6 +12,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import _core, _phrases, comparison, models
+from bayesbias.distances import Coverage
 from bayesbias.distances.distances import Distances
 from bayesbias.models.families import UNRELATED_CHANGES
 
@@ -40,17 +41,15 @@ def drawn(found):
 
 def simulated(seed, moved=MOVED, shape=SHAPE):
     before = bb.calibration.simulate(shape, "crossed", START, seed=seed)
-    before.attrs = {}
+    before = pd.DataFrame(before)
     change = bb.calibration.simulate(shape, "change", moved, seed=1000 + seed)
-    return before, before.assign(distance=before["distance"] + change["distance"]), change.attrs["truth"]
+    return before, before.assign(distance=before["distance"] + change["distance"]), change.truth
 
 
 def with_unit(table, sd):
     """A table whose embedding has this standard deviation of distances."""
-    made = table.copy()
     embedding = {"name": "simulated", "spread": {"sd": sd, "words": 1000, "kind": "random"}}
-    made.attrs["coverage"] = {"word_list": "simulated", "lists": [], "embedding": embedding}
-    return made
+    return bb.DistanceTable(table, coverage=Coverage("simulated", [], embedding=embedding))
 
 
 @pytest.fixture(scope="module")
@@ -352,13 +351,10 @@ def test_capital_letters(tables):
 
 
 def test_dimensions_that_differ_are_said(tables):
-    sized = [table.copy() for table in tables]
-    for table, dimensions in zip(sized, (100, 300), strict=True):
-        table.attrs["coverage"] = {
-            "word_list": "x",
-            "lists": [],
-            "embedding": {"name": "e", "vectors": 5, "dimensions": dimensions},
-        }
+    sized = [
+        bb.DistanceTable(table, coverage=Coverage("x", [], embedding={"name": "e", "vectors": 5, "dimensions": size}))
+        for table, size in zip(tables, (100, 300), strict=True)
+    ]
     found = comparison.sides.match({"before": sized[0], "after": sized[1]})
     assert any("different dimensions (before 100, after 300)" in note for note in found.notes)
 
@@ -432,7 +428,7 @@ def test_a_model_that_needs_nuts_is_refused(tables, edited):
 
 def test_a_model_of_changes_without_effects_of_attribute_words_is_exact(tables, edited):
     plain = edited("pooled", ("mean = 1.0", "mean = 0.0"))
-    found = bb.compare(before=tables[0], after=tables[1], model=plain, engine="exact", seed=1, draws=400)
+    found = bb.compare(before=tables[0], after=tables[1], model=plain, seed=1, draws=400)
     row, moved = whole(found.changes("associated")), tables[1]["distance"] - tables[0]["distance"]
     assert row["mean"] == pytest.approx(moved[tables[0]["connection"] == "associated"].mean(), abs=0.005)
     assert found.faults == ()
@@ -592,7 +588,7 @@ def test_groups_of_opposite_signs_are_told_for_three_groups(religion):
     own = religion["connection"] == "associated"
     moved = religion["group"].map({"jew": 0.35, "christian": -0.25, "muslim": 0.1})
     after = religion.assign(distance=religion["distance"] + np.where(own, moved, 0.0))
-    after.attrs = religion.attrs | {"truth": {}}
+    after = bb.DistanceTable(after, truth={})
     result = bb.compare(before=religion, after=after, seed=0)
     (told,) = (one for one in result.parts()["For whom"] if "differ in sign" in one)
     group = after.drop_duplicates("protected_word").set_index("protected_word")["group"]
@@ -623,7 +619,7 @@ def test_a_slight_change_is_said_in_its_size(tables):
 
 def test_values_that_no_cosine_distance_has_are_said(tables):
     before, after = tables
-    far = after.assign(distance=after["distance"].where(after.index != 3, 7.0))
+    far = bb.DistanceTable(after.assign(distance=after["distance"].where(after.index != 3, 7.0)), truth={})
     found = comparison.sides.match({"before": before, "after": far})
     assert any("1 of 612 values of after lie outside [0, 2]" in note for note in found.notes)
 
@@ -656,22 +652,13 @@ WRONG = {
     "a list": ({"tables": ["table", "table"]}, "given is list: give before= and after="),
     "one name twice": ({"tables": {1: "table", "1": "table"}}, "give each a name of its own"),
     "no name": ({"tables": {"": "table", "b": "table"}}, "the name of a table is '': give a printable text"),
-    "no such engine": ({"before": "table", "after": "table", "engine": "exat"}, "engine is 'exat'"),
-    "the engine of another model": (
-        {"before": "table", "after": "table", "engine": "exact"},
-        "the engine 'exact' cannot fit the model 'change': .*; use auto or marginal",
-    ),
-    "a sampler": (
-        {"before": "table", "after": "table", "engine": "nuts"},
-        "engine is 'nuts', which fits one table: .* for the model 'change' valid are auto, marginal",
-    ),
     "no such model": ({"before": "table", "after": "table", "model": "chance"}, "there is no model 'chance'"),
     "no such case": ({"before": "table", "after": "table", "case": "lower"}, "case is 'lower': valid are"),
     "a model of distances": ({"before": "table", "after": "table", "model": "crossed"}, "one of distances"),
     "arrows": ({"tables": {"a → b": "table", "c": "table"}}, "holds an arrow"),
     "odd draws": ({"before": "table", "after": "table", "draws": 10, "chains": 4}, "do not split evenly"),
-    "published by nuts": (
-        {"before": "table", "after": "table", "engine": "nuts", "model": "published"},
+    "the published model": (
+        {"before": "table", "after": "table", "model": "published"},
         "the model 'published' is one of distances",
     ),
 }
@@ -823,8 +810,7 @@ class TestExact:
         in_list = (before["attribute_class"] == "woman") & before["connection"].isin(["associated", "different"])
         shift = 0.07 * in_list - 0.05 * (before["protected_word"] == "son")
         moved = [table.assign(distance=table["distance"] + shift) for table in (before, after)]
-        for table, origin in zip(moved, (before, after), strict=True):
-            table.attrs = origin.attrs | {"truth": {}}
+        moved = [bb.DistanceTable(table, truth={}) for table in moved]
         found = bb.compare(before=moved[0] if where == "both" else before, after=moved[1], seed=0, draws=400)
         columns = ["before", "after", "change", "low", "high", "p_shrank", "p_reversed"]
         np.testing.assert_allclose(found.outcomes()[columns], result.outcomes()[columns], atol=1e-9)
@@ -846,7 +832,7 @@ class TestExact:
         own = 0.3 * (before["connection"] == "associated")
         noise = np.random.default_rng(0).normal(0, 0.001, len(before))
         after = before.assign(distance=before["distance"] + own + noise)
-        after.attrs = before.attrs | {"truth": {}}
+        after = bb.DistanceTable(after, truth={})
         result = bb.compare(before=before, after=after, seed=0, draws=400)
         row = whole(result.outcomes())
         # as sure as the sign before: that after is beyond doubt
@@ -877,7 +863,7 @@ class TestExact:
             [kind == "neutral", kind == "human"], [before["distance"], before["distance"] + 0.02], after["distance"]
         )
         mixed = after.assign(distance=distance)
-        mixed.attrs = after.attrs | {"truth": {}}
+        mixed = bb.DistanceTable(mixed, truth={})
         result = bb.compare(before=before, after=mixed, seed=0, draws=400)
         neutral, human = result.changes("neutral"), result.changes("human")
         assert (neutral[["mean", "sd", "low", "high"]].to_numpy() == 0).all()
@@ -908,7 +894,7 @@ class TestExact:
     def test_three_embeddings(self, exact):
         before, after, _ = exact
         third = before.assign(distance=(before["distance"] + after["distance"]) / 2)
-        third.attrs = before.attrs | {"truth": {}}
+        third = bb.DistanceTable(third, truth={})
         result = bb.compare({"a": before, "b": third, "c": after}, seed=0, draws=400)
         means = result.changes().set_index(["before", "after", "protected_word"])["mean"]
         np.testing.assert_allclose(means["a", "b"] + means["b", "c"], means["a", "c"], atol=1e-12)
@@ -931,7 +917,7 @@ class TestExact:
     def test_three_groups_by_hand(self, religion):
         noise = np.random.default_rng(0).normal(0, 0.02, len(religion))
         after = religion.assign(distance=religion["distance"] + noise)
-        after.attrs = religion.attrs | {"truth": {}}
+        after = bb.DistanceTable(after, truth={})
         result = bb.compare(before=religion, after=after, seed=0, draws=400)
         found = result.outcomes().set_index("protected_word")
         group = religion.drop_duplicates("protected_word").set_index("protected_word")["group"]

@@ -261,10 +261,10 @@ def test_a_full_disk_stops_a_fit(chain, here, tmp_path, limited_files):
 
 
 def test_repeated_rows_are_kept_as_the_table_was_written(here, tmp_path):
-    assert here("distances", "google-news-slice", "race", "-o", "t.csv", "--keep-duplicates")[0] == 0
+    assert here("distances", "google-news-slice", "race", "-o", "t.parquet", "--keep-duplicates")[0] == 0
     published = ("--model", "published")
     for options, rows in (published, 2520), ((*published, "--no-keep-duplicates"), 1400), ((), 1400):
-        code, out, _ = here("fit", "t.csv", "-o", "f.nc", "--seed", 0, *options)
+        code, out, _ = here("fit", "t.parquet", "-o", "f.nc", "--seed", 0, *options)
         assert code == 0
         assert "repeat a pair" in out
         assert bb.load_fit(tmp_path / "f.nc")["observed_data"].sizes["pair"] == rows
@@ -289,9 +289,9 @@ def test_a_reader_that_goes_away_is_no_error():
 
 
 def test_plan_and_calibrate_give_what_the_functions_give(here, tmp_path):
-    assert here("distances", "google-news-slice", "weat7", "-o", "t.csv")[0] == 0
-    table = bb.read_distance_table("t.csv")
-    code, out, _ = here("plan", "t.csv", "--effect", "0.03", "-o", "plan.png")
+    assert here("distances", "google-news-slice", "weat7", "-o", "t.parquet")[0] == 0
+    table = bb.read_distance_table("t.parquet")
+    code, out, _ = here("plan", "t.parquet", "--effect", "0.03", "-o", "plan.png")
     assert code == 0
     found = bb.plan(table, effect=0.03)
     assert f"is seen with probability {100 * found.present.power:.1f}%" in " ".join(out.split())
@@ -299,7 +299,7 @@ def test_plan_and_calibrate_give_what_the_functions_give(here, tmp_path):
     code, out, _ = here("plan", "weat7")
     assert code == 0
     assert "typical scales of 18 published tables" in " ".join(out.split())
-    code, out, _ = here("calibrate", "t.csv", "--model", "published", "--replicates", "10", "-o", "rates.csv")
+    code, out, _ = here("calibrate", "t.parquet", "--model", "published", "--replicates", "10", "-o", "rates.csv")
     assert code == 0
     expected = bb.calibration.null_false_positive_rate(table, ["published"], replicates=10, seed=0)
     written = pd.read_csv("rates.csv")
@@ -500,15 +500,17 @@ def test_compare_gives_what_the_functions_give(here, debiased_file):
 
 @pytest.mark.usefixtures("without_pictures")
 def test_compare_takes_tables_and_the_same_embedding_twice(here, debiased_file, slice_vectors):
-    for name, kv in (("before.csv", slice_vectors), ("after.parquet", bb.load_embedding(debiased_file))):
+    for name, kv in (("before.parquet", slice_vectors), ("after.parquet", bb.load_embedding(debiased_file))):
         bb.write_distance_table(bb.distance_table(kv, "gender"), name)
-    code, out, _ = here("compare", "before.csv", "after.parquet", "--seed", 1, "--draws", 400)
+    code, out, _ = here("compare", "before.parquet", "after.parquet", "--seed", 1, "--draws", 400)
     assert code == 0
     assert "Mean distances to neutral words changed by" in " ".join(out.split())
     code, out, _ = here("compare", "google-news-slice", "google-news-slice", "--words", "gender")
     assert code == 0
     assert "(negative: associated words are closer), did not change" in " ".join(out.split())
-    code, out, _ = here("compare", "before.csv", "after.parquet", "before.csv", "--draws", 400, "--report", "r.html")
+    code, out, _ = here(
+        "compare", "before.parquet", "after.parquet", "before.parquet", "--draws", 400, "--report", "r.html"
+    )
     assert code == 0
     assert Path("r.html").is_file()
 
@@ -594,8 +596,8 @@ def test_an_embedding_is_not_replaced_by_what_is_made_of_it(here, slice_vectors)
 
 
 def test_a_seed_that_no_file_holds_is_refused(here):
-    assert here("distances", "google-news-slice", "weat7", "-o", "d.csv")[0] == 0
-    code, _, errors = here("fit", "d.csv", "-o", "f.nc", "--seed", str(2**63))
+    assert here("distances", "google-news-slice", "weat7", "-o", "d.parquet")[0] == 0
+    code, _, errors = here("fit", "d.parquet", "-o", "f.nc", "--seed", str(2**63))
     assert code == 1
     assert "seed is 9223372036854775808: give a whole number of at most" in errors
 

@@ -228,7 +228,7 @@ class TestCurve:
     def test_it_reaches_to_the_ends_of_the_data(self):
         rng = np.random.default_rng(0)
         x = np.concatenate([rng.uniform(3, 5, 2000), rng.uniform(1, 7, 20)])
-        curve = models.adjust._fitted_curve(x, (0.3 * x + rng.normal(0, 0.01, x.size))[None], np.ones(x.size))
+        curve = distances.adjustment._fitted_curve(x, (0.3 * x + rng.normal(0, 0.01, x.size))[None], np.ones(x.size))
         points = np.linspace(x.min(), x.max(), 50)
         np.testing.assert_allclose(curve.at(points)[0], 0.3 * points, atol=0.02)
         outside = curve.at(np.array([-5.0, 20.0]))[0]
@@ -236,7 +236,7 @@ class TestCurve:
 
     def test_it_has_no_kink_where_the_lines_begin(self):
         x = np.random.default_rng(1).normal(4, 1, 3000)
-        curve = models.adjust._fitted_curve(x, np.sin(x)[None], np.ones(x.size))
+        curve = distances.adjustment._fitted_curve(x, np.sin(x)[None], np.ones(x.size))
         for end in (curve.low, curve.high):
             left, middle, right = curve.at(end + np.array([-1e-5, 0, 1e-5]))[0]
             assert (middle - left) == pytest.approx(right - middle, abs=1e-9)
@@ -264,9 +264,7 @@ class TestSimilarity:
         )
         table = bb.distance_table(kv, lists)
         counts = dict(zip(names, 10**x, strict=True))
-        before, after = (
-            bb.relatedness(one) for one in (table, models.adjust.adjusted_table(table, "frequency", counts)[0])
-        )
+        before, after = (bb.relatedness(one) for one in (table, bb.adjust(table, "frequency", counts)))
         words = listed[4:]
         places = [names.index(word) for word in words]
         true = rest[places] @ rest[places].T
@@ -307,7 +305,8 @@ class TestAdjust:
 
     def test_the_curve_is_that_of_the_sample(self, frequent):
         table, counts, *_ = frequent
-        adjusted, made = models.adjust.adjusted_table(table, "frequency", counts)
+        adjusted = bb.adjust(table, "frequency", counts)
+        made = adjusted.adjustment
         related = bb.relatedness(table)
         zipf = made.attribute.of(related.sample_words)
         slopes = [np.polyfit(zipf, row, 1)[0] for row in related.scatter.astype(float)]
@@ -460,7 +459,14 @@ class TestSources:
         found = bb.balance(tables, counts)
         row = found.spreads.set_index("contrast").loc["associated - neutral"]
         assert row["warning"]
-        single = [bb.balance(tables[name], counts[name]).contrasts.set_index("contrast") for name in tables]
+        alone = {name: bb.balance(tables[name], counts[name]) for name in tables}
+        assert found.embeddings == list(tables)
+        for kind in ("lists", "slopes", "contrasts", "pairs", "rows"):
+            for name, part in getattr(found, kind).groupby("embedding"):
+                own = part.drop(columns="embedding").reset_index(drop=True)
+                pd.testing.assert_frame_equal(own, getattr(alone[name], kind), check_exact=True)
+        assert all(one.spreads.empty and one.embeddings == [] for one in alone.values())
+        single = [one.contrasts.set_index("contrast") for one in alone.values()]
         differences = [one.loc["associated - neutral", "difference"] for one in single]
         assert (row["difference_low"], row["difference_high"]) == (min(differences), max(differences))
         assert row["expected_sd"] == pytest.approx(abs(row["slope"]) * np.std(differences, ddof=1))
@@ -484,24 +490,26 @@ class TestSources:
 
 def test_commands_give_what_the_functions_give(frequent, here):
     table, counts, *_ = frequent
-    bb.write_distance_table(table, "t.csv")
+    bb.write_distance_table(table, "t.parquet")
     pd.Series(counts).to_csv("counts.tsv", sep="\t", header=False)
-    code, out, errors = here("balance", "t.csv", "--frequencies", "counts.tsv")
+    code, out, errors = here("balance", "t.parquet", "--frequencies", "counts.tsv")
     assert (code, errors) == (0, "")
     text = " ".join(out.split())
     assert "which alone predicts a difference of" in text
     code, out, _ = here(
-        "fit", "t.csv", "-o", "f.nc", "--adjust", "frequency", "--frequencies", "counts.tsv", "--seed", 0
+        "fit", "t.parquet", "-o", "f.nc", "--adjust", "frequency", "--frequencies", "counts.tsv", "--seed", 0
     )
     assert code == 0
     assert "Contrasts before and after" in out
     kept = bb.checks.adjustment(bb.load_fit("f.nc"))
     expected = bb.checks.adjustment(bb.fit(table, adjust="frequency", frequencies="counts.tsv", seed=0))
     np.testing.assert_allclose(kept["adjusted"], expected["adjusted"], atol=1e-6)
-    bb.write_distance_table(table, "u.csv")
-    code, out, _ = here("balance", "t.csv", "u.csv", "--frequencies", "t=counts.tsv", "--frequencies", "u=counts.tsv")
+    bb.write_distance_table(table, "u.parquet")
+    code, out, _ = here(
+        "balance", "t.parquet", "u.parquet", "--frequencies", "t=counts.tsv", "--frequencies", "u=counts.tsv"
+    )
     assert code == 0
     assert "By frequency, over 2 embeddings." in out
-    code, _, errors = here("balance", "t.csv", "--frequencies", "missing.tsv")
+    code, _, errors = here("balance", "t.parquet", "--frequencies", "missing.tsv")
     assert code == 1
     assert "no file" in errors

@@ -10,6 +10,7 @@ import pytest
 import bayesbias as bb
 from bayesbias import models
 from bayesbias.checks.convergence import _extreme_word, _prior_width
+from bayesbias.distances import Coverage
 
 
 def planted(mean, n_words=12, n=40, sd=0.02, sigma=0.1, seed=0):
@@ -243,7 +244,7 @@ def test_notes_tell_what_limits_a_fit():
     twice = pd.concat([planted({"neutral": 0.9})] * 2, ignore_index=True)
     notes = " ".join(bb.diagnose(bb.fit(twice, seed=0)).notes)
     assert notes.count("480 of 960 rows repeat a pair and were dropped.") == notes.count("repeat a pair") == 1
-    twice.attrs["coverage"] = {"word_list": "twice", "lists": [], "kept_duplicates": True}
+    twice = bb.DistanceTable(twice, coverage=Coverage("twice", [], kept_duplicates=True))
     notes = " ".join(bb.diagnose(bb.fit(twice, "published", seed=0)).notes)
     assert "480 of 960 rows repeat a pair and are counted as if they were new." in notes
 
@@ -322,10 +323,8 @@ def test_values_that_code_a_missing_distance_are_a_fault(religion):
     coded = religion.assign(distance=religion["distance"].where(religion.index != 3, -9.0))
     with pytest.raises(bb.InputError, match="is of other vectors"):
         bb.fit(coded, seed=0)
-    del coded.attrs["relatedness"]
-    verdict = bb.diagnose(bb.fit(coded, seed=0))
-    assert not verdict.ok
-    assert "1 values lie below -1" in str(verdict)
+    with pytest.raises(bb.InputError, match=r"row 3, column 'distance' holds -9: 1 value of 2,040 outside"):
+        bb.fit(coded.without_relatedness(), seed=0)
 
 
 def test_lists_that_are_not_in_the_table_are_not_said_to_be_thin(religion):

@@ -2,14 +2,18 @@
 
 import gzip
 import io
+import json
 import os
 import random
 import subprocess
 import sys
 import tracemalloc
 import zipfile
+from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesbias as bb
@@ -310,12 +314,15 @@ def test_names_are_held_to_what_words_are_held_to(name):
 
 def test_coverage_of_another_table_is_not_read(tmp_path):
     one, other = (bb.distance_table("google-news-slice", name, relatedness=False) for name in ("weat6", "weat7"))
-    bb.write_distance_table(one, tmp_path / "one.csv")
-    bb.write_distance_table(other, tmp_path / "other.csv")
-    assert bb.read_distance_table(tmp_path / "one.csv").attrs == one.attrs
+    for name, table in (("one", one), ("other", other)):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        digest = sha256((tmp_path / f"{name}.csv").read_bytes()).hexdigest()
+        note = {"table_sha256": digest, "coverage": table.coverage.as_dict()}
+        (tmp_path / f"{name}.csv.coverage.json").write_text(json.dumps(note))
+    assert bb.read_distance_table(tmp_path / "one.csv").coverage == one.coverage
     (tmp_path / "one.csv").replace(tmp_path / "other.csv")
     table = bb.read_distance_table(tmp_path / "other.csv")
-    assert table.attrs["coverage"]["word_list"] == "other"
+    assert table.coverage.word_list == "other"
     assert bb.coverage(table)["asked"].isna().all()
     assert "other.csv.coverage.json is of another table" in bb.coverage(table).attrs["notes"][0]
 
@@ -336,12 +343,18 @@ def test_a_report_on_a_table_without_coverage_says_that_it_is_unknown(tmp_path):
 )
 def test_coverage_of_another_inner_kind_is_refused(tmp_path, changed):
     table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
-    table.attrs["coverage"] |= changed
-    for name in ("t.csv", "t.parquet"):
-        bb.write_distance_table(table, tmp_path / name)
-        with pytest.raises(
-            bb.InputError, match=rf"t\.{name[2:]}.* holds no coverage as write_distance_table writes it"
-        ):
+    record = table.coverage.as_dict() | changed
+    table.to_csv(tmp_path / "t.csv", index=False)
+    note = {"table_sha256": sha256((tmp_path / "t.csv").read_bytes()).hexdigest(), "coverage": record}
+    (tmp_path / "t.csv.coverage.json").write_text(json.dumps(note))
+    old = pd.DataFrame(table)
+    old.attrs["coverage"] = record
+    old.to_parquet(tmp_path / "old.parquet", index=False)
+    bb.write_distance_table(
+        bb.DistanceTable(table, coverage=replace(table.coverage, **changed)), tmp_path / "t.parquet"
+    )
+    for name in ("t.csv", "t.parquet", "old.parquet"):
+        with pytest.raises(bb.InputError, match=rf"what goes with .*{name} is not as write_distance_table writes it"):
             bb.read_distance_table(tmp_path / name)
 
 

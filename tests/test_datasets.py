@@ -79,7 +79,7 @@ def test_a_table_of_a_folder(known, monkeypatch, tmp_path):
     table = bb.datasets.load_dataset("mine")
     assert table["distance"].tolist() == [0.5, 0.75, 1.0]
     assert table["connection"].tolist() == ["associated", "different", "neutral"]
-    assert table.attrs["coverage"]["doi"] == "10.1/x"
+    assert table.coverage.doi == "10.1/x"
     assert bb.datasets.dataset_path("mine") == tmp_path / "mine.csv"
     assert bb.datasets.list_datasets()["here"].tolist() == [True]
     (tmp_path / "mine.csv").write_text(TABLE + "3,he,x,neutral,1.0,0.0,none\n")

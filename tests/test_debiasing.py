@@ -404,7 +404,7 @@ def test_groups_of_what_are_no_words(slice_vectors, groups):
 
 def test_the_record_travels_with_the_coverage(slice_vectors):
     after = bb.debias(slice_vectors, "project", definitional=[("he", "she")])
-    record = bb.distance_table(after, "gender").attrs["coverage"]["embedding"]
+    record = bb.distance_table(after, "gender").coverage.embedding
     assert record["debiasing"] == str(after.bayesbias_debiasing)
     assert "1 direction," in record["debiasing"]
 

@@ -2,8 +2,8 @@
 
 import errno
 import json
-import shutil
 import warnings
+from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
 
@@ -15,6 +15,7 @@ from pandas.testing import assert_frame_equal
 
 import bayesbias as bb
 from bayesbias import models
+from bayesbias.distances.covariances import relatedness_content
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 PUBLISHED = {
@@ -120,7 +121,7 @@ def test_own_pair_is_left_out_and_reported():
     lists = bb.WordLists("mine", {"man": ["he", "boss"]}, {"man": ["boss", "nurse"]})
     table = bb.distance_table(keyed(PLANE), lists, relatedness=False)
     assert list(pairs(table)) == [("he", "boss"), ("he", "nurse"), ("boss", "nurse")]
-    assert table.attrs["coverage"]["own_pairs"] == ["boss"]
+    assert table.coverage.own_pairs == ["boss"]
     assert bb.coverage(table).attrs["notes"] == ["both protected and attribute, so without the pair with itself: boss"]
 
 
@@ -151,13 +152,13 @@ def test_word_in_several_lists_counts_once_for_the_first_connection():
         ("she", "walk"): ("human", "human"),
         ("she", "table"): ("neutral", "neutral"),
     }
-    known = table.attrs["coverage"]
-    assert known["in_several_lists"] == {
+    known = table.coverage
+    assert known.in_several_lists == {
         "boss": ["man", "neutral"],
         "nurse": ["man", "woman", "human"],
         "walk": ["neutral", "human"],
     }
-    assert (known["repeated_rows"], known["kept_duplicates"]) == (0, False)
+    assert (known.repeated_rows, known.kept_duplicates) == (0, False)
     assert bb.coverage(table).attrs["notes"] == [
         "in several attribute lists, counted once for a protected word: "
         "boss (man, neutral), nurse (man, woman, human), walk (neutral, human)",
@@ -174,8 +175,8 @@ def test_kept_duplicates_count_as_often_as_they_are_listed():
         for word, count in {"boss": 2, "nurse": 3, "walk": 2, "table": 1}.items()
     }
     assert table["connection"].value_counts().to_dict() == {"neutral": 6, "human": 4, "associated": 3, "different": 3}
-    known = table.attrs["coverage"]
-    assert (known["repeated_rows"], known["kept_duplicates"]) == (8, True)
+    known = table.coverage
+    assert (known.repeated_rows, known.kept_duplicates) == (8, True)
     assert bb.coverage(table).attrs["notes"][1] == "8 rows repeat a pair: kept"
 
 
@@ -202,8 +203,8 @@ def test_fallback_tries_other_capitals_and_reports_them():
     }
     assert table.set_index(["protected_word", "attribute_word"])["distance"][("he", "Boss")] == pytest.approx(0.4)
     used = {"SHE": "she", "Boss": "BOSS", "HE": "he", "paris": "Paris"}
-    assert table.attrs["coverage"]["substituted"] == used
-    assert table.attrs["coverage"]["own_pairs"] == ["he"]
+    assert table.coverage.substituted == used
+    assert table.coverage.own_pairs == ["he"]
     note = "read under another spelling: SHE as she, Boss as BOSS, HE as he, paris as Paris"
     assert note in bb.coverage(table).attrs["notes"]
     assert bb.coverage(table)["missing"].tolist() == [[], [], [], []]
@@ -320,7 +321,7 @@ def test_kept_duplicates_of_race_are_the_published_rows(shared, slice_vectors):
     published = bb.read_distance_table(path, keep_duplicates=True)
     once = bb.read_distance_table(path)
     assert (len(table), len(published), len(once)) == (2520, 5868, 3260)
-    assert published.attrs["coverage"]["repeated_rows"] == once.attrs["coverage"]["repeated_rows"] == 2608
+    assert published.coverage.repeated_rows == once.coverage.repeated_rows == 2608
     assert "2608 rows repeat a pair: kept" in bb.coverage(published).attrs["notes"]
     assert "2608 rows repeat a pair: dropped" in bb.coverage(once).attrs["notes"]
     ours, theirs = (t.groupby(["protected_word", "attribute_word"]).size() for t in (table, published))
@@ -330,7 +331,7 @@ def test_kept_duplicates_of_race_are_the_published_rows(shared, slice_vectors):
 @pytest.mark.parametrize("file", PRESENT)
 def test_every_published_table_is_read(shared, file):
     table = bb.read_distance_table(shared / "paper_tables" / f"{file}.csv")
-    assert (len(table), table.attrs["coverage"]["missing_pairs"]) == PRESENT[file]
+    assert (len(table), table.coverage.missing_pairs) == PRESENT[file]
     assert list(table.columns) == COLUMNS
     assert table["distance"].between(0, 2).all()
     assert table["group"].notna().all()
@@ -378,14 +379,14 @@ def test_group_of_a_published_word_is_unknown_without_an_association_or_with_two
     assert table["group"].isna().tolist() == [False, False, True, True, True]
     assert table["group"].tolist()[:2] == ["x", "x"]
     assert table["connection"].tolist()[1] == "neutral"
-    assert table.attrs["coverage"]["missing_pairs"] == 1
+    assert table.coverage.missing_pairs == 1
 
 
 def test_published_pair_is_missing_by_its_distance_or_its_similarity(written):
     path = written(PUBLISHED_HEADER, "0,a,p,neutral,-10,,none", "1,a,q,neutral,11,-10,none", "2,a,r,neutral,.5,.5,none")
     table = bb.read_distance_table(path)
     assert table["attribute_word"].tolist() == ["r"]
-    assert table.attrs["coverage"]["missing_pairs"] == 2
+    assert table.coverage.missing_pairs == 2
 
 
 def test_published_distance_that_is_only_negative_is_a_fault(written):
@@ -440,30 +441,28 @@ def test_round_trip_keeps_words_that_look_like_numbers(tmp_path, suffix, row):
     assert_frame_equal(bb.read_distance_table(tmp_path / f"table.{suffix}"), made(row), check_exact=True)
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("name", ["race", "weat7"])
-def test_round_trip_keeps_table_and_coverage(tmp_path, slice_vectors, suffix, keep, name):
+def test_round_trip_keeps_table_and_coverage(tmp_path, slice_vectors, keep, name):
     table = bb.distance_table(slice_vectors, name, keep_duplicates=keep)
-    path = tmp_path / f"table.{suffix}"
+    path = tmp_path / "table.parquet"
     bb.write_distance_table(table, path)
     again = bb.read_distance_table(path, keep_duplicates=keep)
     assert_frame_equal(again, table, check_exact=True)
-    assert again.attrs == table.attrs
+    assert again.coverage == table.coverage
+    assert relatedness_content(again.relatedness) == relatedness_content(table.relatedness)
     assert_frame_equal(bb.coverage(again), bb.coverage(table))
-    beside = ["table.csv.coverage.json", "table.csv.relatedness.npz"] if suffix == "csv" else []
-    assert names(tmp_path) == [path.name, *beside]
+    assert names(tmp_path) == [path.name]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_round_trip_keeps_every_note(tmp_path, suffix):
+def test_round_trip_keeps_every_note(tmp_path):
     lists = bb.WordLists(
         "größe", {"a": ["he", "boss"], "b": ["東京", "gone"]}, {"a": ["boss", "Walk"]}, {"human": ["table", "boss"]}
     )
     table = bb.distance_table(keyed({**PLANE, "東京": [1, 2]}), lists, case="fallback", relatedness=False)
-    bb.write_distance_table(table, tmp_path / f"table.{suffix}")
-    again = bb.read_distance_table(tmp_path / f"table.{suffix}")
-    assert again.attrs == table.attrs
+    bb.write_distance_table(table, tmp_path / "table.parquet")
+    again = bb.read_distance_table(tmp_path / "table.parquet")
+    assert again.coverage == table.coverage
     assert bb.coverage(again).attrs["notes"] == [
         "protected list b: 1 of 2 words found; missing gone",
         "read under another spelling: Walk as walk",
@@ -472,13 +471,12 @@ def test_round_trip_keeps_every_note(tmp_path, suffix):
     ]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_round_trip_of_a_published_table(tmp_path, shared, suffix):
+def test_round_trip_of_a_published_table(tmp_path, shared):
     table = bb.read_distance_table(shared / "paper_tables" / "weat_1_reddit.csv")
-    bb.write_distance_table(table, tmp_path / f"table.{suffix}")
-    again = bb.read_distance_table(tmp_path / f"table.{suffix}")
+    bb.write_distance_table(table, tmp_path / "table.parquet")
+    again = bb.read_distance_table(tmp_path / "table.parquet")
     assert_frame_equal(again, table, check_exact=True)
-    assert again.attrs == table.attrs
+    assert again.coverage == table.coverage
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -491,21 +489,20 @@ def test_round_trip_of_unknown_groups(tmp_path, suffix):
     assert_frame_equal(bb.read_distance_table(tmp_path / f"again.{suffix}"), again)
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_kept_duplicates_can_be_dropped_on_reading(tmp_path, slice_vectors, suffix):
-    path = tmp_path / f"table.{suffix}"
+def test_kept_duplicates_can_be_dropped_on_reading(tmp_path, slice_vectors):
+    path = tmp_path / "table.parquet"
     bb.write_distance_table(bb.distance_table(slice_vectors, "race", keep_duplicates=True), path)
     table = bb.read_distance_table(path)
     assert len(table) == 1400
-    assert table.attrs["coverage"]["kept_duplicates"] is False
+    assert table.coverage.kept_duplicates is False
     assert "1120 rows repeat a pair: dropped" in bb.coverage(table).attrs["notes"]
 
 
-def test_csv_without_its_coverage_tells_what_it_holds(tmp_path):
-    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS, relatedness=False), tmp_path / "a.csv")
-    shutil.copy(tmp_path / "a.csv", tmp_path / "b.csv")
+def test_csv_tells_what_it_holds_and_leaves_out(tmp_path):
+    with pytest.warns(bb.errors.CoverageWarning, match="^b.csv holds the rows alone, without coverage: write"):
+        bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS, relatedness=False), tmp_path / "b.csv")
     table = bb.read_distance_table(tmp_path / "b.csv")
-    assert table.attrs["coverage"]["word_list"] == "b"
+    assert table.coverage.word_list == "b"
     found = bb.coverage(table)
     assert found["asked"].isna().all()
     assert found.drop(columns="asked").to_numpy().tolist() == [
@@ -521,25 +518,37 @@ def test_csv_without_its_coverage_tells_what_it_holds(tmp_path):
 
 def test_table_without_coverage_does_not_inherit_that_of_an_earlier_file(tmp_path):
     path = tmp_path / "a.csv"
-    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS, relatedness=False), path)
+    beside = [tmp_path / f"a.csv.{name}" for name in ("coverage.json", "relatedness.npz")]
+    for each in beside:
+        each.write_text("{}")
     bb.write_distance_table(made(("x", "g", "y", "neutral", "neutral", 0.5)), path)
     assert bb.coverage(bb.read_distance_table(path))["list"].tolist() == ["g", "neutral"]
+    assert not any(each.exists() for each in beside)
 
 
 @pytest.mark.parametrize("note", ["half a no", '{"a": 1}', "[1]"])
 def test_damaged_coverage_beside_a_csv_file(tmp_path, note):
-    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS, relatedness=False), tmp_path / "a.csv")
+    bb.distance_table(keyed(PLANE), LISTS, relatedness=False).to_csv(tmp_path / "a.csv", index=False)
     (tmp_path / "a.csv.coverage.json").write_text(note)
-    with pytest.raises(bb.InputError, match=r"a\.csv\.coverage\.json"):
+    with pytest.raises(bb.InputError, match=r"what goes with .*a\.csv is not as write_distance_table writes it"):
         bb.read_distance_table(tmp_path / "a.csv")
 
 
-def test_coverage_beside_a_csv_file_is_readable_json(tmp_path):
-    table = bb.distance_table(keyed(PLANE), LISTS, relatedness=False)
-    bb.write_distance_table(table, tmp_path / "a.csv")
-    stored = json.loads((tmp_path / "a.csv.coverage.json").read_text(encoding="utf-8"))
-    assert stored["coverage"] == table.attrs["coverage"]
-    assert stored["table_sha256"] == sha256((tmp_path / "a.csv").read_bytes()).hexdigest()
+def test_files_of_earlier_versions_are_read(tmp_path, religion):
+    """CSV with two files beside it, and Parquet with text in what pandas keeps."""
+    religion.to_csv(tmp_path / "a.csv", index=False)
+    note = {"table_sha256": sha256((tmp_path / "a.csv").read_bytes()).hexdigest()}
+    (tmp_path / "a.csv.coverage.json").write_text(json.dumps(note | {"coverage": religion.coverage.as_dict()}))
+    (tmp_path / "a.csv.relatedness.npz").write_bytes(relatedness_content(religion.relatedness))
+    old = pd.DataFrame(religion)
+    packed = b64encode(relatedness_content(religion.relatedness)).decode()
+    old.attrs = {"coverage": religion.coverage.as_dict(), "relatedness": packed}
+    old.to_parquet(tmp_path / "a.parquet", index=False)
+    for name in ("a.csv", "a.parquet"):
+        again = bb.read_distance_table(tmp_path / name)
+        assert_frame_equal(again, religion, check_exact=True)
+        assert again.coverage == religion.coverage
+        assert relatedness_content(again.relatedness) == relatedness_content(religion.relatedness)
 
 
 def test_file_without_group_and_attribute_class(written):
@@ -610,7 +619,7 @@ def test_repeated_pair_counts_for_the_first_connection(written):
     table = bb.read_distance_table(written(HEADER, *lines, "a,g,q,human,human,1"))
     assert table["connection"].tolist() == ["associated", "human"]
     assert list(table.index) == [0, 1]
-    assert table.attrs["coverage"]["repeated_rows"] == 3
+    assert table.coverage.repeated_rows == 3
 
 
 @pytest.mark.parametrize("column", ["protected_word", "attribute_word", "connection", "distance"])
@@ -693,7 +702,7 @@ def test_folder_in_place_of_the_file(tmp_path, suffix):
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_disk_without_room_leaves_the_earlier_files(limited_files, tmp_path, religion, suffix):
-    bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS, relatedness=False), tmp_path / f"a.{suffix}")
+    bb.write_distance_table(made(("x", "g", "y", "neutral", "neutral", 0.5)), tmp_path / f"a.{suffix}")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     with limited_files(1000), pytest.raises(OSError, match="too large"):
         bb.write_distance_table(religion, tmp_path / f"a.{suffix}")
@@ -715,10 +724,12 @@ def test_no_pair_left():
 
 @pytest.mark.parametrize("record", [None, {"a": 1}, ["a"], "text"])
 def test_coverage_that_is_not_ours(record):
-    table = pd.DataFrame()
-    table.attrs["coverage"] = record
+    rows = made(("x", "g", "y", "neutral", "neutral", 0.5))
     with pytest.raises(bb.InputError, match="carries no coverage"):
-        bb.coverage(table)
+        bb.coverage(rows)
+    if record is not None:
+        with pytest.raises(bb.InputError, match="give the coverage of a distance table, or None"):
+            bb.DistanceTable(rows, coverage=record)
 
 
 def test_unknown_group_is_na(written):
@@ -734,11 +745,11 @@ def test_a_restricted_table_says_so(religion):
 
 
 def test_the_record_names_embedding_and_source(religion):
-    record = religion.attrs["coverage"]
+    record = religion.coverage
     known = {"name": "google-news-slice", "vectors": 2949, "dimensions": 300}
-    assert {name: record["embedding"][name] for name in known} == known
-    assert record["doi"] == "10.18653/v1/N19-1062"
-    assert record["pairs"] == len(religion)
+    assert {name: record.embedding[name] for name in known} == known
+    assert record.doi == "10.18653/v1/N19-1062"
+    assert record.pairs == len(religion)
 
 
 def test_the_embedding_may_be_given_as_load_embedding_takes_it(religion):
@@ -777,8 +788,8 @@ def test_coverage_counts_every_form(tmp_path):
         "protected list man: 2 of 3 words found; missing gone",
         "the mean over several forms: he (he, walk), boss (boss, nurse)",
     ]
-    bb.write_distance_table(table, tmp_path / "t.csv")
-    assert bb.read_distance_table(tmp_path / "t.csv").attrs == table.attrs
+    bb.write_distance_table(table, tmp_path / "t.parquet")
+    assert bb.read_distance_table(tmp_path / "t.parquet").coverage == table.coverage
     part = bb.coverage(table[table["protected_word"] == "he"]).attrs["notes"][0]
     assert "2 of 4 distances and 2 of 3 protected words are here" in part
 
@@ -796,14 +807,14 @@ def test_a_concept_has_no_distance_to_a_word_that_is_one_of_its_forms():
     lists = bb.WordLists("l", {"a": [["he", "boss"]], "b": ["she"]}, {"a": ["boss", "nurse"], "b": ["table"]})
     table = bb.distance_table(keyed(PLANE), lists, relatedness=False)
     assert table.loc[table["protected_word"] == "he", "attribute_word"].tolist() == ["nurse", "table"]
-    assert table.attrs["coverage"]["own_pairs"] == ["he"]
+    assert table.coverage.own_pairs == ["he"]
 
 
 def test_concepts_with_one_vector_count_once():
     lists = bb.WordLists("l", {"a": [["he", "she"], ["walk", "she2"], "boss"]}, {"a": ["nurse", "table"]})
     table = bb.distance_table(keyed(PLANE | {"she2": [0, 1]}), lists, relatedness=False)
     assert table["protected_word"].unique().tolist() == ["he", "boss"]
-    assert table.attrs["coverage"]["twins"] == [{"list": "a", "kind": "protected", "word": "walk", "first": "he"}]
+    assert table.coverage.twins == [{"list": "a", "kind": "protected", "word": "walk", "first": "he"}]
 
 
 def test_relatedness_of_a_concept_is_that_of_the_mean_of_its_forms():
@@ -841,8 +852,8 @@ def family(forms):
 def test_attribute_concepts_are_correlated_as_the_means_over_forms_that_they_are(tmp_path):
     kv = bb.load_embedding("google-news-slice")
     table = bb.distance_table(kv, family(True))
-    bb.write_distance_table(table, tmp_path / "t.csv")
-    one, several = bb.relatedness(bb.read_distance_table(tmp_path / "t.csv")), bb.relatedness(kv, family(False))
+    bb.write_distance_table(table, tmp_path / "t.parquet")
+    one, several = bb.relatedness(bb.read_distance_table(tmp_path / "t.parquet")), bb.relatedness(kv, family(False))
     weights = np.random.default_rng(0).normal(size=(3, 5, 5))
     expected = several.covariance(np.repeat(weights, 2, axis=2) / 2)
     np.testing.assert_allclose(one.covariance(weights), expected, rtol=1e-9)

@@ -16,7 +16,7 @@ ASKED = (
     *("prepared", "is_exact", "functionals", "cells", "obstacle", "moments", "log_terms", "words_left_out"),
     "cell_errors",
     *("density", "predicted", "predicted_cells", "variances", "drawn_truth", "completed_truth", "drawn_distances"),
-    *("unpredicted", "reads", "numbers_of_words", "scales", "shrinks_words", "unit_of_pooling", "method_text"),
+    *("unpredicted", "lacking", "numbers_of_words", "scales", "shrinks_words", "unit_of_pooling", "method_text"),
     *("needs_relatedness", "most_numbers", "method", "counterparts", "beside_counterparts", "caution_of_changes"),
     *("caution", "reservation", "given", "attribute_words"),
 )
@@ -82,7 +82,10 @@ ANALYSES = {
         lambda table, post: bb.checks.compare_models(table, ["crossed_plain"], draws=40),
         {"unpredicted", "words_left_out", "density", "prepared"},
     ),
-    "simulate": (lambda table, post: bb.calibration.simulate(table, "crossed_plain", seed=0), {"drawn_truth", "reads"}),
+    "simulate": (
+        lambda table, post: bb.calibration.simulate(table, "crossed_plain", seed=0),
+        {"drawn_truth", "needs_relatedness"},
+    ),
     "simulate from a truth": (
         lambda table, post: bb.calibration.simulate(
             table, "crossed_plain", {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.05}
@@ -114,7 +117,11 @@ def test_an_analysis_asks_the_family_of_the_model(table, post, name, monkeypatch
 
 def test_every_question_is_asked_by_some_analysis():
     asked = set().union(*(expected for _, expected in ANALYSES.values()))
-    assert set(ASKED) - asked == {"is_exact", "caution_of_changes"}  # of adjusted distances, of comparisons
+    assert set(ASKED) - asked == {
+        "is_exact",
+        "caution_of_changes",
+        "lacking",
+    }  # of adjusted distances, comparisons, "auto"
     public = {name for name in dir(families.Independent) if not name.startswith("_")}
     assert public == {*ASKED, "holds"}
 
@@ -131,9 +138,11 @@ def test_a_family_says_what_it_cannot_predict(table):
 
 def test_a_simulated_table_keeps_what_its_family_reads():
     carrying = bb.distance_table("google-news-slice", "weat7")
-    for model, kept in (("related", {"relatedness"}), ("published", set())):
+    for model in ("related", "published"):
         simulated = bb.calibration.simulate(carrying, model, seed=0)
-        assert set(simulated.attrs) - {"truth"} == kept == set(families.family_of(bb.load_model(model)).reads)
+        needed = families.family_of(bb.load_model(model)).needs_relatedness
+        assert (simulated.relatedness is carrying.relatedness) == needed == (model == "related")
+        assert simulated.truth["word_mean"].shape == (16, 4)
 
 
 def test_a_model_is_of_one_family():

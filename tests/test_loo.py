@@ -204,8 +204,7 @@ def test_a_repeated_pair_counts_once_for_every_model(crossed_table):
 
 
 def test_templates_are_averaged_as_a_fit_averages_them(plain_table):
-    plain_table = plain_table.copy()
-    plain_table.attrs = {}
+    plain_table = pd.DataFrame(plain_table)
     parts = [
         plain_table.assign(template=name, distance=plain_table["distance"] + by)
         for name, by in (("A", 0.01), ("B", -0.01))

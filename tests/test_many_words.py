@@ -241,8 +241,7 @@ def test_a_table_keeps_its_relatedness_in_files_and_adjusted(many, tmp_path):
     found, back = bb.relatedness(post), bb.relatedness(bb.load_fit(tmp_path / "many.nc"))
     np.testing.assert_array_equal(found.components.loadings, back.components.loadings)
     values = {"weight": dict(zip((*found.attribute_words, *found.sample_words), np.arange(700.0) % 41, strict=False))}
-    by_word = many.copy()
-    by_word.attrs["relatedness"] = replace(found, scatter=found.distances())
+    by_word = bb.DistanceTable(many, relatedness=replace(found, scatter=found.distances()))
     one, other = (bb.contrasts(bb.fit(table, adjust=values, seed=0, draws=400)) for table in (many, by_word))
     np.testing.assert_allclose(one["mean"], other["mean"], atol=1e-9)
     np.testing.assert_allclose(one["sd"], other["sd"], rtol=1e-4)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.distances import Coverage
 
 
 def small(**changes):
@@ -112,8 +113,7 @@ def test_half_normal_scales_are_exact_too(edited):
 
 
 def test_groups_dims_and_attributes_of_a_fit():
-    table = small()
-    table.attrs["coverage"] = {"word_list": "mine"}
+    table = bb.DistanceTable(small(), coverage=Coverage("mine", []))
     post = bb.fit(table, "published", draws=200, chains=2, seed=7)
     assert set(post.children) == {"posterior", "observed_data", "constant_data"}
     dims = {name: values.dims for name, values in post["posterior"].data_vars.items()}
@@ -128,7 +128,7 @@ def test_groups_dims_and_attributes_of_a_fit():
     assert tomllib.loads(post.attrs["model_text"])["name"] == "published" == post.attrs["model"]
     assert (post.attrs["engine"], post.attrs["seed"]) == ("exact", 7)
     assert (post.attrs["attribute_words"], post.attrs["notes"]) == ("independent", "[]")
-    assert json.loads(post.attrs["coverage"]) == {"word_list": "mine"}
+    assert json.loads(post.attrs["coverage"])["word_list"] == "mine"
     assert json.loads(post.attrs["versions"])["numpy"] == np.__version__
     assert post["constant_data/n"].to_numpy().tolist() == [[3, 5]] * 3
     assert post["constant_data/group"].to_numpy().tolist() == ["x", "x", "y"]
@@ -232,7 +232,10 @@ def test_a_table_without_groups_and_classes_fits():
 
 
 def test_simulated_distances_outside_the_range_of_a_cosine_pass():
-    post = bb.fit(small().assign(distance=lambda t: t["distance"] * 10), seed=0)
+    rows = small().assign(distance=lambda t: t["distance"] * 10)
+    with pytest.raises(bb.InputError, match=r"24 values of 24 outside \[0, 2\]"):
+        bb.fit(rows, seed=0)
+    post = bb.fit(bb.DistanceTable(rows, truth={}), seed=0)
     assert float(post["posterior/sigma"].mean()) > 0.5
     assert "24 of 24 values lie outside [0, 2]" in " ".join(bb.diagnose(post).notes)
 

@@ -56,7 +56,7 @@ def test_sd_is_that_of_the_marginal_engine(table, interaction):
         solved = np.linalg.solve(part.chol, weight[:, :, None])[:, :, 0]
         found = comparison.power.contrast_sd(
             comparison.power.design_of(data, "associated", "human"),
-            comparison.power.Question(first, second, 0.05, 0.89, scales, 0.3),
+            comparison.power.Question(first, second, scales, 0.3),
         )
         np.testing.assert_allclose(found, np.sqrt((solved**2).sum(axis=1)), rtol=1e-10)
 
@@ -67,7 +67,7 @@ def test_sd_by_hand_where_attribute_words_rule():
     scales = _core.marginal.Scales(np.full((1, 2), sigma**2), np.full((1, 2), 1e-12), np.full((1, 2), t**2), None)
     found = comparison.power.contrast_sd(
         comparison.power.design_of(data, "associated", "human"),
-        comparison.power.Question(0, 1, 0.05, 0.89, scales, 1e3),
+        comparison.power.Question(0, 1, scales, 1e3),
     )
     assert found[0] == pytest.approx(np.sqrt(t**2 / m + sigma**2 / (m * j)), rel=1e-3)
 
@@ -79,7 +79,7 @@ def test_sd_by_hand_where_protected_words_rule():
     )
     found = comparison.power.contrast_sd(
         comparison.power.design_of(data, "associated", "human"),
-        comparison.power.Question(0, 2, 0.05, 0.89, scales, 1e3),
+        comparison.power.Question(0, 2, scales, 1e3),
     )
     assert found[0] == pytest.approx(np.sqrt((0.03**2 + 0.04**2) / 7), rel=1e-3)
 

@@ -13,7 +13,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import _core, comparison, distances, models
-from bayesbias.distances.covariances import LEAST
+from bayesbias.distances.covariances import LEAST, relatedness_content
 from bayesbias.distances.distances import Distances
 
 
@@ -246,7 +246,7 @@ class TestSample:
             table = bb.distance_table(kv, lists)
         assert len(told) == 1
         assert told[0].filename == __file__
-        assert ("relatedness" in table.attrs) == (others >= LEAST)
+        assert (table.relatedness is not None) == (others >= LEAST)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bb.errors.RelatednessWarning)
             bb.distance_table(kv, lists)
@@ -281,40 +281,35 @@ class TestSample:
 
 
 class TestTable:
-    @pytest.mark.parametrize("name", ["table.csv", "table.parquet"])
-    def test_relatedness_is_written_and_read_with_the_table(self, small, tmp_path, name):
-        bb.write_distance_table(small[2], tmp_path / name)
-        back = bb.read_distance_table(tmp_path / name)
-        assert back.attrs["relatedness"] == small[2].attrs["relatedness"]
+    def test_relatedness_is_written_and_read_with_the_table(self, small, tmp_path):
+        bb.write_distance_table(small[2], tmp_path / "table.parquet")
+        back = bb.read_distance_table(tmp_path / "table.parquet")
+        assert relatedness_content(back.relatedness) == relatedness_content(small[2].relatedness)
         pd.testing.assert_frame_equal(
             bb.relatedness(back).effective_words(), bb.relatedness(small[2]).effective_words()
         )
 
-    def test_a_table_without_it_leaves_no_old_file(self, small, tmp_path):
-        bb.write_distance_table(small[2], tmp_path / "table.csv")
-        plain = bb.distance_table(small[0], small[1], relatedness=False)
-        bb.write_distance_table(plain, tmp_path / "table.csv")
+    def test_a_csv_file_says_what_it_leaves_out_and_leaves_no_old_file(self, small, tmp_path):
+        (tmp_path / "table.csv.relatedness.npz").write_bytes(relatedness_content(small[2].relatedness))
+        with pytest.warns(bb.errors.RelatednessWarning, match="rows alone, without relatedness and coverage"):
+            bb.write_distance_table(small[2], tmp_path / "table.csv")
         assert not (tmp_path / "table.csv.relatedness.npz").exists()
-        assert "relatedness" not in bb.read_distance_table(tmp_path / "table.csv").attrs
+        assert bb.read_distance_table(tmp_path / "table.csv").relatedness is None
 
     def test_relatedness_of_other_vectors_is_refused(self, small, tmp_path):
         other = bb.distance_table(*made_up(seed=1))
-        table = small[2].copy()
-        table.attrs["relatedness"] = other.attrs["relatedness"]
+        table = bb.DistanceTable(small[2], relatedness=other.relatedness)
         with pytest.raises(bb.InputError, match="is of other vectors"):
             bb.fit(table, seed=0)
-        bb.write_distance_table(small[2], tmp_path / "a.csv")
-        bb.write_distance_table(other, tmp_path / "b.csv")
-        (tmp_path / "b.csv.relatedness.npz").replace(tmp_path / "a.csv.relatedness.npz")
+        small[2].to_csv(tmp_path / "a.csv", index=False)
+        (tmp_path / "a.csv.relatedness.npz").write_bytes(relatedness_content(other.relatedness))
         with pytest.raises(bb.InputError, match="is of other vectors"):
             bb.read_distance_table(tmp_path / "a.csv")
 
     @pytest.mark.parametrize("bad", ["no base 64!", "YWJj", 7])
     def test_damaged_relatedness_is_refused(self, small, bad):
-        table = small[2].copy()
-        table.attrs["relatedness"] = bad
-        with pytest.raises(bb.InputError, match="holds no relatedness"):
-            bb.fit(table, seed=0)
+        with pytest.raises(bb.InputError, match="give the relatedness of a distance table, or None"):
+            bb.DistanceTable(small[2], relatedness=bad)
 
     def test_words_that_it_does_not_know_are_named(self, small):
         table = small[2].replace({"attribute_word": {"a0": "unheard"}})
@@ -565,8 +560,7 @@ class TestCalibration:
         assert not bb.checks.check_relatedness(table)["fault"].any()
         found = bb.relatedness(table)
         shuffled = replace(found, scatter=found.scatter[:, np.random.default_rng(0).permutation(found.sampled)])
-        wrong = table.copy()
-        wrong.attrs["relatedness"] = shuffled
+        wrong = bb.DistanceTable(table, relatedness=shuffled)
         checked = bb.checks.check_relatedness(wrong).set_index("similarity")
         assert checked.loc["close", "relative"] < 1 / 1.5
         assert checked.loc["close", "fault"]
@@ -738,8 +732,7 @@ class TestChanges:
         pd.testing.assert_frame_equal(by_file.changes(), loaded.changes())
 
     def test_relatedness_of_another_embedding_is_refused(self, gender, hard_debiased):
-        after = bb.distance_table(hard_debiased, "gender")
-        after.attrs["relatedness"] = gender[0].attrs["relatedness"]
+        after = bb.DistanceTable(bb.distance_table(hard_debiased, "gender"), relatedness=gender[0].relatedness)
         with pytest.raises(bb.InputError, match="is of other vectors"):
             bb.compare(before=gender[0], after=after)
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.distances import Coverage
 from bayesbias.models.results import Fit, kept_open
 from bayesbias.plots import style
 
@@ -52,10 +53,8 @@ def hostile_table():
         for at in range(6)
     ]
     names = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
-    table = pd.DataFrame(rows, columns=names)
     lists = [{"list": MARKUP, "kind": "protected", "asked": 4, "found": 3, "missing": [MARKUP]}]
-    table.attrs["coverage"] = {"word_list": MARKUP, "lists": lists}
-    return table
+    return bb.DistanceTable(pd.DataFrame(rows, columns=names), coverage=Coverage(MARKUP, lists))
 
 
 @pytest.fixture(scope="module")
@@ -177,13 +176,13 @@ def test_wrong_paths_leave_nothing(hostile, tmp_path):
 
 def test_sentences_follow_the_numbers(religion):
     far = religion.copy()
-    del far.attrs["relatedness"]
+    far = far.without_relatedness()
     far.loc[far["connection"] == "associated", "distance"] += 0.6
     first = bb.checks.verdict_sentences(bb.fit(far, seed=0))[0]
     assert first.startswith("No: on average these protected words are farther from their own stereotypes than from")
     assert "probability of farther: > 99.9%" in first
     level = religion.copy()
-    del level.attrs["relatedness"]
+    level = level.without_relatedness()
     shift = level.groupby("connection")["distance"].mean()
     level["distance"] += 0.9 - level["connection"].map(shift)
     first = bb.checks.verdict_sentences(bb.fit(level, seed=0))[0]
@@ -218,7 +217,7 @@ def test_the_commands_make_the_same_fit(tmp_path, slice_vectors, hard_debiased):
     table = bb.distance_table(slice_vectors, "gender")
     post = bb.fit(table, "crossed", draws=800, seed=3, priors={"sigma": {"rate": 5}})
     page = bb.report(post, tmp_path / "a.md").read_text(encoding="utf-8")
-    assert "bayesbias fit distances.csv --model MODEL.toml --seed 3 --draws 800 --out fit.nc" in page
+    assert "bayesbias fit distances.parquet --model MODEL.toml --seed 3 --draws 800 --out fit.nc" in page
     assert "MODEL.toml is the model below" in page
     post = bb.fit(table, "related", draws=400, seed=3, adjust="frequency")
     page = bb.report(post, tmp_path / "b.md").read_text(encoding="utf-8")

@@ -188,7 +188,7 @@ def test_links_of_the_contents_open_what_they_lead_to(opened):
     page.get_by_role("link", name="How to reproduce this").click()
     page.locator("#how-to-reproduce-this[open]").wait_for()
     assert (
-        "bayesbias fit distances.csv --model related --seed 0"
+        "bayesbias fit distances.parquet --model related --seed 0"
         in page.locator("#how-to-reproduce-this pre").first.inner_text()
     )
 
@@ -236,8 +236,8 @@ def test_pools_trends_and_tables_of_metrics_have_pages(tmp_path, slice_vectors):
     table = bb.distance_table(slice_vectors, "weat7", relatedness=False)
     tables = {name: table.assign(distance=table["distance"] + 0.01 * at) for at, name in enumerate(("a", MARKUP, "c"))}
     for name, result in {
-        "pool": bb.pool(tables, ("associated", "different"), draws=200),
-        "trend": bb.trend(tables, {"a": 1990, MARKUP: 2000, "c": 2010}, draws=200),
+        "pool": bb.pool(tables, ("associated", "different"), stages=bb.checks.TwoStage(draws=200)),
+        "trend": bb.trend(tables, {"a": 1990, MARKUP: 2000, "c": 2010}, stages=bb.checks.TwoStage(draws=200)),
         "metrics": bb.run_metrics(slice_vectors, ["weat6", "weat7"], ["weat", "mac"]),
     }.items():
         page = bb.report(result, tmp_path / f"{name}.html").read_text(encoding="utf-8")
@@ -257,21 +257,22 @@ def test_commands_write_reports(tmp_path, monkeypatch, capsys):
     from bayesbias.cli import main
 
     monkeypatch.chdir(tmp_path)
-    table = bb.distance_table("google-news-slice", "weat7")
-    for name in ("1990", "2000", "2010"):
-        bb.write_distance_table(table, f"{name}.csv")
+    google = bb.load_embedding("google-news-slice")
+    years = {"1990": google, "2000": "glove-50d-slice", "2010": bb.debias(google, "hard", definitional="gender_pairs")}
+    for name, table in bb.distance_tables(years, "weat7").items():
+        bb.write_distance_table(table, f"{name}.parquet")
     asked = ("--contrast", "associated,different", "--seed", "0", "--report")
     for command in (
         ("metrics", "google-news-slice", "--query", "weat7", "--metric", "weat", "--report", "metrics.html"),
-        ("pool", "1990.csv", "2000.csv", *asked, "pool.md"),
-        ("trend", "1990.csv", "2000.csv", "2010.csv", *asked, "trend.html"),
+        ("pool", "1990.parquet", "2000.parquet", *asked, "pool.md"),
+        ("trend", "1990.parquet", "2000.parquet", "2010.parquet", *asked, "trend.html"),
     ):
         monkeypatch.setattr("sys.argv", ["bayesbias", *command])
         with pytest.raises(SystemExit) as stopped:
             main()
         assert not stopped.value.code, command
     assert {path.name for path in tmp_path.glob("*.[hm]*")} == {"metrics.html", "pool.md", "trend.html"}
-    monkeypatch.setattr("sys.argv", ["bayesbias", "pool", "1990.csv", "2000.csv", *asked, "pool.pdf"])
+    monkeypatch.setattr("sys.argv", ["bayesbias", "pool", "1990.parquet", "2000.parquet", *asked, "pool.pdf"])
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 1

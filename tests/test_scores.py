@@ -70,8 +70,11 @@ def words():
 
 def test_what_the_numbers_are_is_said(pairs, lists, tmp_path, blank_pictures):
     table = bb.checks.score_table(scores_of(pairs), lists, "log odds of a model")
-    path = tmp_path / "scores.csv"
+    path = tmp_path / "scores.parquet"
     bb.write_distance_table(table, path)
+    left_out = "without coverage and that numbers are log odds of a model"
+    with pytest.warns(bb.errors.CoverageWarning, match=left_out):
+        bb.write_distance_table(table, tmp_path / "scores.csv")
     table = bb.read_distance_table(path)
     said = "The numbers are scores (log odds of a model), not cosine distances: 0.1 is one standard deviation"
     post = bb.fit(table, seed=0)
@@ -90,17 +93,17 @@ def test_missing_pairs_and_words_are_counted(pairs, lists):
     scores = scores_of(pairs)
     some = scores[(scores["protected_word"] != "aunt")].iloc[1:]
     table = bb.checks.score_table(some, lists)
-    stored = table.attrs["coverage"]
-    missing = {(entry["kind"], entry["list"]): entry["missing"] for entry in stored["lists"]}
+    stored = table.coverage
+    missing = {(entry["kind"], entry["list"]): entry["missing"] for entry in stored.lists}
     assert missing["protected", "woman"] == ["aunt"]
-    asked = {(entry["kind"], entry["list"]): entry["asked"] for entry in stored["lists"]}
+    asked = {(entry["kind"], entry["list"]): entry["asked"] for entry in stored.lists}
     attributes = sum(count for (kind, _), count in asked.items() if kind != "protected")
     assert len(table) == len(some)
-    assert stored["unused_rows"] == 0
+    assert stored.unused_rows == 0
     odd = pd.concat([some, some.head(2).assign(protected_word="stranger"), some.head(1).assign(score=np.nan)])
     odd = odd.drop_duplicates(["protected_word", "attribute_word"], keep="last")
-    assert bb.checks.score_table(odd, lists).attrs["coverage"]["unused_rows"] == 3
-    assert stored["missing_pairs"] == 14 * attributes - len(some)
+    assert bb.checks.score_table(odd, lists).coverage.unused_rows == 3
+    assert stored.missing_pairs == 14 * attributes - len(some)
 
 
 @pytest.mark.parametrize(

@@ -280,15 +280,15 @@ class TestRelation:
         on = pd.DataFrame({"x": [1.0, 3.0, 2.0, 5.0, 4.0, 6.0], "x_se": 0.5}, index=list(tables))
         groups = {name: "abc"[at % 3] for at, name in enumerate(tables)}
         found = bb.pool(tables, on=on.assign(x=[1.0, 3.0, 2.0, 5.0, 6.0, 4.5]), groups=groups)
-        assert 0 < found.relation["group_share"][0] < 0.95
-        assert found.relation[["n", "of"]].iloc[0].tolist() == [6, "embeddings"]
+        assert 0 < found.relation()["group_share"][0] < 0.95
+        assert found.relation()[["n", "of"]].iloc[0].tolist() == [6, "embeddings"]
         assert "is shared within groups" in found.text()
 
     def test_a_variable_of_few_groups_is_related_to_their_means(self, tables):
         x = np.array([1.0, 3.0, 2.0, 1.1, 3.1, 2.1])
         groups = {name: "abc"[at % 3] for at, name in enumerate(tables)}
         found = bb.pool(tables, on=pd.DataFrame({"x": x}, index=list(tables)), groups=groups)
-        row = found.relation.iloc[0]
+        row = found.relation().iloc[0]
         assert row[["n", "of"]].tolist() == [3, "groups"]
         y = found.estimates.mean
         assert row["plain"] == pytest.approx(np.corrcoef((y[:3] + y[3:]) / 2, (x[:3] + x[3:]) / 2)[0, 1])
@@ -369,7 +369,8 @@ class TestPool:
         with pytest.raises(InputError, match="on has other values for each"):
             bb.pool(again, on=on)
         on.loc["copy"] = 1.0
-        pd.testing.assert_frame_equal(bb.pool(again, on=on).relation, bb.pool(tables, on=on.iloc[:6]).relation)
+        related = [bb.pool(given, on=values).relation() for given, values in ((again, on), (tables, on.iloc[:6]))]
+        pd.testing.assert_frame_equal(*related)
 
     def test_near_copies_are_said_unless_they_are_replicates(self, tables, noisy):
         base, rng = noisy(0), np.random.default_rng(9)
@@ -431,7 +432,7 @@ class TestPool:
         assert ((replicated.training_share >= 0) & (replicated.training_share <= 1)).all()
         assert "Noise of training" in replicated.text()
         plain, scaled = pooled, bb.pool(tables, standardise=True)
-        units = [table.attrs["coverage"]["embedding"]["spread"]["sd"] for table in tables.values()]
+        units = [table.coverage.embedding["spread"]["sd"] for table in tables.values()]
         assert scaled.estimates.index["unit"].tolist() == units
         assert np.allclose(scaled.estimates.mean * units, plain.estimates.mean)
         assert "standard deviations of the embedding's distances on average" in scaled.text()
@@ -512,9 +513,9 @@ class TestPool:
 
     def test_embeddings_that_hold_few_words_or_other_languages_are_named(self, tables):
         few = {name: table.copy() for name, table in list(tables.items())[:3]}
-        record = few["e1"].attrs["coverage"]
-        lists = [{**entry, "found": entry["found"] // 2} for entry in record["lists"]]
-        few["e1"].attrs = {**few["e1"].attrs, "coverage": {**record, "lists": lists, "language": "fr"}}
+        record = few["e1"].coverage
+        lists = [{**entry, "found": entry["found"] // 2} for entry in record.lists]
+        few["e1"] = bb.DistanceTable(few["e1"], coverage=replace(record, lists=lists, language="fr"))
         held = second_stage.estimates.holdings(few, ("associated", "different"))
         assert held["language"].tolist() == ["en", "fr", "en"]
         counted = [entry for entry in lists if entry["kind"] != "control"]
@@ -527,10 +528,10 @@ class TestPool:
 
     def test_words_of_control_lists_that_the_contrast_does_not_take_are_not_counted(self, tables):
         few = {name: table.copy() for name, table in list(tables.items())[:3]}
-        record = few["e1"].attrs["coverage"]
-        lists = [{**entry, "found": 1} if entry["kind"] == "control" else entry for entry in record["lists"]]
-        few["e1"].attrs = {**few["e1"].attrs, "coverage": {**record, "lists": lists}}
-        counted = [entry for entry in record["lists"] if entry["kind"] != "control"]
+        record = few["e1"].coverage
+        lists = [{**entry, "found": 1} if entry["kind"] == "control" else entry for entry in record.lists]
+        few["e1"] = bb.DistanceTable(few["e1"], coverage=replace(record, lists=lists))
+        counted = [entry for entry in record.lists if entry["kind"] != "control"]
         share = sum(entry["found"] for entry in counted) / sum(entry["asked"] for entry in counted)
         found = bb.pool(few)
         assert found.estimates.index["found"].tolist() == pytest.approx([share] * 3)
@@ -558,7 +559,7 @@ class TestPool:
             ({"standardise": "yes"}, "standardise"),
             ({"standardise": {"e0": 0.1}}, "names of all tables"),
             ({"standardise": {f"e{at}": -0.1 for at in range(6)}}, "a cosine distance above 0"),
-            ({"weights": "optimal"}, "weights"),
+            ({"stages": {"weights": "precision"}}, "stages is .*: give options of both stages"),
             (
                 {
                     "groups": {f"e{at}": "ab"[at % 2] for at in range(6)},
@@ -571,6 +572,27 @@ class TestPool:
     def test_wrong_input_is_named(self, tables, options, message):
         with pytest.raises(InputError, match=message):
             bb.pool(tables, **options)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"weights": "optimal"}, "weights"),
+            ({"draws": 4001}, "give a multiple of 4"),
+            ({"draws": "many"}, "draws is"),
+            ({"frequencies": {"a": 1}}, "nothing is adjusted for"),
+        ],
+    )
+    def test_wrong_options_of_both_stages_are_named(self, options, message):
+        with pytest.raises(InputError, match=message):
+            bb.checks.TwoStage(**options)
+
+    def test_a_relation_is_told_with_the_mass_that_is_asked_for(self, tables):
+        found = bb.pool(tables, on=pd.DataFrame({"x": [1.0, 3.0, 2.0, 5.0, 6.0, 4.5]}, index=list(tables)))
+        draws = found.draws("correlation")[:, 0]
+        row = found.relation(0.5).iloc[0]
+        assert [row["correlation_low"], row["correlation_high"]] == np.quantile(draws, [0.25, 0.75]).tolist()
+        assert row["correlation"] == pytest.approx(draws.mean(), abs=1e-12)
+        assert f"50% interval {row['correlation_low']:.2f} to" in found.text(0.5).replace("\N{MINUS SIGN}", "-")
 
     def test_one_embedding_is_no_pool(self, tables):
         with pytest.raises(InputError, match="at least 2 embeddings"):
@@ -604,7 +626,7 @@ class TestPictures:
         on = pd.DataFrame({"x": [1.0, 3.0, 2.0, 5.0, 4.0, 6.0], "x_se": 0.5}, index=list(tables))
         pool = bb.pool(tables, on=on)
         axes = bb.plots.plot_relation(pool).axes[0]
-        assert f"{abs(pool.relation['correlation'][0]):.2f}" in axes.get_title(loc="left")
+        assert f"{abs(pool.relation()['correlation'][0]):.2f}" in axes.get_title(loc="left")
         assert sorted(axes.collections[-1].get_offsets()[:, 0]) == sorted(on["x"])
         with pytest.raises(InputError, match="no outside variable"):
             bb.plots.plot_relation(bb.pool(tables))
@@ -625,8 +647,7 @@ class TestTrend:
         assert row["low"] < 0 < row["high"]
         moved = {}
         for at, (name, table) in enumerate(tables.items()):
-            own = table.copy()
-            own.attrs = {}
+            own = pd.DataFrame(table).copy()
             own.loc[own["connection"] == "associated", "distance"] -= 0.02 * at
             moved[name] = own
         risen = bb.trend(moved, time)
@@ -736,7 +757,7 @@ class TestTrend:
         trend = bb.trend(three, {"e0": 0, "e1": 1, "e2": 2})
         assert trend.draws("deviation_sd").min() > 0
         assert "A single embedding deviates from the trend, in part together with its neighbours" in trend.text()
-        unit = [table.attrs["coverage"]["embedding"]["spread"]["sd"] for table in three.values()]
+        unit = [table.coverage.embedding["spread"]["sd"] for table in three.values()]
         scaled = bb.trend(three, {"e0": 0, "e1": 1, "e2": 2}, standardise=True)
         np.testing.assert_allclose(scaled.estimates.mean * unit, trend.estimates.mean)
         assert scaled.unit == "standard deviations of the embedding's distances"
@@ -848,7 +869,10 @@ class TestCriterion:
         counts = {word: 10**each for word, each in zipf.items()}
         outside = {word: zipf[word] + 0.3 * rng.standard_normal() for word in y}
         found = bb.criterion(
-            post, outside, contrast=("associated", "human"), adjust="frequency", frequencies={**counts, "x": 1e9}
+            post,
+            outside,
+            contrast=("associated", "human"),
+            stages=bb.checks.TwoStage(adjust="frequency", frequencies={**counts, "x": 1e9}),
         )
         before, after = found.unadjusted.table().iloc[0], found.table().iloc[0]
         assert before["high"] < 0
@@ -856,12 +880,17 @@ class TestCriterion:
         assert "The raw relation is one that the adjustment explains." in found.text()
         assert np.corrcoef(found.words["attribute"], found.words["estimate"])[0, 1] == pytest.approx(0, abs=1e-9)
         unknown = dict(list(counts.items())[:10])
-        part = bb.criterion(post, outside, contrast=("associated", "human"), adjust="frequency", frequencies=unknown)
+        part = bb.criterion(
+            post,
+            outside,
+            contrast=("associated", "human"),
+            stages=bb.checks.TwoStage(adjust="frequency", frequencies=unknown),
+        )
         assert len(part.missing["without a known frequency"]) == len(y) - 10
         with pytest.raises(InputError, match="nothing is left of them"):
-            bb.criterion(post, outside, contrast=("associated", "human"), adjust={"same": outside})
-        with pytest.raises(InputError, match="nothing is adjusted for"):
-            bb.criterion(post, outside, contrast=("associated", "human"), frequencies=counts)
+            bb.criterion(
+                post, outside, contrast=("associated", "human"), stages=bb.checks.TwoStage(adjust={"same": outside})
+            )
 
     @pytest.mark.study
     def test_false_positives_of_values_that_are_unrelated(self, occupations, sized):
@@ -870,7 +899,10 @@ class TestCriterion:
         rng, calls, trials = np.random.default_rng(0), 0, sized(60, 30)
         for _ in range(trials):
             shuffled = dict(zip(values, rng.permutation(list(values.values())), strict=True))
-            row = bb.criterion(post, shuffled, contrast=("associated", "human"), draws=1000).table().iloc[0]
+            found = bb.criterion(
+                post, shuffled, contrast=("associated", "human"), stages=bb.checks.TwoStage(draws=1000)
+            )
+            row = found.table().iloc[0]
             calls += row["low"] > 0 or row["high"] < 0
         assert calls / trials < 0.11 + 3 * np.sqrt(0.11 * 0.89 / trials)
 
@@ -892,6 +924,11 @@ class TestCriterion:
         post = bb.fit(table, "crossed", seed=0)
         with pytest.raises(InputError, match=message):
             bb.criterion(post, given[values] if isinstance(values, str) else values, se, ("associated", "human"))
+
+    def test_a_criterion_has_no_mean_to_weigh(self, occupations):
+        held, table = occupations
+        with pytest.raises(InputError, match="weights is 'precision'"):
+            bb.criterion(bb.fit(table, "crossed", seed=0), held, stages=bb.checks.TwoStage(weights="precision"))
 
 
 @pytest.fixture(scope="module")
@@ -1066,7 +1103,7 @@ def test_axes_that_cannot_be_pooled_are_refused(axes, changed, message):
     with pytest.raises(bb.InputError, match=message):
         bb.pool(changed(axes))
     with pytest.raises(bb.InputError, match="make the axes with"):
-        bb.pool(axes, adjust="frequency")
+        bb.pool(axes, stages=bb.checks.TwoStage(adjust="frequency"))
 
 
 def test_few_words_that_samples_share_are_said():

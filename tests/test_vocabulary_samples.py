@@ -5,10 +5,16 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.calibration import topics
+from bayesbias.distances.covariances import relatedness_content
 from bayesbias.embeddings.formats import keyed_vectors, load_lists
 from bayesbias.embeddings.lookup import SAMPLE, _rates_of_places, drawn_rows, ordered_by_frequency, sample_of
 
 SIZE = 12_000
+
+
+def content(table):
+    """The relatedness of a table, as a file holds it."""
+    return relatedness_content(table.relatedness)
 
 
 def ordered_words(size):
@@ -85,7 +91,7 @@ class TestRanks:
         assert found.kind == "ranks"
         assert "3,000 words sampled from all words, as frequent as the attribute words" in found.sentence
         table = bb.distance_table(*ordered)
-        assert "as frequent as the attribute words" in table.attrs["coverage"]["relatedness"]
+        assert "as frequent as the attribute words" in table.coverage.relatedness
 
 
 class TestPart:
@@ -98,8 +104,8 @@ class TestPart:
         assert not set(sample_of(part).words) & set(part.index_to_key)
         assert len(sample_of(part).words) == SAMPLE
         expected, found = (bb.distance_table(one, lists) for one in (whole, part))
-        assert found.attrs["relatedness"] == expected.attrs["relatedness"]
-        assert found.attrs["coverage"] == expected.attrs["coverage"]
+        assert content(found) == content(expected)
+        assert found.coverage == expected.coverage
         assert bb.fit(found, seed=0).attrs["model"] == "related"
         assert bb.relatedness(found).ranks_by_word == bb.relatedness(expected).ranks_by_word
 
@@ -115,12 +121,12 @@ class TestPart:
 
     def test_a_part_of_vectors_in_memory(self, ordered):
         kv, lists = ordered
-        expected = bb.distance_table(kv, lists).attrs["relatedness"]
+        expected = content(bb.distance_table(kv, lists))
         for source in (kv, dict(zip(kv.index_to_key, kv.vectors, strict=True))):
             part = bb.load_embedding(source, words=lists)
             found = bb.relatedness(bb.distance_table(part, lists))
             np.testing.assert_array_equal(found.scatter, bb.relatedness(kv, lists).scatter)
-        assert bb.distance_table(bb.load_embedding(kv, words=lists), lists).attrs["relatedness"] == expected
+        assert content(bb.distance_table(bb.load_embedding(kv, words=lists), lists)) == expected
 
     def test_an_unordered_part(self, slice_vectors):
         lists = bb.load_words("gender")
@@ -181,14 +187,14 @@ class TestPart:
     def test_it_is_kept_in_npz_files_and_pickles(self, ordered, tmp_path):
         kv, lists = ordered
         part = bb.load_embedding(kv, words=lists)
-        expected = bb.distance_table(part, lists).attrs["relatedness"]
+        expected = content(bb.distance_table(part, lists))
         bb.save_embedding(part, tmp_path / "part.npz")
         part.save(str(tmp_path / "part.kv"))
         for name in ("part.npz", "part.kv"):
             back = bb.load_embedding(tmp_path / name, trust_pickle=True)
             assert back.index_to_key == part.index_to_key
             back.bayesbias_name = "ordered"
-            assert bb.distance_table(back, lists).attrs["relatedness"] == expected
+            assert content(bb.distance_table(back, lists)) == expected
         with pytest.warns(UserWarning, match="not the sample of the vocabulary"):
             bb.save_embedding(part, tmp_path / "part.bin")
         assert sample_of(bb.load_embedding(tmp_path / "part.bin")) is None

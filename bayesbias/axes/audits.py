@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import finite_number, flag, probability, whole_number
 from bayesbias._core.mixtures import false_sign_rates, s_values
-from bayesbias._core.offsets import Field, MeanOffset, Signal, Strata, field_of, mean_offset, signal
+from bayesbias._core.offsets import Field, MeanOffset, Strata, field_of, mean_offset, signal
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._files import check_target, whole_file
 from bayesbias._phrases import negatives, percent, signed
@@ -268,43 +268,20 @@ def audit(
         )
     vectors = opened(kv)
     contrasts = _contrasts(vectors, groups)
-    ordered = ordered_by_frequency(vectors.index_to_key)
-    if most_frequent is not None:
-        whole_number(most_frequent, "most_frequent", least=FEWEST)
-        if not ordered:
-            raise InputError(
-                "most_frequent is given, but the file does not seem to be ordered by frequency: leave it out"
-            )
-    own = set(contrasts.keys)
-    rows = np.array([i for i, key in enumerate(vectors.index_to_key[:most_frequent]) if key not in own], dtype=np.intp)
-    if len(rows) < FEWEST:
-        raise InputError(f"the embedding has {len(rows)} words beside the protected ones: an audit needs {FEWEST}")
+    vocabulary, names = _vocabulary(vectors, contrasts.keys, most_frequent), list(contrasts.groups)
+    frames, distribution, sizes, ropes = [], {}, {}, {}
     with one_thread():
         field = field_of(sample_beside(vectors, contrasts.keys, start), start)
         offsets = [mean_offset(field, strata) for strata in contrasts.strata]
         for offset in offsets:
             refuse_one_pair(offset, "an audit")
-        frames, distribution, sizes, ropes = [], {}, {}, {}
-        with progress("auditing the vocabulary", len(rows)) as done:
-            parts = [rows[begin : begin + BLOCK] for begin in range(0, len(rows), BLOCK)]
-            sums = [unit_rows(vectors.vectors[part].astype(float)).sum(axis=0) for part in parts]
-            mean = np.sum(sums, axis=0) / len(rows)
-            for i, (name, strata, offset) in enumerate(zip(contrasts.groups, contrasts.strata, offsets, strict=False)):
-                ropes[name] = HALF * field.spread(offset.mean**2) if rope is None else float(rope)
-                behind = signal(offset)
-                numbers = np.empty((5, len(rows)))
-                for begin, part in zip(range(0, len(rows), BLOCK), parts, strict=True):
-                    block = np.asarray(vectors.vectors[part], dtype=float)
-                    numbers[:, begin : begin + BLOCK] = _numbers(block, field, offset, behind, mean, contrasts.relation)
-                    done(min(begin + BLOCK, len(rows)))
-                zero = float(mean @ (strata.weights @ strata.vectors))
-                distribution[name] = (zero, float(numbers[0].std()))
-                sizes[name] = field.spread(behind.mean**2 + behind.variances)
-                posterior = summary_of(numbers[2], numbers[3], behind.freedom, prob, 1.0)
-                beyond = above_zero(np.abs(numbers[2]) - ropes[name], numbers[3], behind.freedom)
-                frames.append(
-                    _table(vectors, rows, list(contrasts.groups), i, numbers, zero, posterior, beyond, ordered)
-                )
+        with progress("auditing the vocabulary", len(vocabulary.rows)) as done:
+            mean = vocabulary.mean()
+            for i, (strata, offset) in enumerate(zip(contrasts.strata, offsets, strict=True)):
+                found = _placed(vocabulary, mean, field, strata, offset, contrasts.relation, rope, done)
+                distribution[names[i]] = (found.zero, float(found.place.std()))
+                sizes[names[i]], ropes[names[i]] = found.size, found.rope
+                frames.append(_table(vocabulary, found, names, i, prob))
     words = frames[0]
     if len(frames) > 1:
         words = pd.concat([frame.astype({"leans_to": "str"}) for frame in frames], ignore_index=True)
@@ -320,8 +297,91 @@ def audit(
         prob=prob,
         embedding=str(about(vectors)["name"]),
         paired=contrasts.paired,
-        notes=(*contrasts.notes, *_notes(ordered, contrasts.paired, len(offsets[0].offsets[0]))),
+        notes=(*contrasts.notes, *_notes(vocabulary.ordered, contrasts.paired, len(offsets[0].offsets[0]))),
         lists=contrasts.lists,
+    )
+
+
+@dataclass(frozen=True)
+class _Vocabulary:
+    """The words that an audit places."""
+
+    vectors: KeyedVectors
+    rows: NDArray[np.intp]  # of these words
+    ordered: bool  # whether rows are ranks of frequency
+
+    def blocks(self) -> Iterator[tuple[int, FloatArray]]:
+        """Vectors (n, d) of some words at a time, and the number of the first."""
+        for begin in range(0, len(self.rows), BLOCK):
+            yield begin, np.asarray(self.vectors.vectors[self.rows[begin : begin + BLOCK]], dtype=float)
+
+    def mean(self) -> FloatArray:
+        """Mean (d,) of the unit vectors."""
+        total: FloatArray = np.sum([unit_rows(block).sum(axis=0) for _, block in self.blocks()], axis=0)
+        return total / len(self.rows)
+
+
+def _vocabulary(vectors: KeyedVectors, own: Sequence[str], most_frequent: int | None) -> _Vocabulary:
+    """All words but those of the groups, or the first of a file that is ordered by frequency."""
+    ordered = ordered_by_frequency(vectors.index_to_key)
+    if most_frequent is not None:
+        whole_number(most_frequent, "most_frequent", least=FEWEST)
+        if not ordered:
+            raise InputError(
+                "most_frequent is given, but the file does not seem to be ordered by frequency: leave it out"
+            )
+    keys, left_out = vectors.index_to_key[:most_frequent], set(own)
+    rows = np.array([i for i, key in enumerate(keys) if key not in left_out], dtype=np.intp)
+    if len(rows) < FEWEST:
+        raise InputError(f"the embedding has {len(rows)} words beside the protected ones: an audit needs {FEWEST}")
+    return _Vocabulary(vectors, rows, ordered)
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Places (n,) of all words on one contrast."""
+
+    place: FloatArray
+    se: FloatArray  # of further pairs or words
+    mean: FloatArray  # of the posterior, a t distribution
+    scale: FloatArray
+    ripa: FloatArray
+    freedom: float
+    zero: float  # mean of the contrast over the vocabulary
+    size: float  # standard deviation of places over the vocabulary, errors taken out
+    rope: float  # half the width of the region of no interest
+
+
+def _placed(
+    vocabulary: _Vocabulary,
+    mean: FloatArray,
+    field: Field,
+    strata: Strata,
+    offset: MeanOffset,
+    relation: FloatArray | None,
+    rope: float | None,
+    done: Callable[[int], None],
+) -> _Placed:
+    """All words on one contrast, from the mean (d,) of their unit vectors on."""
+    behind, size = signal(offset), len(vocabulary.rows)
+    numbers = np.empty((5, size))
+    for begin, block in vocabulary.blocks():
+        words = field.coordinates(unit_rows(block) - mean)
+        ripa = np.full(len(block), np.nan) if relation is None else block @ relation
+        own = [words @ offset.mean, np.sqrt(words**2 @ offset.pairs), *behind.places(words), ripa]
+        numbers[:, begin : begin + BLOCK] = own
+        done(min(begin + BLOCK, size))
+    place, se, posterior, scale, ripa = numbers
+    return _Placed(
+        place,
+        se,
+        posterior,
+        scale,
+        ripa,
+        freedom=behind.freedom,
+        zero=float(mean @ (strata.weights @ strata.vectors)),
+        size=field.spread(behind.mean**2 + behind.variances),
+        rope=HALF * field.spread(offset.mean**2) if rope is None else float(rope),
     )
 
 
@@ -401,57 +461,33 @@ def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, st
     return _Contrasts(named, tuple(strata), tuple(keys), None, False, tuple(notes), lists)
 
 
-def _numbers(
-    block: FloatArray,
-    field: Field,
-    offset: MeanOffset,
-    behind: Signal,
-    mean: FloatArray,
-    relation: FloatArray | None,
-) -> FloatArray:
-    """Place, its error, posterior mean and sd, and RIPA: (5, n)."""
-    words = field.coordinates(unit_rows(block) - mean)
-    ripa = np.full(len(block), np.nan) if relation is None else block @ relation
-    return np.array([words @ offset.mean, np.sqrt(words**2 @ offset.pairs), *behind.places(words), ripa])
-
-
-def _table(
-    kv: KeyedVectors,
-    rows: NDArray[np.intp],
-    names: list[str],
-    i: int,
-    numbers: FloatArray,
-    zero: float,
-    posterior: Mapping[str, FloatArray],
-    beyond: FloatArray,
-    ordered: bool,
-) -> pd.DataFrame:
-    """One row for each word, from its numbers for a contrast."""
-    size = len(rows)
-    place, se, mean, _, ripa = numbers
-    low, high = posterior["low"], posterior["high"]
+def _table(vocabulary: _Vocabulary, found: _Placed, names: list[str], i: int, prob: float) -> pd.DataFrame:
+    """One row for each word, from its place on the contrast of group ``i``."""
+    rows, size, contrast = vocabulary.rows, len(vocabulary.rows), found.place + found.zero
+    posterior = summary_of(found.mean, found.scale, found.freedom, prob, 1.0)
+    beyond = above_zero(np.abs(found.mean) - found.rope, found.scale, found.freedom)
     other = names[1] if len(names) == 2 else f"not {names[i]}"
     bands = np.searchsorted([end for end in BANDS.values() if end is not None], rows + 1)
-    ranked = np.sort(mean)
+    ranked = np.sort(found.mean)
     return pd.DataFrame(
         {
-            "word": pd.array([kv.index_to_key[row] for row in rows.tolist()], dtype="str"),
+            "word": pd.array([vocabulary.vectors.index_to_key[row] for row in rows.tolist()], dtype="str"),
             "group": _category(np.full(size, i), names),
-            "contrast": place + zero,
-            "place": place,
-            "se": se,
+            "contrast": contrast,
+            "place": found.place,
+            "se": found.se,
             **{name: posterior[name] for name in ("mean", "sd", "low", "high")},
             "p_beyond_rope": beyond,
             "lfsr": false_sign_rates(posterior["p_positive"]),
             "s_value": s_values(1 - beyond),
-            "leans_to": _category(mean > 0, [names[i], other]),
-            "rank": np.searchsorted(ranked, mean) + 1,
-            "rank_low": np.searchsorted(ranked, low) + 1,
-            "rank_high": np.minimum(np.searchsorted(ranked, high) + 1, size),
-            "frequency_rank": rows + 1 if ordered else np.full(size, -1),
-            "band": _category(bands, list(BANDS)) if ordered else _category(np.zeros(size), [UNKNOWN]),
-            "db_wa": -(place + zero) if not np.isnan(ripa).all() else np.nan,
-            "ripa": ripa,
+            "leans_to": _category(found.mean > 0, [names[i], other]),
+            "rank": np.searchsorted(ranked, found.mean) + 1,
+            "rank_low": np.searchsorted(ranked, posterior["low"]) + 1,
+            "rank_high": np.minimum(np.searchsorted(ranked, posterior["high"]) + 1, size),
+            "frequency_rank": rows + 1 if vocabulary.ordered else np.full(size, -1),
+            "band": _category(bands, list(BANDS)) if vocabulary.ordered else _category(np.zeros(size), [UNKNOWN]),
+            "db_wa": -contrast if not np.isnan(found.ripa).all() else np.nan,
+            "ripa": found.ripa,
         }
     )
 

@@ -28,8 +28,7 @@ from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances import distance_table
-from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import once
+from bayesbias.distances.distances import Distances, once
 from bayesbias.embeddings import Embedding, load_embedding
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query

@@ -17,6 +17,7 @@ from bayesbias._core.random_lists import draw_any
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB, cluster_interval_of, flat_draws
+from bayesbias.distances.dataframe import SIMULATED, DistanceTable, Provenance
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
 from bayesbias.models.families import Truth, family_of
@@ -38,7 +39,7 @@ def simulate(
     model: str | Path | ModelSpec = "crossed",
     truth: Mapping[str, Any] | None = None,
     seed: int | None = None,
-) -> pd.DataFrame:
+) -> DistanceTable:
     """A distance table of a given shape, simulated from a model.
 
     Parameters
@@ -62,7 +63,7 @@ def simulate(
     Returns
     -------
     DataFrame
-        A distance table; ``attrs["truth"]`` holds the parameters as arrays. Distances are not confined to [0, 2].
+        A distance table; ``truth`` holds the parameters as arrays. Distances are not confined to [0, 2].
 
     Examples
     --------
@@ -78,9 +79,9 @@ def simulate(
     rng = np.random.default_rng(None if seed is None else whole_number(seed, "seed", least=0, most=None))
     family = family_of(spec)
     drawn = family.drawn_truth(spec, data, rng) if truth is None else complete_truth(spec, data, truth, rng)
-    table = shape.assign(distance=family.drawn_distances(spec, drawn, data, rng))
-    table.attrs = {"truth": drawn, **{key: shape.attrs[key] for key in family.reads if key in shape.attrs}}
-    return table
+    rows = pd.DataFrame(shape).assign(distance=family.drawn_distances(spec, drawn, data, rng))
+    related = data.relatedness if family.needs_relatedness else None
+    return DistanceTable.carrying(rows, Provenance(relatedness=related, truth=drawn, moved=SIMULATED))
 
 
 def known_model(model: str | Path | ModelSpec) -> ModelSpec:
@@ -254,8 +255,8 @@ def sbc(
     with progress("simulation-based calibration", whole_number(replicates, "replicates")) as done:
         for i in range(replicates):
             truth = family_of(spec).drawn_truth(spec, data, rng)
-            simulated = table.assign(distance=family_of(spec).drawn_distances(spec, truth, data, rng))
-            simulated.attrs["truth"] = "simulated"
+            rows = table.assign(distance=family_of(spec).drawn_distances(spec, truth, data, rng))
+            simulated = DistanceTable(rows, truth=truth)
             post = fit(simulated, spec, engine=engine, draws=draws, chains=1, seed=int(rng.integers(2**31)))
             used = str(post.attrs["engine"])
             if (k := Fit(post).stats.get("pareto_k")) is not None:

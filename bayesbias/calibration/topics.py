@@ -21,8 +21,7 @@ from bayesbias._results import Cited, Result, Section, whole_table
 from bayesbias._runs import one_thread
 from bayesbias.calibration.null_models import as_far, with_attributes, words_of
 from bayesbias.checks.summaries import PROB
-from bayesbias.distances import distance_table
-from bayesbias.distances.storage import coverage_from
+from bayesbias.distances import Coverage, distance_table
 from bayesbias.distances.vocabularies import sampled_rows
 from bayesbias.embeddings import Case, Embedding, about, find_concepts, keyed_vectors, opened
 from bayesbias.embeddings.formats import load_part
@@ -527,7 +526,7 @@ def _given(words: object, metric: AnyMetric | None) -> WordLists | Query:
 def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
     """Contrasts of associated words with all others that the lists have."""
     table = distance_table(kv, lists, case=case, relatedness=False)
-    record = coverage_from(table.attrs["coverage"])
+    record = table.coverage or Coverage(lists.name, [])
     looked = find_concepts(kv, lists.concepts, case, lists.language)
     words = {str(name): part["attribute_word"].unique() for name, part in table.groupby("attribute_class", sort=False)}
     names = [name for part in (lists.stereotypes, lists.controls) for name in part if name in words]

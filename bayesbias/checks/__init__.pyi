@@ -28,11 +28,11 @@ from ..models import add_log_likelihood as add_log_likelihood
 from ..models import add_predictive as add_predictive
 from ..reporting.verdicts import verdict_sentences as verdict_sentences
 from ..second_stage import Multiverse as Multiverse
+from ..second_stage import TwoStage as TwoStage
 from ..sweeps import Sweep as Sweep
 from ..words import PairList as PairList
 from ..words import WordList as WordList
 from .confounds import Balance as Balance
-from .confounds import Balances as Balances
 from .convergence import Verdict as Verdict
 from .convergence import check_relatedness as check_relatedness
 from .summaries import ClusterInterval as ClusterInterval

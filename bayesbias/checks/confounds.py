@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,14 +14,14 @@ import xarray as xr
 
 from bayesbias._core.related import list_correlations
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._phrases import signed
+from bayesbias._phrases import MINUS, signed
 from bayesbias._results import Result, Section, whole_table
 from bayesbias.checks.summaries import PROB, cluster_interval_of
+from bayesbias.distances.adjustment import FEWEST, control_slope, vocabulary_curve
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
-from bayesbias.models.adjust import FEWEST, control_slope, vocabulary_curve
 from bayesbias.models.results import Fit, read_distances
 from bayesbias.models.weights import association_rows, word_weights
 from bayesbias.words import OWN, STEREOTYPES, counterparts
@@ -30,14 +30,25 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from bayesbias.distances.covariances import Relatedness
-    from bayesbias.distances.distances import Distances
-    from bayesbias.distances.vocabularies import WordValues
 
 ASSOCIATION = "association"
 MOST_JUDGED = 300  # protected words beyond which associations, each of which rests on all of them, are not judged
 QUESTIONABLE = 0.5  # standard errors of a row beyond which what the attribute predicts calls it into question
 ROWS = ["protected_word", "group", "contrast", "expected", "distance", "se", "warning"]
 PAIRS = ["first", "second", "difference", "overlap", "expected", "expected_low", "expected_high"]
+FAR = 0.5  # mean zipf values of lists that differ by more differ much; other attributes: half a standard deviation
+MOST_R2 = 0.1
+MOST_SHARE = 0.5
+"""A slope matters if it explains more than the former of the variance of distances, or if it is known (beyond two
+standard errors) and predicts a difference of more than the latter of the contrast's cluster standard error."""
+MOST_ROWS = 0.1  # share of a contrast's rows that are called into question beyond which that is said
+FEWEST_EMBEDDINGS = 2
+BIN = 0.5  # width of the bins in which distributions are compared, in standard deviations of the values
+FAMILY = 0.5
+"""Correlation of two protected words, beyond that of most of their group, from which on they are of one family."""
+CONTRASTS = ["contrast", "difference", "overlap", "expected", "distance", "warning"]
+LISTS = ["list", "kind", "words", "known", "mean", "sd", "low", "high"]
+SPREADS = ["contrast", "difference_low", "difference_high", "slope", "expected_sd", "distance_sd", "warning"]
 
 
 class ListMeans(NamedTuple):
@@ -189,35 +200,25 @@ class _Errors:
         return result
 
 
-def judged_pairs(given: ListMeans, values: WordValues, overlap: FloatArray) -> pd.DataFrame:
+def judged_pairs(given: ListMeans, values: WordValues, spread: float) -> pd.DataFrame:
     """Each two attribute lists: how far their values differ, and what that predicts of distances."""
-    centres, expected = given.means(values.of(given.attributes)[None])[0], given.means(given.expected)
+    own, expected = values.of(given.attributes), given.means(given.expected)
+    centres = given.means(own[None])[0]
+    known = [own[(member > 0) & np.isfinite(own)] for member in given.member]
     rows = []
     for i, j in combinations(range(len(given.names)), 2):
         apart = expected[:, i] - expected[:, j]
-        numbers = (centres[i] - centres[j], overlap[i, j], float(apart.mean()), float(apart.min()), float(apart.max()))
+        common = _overlap(known[i], known[j], BIN * spread)
+        numbers = (centres[i] - centres[j], common, float(apart.mean()), float(apart.min()), float(apart.max()))
         rows.append((given.names[i], given.names[j], *numbers))
     return pd.DataFrame(rows, columns=PAIRS)
-
-
-MINUS = "\N{MINUS SIGN}"
-FAR = 0.5  # mean zipf values of lists that differ by more differ much; other attributes: half a standard deviation
-MOST_R2 = 0.1
-MOST_SHARE = 0.5
-"""A slope matters if it explains more than the former of the variance of distances, or if it is known (beyond two
-standard errors) and predicts a difference of more than the latter of the contrast's cluster standard error."""
-MOST_ROWS = 0.1  # share of a contrast's rows that are called into question beyond which that is said
-FEWEST_EMBEDDINGS = 2
-BIN = 0.5  # width of the bins in which distributions are compared, in standard deviations of the values
-FAMILY = 0.5
-"""Correlation of two protected words, beyond that of most of their group, from which on they are of one family."""
-CONTRASTS = ["contrast", "difference", "overlap", "expected", "distance", "warning"]
-LISTS = ["list", "kind", "words", "known", "mean", "sd", "low", "high"]
 
 
 @dataclass(frozen=True, repr=False)
 class Balance(Result):
     """How lists differ in an attribute of their words, and how distances depend on it.
+
+    Of several embeddings, all tables but :attr:`spreads` have a first column ``embedding``.
 
     Attributes
     ----------
@@ -244,6 +245,11 @@ class Balance(Result):
     families
         One row for protected words that are nearly one word, such as *he, him, his*: ``group``, ``words``, ``number``,
         ``effective`` (effective number of words). Empty without vectors.
+    spreads
+        One row a contrast that all embeddings have: ``difference_low`` and ``difference_high`` (the smallest and
+        largest difference of the lists' mean values), ``slope`` (mean over embeddings), ``expected_sd`` and
+        ``distance_sd`` (standard deviation over embeddings of what the slope gives, and of the contrast), ``warning``.
+        Empty for one embedding.
     notes
         What is to be read with the numbers.
     """
@@ -257,39 +263,68 @@ class Balance(Result):
     pairs: pd.DataFrame
     rows: pd.DataFrame
     families: pd.DataFrame
+    spreads: pd.DataFrame
     notes: tuple[str, ...]
 
     @property
+    def embeddings(self) -> list[str]:
+        """Names of several embeddings; empty for one."""
+        return [str(name) for name in self.lists["embedding"].unique()] if "embedding" in self.lists else []
+
+    @property
     def warnings(self) -> tuple[str, ...]:
-        """A sentence for each contrast whose lists differ in an attribute that matters, and one on single words."""
-        whole = [
-            f"{row['contrast'].capitalize().replace('-', MINUS)}: the lists differ by {abs(row['difference']):.1f} "
+        """A sentence for each contrast, or difference between embeddings, that may be one of the attribute, and one on
+        single words of one embedding.
+        """
+        return tuple(self._of_spreads() if self.embeddings else [*self._of_contrasts(), *self._of_rows()])
+
+    def _of_contrasts(self) -> list[str]:
+        """Contrasts whose lists differ in an attribute that matters."""
+        return [
+            f"{_said(row['contrast'])}: the lists differ by {abs(row['difference']):.1f} "
             f"{self.unit} in {self.attribute}, which alone predicts a difference of {signed(row['expected'], '+')} in "
             f"distance. Read fit(table, adjust={self.attribute!r}) too."
             for row in self.contrasts[self.contrasts["warning"]].to_dict("records")
         ]
+
+    def _of_rows(self) -> list[str]:
+        """Rows of single words that are called into question, where the whole contrast is not."""
         called = set(self.contrasts.loc[self.contrasts["warning"], "contrast"])
         parts = []
         for name, rows in self.rows.groupby("contrast", sort=False):
             if name not in called and rows["warning"].mean() > MOST_ROWS:
-                named = "the associations" if name == ASSOCIATION else str(name).replace("-", MINUS)
+                named = "the associations" if name == ASSOCIATION else str(name).replace(" - ", MINUS)
                 ends = f"{signed(rows['expected'].min(), '+')} to {signed(rows['expected'].max(), '+')}"
                 parts.append(f"{ends} for {named} ({int(rows['warning'].sum())} of {len(rows)} words)")
         if not parts:
-            return tuple(whole)
+            return []
         widest = self.pairs.iloc[int(self.pairs["difference"].abs().argmax())]
-        of_rows = (
+        return [
             f"Rows of single words: the lists {widest['first']} and {widest['second']} differ by "
             f"{abs(widest['difference']):.1f} {self.unit} in {self.attribute}. {self.attribute.capitalize()} alone "
             f"predicts (in brackets: words for which that is more than half a standard error) {'; '.join(parts)}. Read "
             f"fit(table, adjust={self.attribute!r}) too."
-        )
-        return (*whole, of_rows)
+        ]
+
+    def _of_spreads(self) -> list[str]:
+        """Contrasts whose variation over embeddings may be that of the attribute."""
+        return [
+            f"{_said(row['contrast'])}: the lists differ by "
+            f"{signed(row['difference_low'], '+')} to {signed(row['difference_high'], '+')} {self.unit} in "
+            f"{self.attribute}, which alone predicts contrasts that vary over embeddings with a standard deviation of "
+            f"{signed(row['expected_sd'])}; they vary with {signed(row['distance_sd'])}. "
+            f"Read the result with adjust={self.attribute!r} too."
+            for row in self.spreads[self.spreads["warning"]].to_dict("records")
+        ]
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
-        if self.slopes.empty:
+        """The finding in words."""
+        none = "No contrast is called into question by it, nor its rows."
+        if self.embeddings:
+            start = f"By {self.attribute}, over {len(self.embeddings)} embeddings."
+            none = "No difference between embeddings is called into question by it."
+        elif self.slopes.empty:
             start = f"How distances depend on {self.attribute} is not known: there are no control words and no vectors."
         else:
             row = self.slopes.iloc[0]
@@ -298,100 +333,43 @@ class Balance(Result):
                 f"{signed(row['slope'], '+')} in distance among {row['words']:,} words ({row['where']}), which "
                 f"explains {100 * row['r2']:.0f}% of its variance."
             )
-        return " ".join([start, *(self.warnings or ["No contrast is called into question by it, nor its rows."])])
+        return " ".join([start, *(self.warnings or [none])])
 
     def findings(self) -> list[str]:
         return [self.sentence]
 
     def text(self) -> str:
-        tables = [table.round(3).to_string(index=False) for table in (self.lists.round(2), self.contrasts, self.pairs)]
-        return "\n\n".join([self.sentence, *self.notes, *tables])
+        tables = [self.lists.round(2), self.contrasts.round(3), self.pairs.round(3)]
+        shown = [self.spreads.round(4)] if self.embeddings else tables
+        return "\n\n".join([self.sentence, *self.notes, *(table.to_string(index=False) for table in shown)])
 
     def sections(self) -> tuple[Section, ...]:
-        """The parts of a report: lists, slopes, contrasts and pairs of lists."""
+        """The parts of a report: lists, slopes, contrasts and pairs of lists, and how contrasts vary."""
         tables = {
             f"Words of each list by {self.attribute}": self.lists,
             f"Change of distance with {self.attribute}": self.slopes,
             "Lists of each contrast": self.contrasts,
             "Each two lists": self.pairs,
+            "Contrasts over embeddings": self.spreads,
         }
-        return (Section("Balance", [whole_table(caption, table) for caption, table in tables.items()]),)
+        shown = [(caption, table) for caption, table in tables.items() if table is not self.spreads or self.embeddings]
+        return (Section("Balance", [whole_table(caption, table) for caption, table in shown]),)
 
     def table(self) -> pd.DataFrame:
-        """The lists of each contrast: ``contrasts``."""
-        return self.contrasts
+        """The lists of each contrast, ``contrasts``; of several embeddings how contrasts vary, ``spreads``."""
+        return self.spreads if self.embeddings else self.contrasts
 
 
-@dataclass(frozen=True, repr=False)
-class Balances(Result):
-    """How far the differences between embeddings are those of an attribute of their words.
-
-    Attributes
-    ----------
-    by_embedding
-        The :class:`Balance` of each embedding by its name.
-    contrasts
-        The contrasts of all of them, with ``embedding`` as first column.
-    spreads
-        One row a contrast that all embeddings have: ``difference_low`` and ``difference_high`` (the smallest and
-        largest difference of the lists' mean values), ``slope`` (mean over embeddings), ``expected_sd`` and
-        ``distance_sd`` (standard deviation over embeddings of what the slope gives, and of the contrast), ``warning``.
-    notes
-        What is to be read with the numbers.
-    """
-
-    by_embedding: Mapping[str, Balance]
-    contrasts: pd.DataFrame
-    spreads: pd.DataFrame
-    notes: tuple[str, ...]
-
-    def table(self) -> pd.DataFrame:
-        """How contrasts vary over embeddings: ``spreads``."""
-        return self.spreads
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """One sentence for each contrast whose variation over embeddings may be that of the attribute."""
-        first = next(iter(self.by_embedding.values()))
-        return tuple(
-            f"{row['contrast'].capitalize().replace('-', MINUS)}: the lists differ by "
-            f"{signed(row['difference_low'], '+')} to {signed(row['difference_high'], '+')} {first.unit} in "
-            f"{first.attribute}, which alone predicts contrasts that vary over embeddings with a standard deviation of "
-            f"{signed(row['expected_sd'])}; they vary with {signed(row['distance_sd'])}. "
-            f"Read the result with adjust={first.attribute!r} too."
-            for row in self.spreads[self.spreads["warning"]].to_dict("records")
-        )
-
-    def findings(self) -> list[str]:
-        first = next(iter(self.by_embedding.values()))
-        start = f"By {first.attribute}, over {len(self.by_embedding)} embeddings."
-        return [start, *(self.warnings or ["No difference between embeddings is called into question by it."])]
-
-    def text(self) -> str:
-        return "\n\n".join([" ".join(self.findings()), *self.notes, self.spreads.round(4).to_string(index=False)])
-
-
-@overload
-def balance(  # type: ignore[overload-overlap]  # a DataTree is a mapping too
-    data: pd.DataFrame | xr.DataTree,
-    frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
-    attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
-) -> Balance: ...
-
-
-@overload
-def balance(
-    data: Mapping[str, pd.DataFrame] | Mapping[str, xr.DataTree],
-    frequencies: Any = None,
-    attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
-) -> Balances: ...
+def _said(contrast: str) -> str:
+    """A contrast at the beginning of a sentence."""
+    return contrast.capitalize().replace(" - ", MINUS)
 
 
 def balance(
     data: pd.DataFrame | xr.DataTree | Mapping[str, pd.DataFrame] | Mapping[str, xr.DataTree],
     frequencies: Any = None,
     attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
-) -> Balance | Balances:
+) -> Balance:
     """Whether word lists differ in frequency, and whether distances depend on it.
 
     Frequent words are closer to, or farther from, everything in some embeddings, whatever they mean. Lists of other
@@ -418,10 +396,10 @@ def balance(
         more than 10% of the variance of distances, or predicts a difference of more than half the standard error of
         the contrast (that of the cluster interval). A row of a single word is called into question where the attribute
         predicts more than half of its standard error, and that is said where it is so for more than a tenth of them.
-    Balances
-        For several embeddings: the same of each, and how far the attribute predicts differences between them. A
-        contrast is warned about where the standard deviation over embeddings of what the mean slope predicts is more
-        than half that of the contrast, and the slope is beyond two standard errors in most embeddings.
+
+        Sentences and warnings on several embeddings are on the differences between them. A contrast is warned about
+        where the standard deviation over embeddings of what the mean slope predicts is more than half that of the
+        contrast, and the slope is beyond two standard errors in most embeddings.
 
     Examples
     --------
@@ -432,7 +410,7 @@ def balance(
     ['list', 'kind', 'words']
     """
     if not isinstance(data, pd.DataFrame | xr.DataTree) and isinstance(data, Mapping):
-        return _balances(data, frequencies, attribute)
+        return _over_embeddings(data, frequencies, attribute)
     return _balance(data, frequencies, attribute)
 
 
@@ -442,46 +420,58 @@ def frequencies_by_name(names: Sequence[str], frequencies: Any) -> dict[str, Any
     return {str(key): value for key, value in frequencies.items()} if own else dict.fromkeys(names, frequencies)
 
 
-def _balances(
+def _over_embeddings(
     data: Mapping[str, Any], frequencies: Any, attribute: str | Mapping[str, Mapping[str, float]]
-) -> Balances:
-    """The balance of each embedding, and how far it predicts differences between them."""
+) -> Balance:
+    """The balance of each embedding as one, and how far it predicts differences between them."""
     named = {str(name): table for name, table in data.items()}
     if len(named) < FEWEST_EMBEDDINGS:
         raise InputError(
             f"{len(named)} embedding{' is' if len(named) == 1 else 's are'} named: give at least "
             f"{FEWEST_EMBEDDINGS}, or one table alone"
         )
-    sources = frequencies_by_name(list(named), frequencies)
-    balances = {}
+    sources, found = frequencies_by_name(list(named), frequencies), {}
     for name, table in named.items():
         try:
-            balances[name] = _balance(table, sources[name], attribute)
+            found[name] = _balance(table, sources[name], attribute)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
-    contrasts = pd.concat(
-        [result.contrasts.assign(embedding=name)[["embedding", *CONTRASTS]] for name, result in balances.items()],
-        ignore_index=True,
+    tables: dict[str, Any] = {
+        kind: _stacked({name: getattr(one, kind) for name, one in found.items()})
+        for kind in ("lists", "slopes", "contrasts", "pairs", "rows", "families")
+    }
+    spreads, lacking = _spreads(tables["contrasts"], tables["slopes"], len(found))
+    return replace(
+        next(iter(found.values())),
+        **tables,
+        source=", ".join(dict.fromkeys(one.source for one in found.values())),
+        spreads=spreads,
+        notes=(*(f"{name}: {note}" for name, one in found.items() for note in one.notes), *lacking),
     )
-    slopes = pd.DataFrame(
-        [result.slopes.iloc[-1][["slope", "se", "r2"]].to_dict() for result in balances.values() if len(result.slopes)],
-        dtype=float,
-    )
-    rows, notes = [], [f"{name}: {note}" for name, result in balances.items() for note in result.notes]
+
+
+def _stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Tables of embeddings below each other, their names in front."""
+    named = [table.assign(embedding=name) for name, table in tables.items()]
+    every = pd.concat([table for table in named if len(table)] or named[:1], ignore_index=True)
+    return every[["embedding", *every.columns.drop("embedding")]]
+
+
+def _spreads(contrasts: pd.DataFrame, slopes: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[str]]:
+    """How contrasts vary over ``count`` embeddings and what mean slopes predict of it, and contrasts that some lack."""
+    last = slopes.groupby("embedding", sort=False).tail(1).astype(dict.fromkeys(("slope", "se", "r2"), float))
+    slope = float(last["slope"].mean())
+    matters = len(last) > 0 and ((last["slope"].abs() > 2 * last["se"]) | (last["r2"] > MOST_R2)).mean() > 1 / 2
+    rows, notes = [], []
     for contrast, part in contrasts.groupby("contrast", sort=False):
-        if len(part) < len(balances) or part["difference"].isna().any():
+        if len(part) < count or part["difference"].isna().any():
             notes.append(f"Not every embedding has the contrast {contrast} with known values.")
             continue
-        slope = float(slopes["slope"].mean()) if len(slopes) else np.nan
-        matters = (
-            len(slopes) > 0 and ((slopes["slope"].abs() > 2 * slopes["se"]) | (slopes["r2"] > MOST_R2)).mean() > 1 / 2
-        )
         expected, distance = abs(slope) * part["difference"].std(ddof=1), part["distance"].std(ddof=1)
         warning = bool(matters and expected > MOST_SHARE * distance)
         ends = part["difference"].min(), part["difference"].max()
         rows.append((contrast, *ends, slope, expected, distance, warning))
-    columns = ["contrast", "difference_low", "difference_high", "slope", "expected_sd", "distance_sd", "warning"]
-    return Balances(balances, contrasts, pd.DataFrame(rows, columns=columns), tuple(notes))
+    return pd.DataFrame(rows, columns=SPREADS), notes
 
 
 def _balance(
@@ -490,44 +480,54 @@ def _balance(
     attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
 ) -> Balance:
     """The balance of one embedding."""
-    rows = read_distances(data, check=False)
+    distances = read_distances(data, check=False)
     if isinstance(data, xr.DataTree) and (adjusted := Fit(data).adjustment) is not None:
-        rows = replace(rows, y=adjusted["raw_distance"].to_numpy())
-    table, related = rows.table, rows.relatedness
+        distances = replace(distances, y=adjusted["raw_distance"].to_numpy())
+    table, related = distances.table, distances.relatedness
     words = [*dict.fromkeys([*table["protected_word"].astype(str), *table["attribute_word"].astype(str)])]
     sampled = () if related is None else related.sample_words
-    values = word_values([*words, *sampled], attribute, frequencies, related, rows.language)
-    lists = _lists(table, values)
-    slopes, notes = _slopes(table, values, related)
+    values = word_values([*words, *sampled], attribute, frequencies, related, distances.language)
     spread = 1.0 if values.unit == "zipf" else float(np.nanstd(values.of(words)))
+
+    slopes, notes = _slopes(table, values, related)
     known = slopes.iloc[0] if len(slopes) else None
-    by_list = list_means(rows, values, related, np.nan if known is None else float(known["slope"]))
     sure = known is not None and abs(float(known["slope"])) > 2 * float(known["se"])
-    judged = judged_rows(by_list, rows.connections.tolist(), related, sure or related is not None)
-    contrasts = _contrasts(rows, values, slopes, spread, judged)
-    of_lists = [values.of(np.array(by_list.attributes)[own > 0]) for own in by_list.member]
-    of_lists = [each[np.isfinite(each)] for each in of_lists]
-    overlap = np.array([[_overlap(entry, other, BIN * spread) for other in of_lists] for entry in of_lists])
-    pairs = judged_pairs(by_list, values, overlap)
+    by_list = list_means(distances, values, related, np.nan if known is None else float(known["slope"]))
+    judged = judged_rows(by_list, distances.connections.tolist(), related, sure or related is not None)
+    lists, protected = _lists(table, values), table["protected_word"].astype(str).unique().tolist()
+    families = _word_families(related if len(protected) <= MOST_PROTECTED else None, protected)
+    return Balance(
+        attribute=values.name,
+        unit=values.unit,
+        source=values.source,
+        lists=lists,
+        slopes=slopes,
+        contrasts=_contrasts(distances, values, slopes, spread, judged),
+        pairs=judged_pairs(by_list, values, spread),
+        rows=judged,
+        families=families,
+        spreads=pd.DataFrame(columns=SPREADS),
+        notes=(*notes, *_notes(values.name, lists, families, by_list)),
+    )
+
+
+def _notes(attribute: str, lists: pd.DataFrame, families: pd.DataFrame, given: ListMeans) -> list[str]:
+    """Notes on words without a value, on words that are nearly one, and on what was left out for its size."""
+    notes = []
     unknown = [row["list"] for row in lists.to_dict("records") if row["known"] < row["words"] / 2]
     if unknown:
-        notes.append(f"Less than half of the words have a known {values.name} in: {', '.join(unknown)}.")
-    protected = table["protected_word"].astype(str).unique().tolist()
-    few = len(protected) <= MOST_PROTECTED
-    families = _word_families(related if few else None, protected)
+        notes.append(f"Less than half of the words have a known {attribute} in: {', '.join(unknown)}.")
     if len(families):
         named = "; ".join(f"{row['words']} (effective {row['effective']:.1f})" for row in families.to_dict("records"))
         notes.append(
             f"Protected words that are nearly one word: {named}. They count fully in the mean over these protected "
             "words: keep one of each where that is not meant."
         )
-    if len(protected) > MOST_JUDGED and len(by_list.stereotypes) > 1:
+    if len(given.words) > MOST_JUDGED and len(given.stereotypes) > 1:
         notes.append(f"Associations of words were not judged: there are more than {MOST_JUDGED:,} protected words.")
-    if not few:
+    if len(given.words) > MOST_PROTECTED:
         notes.append(f"Families were not looked for: there are more than {MOST_PROTECTED:,} protected words.")
-    return Balance(
-        values.name, values.unit, values.source, lists, slopes, contrasts, pairs, judged, families, tuple(notes)
-    )
+    return notes
 
 
 def _word_families(related: Relatedness | None, words: list[str]) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._results import Result
 from bayesbias.checks.confounds import Balance, known_balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
-from bayesbias.distances.storage import stored_coverage
+from bayesbias.distances.dataframe import coverage_of
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import MORE_DRAWS, engine_of, made_independently, predictive_generator
@@ -184,7 +184,6 @@ MAX_R_HAT, MIN_ESS, MAX_PARETO_K, MAX_GRID_MASS_OUTSIDE = 1.01, 400, 0.7, 1e-6
 LARGEST, MOST_BEYOND = 2, 0.5
 """Largest cosine distance, and the share of values beyond it from which on these are no cosine distances."""
 FEW_WORDS = 3  # protected words below which whole-list means rest on the prior
-MISSING_CODE = -1.0  # values below this stand for missing distances in published tables
 THIN = 0.5  # share of a list's words that are found, below which a note says so
 POWERS = (0.8, 1.25)  # powers of a prior by which draws are weighted
 THIN_LIST = 5  # protected words below which the prior always sets part of the width
@@ -330,8 +329,6 @@ def _verdict(result: Fit) -> Verdict:
         faults.append(f"{', '.join(broken)} holds draws that are not finite or do not vary")
     if np.isnan(ess):
         faults.append(f"{chains * draws} draws are too few to judge convergence by")
-    if coded := int((distances < MISSING_CODE).sum()):
-        faults.append(f"{coded:,} values lie below -1, which published tables write where a distance is missing")
     if (beyond := int((np.abs(distances) > LARGEST).sum())) > MOST_BEYOND * len(distances):
         faults.append(
             f"{beyond:,} of {len(distances):,} values lie beyond {LARGEST}, where no cosine distance lies, and the "
@@ -430,7 +427,7 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
     notes += frame_notes(result) + _width_notes(result, words) + _extreme_notes(result, table)
     if balance is not None:
         notes += balance.warnings
-    record = stored_coverage(table)
+    record = coverage_of(table)
     if record is not None:
         present = set(table["attribute_class"]) | set(table["group"])
         thin = [

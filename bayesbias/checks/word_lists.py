@@ -15,7 +15,7 @@ import pandas as pd
 from bayesbias._results import Cited, Result, Section, whole_table
 from bayesbias.checks.confounds import Balance, balance
 from bayesbias.distances import distance_table, relatedness
-from bayesbias.distances.storage import entries_of
+from bayesbias.distances.list_coverage import entries_of
 from bayesbias.embeddings import Embedding, about, find_concepts, load_embedding
 from bayesbias.errors import InputError, listed, many
 from bayesbias.words import WordLists, load_words

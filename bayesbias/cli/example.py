@@ -78,11 +78,13 @@ def run_analysis(
             say(null.sentence)
         say(verdict.headline())
         with working("drawing figures and writing the report"):
-            bb.write_distance_table(table, out / "distances.csv")
+            bb.write_distance_table(table, out / "distances.parquet")
+            save_table(table, out / "distances.csv")
             bb.save_fit(post, out / "fit.nc")
             save_picture(bb.plot_distances(table), out / "distances.png")
             bb.report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
-    say(f"Written to {out}: report.html and its figures (.png), distances.png, distances.csv, fit.nc")
+    made = "report.html and its figures (.png), distances.png, distances.parquet, distances.csv (its rows), fit.nc"
+    say(f"Written to {out}: {made}")
     say(f"Next: open {out / 'report.html'} in a browser")
 
 
@@ -141,7 +143,7 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
     beside = bb.side_effects(before, after, kv, debiased, seed=seed, comparison=comparison)
     show_changes(comparison, beside, PROB)
     with working("drawing figures and writing the report"):
-        bb.write_distance_table(after, out / "distances-after.csv")
+        bb.write_distance_table(after, out / "distances-after.parquet")
         save_table(comparison.changes(), out / "changes.csv")
         pictures = {
             "change": bb.plot_change(comparison),

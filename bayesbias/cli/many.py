@@ -34,6 +34,8 @@ CENTRE = Option(
     read=centre_of,
 )
 ADJUST = Option("frequency: take off what the frequency of words predicts.")
+WEIGHTS = Option("equal or precision.", default="equal")
+BEFORE = Option("frequency or length of words: adjust distances for it first.", default=None)
 SHOWN = ["name", "estimate", "se", "mean", "low", "high", "rank", "p_below_zero"]
 """Columns that a terminal shows; the file has all."""
 
@@ -77,6 +79,8 @@ def named(option: str, help: str) -> Option:  # noqa: A002  # an option's
     on=Option("CSV of outside variables: name, and one column each.", Path, read=csv_table),
     group=named("--group", "NAME=GROUP of an embedding; once for each."),
     replicate=named("--replicate", "NAME=SETTING of a training; once for each."),
+    weights=WEIGHTS,
+    adjust=BEFORE,
     frequencies=SOURCES,
     seed=FRESH,
     out=TABLE,
@@ -84,7 +88,7 @@ def named(option: str, help: str) -> Option:  # noqa: A002  # an option's
 def pool(given: Given) -> Any:
     """One contrast in many embeddings, partially pooled, and its relation to something outside."""
     with working("pooling"):
-        pooled = given.call(bb.pool)
+        pooled = given.call(bb.pool, stages=given.call(bb.checks.TwoStage))
     show(pooled.table(given.prob)[SHOWN], "Embeddings", whole="name")
     say(pooled.text(given.prob))
     return pooled
@@ -96,6 +100,8 @@ def pool(given: Given) -> Any:
     "picture report",
     words=MEASURED,
     time=named("--time", "NAME=NUMBER of an embedding; by default names are numbers."),
+    weights=WEIGHTS,
+    adjust=BEFORE,
     frequencies=SOURCES,
     seed=FRESH,
     out=TABLE,
@@ -103,7 +109,8 @@ def pool(given: Given) -> Any:
 def trend(given: Given) -> Made:
     """How a contrast changes over ordered embeddings."""
     with working("fitting the trend"):
-        trends = given.call(bb.trend, time=given.time or {name: Path(name).stem for name in given.tables})
+        time = given.time or {name: Path(name).stem for name in given.tables}
+        trends = given.call(bb.trend, time=time, stages=given.call(bb.checks.TwoStage))
     show(trends.table(given.prob)[["embedding", *SHOWN[1:6]]], "Levels", whole="embedding")
     say(trends.text(given.prob))
     return Made(trends, trends.slopes(given.prob))
@@ -124,14 +131,15 @@ def fit_or_axis(source: str, given: Mapping[str, Any]) -> Any:
     values=Option("CSV of word, value and, where known, se, with a header.", Path, read=outside_of),
     pairs=Option("With an embedding: a bundled axis or a TOML file of pairs.", default=None).over(PAIRS),
     contrast=Option("Two lists of a fit, such as math,arts; by default its two stereotype lists."),
-    adjust=Option("frequency or length of words: relate words of equal frequency or length."),
+    adjust=Option("frequency or length of words: relate words of equal frequency or length.", default=None),
     frequencies=SOURCES,
     seed=FRESH,
     out=TABLE,
 )
 def criterion(given: Given) -> Made:
     """Whether words whose place between two poles is larger have more of something outside."""
-    relation = given.call(bb.criterion, post=given.source, values=given.outside[0], se=given.outside[1])
+    values, se = given.outside
+    relation = given.call(bb.criterion, post=given.source, values=values, se=se, stages=given.call(bb.checks.TwoStage))
     show(relation.table(given.prob), "Relation", whole="quantity")
     say(relation.text(given.prob))
     return Made(relation, relation.words)
@@ -375,11 +383,11 @@ def show_changes(comparison: Comparison, beside: SideEffects | None, prob: float
 
 def _show_coverages(tables: dict[str, pd.DataFrame]) -> None:
     """What of the lists each table holds, once where it is the same for all."""
-    from bayesbias.distances.storage import stored_coverage
+    from bayesbias.distances.dataframe import coverage_of
 
     shown: list[object] = []
     for name, table in tables.items():
-        record = stored_coverage(table)
+        record = coverage_of(table)
         if record is not None and (content := (record.lists, record.notes(table))) not in shown:
             shown.append(content)
             say(f"{name}: {len(table):,} distances")

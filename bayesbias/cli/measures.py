@@ -83,15 +83,14 @@ def fit(given: Given) -> None:
 )
 def balance(given: Given) -> None:
     """Whether word lists differ in frequency, and whether that matters for distances and for several embeddings."""
-    if len(given.files) > 1:
-        many = given.call(bb.balance, data=reading.measured([str(path) for path in given.files])[0])
-        show(many.contrasts.round(3), "Lists of the contrasts", whole="embedding")
-        say(many.text())
-        return
-    balanced = given.call(bb.balance, data=bb.read_distance_table(given.files[0]))
-    show(balanced.lists.round(2), f"Words by {balanced.attribute} ({balanced.source})")
-    show(balanced.contrasts.round(3), "Lists of the contrasts")
-    for text in (balanced.sentence, *balanced.notes):
+    one, *more = given.files
+    data = reading.measured([str(path) for path in given.files])[0] if more else bb.read_distance_table(one)
+    found = given.call(bb.balance, data=data)
+    show(found.lists.round(2), f"Words by {found.attribute} ({found.source})")
+    show(found.contrasts.round(3), "Lists of the contrasts")
+    if found.embeddings:
+        show(found.spreads, "Contrasts over embeddings")
+    for text in (found.sentence, *found.notes):
         say(text)
 
 

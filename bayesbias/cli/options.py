@@ -116,7 +116,9 @@ EMBEDDING = Option("A bundled name or the path of an embedding file.", complete=
 FILE = Option("A distance table, .csv or .parquet.", Path)
 TABLES = Option("Bundled names, embedding files, or distance tables (.csv, .parquet).", list[str]).over(EMBEDDING)
 MEASURED = Option("A bundled word list or a TOML file, to measure embeddings with.", default=None)
-SOURCES = Option("A file of words and counts, or NAME=FILE for each embedding.", list[str], read=reading.counts_of)
+SOURCES = Option(
+    "A file of words and counts, or NAME=FILE for each embedding.", list[str], default=None, read=reading.counts_of
+)
 
 OPTIONS = {  # kind of parameter to how the command line takes it
     # what a command works on

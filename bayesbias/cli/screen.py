@@ -77,7 +77,8 @@ def show(frame: pd.DataFrame, title: str, whole: str | None = None) -> None:
 
 def show_coverage(table: pd.DataFrame) -> None:
     """How many words of each list were found, and what was left out."""
-    from bayesbias.distances.storage import coverage, labels_of
+    from bayesbias.distances.dataframe import labels_of
+    from bayesbias.distances.storage import coverage
 
     counts = coverage(table)
     asked = counts["asked"].astype("string").fillna("unknown")

@@ -18,7 +18,7 @@ from bayesbias._core.related import root_of
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import difference, percent, signed
 from bayesbias.checks.summaries import PROB
-from bayesbias.distances.storage import carried_labels
+from bayesbias.distances.list_coverage import carried_labels
 from bayesbias.errors import InputError, listed
 from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of, functionals_of

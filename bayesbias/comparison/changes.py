@@ -25,9 +25,8 @@ from bayesbias.comparison.change_draws import (
 from bayesbias.comparison.comparison import Comparison
 from bayesbias.comparison.frame_contrasts import common_frames, over_frames
 from bayesbias.comparison.sides import Case, Matched, change_notes, fixed_values, match
-from bayesbias.distances.covariances import relatedness_of
+from bayesbias.distances.dataframe import relatedness_of
 from bayesbias.distances.distances import Distances, stacked_tables
-from bayesbias.distances.storage import check_distances
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of
@@ -183,7 +182,6 @@ def compare(
     before: pd.DataFrame | None = None,
     after: pd.DataFrame | None = None,
     model: str | Path | ModelSpec = AUTO,
-    engine: str = "auto",
     draws: int = 4000,
     chains: int = 4,
     seed: int | None = None,
@@ -206,10 +204,8 @@ def compare(
     model
         ``"auto"``: ``"related"`` where all tables carry relatedness of one vocabulary, else ``"change"``, and the notes
         say why. Or the name of a model of changes, the path of a TOML file or a loaded model: ``"change"`` is
-        ``"crossed"`` around 0, with scales of the size of changes.
-    engine
-        ``"auto"``, the model's own: ``"exact"`` for related words, ``"marginal"`` for ``"change"``. Its name is taken
-        too; ``"nuts"`` is not, nor models that need it.
+        ``"crossed"`` around 0, with scales of the size of changes. The model decides the engine, whose draws are
+        independent; models that need NUTS are refused.
     draws, chains, seed
         As in :func:`fit`. Draws of related words are made when :attr:`Comparison.posterior` is first asked for.
     case
@@ -236,9 +232,9 @@ def compare(
     draws, chains = checked_draws(draws, chains)
     size, used = (chains, draws // chains), used_seed(seed)
     spec, every = _choose(matched, named, model, case)
-    used_engine = integrating_engine(spec, engine)
+    engine = integrating_engine(spec)
     if isinstance(every, str):
-        tree, changes = _by_differences(matched, spec, every, used_engine, size, used)
+        tree, changes = _by_differences(matched, spec, every, engine, size, used)
     else:
         # templates have errors of which there are draws
         tree = _by_covariance(matched, spec, every, size, used, exact=not framed)
@@ -281,9 +277,8 @@ def _stacked(matched: Matched, tables: Mapping[str, pd.DataFrame], case: Case) -
         )
     if case != "as-is":
         return "words were matched without regard to capital letters"
-    for name, each in known.items():
-        if "truth" not in tables[name].attrs:
-            check_distances(each, tables[name])
+    for name in known:
+        Distances.read(tables[name])
     data, size = matched.data, len(matched.embeddings)
     if (cells := int(data.filled.sum()) * size) > MOST_CELLS:
         return f"there are {cells:,} cells in all embeddings, more than {MOST_CELLS:,}"

@@ -32,7 +32,7 @@ from bayesbias.comparison.sides import (
 )
 from bayesbias.distances.covariances import relatedness_in_fit
 from bayesbias.distances.distances import Distances, stacked_tables
-from bayesbias.distances.storage import COSINE, carried_labels
+from bayesbias.distances.list_coverage import COSINE, carried_labels
 from bayesbias.embeddings.lookup import distance_sd
 from bayesbias.errors import InputError, shown
 from bayesbias.estimates import Estimates
@@ -145,7 +145,7 @@ class Comparison(Result):
     def data(self) -> Distances:
         """The pairs, with the distances of the first embedding."""
         every = Fit(self.tree).data
-        return replace(every, y=self.distances[:, 0], relatedness=None, coverage=None, adjusted="")
+        return replace(every, y=self.distances[:, 0], relatedness=None, coverage=None, moved="")
 
     @property
     def distances(self) -> FloatArray:

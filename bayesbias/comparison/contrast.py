@@ -19,7 +19,7 @@ from bayesbias._phrases import percent, signed
 from bayesbias.checks.summaries import PROB, cluster_interval_of, contrast_partners, contrasted, flat_draws
 from bayesbias.comparison.associations import GIVEN, MEANINGS, POPULATIONS, SIMILAR, Rows, rows_of
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import carried_labels
+from bayesbias.distances.list_coverage import carried_labels
 from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of

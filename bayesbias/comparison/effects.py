@@ -22,7 +22,7 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.comparison.changes import compare
 from bayesbias.comparison.comparison import Comparison
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import carried_labels
+from bayesbias.distances.list_coverage import carried_labels
 from bayesbias.embeddings import Case, Embedding, find_words, opened
 from bayesbias.embeddings.lookup import CASES
 from bayesbias.errors import InputError

@@ -20,8 +20,7 @@ from bayesbias.comparison.change_draws import ChangeDraws
 from bayesbias.comparison.contrast import beside_associated, connections_of, contrast_draws, contrasts
 from bayesbias.comparison.sides import Matched
 from bayesbias.contextual import SAME, ContextVectors
-from bayesbias.distances.covariances import KEY
-from bayesbias.distances.storage import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, averaged, frame_columns
+from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, DistanceTable, averaged, frame_columns
 from bayesbias.distances.tables import distance_table
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import fit
@@ -307,17 +306,15 @@ def common_frames(
             if own > shared:
                 gone = sorted(own - shared)
                 notes.append(f"The templates {listed(gone)} of {name} are not in every table and are left out.")
-                restricted, attrs = True, framed[name].attrs
+                restricted = True
                 framed[name] = framed[name][framed[name][column].isin(shared)]
-                framed[name].attrs = attrs
     alone = [str(name) for name in tables if str(name) not in framed]
     if alone:
         notes.append(f"{listed(alone)}: words without sentences, so that templates are those of the other tables only.")
     means = {str(name): averaged(framed.get(str(name), table)) for name, table in tables.items()}
     if restricted:
         # vectors of all templates are not those of some
-        for name in framed:
-            means[name].attrs.pop(KEY, None)
+        means |= {name: DistanceTable(means[name]).without_relatedness() for name in framed}
     return means, framed, tuple(notes)
 
 

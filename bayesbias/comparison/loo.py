@@ -18,9 +18,8 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias.checks.convergence import MAX_PARETO_K, diagnose
 from bayesbias.checks.summaries import flat_draws
-from bayesbias.distances.covariances import KEY
-from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import PAIR, averaged, frame_columns, once
+from bayesbias.distances.dataframe import PAIR, averaged, frame_columns, relatedness_of
+from bayesbias.distances.distances import Distances, once
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of, parts_of
 from bayesbias.models.fits import fit
@@ -115,7 +114,7 @@ def compare_models(
     """
     one_of(unit, tuple(UNITS), "unit")
     pairs = flag(pairs, "pairs")
-    related = isinstance(table, pd.DataFrame) and KEY in table.attrs and unit != "protected"
+    related = relatedness_of(table) is not None and unit != "protected"
     specs = _specs([*MODELS, *(["related"] if related else [])] if models is None else models)
     for spec in specs:
         if (reason := family_of(spec).unpredicted(unit)) is not None:

@@ -25,9 +25,8 @@ from bayesbias._results import Result
 from bayesbias.calibration.simulation import complete_truth
 from bayesbias.checks.summaries import PROB, attribute_lists, contrasted
 from bayesbias.comparison.frame_contrasts import frame_effects
-from bayesbias.distances.covariances import KEY
+from bayesbias.distances.dataframe import frame_columns, relatedness_of
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import frame_columns
 from bayesbias.errors import InputError, many
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import RELATED, fit
@@ -81,28 +80,29 @@ class Design:
         return int(self.words[own].sum()), int(self.words[~own & self.contrasted].sum()), int(self.protected.sum())
 
 
+class Goal(NamedTuple):
+    """A contrast to be seen: its size, the mass of the interval that is to exclude 0, and with which probability."""
+
+    effect: float
+    prob: float
+    power: float
+
+    def met(self, sizes: tuple[int, int, int], sd: FloatArray) -> PlannedSize:
+        """Width and power of an interval, averaged over the posterior sds (B,) of a contrast."""
+        z = ndtri((1 + self.prob) / 2)
+        with np.errstate(divide="ignore"):
+            seen = ndtr(abs(self.effect) / sd - z) + ndtr(-abs(self.effect) / sd - z)
+        return PlannedSize(*sizes, width=float(2 * z * sd.mean()), power=float(seen.mean()))
+
+
 @dataclass(frozen=True)
 class Question:
-    """What is asked of each design: places of the two connections, effect, interval; and the scales to answer by."""
+    """A contrast of two connections, by their places, and the scales to answer by."""
 
     first: int
     second: int
-    effect: float
-    prob: float
     scales: Scales
     mean_sd: float
-
-    def answer(self, design: Design) -> PlannedSize:
-        """Width and power of a design."""
-        return _size_of(design.sizes, contrast_sd(design, self), self.effect, self.prob)
-
-
-def _size_of(sizes: tuple[int, int, int], sd: FloatArray, effect: float, prob: float) -> PlannedSize:
-    """Width and power of an interval, averaged over the posterior sds of a contrast."""
-    z = ndtri((1 + prob) / 2)
-    with np.errstate(divide="ignore"):
-        seen = ndtr(abs(effect) / sd - z) + ndtr(-abs(effect) / sd - z)
-    return PlannedSize(*sizes, width=float(2 * z * sd.mean()), power=float(seen.mean()))
 
 
 def contrast_sd(design: Design, question: Question) -> FloatArray:
@@ -395,24 +395,44 @@ def plan(
     >>> found.needed.columns.tolist()[:2]
     ['varied', 'factor']
     """
-    effect = _effect(effect)
-    prob, power = probability(prob, "prob"), probability(power, "power")
-    if isinstance(words_or_table, pd.DataFrame) and frame_columns(words_or_table):
-        words_or_table = fit(words_or_table, seed=seed)
-    if isinstance(words_or_table, xr.DataTree) and GROUP in words_or_table.children:
-        # given these templates words are planned; what templates add stands beside it
-        apart = words_or_table.copy()
-        del apart[GROUP]
-        planned = plan(apart, effect, prob, power, first, second, scales, seed)
-        effects = frame_effects(words_or_table, planned.first, planned.second)
-        return replace(planned, notes=(f"List lengths are those for these templates. {effects.text(prob)}",))
-    if scales is None and (spec_and_data := _related(words_or_table)) is not None:
-        return _related_plan(*spec_and_data, effect, prob, power, first, second)
-    data, draws, mean_sd, source = _scales_of(words_or_table, scales, whole_number(seed, "seed", least=0, most=None))
+    goal = Goal(_effect(effect), probability(prob, "prob"), probability(power, "power"))
+    given = words_or_table
+    if isinstance(given, pd.DataFrame) and frame_columns(given):
+        given = fit(given, seed=seed)
+    if not (isinstance(given, xr.DataTree) and GROUP in given.children):
+        return _plan(given, goal, first, second, scales, seed)
+    # given these templates words are planned; what templates add stands beside it
+    apart = given.copy()
+    del apart[GROUP]
+    planned = _plan(apart, goal, first, second, scales, seed)
+    effects = frame_effects(given, planned.first, planned.second)
+    return replace(planned, notes=(f"List lengths are those for these templates. {effects.text(goal.prob)}",))
+
+
+type Source = pd.DataFrame | xr.DataTree | WordLists | str | Path
+"""What lists and scales come from."""
+
+
+def _plan(
+    given: Source, goal: Goal, first: str, second: str | None, scales: Mapping[str, Any] | None, seed: int
+) -> Plan:
+    """The plan of words, by the model of related words where it is known how they are related."""
+    if scales is None and (related := _related(given)) is not None:
+        return _related_plan(*related, goal, first, second)
+    data, draws, mean_sd, source = _scales_of(given, scales, whole_number(seed, "seed", least=0, most=None))
     valid = data.connections.tolist()
     first, second = contrasted(first, second, valid, data.filled)
     design = design_of(data, first, second)
-    question = Question(valid.index(first), valid.index(second), effect, prob, draws, mean_sd)
+    question = Question(valid.index(first), valid.index(second), draws, mean_sd)
+
+    def answer(lists: Design) -> PlannedSize:
+        return goal.met(lists.sizes, contrast_sd(lists, question))
+
+    return _planned(answer(design), _ways(design, answer), first, second, goal, source)
+
+
+def _ways(design: Design, answer: Callable[[Design], PlannedSize]) -> list[Way]:
+    """Ways to lengthen the lists of a design; those that are empty are not varied alone."""
     stereotype, control, _ = design.sizes
     varied: dict[str, Varied] = {"protected words": (False, False, True), "all": (True, True, True)}
     if control:
@@ -424,10 +444,10 @@ def plan(
         changed = {key for key, longer in zip(SIZES, which, strict=True) if longer}
 
         def sized(length: int, which: Varied = which) -> PlannedSize:
-            return question.answer(_grown(design, which, length)[0])
+            return answer(_grown(design, which, length)[0])
 
         ways.append(Way(name, sized, _grown(design, which)[1], changed))
-    return _planned(question.answer(design), ways, first, second, effect, prob, power, source)
+    return ways
 
 
 def _related(source: object) -> tuple[ModelSpec, Distances] | None:
@@ -435,7 +455,7 @@ def _related(source: object) -> tuple[ModelSpec, Distances] | None:
     if isinstance(source, xr.DataTree):
         result = Fit.read(source)
         spec, data = result.spec, result.data
-    elif isinstance(source, pd.DataFrame) and KEY in source.attrs:
+    elif relatedness_of(source) is not None:
         spec, data = load_model(RELATED), Distances.read(source)
     else:
         return None
@@ -452,9 +472,7 @@ WAYS = {
 """Ways to lengthen lists of related words: stereotype lists, control lists, by words as similar as those there."""
 
 
-def _related_plan(
-    spec: ModelSpec, data: Distances, effect: float, prob: float, power: float, first: str, second: str | None
-) -> Plan:
+def _related_plan(spec: ModelSpec, data: Distances, goal: Goal, first: str, second: str | None) -> Plan:
     """The plan for given protected words: lists grow by similar or by unrelated words."""
     first, second = contrasted(first, second, data.connections.tolist(), data.filled)
     design = related_design(data, first, second)
@@ -463,7 +481,7 @@ def _related_plan(
 
     def answer(lengths: FloatArray, alike: bool) -> PlannedSize:
         variance = np.einsum("ma,ab,mb->m", factors, design.variance(lengths, alike), factors)
-        return _size_of(design.sizes(lengths), np.sqrt(np.maximum(variance, 0.0)), effect, prob)
+        return goal.met(design.sizes(lengths), np.sqrt(np.maximum(variance, 0.0)))
 
     controls, ways = ~design.stereotype & design.contrasted, []
     for name, (stereotype, control, alike) in WAYS.items():
@@ -477,7 +495,7 @@ def _related_plan(
         if not control or controls.any():
             ways.append(Way(name, sized, 100, changed))
     source = "this table, words as related as in the vectors"
-    return _planned(answer(now, True), ways, first, second, effect, prob, power, source)
+    return _planned(answer(now, True), ways, first, second, goal, source)
 
 
 class Way(NamedTuple):
@@ -489,26 +507,17 @@ class Way(NamedTuple):
     varied: set[str]
 
 
-def _planned(
-    present: PlannedSize,
-    ways: Sequence[Way],
-    first: str,
-    second: str,
-    effect: float,
-    prob: float,
-    power: float,
-    source: str,
-) -> Plan:
+def _planned(present: PlannedSize, ways: Sequence[Way], first: str, second: str, goal: Goal, source: str) -> Plan:
     """The fewest words that show the difference in each way, by bisection, since power grows with every list."""
     needed, curve = [], []
     for name, sized, now, varied in ways:
 
         def shows(length: int, sized: Callable[[int], PlannedSize] = sized) -> bool:
-            return sized(length).power >= power
+            return sized(length).power >= goal.power
 
         endless = asdict(sized(LIMIT * now))
         row = {"varied": name, "factor": float("nan"), "reachable": False, **endless, **dict.fromkeys(varied, pd.NA)}
-        if endless["power"] >= power:
+        if endless["power"] >= goal.power:
             fewest = 1 + bisect_left(range(1, LIMIT * now), True, key=shows)
             row = {"varied": name, "factor": fewest / now, "reachable": True, **asdict(sized(fewest))}
         needed.append(row)
@@ -516,7 +525,7 @@ def _planned(
         curve += [{"varied": name, "factor": factor, **asdict(sized(size))} for factor, size in lengths.items()]
     columns = ["varied", "factor", *SIZES, "width", "power", "reachable"]
     table = pd.DataFrame(needed, columns=columns).astype(dict.fromkeys(SIZES, "Int64"))
-    return Plan(first, second, effect, prob, power, source, present, table, pd.DataFrame(curve))
+    return Plan(first, second, *goal, source, present, table, pd.DataFrame(curve))
 
 
 def _effect(value: object) -> float:
@@ -544,9 +553,7 @@ def _grown(design: Design, way: Varied, longest: int | None = None) -> tuple[Des
     return replace(design, words=words, protected=protected_words), now
 
 
-def _scales_of(
-    table: pd.DataFrame | xr.DataTree | WordLists | str | Path, scales: Mapping[str, Any] | None, seed: int
-) -> tuple[Distances, Scales, float, str]:
+def _scales_of(table: Source, scales: Mapping[str, Any] | None, seed: int) -> tuple[Distances, Scales, float, str]:
     """The lists as data, scales at B points, the prior sd of connection means, and where the scales are from."""
     if isinstance(table, pd.DataFrame) and scales is None:
         table = fit(table, draws=DRAWS, chains=1, seed=seed)

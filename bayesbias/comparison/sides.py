@@ -18,8 +18,8 @@ from bayesbias._core.mixtures import Draws, Law, Normals
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import IN_SDS
 from bayesbias.comparison.associations import named_together
-from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import PAIR, once, stored_coverage
+from bayesbias.distances.dataframe import PAIR, coverage_of
+from bayesbias.distances.distances import Distances, once
 from bayesbias.errors import InputError, listed
 from bayesbias.estimates import Estimates
 from bayesbias.models.functionals import Fields, cell_draws
@@ -88,7 +88,7 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
         raise InputError(_nothing_shared(read, case))
     pairs = joined[[*PAIR, *LABELS]].assign(group=_groups(joined, others))
     distances = joined[[str(i) for i in range(len(read))]].to_numpy(dtype=float)
-    records = {str(name): stored_coverage(table) for name, table in tables.items()}
+    records = {str(name): coverage_of(table) for name, table in tables.items()}
     coverage = {name: record.as_dict() for name, record in records.items() if record is not None}
     notes = [note for name, table in read.items() for note in _left_over(name, table, joined)]
     if moved := _moved(first, others):
@@ -114,6 +114,7 @@ def _read(name: str, table: pd.DataFrame, case: Case) -> pd.DataFrame:
     try:
         distances = Distances.read(table, check=False)
         distances.refuse_scores("a comparison")
+        distances.refuse_slope("a comparison")
         clean = distances.table
         if case == "fallback":
             clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})

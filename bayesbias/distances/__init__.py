@@ -1,13 +1,20 @@
 """Distance tables: one row for each pair of a protected word and an attribute word."""
 
+from bayesbias.distances.adjustment import Adjustment, adjust
 from bayesbias.distances.common import common_words
 from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.dataframe import DistanceTable
+from bayesbias.distances.list_coverage import Coverage
 from bayesbias.distances.storage import coverage, read_distance_table, write_distance_table
 from bayesbias.distances.tables import distance_table, distance_tables, score_table
 from bayesbias.distances.vocabularies import relatedness, share_sample
 
 __all__ = [
+    "Adjustment",
+    "Coverage",
+    "DistanceTable",
     "Relatedness",
+    "adjust",
     "common_words",
     "coverage",
     "distance_table",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -36,7 +34,7 @@ from bayesbias.errors import InputError, listed, shown
 if TYPE_CHECKING:
     import xarray as xr
 
-KEY = "relatedness"  # name in ``table.attrs`` and of the group of a fit
+KEY = "relatedness"  # name of the group of a fit
 ENOUGH = 400  # sampled words from which on the covariance is known well enough
 LEAST = 30  # sampled words without which nothing can be said
 # what a sample of N words adds to variances, times 400 / N - 1: simulated sds of z are 1.0 to 1.5 at 100 words
@@ -575,55 +573,19 @@ def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
         raise InputError(f"this is no relatedness as distance_table makes it: {error}") from error
 
 
-def packed(relatedness: Relatedness) -> str:
-    """Relatedness as text: an .npz file in base 64, which pandas carries along, compares and writes to Parquet."""
+def relatedness_content(relatedness: Relatedness) -> bytes:
+    """Relatedness as an .npz file."""
     content = io.BytesIO()
     np.savez(content, **_arrays_of(relatedness))  # type: ignore[arg-type]  # the stubs take names for options
-    return base64.b64encode(content.getvalue()).decode("ascii")
+    return content.getvalue()
 
 
-def _read(content: bytes, where: str) -> Relatedness:
+def relatedness_from(content: bytes, where: str) -> Relatedness:
+    """Relatedness from an .npz file."""
     try:
         return _relatedness_from(read_arrays(io.BytesIO(content), where))
     except InputError as error:
         raise InputError(f"{where} holds no relatedness as distance_table makes it: {error}") from error
-
-
-def relatedness_of(table: pd.DataFrame) -> Relatedness | None:
-    """The relatedness that a table carries in ``attrs["relatedness"]``, or None."""
-    text = table.attrs.get(KEY)
-    if text is None:
-        return None
-    return text if isinstance(text, Relatedness) else _unpack(text)
-
-
-def shared_relatedness(table: pd.DataFrame) -> Relatedness | None:
-    """:func:`relatedness_of`, one object for the tables that carry the same, with what was computed of it."""
-    text = table.attrs.get(KEY)
-    return _unpacked(text) if isinstance(text, str) else relatedness_of(table)
-
-
-def _unpack(text: object) -> Relatedness:
-    try:
-        content = base64.b64decode(text, validate=True)  # type: ignore[arg-type]  # a TypeError is told
-    except (TypeError, ValueError) as error:
-        raise InputError(f"table.attrs['{KEY}'] holds no relatedness: {error}; delete it to do without") from error
-    return _read(content, f"table.attrs['{KEY}']")
-
-
-_unpacked = lru_cache(maxsize=4)(_unpack)  # what the last few tables carry, which every step of an analysis reads
-
-
-def write_relatedness(text: str, path: Path) -> None:
-    """Write packed relatedness as an .npz file."""
-    path.write_bytes(base64.b64decode(text))
-
-
-def read_relatedness(path: Path) -> str:
-    """Packed relatedness from an .npz file."""
-    content = path.read_bytes()
-    _read(content, str(path))
-    return base64.b64encode(content).decode("ascii")
 
 
 def relatedness_group(relatedness: Relatedness) -> xr.Dataset:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,16 +14,30 @@ from numpy.typing import NDArray
 from bayesbias._checks import is_printable
 from bayesbias._core.marginal import Cells, reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.distances.covariances import KEY, Relatedness, packed, shared_relatedness
-from bayesbias.distances.storage import COSINE, Coverage, averaged, check_distances, finite_distances, stored_coverage
+from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.dataframe import (
+    NEEDED,
+    PAIR,
+    SIMULATED,
+    DistanceTable,
+    Provenance,
+    averaged,
+    finite_distances,
+    frame_columns,
+    provenance_of,
+)
+from bayesbias.distances.list_coverage import COSINE, Coverage
 from bayesbias.embeddings.lookup import distance_sd
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, many, shown
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
 
-ADJUSTED = "adjusted"  # name in ``table.attrs``: the distances are no longer those of the vectors
+ROUNDING = 1e-6  # by which cosine distances may lie outside of [0, 2]
+TOLERANCE = 2e-3  # distances that differ by more do not come from the same vectors (half precision leaves 1e-4)
+CROSSED_TOLERANCE = 0.1  # the same for means over different templates, around the median difference
+# rows from which on words and labels are pandas categories, which take a tenth of the memory of text
+MANY_ROWS = 100_000
 # the class of the words of all stereotype lists; the words of each control list are a class with the list's name
 STEREOTYPE = "stereotype"
-NEEDED = ("protected_word", "attribute_word", "connection", "distance")
 
 
 @dataclass(frozen=True)
@@ -42,7 +56,8 @@ class Distances:
     notes: tuple[str, ...] = ()  # sentences on what was done to the table for the model's sake
     relatedness: Relatedness | None = None  # how the distances are correlated, where the table knows it
     coverage: Coverage | None = None  # how word lists met the embedding, where the table has a record that is ours
-    adjusted: str = ""  # attribute of words that the distances are adjusted for; empty if none
+    moved: str = ""  # why the distances are not those of the vectors, such as "simulated"; empty where they are
+    slope_error: bool = False  # whether an estimated slope was subtracted, whose error the distances do not show
 
     @classmethod
     def read(cls, table: object, check: bool = True) -> Distances:
@@ -55,23 +70,23 @@ class Distances:
                 f"a distance table is a DataFrame, given is {type(table).__name__}: "
                 "make one with distance_table or read one with read_distance_table"
             )
-        rows, related = _rows(table), shared_relatedness(table)
-        moved = {"truth", ADJUSTED} & set(table.attrs)  # simulated or adjusted distances are not those of the vectors
-        if related is not None and check and not moved:
-            check_distances(related, averaged(table))
-        adjusted = str(table.attrs.get(ADJUSTED, ""))
-        return replace(rows, relatedness=related, coverage=stored_coverage(table), adjusted=adjusted)
+        carried = provenance_of(table)
+        rows, related = _rows(table, bounded=not carried.moved), carried.relatedness
+        if related is not None:
+            places, contexts = _places_of(related, rows), {} if carried.coverage is None else carried.coverage.contexts
+            if check and not carried.moved:
+                _check(related, rows, places, contexts.get("pairing") == "crossed")
+        return replace(
+            rows,
+            relatedness=related,
+            coverage=carried.coverage,
+            moved=carried.moved,
+            slope_error=carried.adjustment is not None and carried.adjustment.slope is not None,
+        )
 
-    def to_frame(self) -> pd.DataFrame:
-        """The distance table, with what it carries in ``attrs``."""
-        table = self.table
-        if self.coverage is not None:
-            table.attrs["coverage"] = self.coverage.as_dict()
-        if self.adjusted:
-            table.attrs[ADJUSTED] = self.adjusted
-        if self.relatedness is not None:
-            table.attrs[KEY] = packed(self.relatedness)
-        return table
+    def to_frame(self) -> DistanceTable:
+        """The distance table, with what it carries."""
+        return DistanceTable.carrying(self.table, Provenance(self.coverage, self.relatedness, moved=self.moved))
 
     @property
     def labels(self) -> dict[str, str]:
@@ -104,6 +119,14 @@ class Distances:
             raise InputError(
                 f"the table holds {self.measure}, standardised by themselves: {what} takes cosine distances; "
                 "fit one table with both sets of scores, such as with a group of words for each"
+            )
+
+    def refuse_slope(self, what: str) -> None:
+        """Refuse distances less an estimated slope where its error does not reach the answer."""
+        if self.slope_error:
+            raise InputError(
+                f"the table is {self.moved} by a slope that was estimated from control words, whose error {what} does "
+                "not carry: adjust tables with relatedness, or fit one table, which carries it"
             )
 
     def part(self, kept: NDArray[np.bool_]) -> Distances:
@@ -223,8 +246,8 @@ def class_of_connection(name: str) -> str:
     return STEREOTYPE if name in STEREOTYPES else name
 
 
-def _rows(table: pd.DataFrame) -> Distances:
-    """Codes and cells of a table; the values need only be finite."""
+def _rows(table: pd.DataFrame, bounded: bool) -> Distances:
+    """Codes and cells of a table, whose faults are all found here; ``bounded`` distances are those of vectors."""
     if len(twice := table.columns[table.columns.duplicated()]):
         raise InputError(f"duplicate column {twice[0]!r}: keep one")
     if missing := [column for column in NEEDED if column not in table.columns]:
@@ -234,11 +257,17 @@ def _rows(table: pd.DataFrame) -> Distances:
         )
     if table.empty:
         raise InputError("the table has no row: there is no distance to fit")
-    table = averaged(table).copy(deep=False)
-    table.attrs = {}  # pandas would copy the record of coverage with every column taken out
+    table = averaged(table)
     y = finite_distances(table["distance"])
+    if bounded and len(outside := np.flatnonzero((y < -ROUNDING) | (y > 2 + ROUNDING))):
+        raise InputError(
+            f"row {table.index[outside[0]]}, column 'distance' holds {y[outside[0]]:g}: {many(len(outside), 'value')} "
+            f"of {len(y):,} outside [0, 2], where every cosine distance lies: correct them; "
+            "simulated distances come as bb.DistanceTable(rows, truth={}), other numbers through score_table"
+        )
     words, protected = _codes(table, "protected_word")
     codes, names = _codes(table, "connection")
+    classes = _optional(table, "attribute_class")
     if unknown := unknown_connections(table):
         raise InputError(f"unknown connection {unknown[0]!r}: the connections are {VALID}")
     labels = np.array(in_order(names.tolist()))
@@ -252,29 +281,36 @@ def _rows(table: pd.DataFrame) -> Distances:
         connection=connection,
         attribute=attribute,
         attribute_words=attribute_words,
-        attribute_class=_optional(table, "attribute_class"),
+        attribute_class=_classes(classes, names, codes),
         y=y,
     )
 
 
-def refuse_repeats(table: pd.DataFrame, model: str) -> None:
-    """Refuse a table that repeats pairs without being marked so, for a model that counts every row."""
-    pairs = list(NEEDED[:2])
-    if table.attrs.get("truth") is not None or (table.attrs.get("coverage") or {}).get("kept_duplicates"):
+def _classes(given: NDArray[np.str_], connections: NDArray[np.str_], codes: IntArray) -> NDArray[np.str_]:
+    """The list of each attribute word (rows,); where it is not known, its class, as its connection tells it."""
+    told = np.array([class_of_connection(name) for name in connections.tolist()])[codes]
+    return np.where(given == "", told, given)
+
+
+def refuse_repeats(data: Distances, model: str) -> None:
+    """Refuse distances that repeat a pair without being marked so, for a model that counts every row."""
+    if data.moved == SIMULATED or (data.coverage is not None and data.coverage.kept_duplicates):
         return
-    if repeated := int(table.duplicated(pairs).sum()):
-        first = " and ".join(map(repr, table.loc[table.duplicated(pairs), pairs].iloc[0]))
+    code = data.word * len(data.attribute_words) + data.attribute
+    first = np.unique(code, return_index=True)[1]
+    if repeated := len(code) - len(first):
+        row = int(np.setdiff1d(np.arange(len(code)), first)[0])
+        pair = f"{str(data.protected_words[data.word[row]])!r} and {str(data.attribute_words[data.attribute[row]])!r}"
         raise InputError(
-            f"{repeated:,} of {len(table):,} rows repeat a pair, such as {first}, and the model {model!r} would count "
-            f"them as further evidence: drop them with table.drop_duplicates({pairs}), or make or read the table with "
+            f"{repeated:,} of {len(code):,} rows repeat a pair, such as {pair}, and the model {model!r} would count "
+            f"them as further evidence: drop them with table.drop_duplicates({PAIR}), or make or read the table with "
             "keep_duplicates=True to count them as the published study does"
         )
 
 
 def _codes(table: pd.DataFrame, column: str) -> tuple[IntArray, NDArray[np.str_]]:
     """Codes (rows) of a column of words, and the words in the order in which they first stand there."""
-    codes, values = pd.factorize(table[column])
-    written = [str(value) for value in values]  # 0 and "0" are one word
+    codes, written = _written(table, column)
     distinct = list(dict.fromkeys(written))
     names = np.array(distinct)
     if len(distinct) < len(written):
@@ -287,12 +323,24 @@ def _codes(table: pd.DataFrame, column: str) -> tuple[IntArray, NDArray[np.str_]
     return codes, names
 
 
+def _written(table: pd.DataFrame, column: str) -> tuple[IntArray, list[str]]:
+    """Codes (rows) of a column of text or numbers, and its values as text: 0 and "0" are one word."""
+    try:
+        codes, values = pd.factorize(table[column])
+    except TypeError:  # a list or a mapping in a cell
+        codes = np.zeros(0, dtype=np.intp)
+        values = pd.Index([each for each in table[column] if not isinstance(each, Hashable)], tupleize_cols=False)
+    for value in values:
+        if not isinstance(value, str | int | float | np.number) or isinstance(value, complex):
+            raise InputError(f"column {column!r} holds {shown(value)}: words and names are text")
+    return codes, [str(value) for value in values]
+
+
 def _optional(table: pd.DataFrame, column: str) -> NDArray[np.str_]:
     """A column of labels (rows), empty where they are not known."""
     if column not in table:
         return np.full(len(table), "", dtype=str)
-    codes, values = pd.factorize(table[column])
-    names = [str(value) for value in values]
+    codes, names = _written(table, column)
     if odd := [name for name in names if name and not is_printable(name)]:
         raise InputError(f"column {column!r} holds {odd[0]!r}: names are printable text without blanks at their ends")
     return np.array([*names, ""])[codes]
@@ -330,3 +378,62 @@ def stacked_tables(tables: Sequence[Distances], related: Relatedness) -> Distanc
 
 def _renumbered(labels: NDArray[np.str_], places: Mapping[str, int]) -> IntArray:
     return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
+
+
+def _places_of(relatedness: Relatedness, rows: Distances) -> tuple[IntArray, IntArray]:
+    """Places (rows,) of the protected and attribute words of a table in its relatedness, which must know them."""
+    places = []
+    for kind in ("protected", "attribute"):
+        words: NDArray[np.str_] = getattr(rows, f"{kind}_words")
+        place = {word: i for i, word in enumerate(getattr(relatedness, f"{kind}_words"))}
+        if unknown := [word for word in words.tolist() if word not in place]:
+            raise InputError(
+                f"the relatedness of the table does not know the {kind} word {unknown[0]!r}: make the table anew with "
+                "distance_table, or take table.without_relatedness()"
+            )
+        places.append(np.array([place[word] for word in words.tolist()], dtype=np.intp))
+    return places[0][rows.word], places[1][rows.attribute]
+
+
+def _check(relatedness: Relatedness, rows: Distances, places: tuple[IntArray, IntArray], crossed: bool) -> None:
+    """Refuse relatedness of other vectors than those that distances were measured with.
+
+    ``crossed``: the distances are means over pairs of different templates.
+    """
+    cosines = relatedness.protected.astype(np.float32) @ relatedness.attributes.astype(np.float32).T
+    theirs = np.clip(1 - cosines, 0, 2)[places]
+    apart = rows.y - theirs
+    # means over different templates differ from those over all by what equal ones share, which is much the same for all
+    apart, allowed = (np.abs(apart - np.median(apart)), CROSSED_TOLERANCE) if crossed else (np.abs(apart), TOLERANCE)
+    if (apart > allowed).any():
+        worst = int(np.argmax(apart))
+        pair = rows.protected_words[rows.word[worst]], rows.attribute_words[rows.attribute[worst]]
+        raise InputError(
+            f"the relatedness of the table is of other vectors: they put {' and '.join(map(repr, map(str, pair)))} at "
+            f"{theirs[worst]:.4f}, the table at {rows.y[worst]:.4f}; make the table anew with distance_table, or take "
+            "table.without_relatedness()"
+        )
+
+
+def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
+    """The rows of a table with each pair once, for the first of its connections in their order."""
+    unit = [*PAIR, *frame_columns(table)]
+    pairs = table.groupby(unit, sort=False)["distance"]
+    odd = table[pairs.transform("max") - pairs.transform("min") > 1e-9]
+    if len(odd):
+        word, attribute = odd.iloc[0][PAIR]
+        raise InputError(f"{where}: the pair {word!r}, {attribute!r} has more than one distance; {remedy}")
+    order = in_order(table["connection"])
+    rank = table["connection"].map({name: i for i, name in enumerate(order)}).to_numpy()
+    ranked = np.argsort(rank, kind="stable")
+    repeated = table.iloc[ranked].duplicated(unit).to_numpy()
+    distinct: pd.DataFrame = table.iloc[np.sort(ranked[~repeated])]
+    return distinct.reset_index(drop=True)
+
+
+def text_where_few(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of categories with text in their place, unless it has many rows."""
+    if len(table) >= MANY_ROWS:
+        return table
+    kinds = dict.fromkeys(table.columns.drop("distance"), "str")
+    return table.astype({**kinds, "group": "string" if table["group"].isna().any() else "str"})

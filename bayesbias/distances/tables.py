@@ -16,20 +16,10 @@ from bayesbias._checks import flag, one_of, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._progress import progress
 from bayesbias.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.distances.covariances import ENOUGH, KEY, Relatedness, packed
-from bayesbias.distances.storage import (
-    ATTRIBUTE_TEMPLATE,
-    COLUMNS,
-    PAIR,
-    SCALE,
-    TEMPLATE,
-    Coverage,
-    ListEntry,
-    coverage_from,
-    entries_of,
-    list_entry,
-    text_where_few,
-)
+from bayesbias.distances.covariances import ENOUGH, Relatedness
+from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, COLUMNS, PAIR, TEMPLATE, DistanceTable, provenance_of
+from bayesbias.distances.distances import text_where_few
+from bayesbias.distances.list_coverage import SCALE, Coverage, ListEntry, entries_of, list_entry
 from bayesbias.distances.vocabularies import SAMPLE, Drawn, draws_for, few_words, measured_relatedness
 from bayesbias.embeddings import TWINS, Case, Embedding, Twins, find_concepts, opened, twins_within
 from bayesbias.embeddings.lookup import About, FoundConcepts, about_distances
@@ -59,7 +49,7 @@ def distance_table(
     frames: str = SAME,
     centre: str = "none",
     all_but_top: int = 0,
-) -> pd.DataFrame:
+) -> DistanceTable:
     """Cosine distances between protected words and attribute words, one row a pair.
 
     The distance of a concept with several forms is the mean over the pairs of forms that are found.
@@ -77,8 +67,8 @@ def distance_table(
         ``"as-is"`` looks words up as they are written, phrases also with ``_`` for blanks (``New_York``);
         ``"fallback"`` also tries lower case, capital first letters and capitals, by the rules of the lists' language.
     relatedness
-        Whether ``attrs["relatedness"]`` holds how the distances of similar words are correlated, as :func:`relatedness`
-        estimates it. Without it, models take different words for unrelated.
+        Whether the table carries how the distances of similar words are correlated (``table.relatedness``), as
+        :func:`relatedness` estimates it. Without it, models take different words for unrelated.
     twins
         Words of one list that have one vector (cosine of 1 - 1e-6 and more, as in pruned embeddings) are one word:
         ``"once"`` takes the first, ``"keep"`` all. :func:`coverage` names them, and words of different lists that have
@@ -92,13 +82,14 @@ def distance_table(
 
     Returns
     -------
-    DataFrame
-        Columns ``protected_word``, ``group``, ``attribute_word``, ``attribute_class`` (the group whose stereotype it
-        is, or the control list), ``connection`` (associated, different, or the control list) and ``distance``
-        (cosine distance in [0, 2]); from 100,000 rows on words and labels are categories. Words that the embedding
-        lacks are left out; :func:`coverage` tells which. Of words in sentences there is one row for each template of a
-        pair, named in ``template`` (that of the protected word; crossed templates have ``attribute_template`` too);
-        words that do not suit all templates are left out, since distances differ between templates.
+    DistanceTable
+        A DataFrame that carries its ``coverage`` and ``relatedness``. Columns ``protected_word``, ``group``,
+        ``attribute_word``, ``attribute_class`` (the group whose stereotype it is, or the control list), ``connection``
+        (associated, different, or the control list) and ``distance`` (cosine distance in [0, 2]); from 100,000 rows on
+        words and labels are categories. Words that the embedding lacks are left out; :func:`coverage` tells which. Of
+        words in sentences there is one row for each template of a pair, named in ``template`` (that of the protected
+        word; crossed templates have ``attribute_template`` too); words that do not suit all templates are left out,
+        since distances differ between templates.
 
     Warns
     -----
@@ -150,7 +141,7 @@ def distance_tables(
     keep_duplicates: bool = False,
     case: Case = "as-is",
     twins: Twins = "once",
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, DistanceTable]:
     """Distance tables of several embeddings, whose relatedness is estimated at the same words of all vocabularies.
 
     :func:`compare`, :func:`pool` and :func:`trend` need a sample that the embeddings share, to know how the errors of
@@ -167,7 +158,7 @@ def distance_tables(
 
     Returns
     -------
-    dict of DataFrame
+    dict of DistanceTable
         As :func:`distance_table` returns them. Where the vocabularies share fewer than 30 words outside of the lists,
         such as those of several languages, each table is sampled for itself.
 
@@ -209,7 +200,7 @@ def _distances_of(
     relatedness: bool,
     twins: Twins,
     drawn: Drawn | None = None,
-) -> pd.DataFrame:
+) -> DistanceTable:
     """The distance table of an embedding; ``drawn`` is a sample of its vocabulary that others share."""
     looked = find_concepts(kv, lists.concepts, case, lists.language)
     concepts, alike = looked.concepts, looked.twins()
@@ -255,9 +246,7 @@ def _distances_of(
         gender=_gender(lists, concepts),
         language=lists.language,
     )
-    table.attrs["coverage"] = record.as_dict()
     if isinstance(related, Relatedness):
-        table.attrs[KEY] = packed(related)
         if related.sampled < ENOUGH:
             warn(few_words(related), RelatednessWarning)
     elif related:
@@ -268,7 +257,7 @@ def _distances_of(
         )
     if record.gender:
         warn(record.gender, GrammarWarning)
-    return table
+    return DistanceTable(table, coverage=record, relatedness=related if isinstance(related, Relatedness) else None)
 
 
 def _gender(lists: WordLists, concepts: Mapping[str, Sequence[str]]) -> str:
@@ -386,7 +375,7 @@ def _lists_by_word(parts: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, li
 
 def score_table(
     scores: pd.DataFrame, words: WordLists | str | Path, what: str = "scores", closer: Literal["high", "low"] = "high"
-) -> pd.DataFrame:
+) -> DistanceTable:
     """A table of scores of word pairs as a distance table, which :func:`fit` takes.
 
     Any number that says how strongly two words go together can stand in place of a distance: log odds of a masked
@@ -409,7 +398,7 @@ def score_table(
 
     Returns
     -------
-    DataFrame
+    DistanceTable
         As :func:`distance_table` returns it, without relatedness. Missing pairs and words are in its coverage.
 
     Examples
@@ -440,7 +429,7 @@ def score_table(
         )
     table, asked = _of_lists(lists, distance)
     used, given = (pd.MultiIndex.from_frame(rows[PAIR].astype(str)) for rows in (table, scores))
-    coverage = Coverage(
+    record = Coverage(
         word_list=lists.name,
         lists=entries_of(lists, {*table["protected_word"], *table["attribute_word"]}),
         missing_pairs=asked - len(table),
@@ -453,8 +442,7 @@ def score_table(
         language=lists.language,
         measure=what.strip(),
     )
-    table.attrs["coverage"] = coverage.as_dict()
-    return table
+    return DistanceTable(table, coverage=record)
 
 
 def _by_pair(scores: pd.DataFrame) -> pd.Series:
@@ -500,17 +488,15 @@ def _of_lists(lists: WordLists, distance: pd.Series) -> tuple[pd.DataFrame, int]
     return known.astype(dict.fromkeys(COLUMNS[:-1], "str")), len(table)
 
 
-def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, frames: str) -> pd.DataFrame:
+def with_frames(table: DistanceTable, vectors: ContextVectors, lists: WordLists, frames: str) -> DistanceTable:
     """A table of mean distances with one row for each template of each pair."""
     units, filled = _concepts(vectors, lists)
     place = {name: i for i, name in enumerate(units)}
     words = np.array([place[word] for word in table["protected_word"]])
     attributes = np.array([place[word] for word in table["attribute_word"]])
     matrix, present = np.stack(list(units.values())), np.stack(list(filled.values()))
-    record = coverage_from(table.attrs["coverage"])
-    attrs = dict(table.attrs)
-    table = table.drop(columns="distance")
-    table.attrs = {}
+    carried = provenance_of(table)
+    pairs = table.drop(columns="distance")
     mean = matrix.sum(axis=1) / np.maximum(present.sum(axis=1), 1)[:, None]
     names = vectors.frames or tuple(f"sentence {i + 1}" for i in range(present.shape[1]))
     parts = []
@@ -527,7 +513,7 @@ def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, 
             rows = np.flatnonzero(present[words, i] & has_frame[attributes])
             cosines = _products(matrix[:, i], unit, words[rows], attributes[rows])
             columns = {TEMPLATE: name} | ({ATTRIBUTE_TEMPLATE: other} if other else {})
-            parts.append(table.iloc[rows].assign(distance=np.clip(1 - cosines, 0, 2), **columns))
+            parts.append(pairs.iloc[rows].assign(distance=np.clip(1 - cosines, 0, 2), **columns))
     result = pd.concat([part for part in parts if len(part)], ignore_index=True)
     facts = {name: getattr(vectors, name) for name in TOLD} | {
         "frames": list(vectors.frames),
@@ -535,11 +521,10 @@ def with_frames(table: pd.DataFrame, vectors: ContextVectors, lists: WordLists, 
         "notes": [*vectors.notes, *([f"Distances are between {PAIRINGS[frames]}."] if not vectors.nested else [])],
     }
     # mean cosines live in a space of their own; what is told is the encoder's
+    record = carried.coverage or Coverage(lists.name, [])
     embedding = record.embedding | {"dimensions": int(vectors.vectors.shape[1])}
-    result.attrs = attrs | {
-        "coverage": replace(record, pairs=len(result), contexts=facts, embedding=embedding).as_dict()
-    }
-    return result
+    record = replace(record, pairs=len(result), contexts=facts, embedding=embedding)
+    return DistanceTable.carrying(result, replace(carried, coverage=record))
 
 
 def _concepts(

@@ -16,8 +16,8 @@ from bayesbias._core.nearness import near_weights
 from bayesbias._core.related import PairSample, root_of, sample_pairs, variograms
 from bayesbias._core.vectors import FloatArray, unit_rows
 from bayesbias._files import home_folder, read_text
-from bayesbias.distances.covariances import ENOUGH, KEY, LEAST, Relatedness, packed, relatedness_in_fit, relatedness_of
-from bayesbias.distances.storage import coverage_from
+from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit
+from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
 from bayesbias.embeddings import Case, Embedding, find_concepts, opened
 from bayesbias.embeddings.lookup import SAMPLE as SAMPLE
 from bayesbias.embeddings.lookup import (
@@ -428,7 +428,7 @@ def _read_counts(path: Path) -> dict[str, float]:
     return counts
 
 
-def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Embedding]) -> dict[str, pd.DataFrame]:
+def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Embedding]) -> dict[str, DistanceTable]:
     """Distance tables whose relatedness is estimated at the same words of all embeddings.
 
     Tables that were made one by one are sampled each for itself, and samples of different vocabularies share few
@@ -441,8 +441,8 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
 
     Returns
     -------
-    dict of DataFrame
-        The same distances; ``attrs["relatedness"]`` is of up to 3,000 words that all vocabularies hold outside of the
+    dict of DistanceTable
+        The same distances, whose ``relatedness`` is of up to 3,000 words that all vocabularies hold outside of the
         lists.
 
     Examples
@@ -467,20 +467,19 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
     # the words of the tables' lists as they are written in the embeddings
     keys = {word for each in known.values() for _, _, words in each.lists for word in words}
     for table in tables.values():
-        if "coverage" in table.attrs:
-            record = coverage_from(table.attrs["coverage"])
+        if (record := coverage_of(table)) is not None:
             keys |= {*record.substituted.values(), *(form for forms in record.forms.values() for form in forms)}
     lists = [words for each in known.values() for _, kind, words in each.lists if kind != PROTECTED]
     nearness = [[_nearness_in(each)] for each in known.values()]
     drawn = shared_draws([opened(embeddings[name]) for name in tables], keys, lists, nearness)
     if isinstance(drawn, str):
         raise InputError(drawn)
-    shared = {}
-    for name, own in zip(tables, drawn, strict=True):
-        table = tables[name].copy()
-        table.attrs[KEY] = packed(resampled(known[name], own))
-        shared[name] = table
-    return shared
+    return {
+        name: DistanceTable.carrying(
+            tables[name], replace(provenance_of(tables[name]), relatedness=resampled(known[name], own))
+        )
+        for name, own in zip(tables, drawn, strict=True)
+    }
 
 
 def _nearness_in(relatedness: Relatedness) -> Nearness | None:

@@ -566,7 +566,36 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         name: find_words(kv, filterfalse(how.without.__contains__, words), how.case, query.language)
         for name, words in query.distinct.items()
     }
-    entries: tuple[Mapping[str, Any], ...] = tuple(
+    entries = _entries(query, sets)
+    if how.on_missing == "error":
+        _refuse_missing(entries, query)
+    counted: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
+    notes, alike = _lost(entries, sets, counted), _alike(sets, how)
+    counted, twin_notes = _once_by_vector(counted, query.attributes if paired else query.sets, alike)
+    if paired and how.compat != "wefe":
+        targets, reasons, lost, again = _pairs(query, sets, how, alike)
+        counted, notes, twin_notes = counted | targets, [*notes, *lost], [*twin_notes, *again]
+    else:
+        reasons = _too_few(query, query.sets, sets, how)
+        if paired:
+            least = min(len(counted[name]) for name in query.targets)
+            counted |= {name: counted[name][:least] for name in query.targets}
+    twin_notes += _across(counted, sets, alike)
+    return FoundSets(
+        targets=_vectors(query.targets, sets, counted, how),
+        attributes=_vectors(query.attributes, sets, counted, how),
+        words=counted,
+        keys={word: key for words in sets.values() for word, key in words.keys.items()},
+        entries=entries,
+        reason="; ".join(reasons) or None,
+        notes=(*notes, *twin_notes),
+        twin_notes=tuple(twin_notes),
+    )
+
+
+def _entries(query: Query, sets: Mapping[str, FoundWords]) -> tuple[Mapping[str, Any], ...]:
+    """Words of each set that were asked for, found and missing."""
+    return tuple(
         {
             "set": name,
             "kind": "target" if name in query.targets else "attribute",
@@ -576,61 +605,68 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         }
         for name, words in sets.items()
     )
-    if how.on_missing == "error" and (lost := [word for entry in entries for word in entry["missing"]]):
+
+
+def _refuse_missing(entries: Iterable[Mapping[str, Any]], query: Query) -> None:
+    """Refuse a query of which the embedding lacks a word."""
+    if lost := [word for entry in entries for word in entry["missing"]]:
         raise InputError(
             f"the embedding lacks {listed(lost)}, words of the query "
             f"{query.name!r}: change the query, or pass on_missing='drop'"
         )
-    counted: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
-    notes = _lost(entries, sets, counted)
-    alike = _alike(sets, how)
-    twin_notes = []
-    for name in query.attributes if paired else query.sets:
+
+
+def _once_by_vector(
+    counted: Mapping[str, tuple[str, ...]], names: Iterable[str], alike: Mapping[str, str]
+) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Words by set, those of some sets once for each vector, and a sentence on each set that has fewer for it."""
+    once, notes = dict(counted), []
+    for name in names:
         again = twins_within(counted[name], alike)
-        counted[name] = tuple(word for word in counted[name] if word not in again)
-        twin_notes += [f"{name}: {twin_sentence(again.items())}: counted once"] if again else []
-    if paired and how.compat != "wefe":
-        reasons = _too_few(query, query.attributes, sets, how)
-        left, right = query.targets.values()
-        if len(left) != len(right):
-            raise InputError(
-                f"metrics of pairs take the words of {' and '.join(map(repr, query.targets))} in order, and they have "
-                f"{len(left)} and {len(right)} words: give as many to each, or leave ripa, direct_bias, db_wa and nbm "
-                "out"
-            )
-        pairs = list(zip(left, right, strict=True))
-        first, second = (sets[name].keys for name in query.targets)
-        whole = [pair for pair in pairs if pair[0] in first and pair[1] in second]
-        if len(pairs) - len(whole) > how.max_missing * len(pairs) or not whole:
-            reasons.insert(0, f"{len(pairs) - len(whole)} of {len(pairs)} pairs lack a word{_limit(how)}")
-        elif len(whole) < len(pairs):
-            notes.append(f"{len(pairs) - len(whole)} of {len(pairs)} pairs lack a word and were left out")
-        apart, remarks = pairs_once(whole, alike)
-        twin_notes += remarks
-        if whole and not apart:
-            reasons.append("the words of every pair have one vector, so that nothing relates them")
-        counted |= dict(zip(query.targets, zip(*apart, strict=True) if apart else ((), ()), strict=True))
-    else:
-        reasons = _too_few(query, query.sets, sets, how)
-        if paired:
-            least = min(len(counted[name]) for name in query.targets)
-            counted |= {name: counted[name][:least] for name in query.targets}
-    twin_notes += _across(counted, sets, alike)
+        once[name] = tuple(word for word in counted[name] if word not in again)
+        notes += [f"{name}: {twin_sentence(again.items())}: counted once"] if again else []
+    return once, notes
 
-    def vectors(names: Mapping[str, object]) -> Sets:
-        arrays = [sets[name].of(counted[name]) for name in names]
-        return tuple(unit_rows(array) if how.normalise and len(array) else array for array in arrays)
 
-    return FoundSets(
-        targets=vectors(query.targets),
-        attributes=vectors(query.attributes),
-        words=counted,
-        keys={word: key for words in sets.values() for word, key in words.keys.items()},
-        entries=entries,
-        reason="; ".join(reasons) or None,
-        notes=(*notes, *twin_notes),
-        twin_notes=tuple(twin_notes),
-    )
+class Pairs(NamedTuple):
+    """Words of the two targets whose partners were found too, in order."""
+
+    targets: dict[str, tuple[str, ...]]
+    reasons: list[str]  # why there can be no value of pairs
+    lost: list[str]  # sentence on pairs that lack a word
+    again: list[str]  # sentences on pairs of one vector, or of those of an earlier pair
+
+
+def _pairs(query: Query, sets: Mapping[str, FoundWords], how: Lookup, alike: Mapping[str, str]) -> Pairs:
+    """The pairs of a query's targets, for metrics that take them in order."""
+    left, right = query.targets.values()
+    if len(left) != len(right):
+        raise InputError(
+            f"metrics of pairs take the words of {' and '.join(map(repr, query.targets))} in order, and they have "
+            f"{len(left)} and {len(right)} words: give as many to each, or leave ripa, direct_bias, db_wa and nbm "
+            "out"
+        )
+    pairs = list(zip(left, right, strict=True))
+    first, second = (sets[name].keys for name in query.targets)
+    whole = [pair for pair in pairs if pair[0] in first and pair[1] in second]
+    reasons, lost, lacking = _too_few(query, query.attributes, sets, how), [], len(pairs) - len(whole)
+    if lacking > how.max_missing * len(pairs) or not whole:
+        reasons.insert(0, f"{lacking} of {len(pairs)} pairs lack a word{_limit(how)}")
+    elif lacking:
+        lost.append(f"{lacking} of {len(pairs)} pairs lack a word and were left out")
+    apart, again = pairs_once(whole, alike)
+    if whole and not apart:
+        reasons.append("the words of every pair have one vector, so that nothing relates them")
+    words = zip(*apart, strict=True) if apart else ((), ())
+    return Pairs(dict(zip(query.targets, words, strict=True)), reasons, lost, again)
+
+
+def _vectors(
+    names: Iterable[str], sets: Mapping[str, FoundWords], counted: Mapping[str, Sequence[str]], how: Lookup
+) -> Sets:
+    """Vectors of the counted words of some sets."""
+    arrays = [sets[name].of(counted[name]) for name in names]
+    return tuple(unit_rows(array) if how.normalise and len(array) else array for array in arrays)
 
 
 def _alike(sets: Mapping[str, FoundWords], how: Lookup) -> Mapping[str, str]:

@@ -16,8 +16,7 @@ from scipy.special import gammaln
 
 from bayesbias._core.marginal import LOG_2PI, Scales
 from bayesbias._core.vectors import FloatArray
-from bayesbias.distances.covariances import KEY
-from bayesbias.distances.distances import Distances
+from bayesbias.distances.distances import Distances, refuse_repeats
 from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates
 from bayesbias.models import exact, marginal
@@ -44,6 +43,7 @@ from bayesbias.models.related import (
     priors_of,
     protected_root,
     related_posterior,
+    too_many_lists,
     words_left_out,
 )
 from bayesbias.models.results import DIMS, MEANS, Fit, at_rows, row_means
@@ -75,8 +75,6 @@ class Independent:
     """Whether the covariance of the distances comes from the vectors, so that a table must carry relatedness."""
     given: ClassVar[bool] = False
     """Whether moments of connection means speak about the given protected words, not about similar ones."""
-    reads: ClassVar[tuple[str, ...]] = ()
-    """What the models take from a table besides its rows: keys of its ``attrs``, which a simulated table keeps."""
     caution: ClassVar[str] = "Distances that share a word are taken for independent, so that intervals are too narrow."
     """What belongs to every answer of these models; empty where there is nothing to say."""
     reservation: ClassVar[str] = (
@@ -106,8 +104,13 @@ class Independent:
         """Whether a model is of this family."""
         return not spec.crossed and not spec.related
 
+    def lacking(self, data: Distances) -> str:
+        """Why the models cannot take some distances, as a sentence without its full stop; empty where they can."""
+        return ""
+
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
-        """The model and the distances as the model takes them."""
+        """The model and the distances as the model takes them: every row counts."""
+        refuse_repeats(data, spec.name)
         return spec, data
 
     def method_text(self, spec: ModelSpec) -> str:
@@ -364,7 +367,6 @@ class Related(Independent):
     attribute_words = "related"
     needs_relatedness = True
     given = True
-    reads = (KEY,)
     caution = reservation = caution_of_changes = ""
     method = (
         "The covariance of the distances was estimated from the vectors of the embedding: attribute words that are "
@@ -380,6 +382,10 @@ class Related(Independent):
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
         return spec.related
+
+    def lacking(self, data: Distances) -> str:
+        """Relatedness, or lists that are few enough."""
+        return "the table does not tell how words are related" if data.relatedness is None else too_many_lists(data)
 
     def shrinks_words(self, spec: ModelSpec) -> bool:
         """Means of words are the observed ones."""

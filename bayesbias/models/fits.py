@@ -13,15 +13,16 @@ import xarray as xr
 
 from bayesbias._checks import one_of, whole_number
 from bayesbias._core.vectors import FloatArray
-from bayesbias.distances.distances import Distances, refuse_repeats
-from bayesbias.distances.storage import averaged
+from bayesbias.distances.adjustment import adjust as adjusted_for
+from bayesbias.distances.adjustment import as_measured
+from bayesbias.distances.dataframe import DistanceTable
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import DrawsWarning, InputError, warn
 from bayesbias.models import exact, marginal, nuts
-from bayesbias.models.adjust import adjusted_table, recorded, with_slope
 from bayesbias.models.families import MOST_NUMBERS, family_of, parts_of
 from bayesbias.models.frames import frame_data, with_frame_effects
-from bayesbias.models.related import too_many_lists
 from bayesbias.models.results import EXACT, Draws, Fit, assemble, made_by, read_distances
+from bayesbias.models.slope import recorded, with_slope
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ def choose_engine(spec: ModelSpec, name: str) -> Engine:
     return engine
 
 
-def integrating_engine(spec: ModelSpec, name: str) -> str:
-    """The engine of a comparison, which does not sample: of that name, or for ``"auto"`` the fastest for the model."""
+def integrating_engine(spec: ModelSpec) -> str:
+    """The engine of a comparison: the fastest for the model that does not sample."""
     reasons = {each.name: each.obstacle(spec) for each in ENGINES if each.independent}
     able = [engine for engine, reason in reasons.items() if reason is None]
     if not able:
@@ -84,13 +85,7 @@ def integrating_engine(spec: ModelSpec, name: str) -> str:
         raise InputError(
             f"the model {spec.name!r} needs NUTS, with which compare fits no changes ({why}): take one like 'change'"
         )
-    engine = choose_engine(spec, name)
-    if not engine.independent:
-        raise InputError(
-            f"engine is {name!r}, which fits one table: compare takes the engine of its model, so that draws are "
-            f"independent; for the model {spec.name!r} valid are auto, {', '.join(able)}"
-        )
-    return engine.name
+    return able[0]
 
 
 def engine_of(result: Fit) -> Engine | None:
@@ -114,7 +109,7 @@ def sampling_text(result: Fit) -> str:
 
 FEWEST_DRAWS = 500  # draws that a fit of a large table has at least
 AUTO, RELATED, FALLBACK = "auto", "related", "crossed"
-NO_RELATEDNESS = "The table does not tell how words are related, so that the model 'crossed' was fitted."
+CHOICES = (RELATED, FALLBACK)  # what "auto" takes the first of whose family can take the table
 
 
 def fit(
@@ -133,9 +128,9 @@ def fit(
     Parameters
     ----------
     table
-        A distance table (:func:`distance_table`, :func:`read_distance_table`). The values need only be finite. Of words
-        in sentences the means over templates are fitted; the templates are a random effect, which is integrated over,
-        so that intervals are for templates like these.
+        A distance table (:func:`distance_table`, :func:`read_distance_table`). Distances lie in [0, 2], unless they
+        are simulated or adjusted. Of words in sentences the means over templates are fitted; the templates are a random
+        effect, which is integrated over, so that intervals are for templates like these.
     model
         A name that :func:`list_models` shows, the path of a TOML file, or a loaded model. ``"auto"`` is ``"related"``
         where the table carries relatedness (:func:`distance_table` adds it), else ``"crossed"``, which takes different
@@ -186,37 +181,62 @@ def fit(
     {'associated': 0.93, 'different': 0.94, 'human': 0.94, 'neutral': 0.94}
     """
     if adjust is not None:
-        used = used_seed(seed)
-        how: Any = {"model": model, "engine": engine, "draws": draws, "chains": chains, "priors": priors, "seed": used}
-        adjusted, adjustment = adjusted_table(table, adjust, frequencies)
-        # the same words before, so that the two differ by the adjustment alone
-        raw = fit(table[~table["attribute_word"].astype(str).isin(adjustment.left_out)], **how)
-        return recorded(with_slope(fit(adjusted, **how), adjustment, used), adjustment, raw)
-    if frequencies is not None:
+        table = adjusted_for(table, adjust, frequencies)
+    elif frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
-    by_frame, table = table, averaged(table)
+    asked = Asked(model, engine, *checked_draws(draws, chains), used_seed(seed), priors)
+    post = _posterior(table, asked)
+    if not isinstance(table, DistanceTable) or (adjustment := table.adjustment) is None:
+        return post
+    return recorded(with_slope(post, adjustment, asked.seed), adjustment, _posterior(as_measured(table), asked))
+
+
+class Asked(NamedTuple):
+    """What is to be fitted, and how."""
+
+    model: str | Path | ModelSpec
+    engine: str
+    draws: int
+    chains: int
+    seed: int
+    priors: Mapping[str, Mapping[str, Any]] | None
+
+
+def _posterior(table: pd.DataFrame, asked: Asked) -> xr.DataTree:
+    """The posterior of the distances as they stand in a table."""
     data = read_distances(table)
-    frames = frame_data(by_frame, data)
-    note: tuple[str, ...] = ()
-    if not is_auto(model):
-        spec = load_model(model)
-    elif data.relatedness is None:
-        spec, note = load_model(FALLBACK), (NO_RELATEDNESS,)
-    elif reason := too_many_lists(data):
-        spec, note = load_model(FALLBACK), (f"{reason[0].upper()}{reason[1:]}, so that 'crossed' was fitted.",)
-    else:
-        spec = load_model(RELATED)
+    spec, notes = chosen_model(asked.model, data, asked.priors)
+    made = run(spec, data, asked.engine, asked.draws, asked.chains, asked.seed)
+    how = {**made_by(made.spec, made.engine, asked.seed), "attribute_words": family_of(made.spec).attribute_words}
+    post = assemble(made.spec, replace(made.data, notes=(*notes, *made.data.notes)), made.drawn, how)
+    frames = frame_data(table, data)
+    return post if frames is None else with_frame_effects(post, frames, asked.seed)
+
+
+def chosen_model(
+    model: str | Path | ModelSpec, data: Distances, priors: Mapping[str, Mapping[str, Any]] | None = None
+) -> tuple[ModelSpec, tuple[str, ...]]:
+    """The model that was asked for, with its priors, and notes on how it came about.
+
+    For ``"auto"`` it is the first whose family can take the distances.
+    """
+    spec, notes = _first_able(data) if is_auto(model) else (load_model(model), [])
     if priors is not None:
         spec = with_priors(spec, priors)
-        note = (*note, f"Priors other than those of the model {spec.name!r}: {', '.join(map(repr, priors))}.")
-    if not (spec.crossed or spec.related):
-        refuse_repeats(table, spec.name)
-    used = used_seed(seed)
-    made = run(spec, data, engine, *checked_draws(draws, chains), used)
-    data = replace(made.data, notes=(*note, *made.data.notes))
-    how = {**made_by(made.spec, made.engine, used), "attribute_words": family_of(made.spec).attribute_words}
-    post = assemble(made.spec, data, made.drawn, how, table.attrs.get("coverage"))
-    return post if frames is None else with_frame_effects(post, frames, used)
+        notes.append(f"Priors other than those of the model {spec.name!r}: {', '.join(map(repr, priors))}.")
+    return spec, tuple(notes)
+
+
+def _first_able(data: Distances) -> tuple[ModelSpec, list[str]]:
+    """The first of the models whose family can take the distances, or the last, and why it is none before."""
+    reasons: list[str] = []
+    *others, spec = map(load_model, CHOICES)
+    for other in others:
+        if not (reason := family_of(other).lacking(data)):
+            spec = other
+            break
+        reasons.append(reason)
+    return spec, [f"{each[0].upper()}{each[1:]}, so that the model {spec.name!r} was fitted." for each in reasons]
 
 
 class Run(NamedTuple):

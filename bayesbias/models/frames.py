@@ -11,8 +11,8 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE, coverage_of, frame_columns, like
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import ATTRIBUTE_TEMPLATE, TEMPLATE, contexts_of, frame_columns
 from bayesbias.models.results import Fit
 from bayesbias.words import STEREOTYPES
 
@@ -79,8 +79,8 @@ def frame_data(table: pd.DataFrame, data: Distances) -> FrameData | None:
     columns = frame_columns(table)
     if not columns:
         return None
-    plain = table[[*UNIT, "distance", *columns]]
-    plain.attrs = {}
+    plain = pd.DataFrame(table)[[*UNIT, "distance", *columns]]
+    record = coverage_of(table)
     keys = pd.MultiIndex.from_arrays(
         [data.protected_words[data.word], data.attribute_words[data.attribute], data.connections[data.connection]]
     )
@@ -89,7 +89,7 @@ def frame_data(table: pd.DataFrame, data: Distances) -> FrameData | None:
         matrix = plain.pivot_table("distance", UNIT, column, aggfunc="mean", sort=False, observed=True)
         matrix = matrix[list(dict.fromkeys(plain[column].tolist()))]
         axes.append((tuple(map(str, matrix.columns)), matrix.reindex(keys).to_numpy(dtype=float)))
-    return FrameData(data, tuple(axes), contexts_of(table).get("pairing") == "sentences")
+    return FrameData(data, tuple(axes), record is not None and record.contexts.get("pairing") == "sentences")
 
 
 def variation(found: FrameData, axis: int, first: int, second: int) -> tuple[Variation, Variation]:
@@ -236,16 +236,11 @@ def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, da
     tables = [table for table in (before, after) if table is not None]
     if len(tables) == 2 and frame_columns(tables[0]) == frame_columns(tables[1]):
         unit = [*UNIT, *frame_columns(tables[0])]
-        parts = []
-        for table in tables:
-            part = table[[*unit, "distance"]]
-            part.attrs = {}
-            parts.append(part)
+        parts = [pd.DataFrame(table)[[*unit, "distance"]] for table in tables]
         both = parts[0].merge(parts[1], on=unit, suffixes=("_before", "_after"))
         if len(both):
             both["distance"] = both["distance_after"] - both["distance_before"]
-            both.attrs = dict(tables[0].attrs)
-            tables = [both]
+            tables = [like(both, tables[0])]
     return [frames for table in tables if (frames := frame_data(table, data)) is not None]
 
 

@@ -24,8 +24,7 @@ from bayesbias._core.marginal import (
 )
 from bayesbias._core.vectors import FloatArray
 from bayesbias._progress import in_notebook, progress
-from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import once
+from bayesbias.distances.distances import Distances, once
 from bayesbias.errors import DrawsWarning, InputError, warn
 from bayesbias.models.results import EFFECTS, Draws, DrawsOfWords
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of

@@ -20,7 +20,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import check_suffix, from_json, home_folder, to_json, whole_file
 from bayesbias.distances.covariances import KEY, relatedness_group, relatedness_in_fit
 from bayesbias.distances.distances import Distances, class_of_connection
-from bayesbias.distances.storage import known_coverage
+from bayesbias.distances.list_coverage import known_coverage
 from bayesbias.errors import InputError
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text
 
@@ -113,9 +113,7 @@ def made_by(spec: ModelSpec, engine: str, seed: int) -> dict[str, Any]:
     return {"model": spec.name, "model_text": spec.text, "model_hash": spec.hash, "engine": engine, "seed": seed}
 
 
-def assemble(
-    spec: ModelSpec, data: Distances, drawn: Draws, made: Mapping[str, Any], coverage: dict[str, Any] | None
-) -> xr.DataTree:
+def assemble(spec: ModelSpec, data: Distances, drawn: Draws, made: Mapping[str, Any]) -> xr.DataTree:
     """The posterior, the data and the facts of the fit as one tree; ``made`` says of what it is, and how it was drawn.
 
     Groups: ``posterior``; ``observed_data`` (``distance`` by ``pair``); ``constant_data`` (sufficient statistics of
@@ -170,7 +168,8 @@ def assemble(
         **made,
         "notes": to_json([*data.notes, *drawn.notes]),
         "versions": to_json(versions_of(made["engine"])),
-        "coverage": to_json(coverage),
+        "coverage": to_json(None if data.coverage is None else data.coverage.as_dict()),
+        **({"moved": data.moved} if data.moved else {}),
         **drawn.attrs,
     }
     return tree
@@ -229,7 +228,7 @@ class Fit:
             y=self.tree["observed_data/distance"].to_numpy(),
             relatedness=relatedness_in_fit(self.tree),
             coverage=known_coverage(self.fact("coverage")),
-            adjusted=str(self.tree.attrs.get("adjust", "")),
+            moved=str(self.tree.attrs.get("moved", "")),
         )
 
     @cached_property

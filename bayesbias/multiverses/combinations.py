@@ -25,13 +25,14 @@ from bayesbias._files import home_folder
 from bayesbias._progress import progress
 from bayesbias._runs import Task, executors, finished, plain_json, prepare, read_plan, run, workers_asked
 from bayesbias.debiasing.registry import NONE, methods_from_outside
-from bayesbias.distances.covariances import KEY, Relatedness
+from bayesbias.distances.adjustment import adjust
+from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import joint_relatedness
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.catalogue import find_metric
 from bayesbias.models import load_model
-from bayesbias.models.adjust import adjusted_table
 from bayesbias.models.fits import RELATED
 from bayesbias.models.related import factors_of, list_fields
 from bayesbias.models.spec import ModelSpec
@@ -317,16 +318,15 @@ class Sources:
         key = _key(settings, (*OF_VECTORS, *OF_TABLES, "adjust"))
         if key not in self._tables:
             own = self._of(settings)
-            table = own.tables[_key(settings, OF_TABLES)]
-            if isinstance(table, str):
-                raise InputError(table)
+            rows = own.tables[_key(settings, OF_TABLES)]
+            if isinstance(rows, str):
+                raise InputError(rows)
+            table = DistanceTable(rows, relatedness=own.relatedness)
             if settings["adjust"] == NONE:
-                # a copy of the table would copy what it carries, many times over
-                self._tables[key] = replace(Distances.read(table, check=False), relatedness=own.relatedness)
+                self._tables[key] = Distances.read(table, check=False)
             else:
-                carried = table.copy()
-                carried.attrs[KEY] = own.relatedness
-                self._tables[key] = Distances.read(adjusted_table(carried, settings["adjust"])[0], check=False)
+                self._tables[key] = Distances.read(adjust(table, settings["adjust"]), check=False)
+                self._tables[key].refuse_slope("a multiverse")
         return self._tables[key]
 
     def _prepared_of(self, settings: Mapping[str, Any]) -> _Prepared:

@@ -34,8 +34,8 @@ from bayesbias.axes import list_axes
 from bayesbias.axes.poles import find_poles, poles_of
 from bayesbias.debiasing import debias
 from bayesbias.debiasing.registry import METHODS, NONE, Method, checked_method, method_by_name
-from bayesbias.distances import distance_table
-from bayesbias.distances.covariances import KEY, Relatedness, packed, relatedness_of
+from bayesbias.distances import coverage, distance_table
+from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
 from bayesbias.distances.vocabularies import SAMPLE, Drawn, draws_for, measured_relatedness
 from bayesbias.embeddings import Case, keyed_vectors, list_embeddings, load_embedding
 from bayesbias.embeddings.lookup import ordered_by_frequency
@@ -374,8 +374,8 @@ def _content_of(kv: KeyedVectors, options: Mapping[str, Any], sample: Mapping[st
         except InputError as error:
             arrays[f"reason {place}"] = np.array(str(error))
             continue
-        entries = table.attrs.pop("coverage")["lists"]
-        asked, found = (sum(entry[name] for entry in entries) for name in ("asked", "found"))
+        listed_words = coverage(table)
+        asked, found = int(listed_words["asked"].sum()), int(listed_words["found"].sum())
         buffer = io.BytesIO()
         table.to_parquet(buffer, index=False)
         arrays[f"found {place}"], arrays[f"pairs {place}"] = np.array(found / asked), np.array(pairs, dtype=str)
@@ -392,7 +392,7 @@ def _content_of(kv: KeyedVectors, options: Mapping[str, Any], sample: Mapping[st
     related = measured_relatedness(kv, _union(every), SAMPLE, 0, widest, drawn)
     if isinstance(related, str):
         raise InputError(related)
-    arrays[KEY] = np.array(packed(related))
+    arrays[KEY] = np.frombuffer(relatedness_content(related), dtype=np.uint8)
     content = io.BytesIO()
     np.savez(content, **arrays)
     return content.getvalue()
@@ -430,8 +430,6 @@ def read_measured(folder: Path, task: Task) -> Measured:
         return Measured({}, {}, {}, None, str(record["reason"]))
     with file_of(folder, task).open("rb") as content:
         arrays = read_arrays(content, str(folder / VARIANTS))
-    carrier = pd.DataFrame()
-    carrier.attrs[KEY] = str(arrays[KEY])
     tables: dict[str, pd.DataFrame | str] = {}
     found: dict[str, float] = {}
     pairs: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -443,4 +441,4 @@ def read_measured(folder: Path, task: Task) -> Measured:
             pairs[key] = tuple((first, second) for first, second in arrays[f"pairs {place}"].tolist())
         else:
             tables[key] = str(arrays[f"reason {place}"])
-    return Measured(tables, found, pairs, relatedness_of(carrier), "")
+    return Measured(tables, found, pairs, relatedness_from(arrays[KEY].tobytes(), str(folder / VARIANTS)), "")

@@ -24,7 +24,7 @@ from bayesbias.comparison.change_report import route
 from bayesbias.comparison.effects import KINDS
 from bayesbias.comparison.sides import Sides
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import COSINE
+from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, shown
 from bayesbias.models.weights import RAW
 from bayesbias.plots.style import (
@@ -416,7 +416,7 @@ def plot_relation(
         what, rho = "outside value", result.table(prob).iloc[0]
         correlation = (rho["mean"], rho["low"], rho["high"])
     else:
-        valid = result.relation["variable"].tolist() if len(result.relation) else []
+        valid = result.correlates["variable"].tolist() if len(result.correlates) else []
         if not valid:
             raise InputError("this pool has no outside variable: give pool(..., on=DataFrame)")
         variable = one_of(valid[0] if variable is None and len(valid) == 1 else str(variable), valid, "variable")
@@ -424,8 +424,9 @@ def plot_relation(
         x, x_se = result.outside[variable].to_numpy(), result.outside[f"{variable}_se"].to_numpy()
         known = np.isfinite(x)
         names, y, y_se = (table[name].to_numpy()[known] for name in ("name", "estimate", "se"))
-        x, x_se, lines, what = x[known], x_se[known], result.lines[variable], variable
-        row = result.relation.set_index("variable").loc[variable]
+        x, x_se, what = x[known], x_se[known], variable
+        lines = np.column_stack([result.draws(name)[:, valid.index(variable)] for name in ("intercept", "slope")])
+        row = result.relation(prob).set_index("variable").loc[variable]
         correlation = (row["correlation"], row["correlation_low"], row["correlation_high"])
     grid = np.linspace(x.min(), x.max(), 100)
     band = lines[:, :1] + lines[:, 1:] * grid

@@ -23,8 +23,9 @@ from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, inte
 from bayesbias.comparison import GIVEN, POPULATIONS, association, beside_associated, connections_of, contrasts
 from bayesbias.comparison.associations import decomposition_parts, rows_of
 from bayesbias.comparison.frame_contrasts import FrameEffects, frame_effects
+from bayesbias.distances.dataframe import coverage_of, labels_of
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.storage import COSINE, labels_of, stored_coverage
+from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, many, shown
 from bayesbias.models.results import Fit
 from bayesbias.models.weights import DIFFERENCE, POOLED, RAW
@@ -81,7 +82,7 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: A
     >>> bb.plot_distances(table, "algebra").savefig("algebra.png")
     """
     Distances.read(table, check=False)
-    record = stored_coverage(table)
+    record = coverage_of(table)
     if protected_word is None:
         figure, axes = _all_words(table, ax)
         title = f"Raw distances of {many(table['protected_word'].nunique(), 'protected word')}"

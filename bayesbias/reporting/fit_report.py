@@ -44,7 +44,7 @@ from bayesbias.comparison import (
     prior_sensitivity,
     size_sentence,
 )
-from bayesbias.distances.storage import Coverage
+from bayesbias.distances.list_coverage import Coverage
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
 from bayesbias.errors import listed, many
 from bayesbias.models import list_models
@@ -176,9 +176,7 @@ class FitReport(Result):
         """The fit with what its page needs several times; made once for each mass of the intervals."""
         if prob not in self._made:
             result = self.result
-            table = result.data.table
-            if result.data.coverage is not None:
-                table.attrs["coverage"] = result.data.coverage.as_dict()
+            table = result.data.to_frame()
             other = next(iter(beside_associated(result)), None) if len(result.data.protected_words) > 1 else None
             headline, planned = pd.DataFrame(), None
             if other is not None:
@@ -617,8 +615,8 @@ def _reproduction(facts: _Given) -> Iterator[Block]:
     options += "" if made_independently(facts.result) else f" --engine {facts.result.engine}"
     options += f" --adjust {adjusted}" * (adjusted in (FREQUENCY, LENGTH))
     yield Code(
-        f"bayesbias distances {_shell(name)} {_shell(words)} --out distances.csv\n"
-        f"bayesbias fit distances.csv --model {_shell(model)} --seed {attrs['seed']}{options} --out fit.nc\n"
+        f"bayesbias distances {_shell(name)} {_shell(words)} --out distances.parquet\n"
+        f"bayesbias fit distances.parquet --model {_shell(model)} --seed {attrs['seed']}{options} --out fit.nc\n"
         "bayesbias report fit.nc --out report.html"
     )
     own_numbers = adjusted and adjusted not in (FREQUENCY, LENGTH)

@@ -28,7 +28,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import PROTECTED, WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
-from bayesbias.models.fits import checked_draws, used_seed
+from bayesbias.models.fits import used_seed
 from bayesbias.models.related import components_for
 from bayesbias.models.results import Fit
 from bayesbias.second_stage.estimates import (
@@ -39,6 +39,7 @@ from bayesbias.second_stage.estimates import (
     default_contrast,
     posterior_tree,
 )
+from bayesbias.second_stage.two_stage import DEFAULT, TwoStage, checked_stages
 from bayesbias.words import OWN, STEREOTYPES
 
 FEWEST = 5
@@ -188,11 +189,8 @@ def criterion(
     values: Mapping[str, float] | pd.Series,
     se: Mapping[str, float] | pd.Series | float | None = None,
     contrast: tuple[str, str] | None = None,
+    stages: TwoStage = DEFAULT,
     seed: int | None = 0,
-    adjust: str | Mapping[str, Mapping[str, float]] | None = None,
-    frequencies: Any = None,
-    draws: int = 4000,
-    chains: int = 4,
 ) -> Criterion:
     """Whether words whose place between two poles is larger have more of something outside.
 
@@ -213,11 +211,11 @@ def criterion(
         Two lists of a fit, stereotypes or controls, by name; ``"associated"`` is the stereotype list of a fit with one
         group. The contrast is the mean distance to the first less that to the second: negative, closer to the first. By
         default the two stereotype lists, or associated less the first control list.
-    adjust, frequencies
-        An attribute of the words, such as ``"frequency"``, that contrasts and values may both depend on, and where
-        frequencies come from, as in :func:`fit`. The relation is then that among words of equal frequency, and the
-        result says what it was before. Frequencies of attribute words are adjusted for in the fit.
-    draws, chains, seed
+    stages
+        Draws, and an attribute of the words, such as ``"frequency"``, that contrasts and values may both depend on. The
+        relation is then that among words of equal frequency, and the result says what it was before. Frequencies of
+        attribute words are adjusted for in the fit. A criterion has no mean over embeddings, and takes no ``weights``.
+    seed
         As in :func:`fit`.
 
     Returns
@@ -245,39 +243,23 @@ def criterion(
     if isinstance(post, Axis) and pair is not None:
         raise InputError("an axis is one contrast by itself: leave contrast out")
     outside, errors = _values(values, se)
-    draws, chains = checked_draws(draws, chains)
-    used = used_seed(seed)
-    if adjust is None and frequencies is not None:
-        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
-    raw = None if adjust is None else criterion(post, values, se, pair, used, draws=draws, chains=chains)
+    options, used = checked_stages(stages), used_seed(seed)
+    if options.weights != DEFAULT.weights:
+        raise InputError(f"weights is {options.weights!r}: a criterion has no mean over embeddings, leave weights out")
     side = _side_of_axis(post, outside) if isinstance(post, Axis) else _side_of_fit(Fit.read(post), pair)
-    every = side.words
-    shared = [word for word in every if word in outside.index]
     attribute = None
-    if adjust is not None:
-        attribute = word_values(shared, adjust, frequencies, side.relatedness, side.language)
-        shared = [word for word in shared if word in attribute.numbers]
-    unvalued, held = tuple(word for word in every if word not in outside.index), set(every)
+    if options.adjust is not None:
+        valued = [word for word in side.words if word in outside.index]
+        attribute = word_values(valued, options.adjust, options.frequencies, side.relatedness, side.language)
     absent = "not in the embedding" if isinstance(post, Axis) else "not in the fit"
-    missing = {"without a value": unvalued, absent: tuple(word for word in outside.index if word not in held)}
-    if attribute is not None:
-        known = {*unvalued, *shared}
-        missing[f"without a known {attribute.name}"] = tuple(word for word in every if word not in known)
-    if len(shared) < FEWEST:
-        raise InputError(
-            f"{len(shared)} words have a contrast and a value, and {FEWEST} are needed: the fit holds "
-            f"{listed(list(every))}, the values are for {listed(outside.index.tolist())}"
-        )
-    if len(shared) > MOST_WORDS:
-        raise InputError(f"{len(shared):,} words have a value, more than {MOST_WORDS:,}: give a part of them")
+    shared, missing = _shared_words(side.words, outside, attribute, absent)
     x, x_se = outside[shared].to_numpy(), errors[shared].to_numpy()
     if np.ptp(x) == 0:
         raise InputError("the values of all words are the same: they cannot be related to anything")
     covariate = None if attribute is None else _covariate(attribute, shared, x)
-    place = {word: row for row, word in enumerate(every)}
-    rows = np.array([place[word] for word in shared])
+    rows = pd.Index(side.words).get_indexer(pd.Index(shared))
     y, covariance = side.y[rows], side.covariance(rows)
-    relation = side.relation(rows, x, x_se**2, covariate, draws, np.random.default_rng([used, 3]))
+    relation = side.relation(rows, x, x_se**2, covariate, options.draws, np.random.default_rng([used, 3]))
     relation["r2"] = relation["correlation"] ** 2
     if covariate is not None:
         y, x = (_without(values_, covariate) for values_ in (y, x))
@@ -296,18 +278,40 @@ def criterion(
     )
     if attribute is not None:
         words["attribute"] = attribute.of(shared)
+    unadjusted = replace(options, adjust=None, frequencies=None)
     return Criterion(
         contrast=side.contrast,
         words=words,
         estimates=Estimates.of(Gaussian.known(y, covariance), len(y), words[["word", "group"]]),
-        tree=posterior_tree({name: (None, values_) for name, values_ in relation.items()}, chains, used),
+        tree=posterior_tree({name: (None, values_) for name, values_ in relation.items()}, used),
         plain=float(np.corrcoef(y, x)[0, 1]),
         missing=missing,
         errors=bool(x_se.any()),
-        unadjusted=raw,
+        unadjusted=None if attribute is None else criterion(post, values, se, pair, unadjusted, used),
         cited=post.sources() if isinstance(post, Axis) else (),
         notes=_notes(missing, isinstance(side, _Placed), bool(x_se.any()), side.notes),
     )
+
+
+def _shared_words(
+    every: tuple[str, ...], outside: pd.Series, attribute: WordValues | None, absent: str
+) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    """Words with a place, a value and, where it is adjusted for, an attribute; and by what they lack, all others."""
+    held, unvalued = set(every), tuple(word for word in every if word not in outside.index)
+    missing = {"without a value": unvalued, absent: tuple(word for word in outside.index if word not in held)}
+    shared = [word for word in every if word in outside.index]
+    if attribute is not None:
+        shared = [word for word in shared if word in attribute.numbers]
+        known = {*unvalued, *shared}
+        missing[f"without a known {attribute.name}"] = tuple(word for word in every if word not in known)
+    if len(shared) < FEWEST:
+        raise InputError(
+            f"{len(shared)} words have a contrast and a value, and {FEWEST} are needed: the fit holds "
+            f"{listed(list(every))}, the values are for {listed(outside.index.tolist())}"
+        )
+    if len(shared) > MOST_WORDS:
+        raise InputError(f"{len(shared):,} words have a value, more than {MOST_WORDS:,}: give a part of them")
+    return shared, missing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -444,7 +448,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Placed | _Unrel
     refuse_one_pair(offset, "a criterion")
     lost = [word for word in every if word not in set(labels)]
     notes = [f"Without a distance to either list, and left out: {listed(lost)}."] if lost else []
-    if data.adjusted:
+    if data.moved:
         moved = np.linalg.lstsq(coordinates, y[full] - coordinates @ offset.mean, rcond=ADJUSTED_SHARE)[0]
         offset = replace(offset, mean=offset.mean + moved)
     return _Placed(

@@ -24,8 +24,9 @@ from bayesbias._runs import one_thread
 from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
+from bayesbias.distances.dataframe import coverage_of, frame_columns
 from bayesbias.distances.distances import Distances, stacked_tables
-from bayesbias.distances.storage import ListEntry, frame_columns, stored_coverage
+from bayesbias.distances.list_coverage import ListEntry
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.embeddings.lookup import distance_sd
 from bayesbias.errors import InputError, listed, shown
@@ -37,6 +38,7 @@ from bayesbias.models.functionals import CellErrors, related_cell_errors
 from bayesbias.models.related import cell_lists
 from bayesbias.models.results import EXACT, Fit, read_distances
 from bayesbias.models.spec import load_model
+from bayesbias.second_stage.two_stage import CHAINS, TwoStage
 from bayesbias.words import STEREOTYPES
 
 STACKED, SHARED, APART, PAIRS = "related", "shared words", "independent", "pairs"
@@ -54,8 +56,6 @@ MOST_CELLS = 4000
 """Mean distances whose covariance matrix is built, where the vectors do not tell it."""
 FEWEST = 4
 """Pairs that all embeddings must have: fewer tell little of how errors are correlated."""
-WEIGHTS = ("equal", "precision")
-"""How a mean over embeddings, or a line through them, weighs the estimates."""
 SAME = 1e-6
 """Mean distances that differ by less are those of one embedding."""
 NEARLY = 0.99
@@ -98,16 +98,14 @@ class Staged(Result):
         return flat_draws(self.tree["posterior"][name].to_numpy())
 
 
-def posterior_tree(
-    variables: Mapping[str, tuple[str | None, FloatArray]], chains: int, seed: int, **coords: Any
-) -> xr.DataTree:
+def posterior_tree(variables: Mapping[str, tuple[str | None, FloatArray]], seed: int, **coords: Any) -> xr.DataTree:
     """A DataTree of draws (D, ...): each variable with the name of its dimension beside the draws, if it has one."""
     made = {
-        name: (STEPS if dim is None else (*STEPS, dim), values.reshape(chains, -1, *values.shape[1:]))
+        name: (STEPS if dim is None else (*STEPS, dim), values.reshape(CHAINS, -1, *values.shape[1:]))
         for name, (dim, values) in variables.items()
     }
     draws = next(iter(made.values()))[1].shape[1]
-    posterior = xr.Dataset(made, {"chain": np.arange(chains), "draw": np.arange(draws), **coords})
+    posterior = xr.Dataset(made, {"chain": np.arange(CHAINS), "draw": np.arange(draws), **coords})
     tree = xr.DataTree.from_dict({"/posterior": posterior})
     tree.attrs = {"seed": seed, "engine": EXACT}
     return tree
@@ -249,13 +247,14 @@ def _measured(
     tables: Mapping[str, pd.DataFrame],
     data: Mapping[str, Distances],
     seed: int,
-    adjust: Any,
+    adjust: str | Mapping[str, Mapping[str, float]] | None,
     frequencies: Mapping[str, Any],
 ) -> Mapping[str, Measured]:
     """Each table as it is where every one knows how words are related, else fitted with errors of crossed effects."""
     fits: dict[str, Fit] = {}
     related = all(each.relatedness is not None for each in data.values())
-    if related and adjust is None and not any(frame_columns(table) for table in tables.values()):
+    templates = any(frame_columns(table) for table in tables.values())
+    if related and adjust is None and not templates and not any(each.slope_error for each in data.values()):
         return data
     model = RELATED if related else FALLBACK
     with progress("fitting the embeddings", len(tables)) as done:
@@ -269,23 +268,23 @@ def _measured(
     return fits
 
 
-def stage_cells(tables: Tables, contrast: tuple[str, str] | None, seed: int, adjust: Any, frequencies: Any) -> Stage:
+def stage_cells(tables: Tables, contrast: tuple[str, str] | None, seed: int, options: TwoStage) -> Stage:
     """What a pool or a trend is made of."""
     axes = {name: each for name, each in tables.items() if isinstance(each, Axis)}
     if axes:
-        if adjust is not None or frequencies is not None:
+        if options.adjust is not None:
             raise InputError("adjust and frequencies are for distance tables: make the axes with axis(..., adjust=)")
         copies = _copies({name: pd.Series(axis.places, list(axis.words)) for name, axis in axes.items()})
         return _stage_of_axes({name: axis for name, axis in axes.items() if name not in copies}, contrast, copies)
     frames = {name: each for name, each in tables.items() if isinstance(each, pd.DataFrame)}
-    by_name = frequencies_by_name(list(frames), frequencies)
+    by_name = frequencies_by_name(list(frames), options.frequencies)
     with one_thread():  # thousands of small matrices, of which several threads make more work
         data = _read(frames)
         pair, notes = default_contrast(data.values()) if contrast is None else (contrast, ())
         copies = _copies({name: _cell_means(each, pair) for name, each in data.items()})
         copies = {name: first for name, first in copies.items() if by_name[name] is by_name[first]}
         kept = {name: frame for name, frame in frames.items() if name not in copies}
-        measured = _measured(kept, {name: data[name] for name in kept}, seed, adjust, by_name)
+        measured = _measured(kept, {name: data[name] for name in kept}, seed, options.adjust, by_name)
         return cells_of(measured, pair)._replace(asked=notes, copies=copies)
 
 
@@ -568,7 +567,7 @@ def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFra
     """
     found, languages = [], []
     for table in tables.values():
-        record = stored_coverage(table) if isinstance(table, pd.DataFrame) else None  # an axis has notes of its own
+        record = coverage_of(table)  # an axis has notes of its own
         lists = [] if record is None else [entry for entry in record.lists if _counts(entry, contrast)]
         asked = [entry["asked"] for entry in lists]
         known = bool(asked) and all(count is not None for count in asked)

@@ -12,20 +12,19 @@ import pandas as pd
 import xarray as xr
 from scipy.special import ndtri
 
-from bayesbias._checks import one_of, probability
+from bayesbias._checks import probability
 from bayesbias._core.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import IN_SDS, MINUS, ends_of, excludes_zero, negatives, percent, share, signed
 from bayesbias._results import Block, Cited, Page, Picture, Section, drawing, filled, front_page, whole_table
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.distances.storage import COSINE
+from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
-from bayesbias.models.fits import checked_draws, used_seed
+from bayesbias.models.fits import used_seed
 from bayesbias.second_stage.estimates import (
     GIVEN_UNITS,
     JOINT,
-    WEIGHTS,
     Staged,
     Tables,
     checked_contrast,
@@ -41,6 +40,7 @@ from bayesbias.second_stage.estimates import (
     standardised,
     units_of,
 )
+from bayesbias.second_stage.two_stage import DEFAULT, TwoStage, checked_stages
 
 WIDTH = 0.05
 """Width of the half-Cauchy priors of the spreads between embeddings, in cosine distance."""
@@ -52,6 +52,10 @@ FEW_GROUPS = 6
 """Groups up to which a variable that varies between them is related to their means."""
 GROUP_SHARES = np.append(np.linspace(0.0, 0.9, 10), 0.95)
 """Shares of what is left around the line of a relation that embeddings of one group have in common."""
+
+
+RELATED = ("correlation", "slope", "intercept", "residual_sd")
+"""Variables of the posterior that tell of a relation."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -77,14 +81,15 @@ class Pool(Staged):
         of ``theta``), ``population_mean`` (of embeddings like these), ``between_sd`` (of embeddings like these, all in
         all), and where they are asked for ``group_mean`` (of embeddings like those of a group), ``group_sd`` (between
         groups), ``within_sd`` (between the embeddings of a group), ``training_sd``. The square of ``between_sd`` is
-        that of ``group_sd`` plus that of ``within_sd``.
-    relation
-        One row for each outside variable: its correlation and slope with the latent contrasts, errors of both sides
-        taken out, ``plain``, the correlation of the estimates, and ``n`` and ``of``: how many ``embeddings``,
-        ``settings`` or ``groups`` it is over. With groups ``group_share``: how much of what is left around the line
-        embeddings of one group have in common. Empty without ``on``.
-    outside, lines
-        The outside variables by setting, with their standard errors; draws (D, 2) of intercept and slope by variable.
+        that of ``group_sd`` plus that of ``within_sd``. With ``on``: ``correlation``, ``slope``, ``intercept`` and
+        ``residual_sd`` of each relation (variable).
+    outside
+        The outside variables by setting, with their standard errors.
+    correlates
+        One row for each outside variable: ``variable``; ``n`` and ``of``, how many ``embeddings``, ``settings`` or
+        ``groups`` its relation is over; ``errors``, whether its values have standard errors; ``plain``, the correlation
+        of the estimates. With groups ``group_share``: how much of what is left around the line embeddings of one group
+        have in common. Empty without ``on``.
     training_share
         By setting, the share of the variance of its interval that is noise of training; None without replicates.
     """
@@ -96,9 +101,8 @@ class Pool(Staged):
     weights: str
     estimates: Estimates
     tree: xr.DataTree
-    relation: pd.DataFrame
     outside: pd.DataFrame
-    lines: Mapping[str, FloatArray]
+    correlates: pd.DataFrame
     training_share: pd.Series | None
     notes: tuple[str, ...]
 
@@ -135,6 +139,26 @@ class Pool(Staged):
                 "p_below_zero": (draws < 0).mean(axis=0),
             }
         )
+
+    def relation(self, prob: float = PROB) -> pd.DataFrame:
+        """The relation of the latent contrasts to each outside variable, errors of both sides taken out.
+
+        Returns
+        -------
+        DataFrame
+            The columns of :attr:`correlates`, with ``correlation`` and ``slope``, each with ``_low`` and ``_high`` (the
+            interval with the mass ``prob``), ``p_positive`` and ``residual_sd``.
+        """
+        prob, rows = probability(prob, "prob"), []
+        for place, row in enumerate(self.correlates.to_dict("records")):
+            correlation, slope, rest = (self.draws(name)[:, place] for name in ("correlation", "slope", "residual_sd"))
+            both = describe(np.column_stack([correlation, slope]), prob)
+            last = {name: row.pop(name) for name in ("plain", "group_share") if name in row}
+            for at, name in enumerate(("correlation", "slope")):
+                row |= {name: both["mean"][at], f"{name}_low": both["low"][at], f"{name}_high": both["high"][at]}
+                row |= {"p_positive": float((correlation > 0).mean())}
+            rows.append(row | {"residual_sd": float(rest.mean())} | last)
+        return pd.DataFrame(rows)
 
     @property
     def settings(self) -> list[str]:
@@ -185,7 +209,7 @@ class Pool(Staged):
                 f"Noise of training is {100 * self.training_share.mean():.0f}% of the variance of a setting's "
                 "interval, on average."
             )
-        for row in self.relation.to_dict("records"):
+        for row in self.relation(prob).to_dict("records"):
             known = "" if row["errors"] else ", whose values are taken as exact,"
             of_groups = row["of"] == "groups"
             sentences.append(
@@ -199,7 +223,7 @@ class Pool(Staged):
                     f"The variable {row['variable']} varies between groups more than within them, so that only "
                     f"{row['n']} values tell of this relation, however many embeddings there are."
                 )
-            elif "group_share" in row:
+            elif np.isfinite(row.get("group_share", np.nan)):
                 sentences.append(
                     f"Of what is left around the line, {100 * row['group_share']:.0f}% is shared within groups."
                 )
@@ -220,11 +244,11 @@ class Pool(Staged):
         """The parts of a report: each embedding, and relations to outside variables."""
         single = whole_table(f"Each embedding, raw and partially pooled, in {self.unit}", self.table(prob))
         outside: list[Block] = []
-        if not self.relation.empty:
+        if not self.correlates.empty:
             drawn = partial(drawing, "plot_relation", self, prob=prob)
             title = "Correlation and slope with outside variables, errors of both sides taken out"
             outside.append(Picture("relation", "Contrasts against the outside variable", drawn))
-            outside.append(whole_table(title, self.relation))
+            outside.append(whole_table(title, self.relation(prob)))
         return filled((Section("Embeddings", [single]), Section("Outside variables", outside)))
 
     def sources(self) -> tuple[Any, ...]:
@@ -237,15 +261,10 @@ def pool(
     contrast: tuple[str, str] | None = None,
     on: pd.DataFrame | None = None,
     groups: Mapping[str, str] | None = None,
-    seed: int | None = 0,
     replicates: Mapping[str, str] | None = None,
     standardise: bool | Mapping[str, float] = False,
-    adjust: str | Mapping[str, Mapping[str, float]] | None = None,
-    frequencies: Any = None,
-    prob: float = PROB,
-    draws: int = 4000,
-    chains: int = 4,
-    weights: str = "equal",
+    stages: TwoStage = DEFAULT,
+    seed: int | None = 0,
 ) -> Pool:
     """One contrast in many embeddings: each raw and partially pooled, their mean, spread and order.
 
@@ -281,21 +300,15 @@ def pool(
         embeddings whose distances have other scales, such as those of several languages. They are the distances between
         words drawn from the vocabulary, whatever the lists are, and only tables that ``distance_table`` made know them.
         A mapping of the names of all tables to numbers gives units of your own.
-    adjust, frequencies
-        As in :func:`fit`; ``frequencies`` may be a mapping of names of tables to what :func:`fit` takes.
-    prob
-        Mass of the intervals in ``relation``.
-    draws, chains, seed
+    stages
+        Adjustment of distances, weights of the mean, and draws.
+    seed
         As in :func:`fit`.
-    weights
-        ``"equal"``: the mean is the plain one of the estimates, in which groups weigh the same, settings within a group
-        and replicates within a setting; only deviations from it are pooled. ``"precision"``: generalised least squares,
-        which is better if the covariance of the errors is exact, and may put the mean outside all estimates.
 
     Returns
     -------
     Pool
-        ``table()``, ``text()``, ``probability(a, b)``, ``relation`` and ``tree``.
+        ``table()``, ``text()``, ``probability(a, b)``, ``relation()`` and ``tree``.
 
     References
     ----------
@@ -310,51 +323,40 @@ def pool(
     0  google    -0.014
     1   glove    -0.029
     """
-    prob = probability(prob, "prob")
     given, asked = checked_tables(tables, 2, "pool"), checked_contrast(contrast)
     group_of, setting_of = _labels(groups, list(given), "groups"), _labels(replicates, list(given), "replicates")
-    draws, chains = checked_draws(draws, chains)
-    used, units = used_seed(seed), units_of(standardise, given)
-    one_of(weights, WEIGHTS, "weights")
-    if setting_of and len(set(setting_of.values())) < 2:
-        raise InputError("replicates gives all embeddings one setting, and pool needs at least two settings")
-    if len(set(setting_of.values())) == len(given):
-        raise InputError("replicates gives each embedding a setting of its own: give several embeddings of one setting")
-    stage = stage_cells(given, asked, used, adjust, frequencies)
-    copies = stage.copies
-    named = {name: table for name, table in given.items() if name not in copies}
+    _check_settings(setting_of)
+    options, used, units = checked_stages(stages), used_seed(seed), units_of(standardise, given)
+    stage = stage_cells(given, asked, used, options)
+    named = {name: table for name, table in given.items() if name not in stage.copies}
     for labels, argument in ((group_of, "groups"), (setting_of, "replicates")):
-        _refuse_torn(copies, labels, argument)
-    settings = list(dict.fromkeys(setting_of.get(name, name) for name in named))
+        _refuse_torn(stage.copies, labels, argument)
+    settings, bands, layout = _arranged(list(named), setting_of, group_of, options.weights)
     if len(settings) < 2:
         raise InputError(f"{listed(list(given))} hold the same distances: they are one embedding, and a pool needs two")
-    replicated = len(settings) < len(named)
-    variables = _outside(on, settings)
+    outside = _outside(on, settings)
     if on is not None and not setting_of:
-        _refuse_two_values(copies, _outside(on, list(given)))
-    rng = np.random.default_rng([used, 1])
+        _refuse_two_values(stage.copies, _outside(on, list(given)))
+    equal = _equal_weights(layout.own, layout.band)
+
     contrasts = contrasts_of(stage)
     if units is not None:
         units = units[[name in named for name in given]]
         contrasts = standardised(contrasts, units)
     y, covariance = contrasts.mean, contrasts.covariance.to_numpy()
-    width = WIDTH if units is None else STANDARD_WIDTH
-    own = np.array([settings.index(setting_of.get(name, name)) for name in named])
-    bands = list(dict.fromkeys(group_of[name] for name in named)) if group_of else []
-    band = np.array([bands.index(group_of[name]) for name in named]) if group_of else None
-    torn = [name for at, name in enumerate(settings) if band is not None and len(set(band[own == at].tolist())) > 1]
-    if torn:
-        raise InputError(f"{listed(torn)} has replicates in several groups: give those of one setting one group")
-    equal = _equal_weights(own, band)
-    layout = _Layout(own, band, replicated, equal if weights == "equal" else None)
-    drawn = layout.drawn(y, covariance, width, draws, rng)
-    outer = {"setting": settings} | ({"group": bands} if bands else {})
-    tree = posterior_tree(layout.variables(drawn, equal), chains, used, **outer)
+    width, rng = WIDTH if units is None else STANDARD_WIDTH, np.random.default_rng([used, 1])
+    drawn = layout.drawn(y, covariance, width, options.draws, rng)
+    relations, correlates = _relations(outside, y, covariance, layout, drawn, width, rng)
+    coords = {"setting": settings, "group": bands, "variable": _variables(outside)}
+    tree = posterior_tree(
+        layout.variables(drawn, equal) | relations, used, **{name: each for name, each in coords.items() if each}
+    )
+
     held = holdings(named, stage.contrast)
     index = pd.DataFrame(
         {
             "embedding": pd.array(list(named), dtype="string"),
-            "setting": pd.array([settings[place] for place in own], dtype="string"),
+            "setting": pd.array([settings[place] for place in layout.own], dtype="string"),
             "group": pd.array([group_of.get(name, "") for name in named], dtype="string"),
             "protected_words": contrasts.index["count"].to_numpy(),
             "weight": equal,
@@ -362,31 +364,27 @@ def pool(
             **{name: held[name].to_numpy() for name in held},
         }
     )
-    training = None
-    if replicated:
-        training = pd.Series(layout.training_share(covariance, drawn), index=settings)
-    lines, relation = _relations(variables, y, covariance, layout, drawn, width, rng, prob)
-    lacking = [
-        f"{name} is not known for {listed(missing)}."
-        for name in _variables(variables)
-        if (missing := variables.index[variables[name].isna()].tolist())
+    notes = [
+        JOINT[stage.joint],
+        *copy_notes(stage.copies),
+        *near_copy_notes(list(named), covariance, layout.own),
+        *stage.notes,
+        *_unknown(outside),
+        *holding_notes(held),
+        *stage.asked,
     ]
-    near = near_copy_notes(list(named), covariance, own)
-    notes = (JOINT[stage.joint], *copy_notes(copies), *near, *stage.notes, *lacking, *holding_notes(held), *stage.asked)
-    if weights == "precision":
-        mean = tree["posterior/mean"].to_numpy().mean(keepdims=True)
-        notes = (*notes, *outside_note(mean, y, "The mean"))
+    if options.weights == "precision":
+        notes += outside_note(tree["posterior/mean"].to_numpy().mean(keepdims=True), y, "The mean")
     return Pool(
         contrast=stage.contrast,
         unit=COSINE if units is None else GIVEN_UNITS if isinstance(standardise, Mapping) else IN_SDS,
-        weights=weights,
+        weights=options.weights,
         estimates=replace(contrasts, index=index),
         tree=tree,
-        relation=relation,
-        outside=variables,
-        lines=lines,
-        training_share=training,
-        notes=notes,
+        outside=outside,
+        correlates=correlates,
+        training_share=layout.training_share(covariance, drawn, settings) if layout.replicated else None,
+        notes=tuple(notes),
     )
 
 
@@ -402,6 +400,14 @@ def _labels(mapping: Mapping[str, str] | None, names: list[str], argument: str) 
     if not all(label.strip() for label in labels.values()):
         raise InputError(f"{argument} holds an empty label")
     return labels
+
+
+def _check_settings(setting_of: Mapping[str, str]) -> None:
+    """Refuse replicates of one setting alone, and settings without replicates."""
+    if setting_of and len(set(setting_of.values())) < 2:
+        raise InputError("replicates gives all embeddings one setting, and pool needs at least two settings")
+    if setting_of and len(set(setting_of.values())) == len(setting_of):
+        raise InputError("replicates gives each embedding a setting of its own: give several embeddings of one setting")
 
 
 def _refuse_torn(copies: Mapping[str, str], labels: Mapping[str, str], argument: str) -> None:
@@ -456,6 +462,12 @@ def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
             raise InputError(f"{name}_se holds a negative number: give standard errors")
         table[name], table[f"{name}_se"] = np.where(known, values, np.nan), np.where(known, se, np.nan)
     return table
+
+
+def _unknown(outside: pd.DataFrame) -> list[str]:
+    """Notes on settings for which an outside variable is not known."""
+    missing = {name: outside.index[outside[name].isna()].tolist() for name in _variables(outside)}
+    return [f"{name} is not known for {listed(settings)}." for name, settings in missing.items() if settings]
 
 
 def _setting_weights(own: IntArray) -> FloatArray:
@@ -548,7 +560,7 @@ class _Layout:
         result: FloatArray = np.bincount(self.own, weights)
         return result
 
-    def training_share(self, covariance: FloatArray, drawn: StageDraws) -> FloatArray:
+    def training_share(self, covariance: FloatArray, drawn: StageDraws, settings: list[str]) -> pd.Series:
         """Share of the variance of each setting's error that is noise of training, at the medians of the scales."""
         median, size = np.median(drawn.scales, axis=0) ** 2, len(self.own)
         signal = sum((s * effect for s, effect in zip(median, self.effects(), strict=False)), np.zeros((size, size)))
@@ -561,8 +573,22 @@ class _Layout:
         mean = least if self.weights is None else self.weights[None]
         rows = (ones @ mean + moved - (0 if self.weights is None else ones @ (mean @ moved)))[_firsts(self.own)]
         total = np.einsum("sn,nm,sm->s", rows, noise, rows)
-        share_: FloatArray = median[-1] * (rows**2).sum(axis=1) / total
-        return share_
+        return pd.Series(median[-1] * (rows**2).sum(axis=1) / total, index=settings)
+
+
+def _arranged(
+    names: list[str], setting_of: Mapping[str, str], group_of: Mapping[str, str], weights: str
+) -> tuple[list[str], list[str], _Layout]:
+    """Settings and groups in their order, and which embeddings belong to each."""
+    settings = list(dict.fromkeys(setting_of.get(name, name) for name in names))
+    bands = list(dict.fromkeys(group_of[name] for name in names)) if group_of else []
+    own = np.array([settings.index(setting_of.get(name, name)) for name in names])
+    band = np.array([bands.index(group_of[name]) for name in names]) if group_of else None
+    torn = [name for at, name in enumerate(settings) if band is not None and len(set(band[own == at].tolist())) > 1]
+    if torn:
+        raise InputError(f"{listed(torn)} has replicates in several groups: give those of one setting one group")
+    equal = _equal_weights(own, band) if weights == "equal" else None
+    return settings, bands, _Layout(own, band, len(settings) < len(names), equal)
 
 
 def _of_groups(values: FloatArray, band: IntArray) -> bool:
@@ -576,25 +602,24 @@ def _of_groups(values: FloatArray, band: IntArray) -> bool:
 
 
 def _relations(
-    variables: pd.DataFrame,
+    outside: pd.DataFrame,
     y: FloatArray,
     covariance: FloatArray,
     layout: _Layout,
     drawn: StageDraws,
     width: float,
     rng: np.random.Generator,
-    prob: float,
-) -> tuple[dict[str, FloatArray], pd.DataFrame]:
-    """The relation of the settings' contrasts to each variable."""
+) -> tuple[dict[str, tuple[str | None, FloatArray]], pd.DataFrame]:
+    """Draws of the relation of the settings' contrasts to each variable, and what each relation is over."""
     weights, draws = _setting_weights(layout.own), len(drawn.scales)
     if layout.replicated:
         covariance = covariance + float(np.median(drawn.scales[:, -1]) ** 2) * np.eye(len(covariance))
     y, covariance = weights @ y, weights @ covariance @ weights.T
     band = None if layout.band is None else layout.band[_firsts(layout.own)]
-    lines, rows = {}, []
-    for name in _variables(variables):
-        finite = np.flatnonzero(np.isfinite(variables[name]))
-        values, se = (variables[column].to_numpy()[finite] for column in (name, f"{name}_se"))
+    found, rows = [], []
+    for name in _variables(outside):
+        finite = np.flatnonzero(np.isfinite(outside[name]))
+        values, se = (outside[column].to_numpy()[finite] for column in (name, f"{name}_se"))
         observed, errors = y[finite], covariance[np.ix_(finite, finite)]
         over, shares, same = "settings" if layout.replicated else "embeddings", np.zeros(1), np.eye(len(finite))
         through = None if layout.weights is None else layout.setting_weights(layout.weights)[finite]
@@ -621,24 +646,19 @@ def _relations(
             rng,
             weights=None if through is None else through / through.sum(),
         )
-        lines[name] = np.column_stack([relation.intercept, relation.slope])
-        both = describe(np.column_stack([relation.correlation, relation.slope]), prob)
+        found.append(relation)
         rows.append(
             {
                 "variable": name,
                 "n": len(values),
                 "of": over,
                 "errors": bool(se.any()),
-                "correlation": both["mean"][0],
-                "correlation_low": both["low"][0],
-                "correlation_high": both["high"][0],
-                "p_positive": float((relation.correlation > 0).mean()),
-                "slope": both["mean"][1],
-                "slope_low": both["low"][1],
-                "slope_high": both["high"][1],
-                "residual_sd": float(relation.residual_sd.mean()),
                 "plain": float(np.corrcoef(observed, values)[0, 1]),
                 **({"group_share": float(shares[relation.residual].mean())} if len(shares) > 1 else {}),
             }
         )
-    return lines, pd.DataFrame(rows)
+    related: dict[str, tuple[str | None, FloatArray]] = {
+        name: ("variable", np.column_stack([getattr(relation, name) for relation in found]))
+        for name in (RELATED if found else ())
+    }
+    return related, pd.DataFrame(rows)

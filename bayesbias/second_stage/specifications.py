@@ -26,7 +26,7 @@ ARBITRARY, PRINCIPLED, UNSURE = STATUSES = ("arbitrary", "principled", "unsure")
 RESIDUAL = "residual"
 WIDTH, STANDARD_WIDTH = 0.05, 0.5
 """Width of the half-Cauchy priors of the scales, in cosine distance and in standard deviations of distances."""
-DRAWS, CHAINS = 2000, 4
+DRAWS = 2000
 ROUNDING = 1e-12  # spreads that differ by less are the same
 
 
@@ -419,4 +419,4 @@ def _posterior(
         "effect": ("option", effects),
     }
     labels = {"decision": [*names, RESIDUAL], "option": [name for each in options for name in each]}
-    return posterior_tree(variables, CHAINS, seed, specification=np.arange(len(y)), **labels)
+    return posterior_tree(variables, seed, specification=np.arange(len(y)), **labels)

@@ -19,14 +19,13 @@ from bayesbias._phrases import IN_SDS, MINUS, ends_of, excludes_zero, percent, s
 from bayesbias._results import Cited, Page, Picture, Section, drawing, front_page, whole_table
 from bayesbias._runs import one_thread
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.distances.storage import COSINE
+from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
-from bayesbias.models.fits import checked_draws, used_seed
+from bayesbias.models.fits import used_seed
 from bayesbias.second_stage.estimates import (
     GIVEN_UNITS,
     JOINT,
-    WEIGHTS,
     Stage,
     Staged,
     Tables,
@@ -41,6 +40,7 @@ from bayesbias.second_stage.estimates import (
     standardised,
     units_of,
 )
+from bayesbias.second_stage.two_stage import DEFAULT, TwoStage, checked_stages
 
 KINDS = ("linear", "walk")
 WIDTH = 0.02
@@ -220,13 +220,9 @@ def trend(
     time: Mapping[str, float] | None = None,
     contrast: tuple[str, str] | None = None,
     kind: str = "linear",
-    seed: int | None = 0,
-    adjust: str | None = None,
-    frequencies: Any = None,
-    draws: int = 4000,
-    chains: int = 4,
-    weights: str = "equal",
     standardise: bool | Mapping[str, float] = False,
+    stages: TwoStage = DEFAULT,
+    seed: int | None = 0,
 ) -> Trend:
     """How a contrast changes over ordered embeddings.
 
@@ -246,17 +242,13 @@ def trend(
         As in :func:`pool`.
     kind
         ``"linear"``, or ``"walk"``: a random walk, for steps and turns. A line through a step overstates it.
-    adjust, frequencies
-        As in :func:`fit`; ``frequencies`` may be a mapping of names of tables to what :func:`fit` takes, for
-        frequencies that change over time. The result then says whether the raw trend is one of frequency.
-    draws, chains, seed
-        As in :func:`fit`.
-    weights
-        ``"equal"``: an ordinary line, or for a walk the plain mean of the estimates, around which levels are pooled.
-        ``"precision"``: generalised least squares, which is better if the covariance of the errors is exact, and may
-        put a trend outside all estimates.
     standardise
         Whether contrasts are in standard deviations of the embedding's distances, as in :func:`pool`.
+    stages
+        Adjustment of distances, weights of the line, and draws. ``frequencies`` by name of table are for frequencies
+        that change over time; with adjustment the result says whether the raw trend is one of frequency.
+    seed
+        As in :func:`fit`.
 
     Returns
     -------
@@ -277,7 +269,6 @@ def trend(
     2         3   3.0
     """
     one_of(kind, KINDS, "kind")
-    one_of(weights, WEIGHTS, "weights")
     if isinstance(tables, Mapping) and len(tables) == 2:
         raise InputError(
             "two embeddings tell a difference, but not how much of it is chance of training and corpora, which the "
@@ -287,18 +278,17 @@ def trend(
     time_of = _times(time, list(named))
     ordered = {name: named[name] for name in sorted(named, key=lambda name: time_of[name])}
     times = np.array([time_of[name] for name in ordered])
-    draws, chains = checked_draws(draws, chains)
-    used = used_seed(seed)
-    units = units_of(standardise, ordered)
-    stage = stage_cells(ordered, asked, used, adjust, frequencies)
+    options, used, units = checked_stages(stages), used_seed(seed), units_of(standardise, ordered)
+    stage = stage_cells(ordered, asked, used, options)
     if stage.copies:
         again, first = next(iter(stage.copies.items()))
         raise InputError(f"{first} and {again} hold the same distances: give another embedding at each time")
     raw = None
-    if adjust is not None:
-        raw = trend(named, time_of, stage.contrast, kind, used, None, None, draws, chains, weights, standardise)
+    if options.adjust is not None:
+        plain = replace(options, adjust=None, frequencies=None)
+        raw = trend(named, time_of, stage.contrast, kind, standardise, plain, used)
     with one_thread():
-        made = _trend(stage, times, kind, weights, used, draws, chains, units)
+        made = _trend(stage, times, kind, options, used, units)
     held = holdings(ordered, stage.contrast)
     unit = COSINE if units is None else GIVEN_UNITS if isinstance(standardise, Mapping) else IN_SDS
     index = made.estimates.index.assign(found=held["found"].array, language=held["language"].array)
@@ -329,18 +319,9 @@ def _times(time: Mapping[str, float] | None, names: list[str]) -> dict[str, floa
     return times
 
 
-def _trend(
-    stage: Stage,
-    times: FloatArray,
-    kind: str,
-    weights: str,
-    seed: int,
-    draws: int,
-    chains: int,
-    units: FloatArray | None,
-) -> Trend:
+def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: int, units: FloatArray | None) -> Trend:
     """The trend of measured cells, in units (embeddings,) of cosine distance."""
-    rng = np.random.default_rng([seed, 2])
+    rng, weights, draws = np.random.default_rng([seed, 2]), options.weights, options.draws
     every, notes = _presence(stage)
     words = every.index[every.all(axis=1)].tolist()
     if not words:
@@ -386,7 +367,7 @@ def _trend(
         weights=weights,
         unit=COSINE,
         estimates=estimates,
-        tree=posterior_tree(variables, chains, seed, embedding=list(stage.embeddings), protected_word=own),
+        tree=posterior_tree(variables, seed, embedding=list(stage.embeddings), protected_word=own),
         unadjusted=None,
         notes=(JOINT[stage.joint], *stage.notes, *notes, *_doubts(y, covariance, times, level, kind, weights)),
     )

@@ -65,7 +65,7 @@ def study(topic):
             result = bb.compare(
                 before=one, after=one.assign(distance=one["distance"] + moved["distance"]), draws=DRAWS, seed=seed
             )
-            words = moved.attrs["truth"]["word_mean"]
+            words = moved.truth["word_mean"]
             for first, second in QUANTITIES:
                 found = result.changes(first) if second is None else result.contrasts(first, second, rows="difference")
                 at = [list(CHANGE).index(name) for name in (first, second) if name]

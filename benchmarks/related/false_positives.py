@@ -132,8 +132,8 @@ def check_rows(subjects, cell, drawn_lists):
         table = as_table(subjects, drawn)
         words = [subjects.vocabulary.words[row] for row in np.concatenate(drawn)]
         same = replace(data.relatedness, attribute_words=tuple(words))
-        table.attrs["relatedness"] = same
-        fits = {"same sample": table, "own sample": as_table(subjects, drawn, relatedness=True)}
+        own = as_table(subjects, drawn, relatedness=True)
+        fits = {"same sample": bb.DistanceTable(table, relatedness=same), "own sample": own}
         for how, given in fits.items():
             posterior = bb.fit(given, "related", draws=4000, seed=at)["posterior"]["word_mean"].mean("protected_word")
             for place, other in enumerate(OTHERS):

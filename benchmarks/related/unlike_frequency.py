@@ -21,7 +21,7 @@ from scipy.special import ndtri
 import bayesbias as bb
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from inside import adjusted_table, unit_rows
+from inside import unit_rows
 
 CELLS = {
     "random, 0-3,000 against 10,000-20,000": ((0, 3000), (10_000, 20_000), False),
@@ -86,7 +86,7 @@ def cell_rows(vocabulary, name, cell, replicates):
         lists = unlike_lists(vocabulary, name, cell, rng_for(name, cell, at))
         table = bb.distance_table(vocabulary.kv, lists)
         related = bb.relatedness(table)
-        adjusted = adjusted_table(table, "frequency")[0]
+        adjusted = bb.adjust(table, "frequency")
         left = bb.relatedness(adjusted)
         weights = {"difference": row_weights(related), "association": association_weights(related)}
         found = bb.balance(table)

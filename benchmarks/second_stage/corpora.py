@@ -84,7 +84,7 @@ def replicate(spread, rng):
     tables = bb.distance_tables(embeddings, lists)
     truths = np.array([truth(kv) for kv in embeddings.values()])
     for weights in WEIGHTS:
-        pool = bb.pool(tables, CONTRAST, weights=weights, draws=2000)
+        pool = bb.pool(tables, CONTRAST, stages=bb.checks.TwoStage(weights=weights, draws=2000))
         y, mean = pool.estimates.mean, pool.draws("mean").mean()
         yield {
             "strength_sd": spread,

@@ -64,7 +64,7 @@ def main(replicates=40):
             (kv,) = train_embeddings(corpus(frequency, topics, GROWTH[at], rng), **options).values()
             counts[name] = {word: kv.get_vecattr(word, "count") for word in kv.index_to_key}
             tables[name] = bb.distance_table(kv, LISTS)
-        found = bb.trend(tables, time, CONTRAST, adjust="frequency", frequencies=counts)
+        found = bb.trend(tables, time, CONTRAST, stages=bb.checks.TwoStage(adjust="frequency", frequencies=counts))
         spreads = bb.balance(tables, counts).spreads.set_index("contrast")
         for what, one in (("raw", found.unadjusted), ("adjusted", found)):
             change = one.change("p0", f"p{PERIODS - 1}")

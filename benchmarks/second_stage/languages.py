@@ -19,6 +19,7 @@ WOMEN = ("female", "woman", "girl", "sister", "she", "her", "hers", "daughter")
 CAREER = ("executive", "management", "professional", "corporation", "salary", "office", "business", "career")
 FAMILY = ("home", "parents", "children", "family", "cousins", "marriage", "wedding", "relatives")
 GROUPS = {"men": (MEN, CAREER, "M"), "women": (WOMEN, FAMILY, "F")}
+MANY = bb.checks.TwoStage(draws=20_000)
 CORPORA = {"wikipedia": "lang_es_wiki", "wikipedia_commoncrawl": "lang_es_wiki_cc"}
 IAT_SD = 0.37
 """Standard deviation of a single participant's D score, for the standard error of a language's mean."""
@@ -139,8 +140,8 @@ def main(folder):
         units = {name: table["distance"].std() for name, table in tables.items()}
         for (name, groups), standardise in product(grouped.items(), (False, True)):
             taken = units if standardise else False
-            pool = bb.pool(tables, ("associated", "different"), outside, groups, standardise=taken, draws=20_000)
-            row = pool.relation.iloc[0]
+            pool = bb.pool(tables, ("associated", "different"), outside, groups, standardise=taken, stages=MANY)
+            row = pool.relation().iloc[0]
             relations.append(
                 {
                     "corpus": corpus,

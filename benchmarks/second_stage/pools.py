@@ -140,7 +140,8 @@ def real(replicates=200):
         tables = bb.distance_tables(sets[list(sets)[-1]], lists)
         for what, embeddings in sets.items():
             for weights in WEIGHTS:
-                pool = bb.pool({name: tables[name] for name in embeddings}, CONTRAST, weights=weights, draws=2000)
+                stages = bb.checks.TwoStage(weights=weights, draws=2000)
+                pool = bb.pool({name: tables[name] for name in embeddings}, CONTRAST, stages=stages)
                 y, mean = pool.estimates.mean, pool.draws("mean").mean()
                 rows.append(
                     {

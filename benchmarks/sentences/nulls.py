@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.distances.storage import averaged
+from bayesbias.distances.dataframe import averaged
 from benchmarks.common import keep
 from benchmarks.minilm import MiniLM
 from benchmarks.sentences.vectors import KINDS, drawn_from, encoded

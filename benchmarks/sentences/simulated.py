@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.distances.storage import averaged
+from bayesbias.distances.dataframe import averaged
 from benchmarks.common import keep
 
 TOTAL = {"sentence": 0.0164, "word": 0.0053}

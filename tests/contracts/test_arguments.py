@@ -71,6 +71,7 @@ WRONG = UNFIT | {
 USUAL = (*UNFIT, "an enormous number", "NaN", "an empty text", "a name", "an empty list")
 """What is tried without ``--full``."""
 SIDES = ("biased", "unbiased")
+FEW = bb.checks.TwoStage(draws=200)
 TINY = [["the", "cat", "sat"], ["the", "dog", "sat"], ["the", "cat", "ran"], ["a", "cat", "ran"]]
 SWEEP = {"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}
 UNTRIED = {
@@ -138,7 +139,7 @@ class Made:
         tables = {name: bb.distance_table(self.random_embedding(LISTS, at), LISTS, relatedness=False)
                   for at, name in enumerate("abcdef")}  # fmt: skip
         outside = pd.DataFrame({"size": np.arange(6.0)}, index=list(tables))
-        return bb.pool(tables, on=outside, draws=200)
+        return bb.pool(tables, on=outside, stages=FEW)
 
     @cached_property
     def related_table(self):
@@ -158,11 +159,11 @@ class Made:
 
     @cached_property
     def trended(self):
-        return bb.trend({"1": self.table, "2": self.after, "3": self.nearly}, draws=200)
+        return bb.trend({"1": self.table, "2": self.after, "3": self.nearly}, stages=FEW)
 
     @cached_property
     def criterion(self):
-        return bb.criterion(self.post, self.outside, contrast=("human", "neutral"), draws=200)
+        return bb.criterion(self.post, self.outside, contrast=("human", "neutral"), stages=FEW)
 
     @cached_property
     def outside(self):
@@ -257,8 +258,8 @@ class Made:
 
     @cached_property
     def table_file(self):
-        bb.write_distance_table(self.table, self.folder / "t.csv")
-        return self.folder / "t.csv"
+        bb.write_distance_table(self.table, self.folder / "t.parquet")
+        return self.folder / "t.parquet"
 
     @cached_property
     def embedding_file(self):
@@ -297,6 +298,7 @@ CALLS = {
     "WordLists": lambda made: {"name": "n", "protected": {"a": ["p"]}, "stereotypes": {"a": ["k"]}},
     "association": lambda made: {"post": made.associated},
     "audit": lambda made: {"kv": made.slice, "groups": {"a": ["he", "man"], "b": ["she", "woman"]}},
+    "adjust": lambda made: {"table": made.table, "frequencies": made.lengths},
     "balance": lambda made: {"data": made.table, "frequencies": made.lengths},
     "check_predictions": lambda made: {"post": made.post, "seed": 1},
     "cite": lambda made: {"result": made.table},
@@ -306,7 +308,7 @@ CALLS = {
     "common_words": lambda made: {"language": "en", "n": 30, "lists": ["the"]},
     "coverage": lambda made: {"table": made.table},
     "criterion": lambda made: {
-        "post": made.post, "values": made.outside, "contrast": ("human", "neutral"), "draws": 200
+        "post": made.post, "values": made.outside, "contrast": ("human", "neutral"), "stages": FEW
     },
     "debias": lambda made: {"kv": made.kv, "method": "project", "definitional": PAIRS},
     "decomposition": lambda made: {"post": made.post},
@@ -335,7 +337,7 @@ CALLS = {
     "plot_contrasts": lambda made: {"post": made.post},
     "plot_decomposition": lambda made: {"post": made.post},
     "plot_distances": lambda made: {"table": made.table},
-    "pool": lambda made: {"tables": made.pair_of_tables, "draws": 200},
+    "pool": lambda made: {"tables": made.pair_of_tables, "stages": FEW},
     "rank": lambda made: {"kvs": made.pair, "queries": QUERY, "metrics": "weat", "draws": 5},
     "read_distance_table": lambda made: {"path": made.table_file},
     "relatedness": lambda made: {"kv": made.kv, "words": LISTS, "sample": 420},
@@ -361,7 +363,7 @@ CALLS = {
     "sweep": lambda made: {"plan": SWEEP, "out": made.folder / "sweep", "executor": "serial", "workers": 1},
     "to_latex": lambda made: {"result": made.table, "path": made.folder / "o.tex"},
     "topic_null": lambda made: {"kv": made.kv, "words_or_query": LISTS, "replicates": 5},
-    "trend": lambda made: {"tables": {"1": made.table, "2": made.after, "3": made.nearly}, "draws": 200},
+    "trend": lambda made: {"tables": {"1": made.table, "2": made.after, "3": made.nearly}, "stages": FEW},
     "write_distance_table": lambda made: {"table": made.table, "path": made.folder / "o.csv"},
     "checks.PairList": lambda made: {"name": "n", "pairs": (("he", "she"),)},
     "checks.WordList": lambda made: {"name": "n", "words": ("he",)},
@@ -503,10 +505,12 @@ HOLDERS = {
 }
 """Classes to an instance."""
 METHODS = {
+    "Axis.variances": lambda made: {"population": "oppositions"},
     "Axis.with_words": lambda made: {"words": ["nurse"]},
     "Audit.write": lambda made: {"path": made.folder / "a.parquet"},
     "Comparison.debiasing": lambda made: {"name": "before"},
     "Comparison.pair": lambda made: {"number": 0},
+    "Comparison.without_units": lambda made: {"change": 0},
     "Comparison.sides": lambda made: {"first": "associated"},
     "ContextVectors.frames_like": lambda made: {"names": ["{}"]},
     "ContextVectors.save": lambda made: {"path": made.folder / "v.npz"},

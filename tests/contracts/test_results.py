@@ -32,6 +32,7 @@ OTHERS = {
     "Option",
     "Sides",
     "Vocabulary",
+    "TwoStage",
 }
 """What is given, not found."""
 LISTS = bb.WordLists(
@@ -41,6 +42,7 @@ LISTS = bb.WordLists(
     {"human": ["h", "i", "j", "x"], "neutral": [f"n{number}" for number in range(14)]},
 )
 QUERY = bb.Query({"x": ["p", "q"], "y": ["s", "t"]}, {"a": ["k", "l", "c"], "b": ["m", "n", "d"]})
+COUNTS = {word: 1.0 + place for place, word in enumerate(LISTS.every_word())}
 PAIRS = [("k", "m"), ("l", "n"), ("c", "d")]
 
 
@@ -95,8 +97,7 @@ def results(random_embedding, text_encoder, tmp_path_factory):
         bb.quadrants(gender, affluence, ["nurse", "banker", "maid"]),
         bb.intersections(affluence, family),
         bb.checks.origin_sensitivity(vectors, LISTS, [("none", 0)]),
-        bb.balance(table, {word: 1.0 + place for place, word in enumerate(LISTS.every_word())}),
-        bb.balance({"a": table, "b": table}, {word: 1.0 + at for at, word in enumerate(LISTS.every_word())}),
+        bb.balance(table, COUNTS),
         bb.checks.cluster_interval(table),
         bb.checks.check_words(LISTS, kv),
         bb.cite(table),
@@ -123,7 +124,12 @@ def results(random_embedding, text_encoder, tmp_path_factory):
         bb.stability.metric_stability(settings, QUERY, ["weat"], contrast=False, draws=400, random_pairs=20),
         bb.stability.setting_components(study.table(), draws=400, seed=1),
     ]
-    return {type(one).__name__: one for one in found}
+    several = {"Balance of several": bb.balance({"a": table, "b": table}, COUNTS)}
+    return {type(one).__name__: one for one in found} | several
+
+
+SHOWN = sorted({*classes(), "Balance of several"} - {"ReliabilityRegression"})
+"""What of ReliabilityRegression is in test_reliability_factors."""
 
 
 def test_every_result_is_of_the_shape():
@@ -137,7 +143,7 @@ def test_every_result_is_of_the_shape():
         assert one.__repr__ is shape.__repr__, name
 
 
-@pytest.mark.parametrize("name", sorted(set(classes()) - {"ReliabilityRegression"}))  # test_reliability_factors has it
+@pytest.mark.parametrize("name", SHOWN)
 def test_a_result_has_table_notes_and_text(results, name):
     result = results[name]
     table = result.table()
@@ -174,7 +180,7 @@ def test_a_notebook_shows_the_first_rows_of_a_long_table():
 
 
 @pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize("name", sorted(set(classes()) - {"ReliabilityRegression"}))
+@pytest.mark.parametrize("name", SHOWN)
 def test_a_result_has_a_picture_a_page_and_sources(results, name, tmp_path):
     result = results[name]
     figure = result.figure()

@@ -60,7 +60,7 @@ def test_the_relation_to_attitudes_is_less_certain_than_its_point_estimates(stud
     tables = {name: study.table_of(every[name]) for name in names}
     units = {name: table["distance"].std() for name, table in tables.items()}
     pool = bb.pool(tables, ("associated", "different"), outside, standardise=units)
-    row = pool.relation.iloc[0]
+    row = pool.relation().iloc[0]
     assert row["n"] == 25
     assert row["correlation"] == pytest.approx(-0.41, abs=0.03)  # negative: associated words are closer
     assert row["correlation_high"] - row["correlation_low"] > 0.5

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import xarray as xr
+from numpy.typing import NDArray
 
 from bayesbias._core.related import MIDDLES, root_of, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._files import to_json
-from bayesbias.distances.covariances import KEY, Relatedness, packed
-from bayesbias.distances.distances import ADJUSTED, Distances
-from bayesbias.distances.vocabularies import WordValues, word_values
-from bayesbias.errors import InputError, listed
-from bayesbias.models.results import ADJUSTMENT, Fit
+from bayesbias._files import from_json, to_json
+from bayesbias.distances.covariances import Relatedness, relatedness_content, relatedness_from
+from bayesbias.distances.dataframe import DistanceTable, Provenance, provenance_of
+from bayesbias.distances.distances import Distances
+from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import STEREOTYPES
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Slope(NamedTuple):
 
 def control_slope(table: pd.DataFrame, values: WordValues) -> Slope:
     """The slope of the control words' distances on their values, within lists, a word counting once."""
-    rows = table[~table["connection"].isin(STEREOTYPES)]
+    rows = pd.DataFrame(table)[~table["connection"].isin(STEREOTYPES)]
     rows = rows.assign(value=values.of(rows["attribute_word"].astype(str)))
     rows = rows[rows["value"].notna()]
     apart = rows["distance"] - rows.groupby(["protected_word", "connection"])["distance"].transform("mean")
@@ -111,7 +111,7 @@ def control_slope(table: pd.DataFrame, values: WordValues) -> Slope:
     return Slope(slope, float(np.sqrt(rest @ rest / df / squares)), float(df), r2, len(words))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Adjustment:
     """What was taken from each distance."""
 
@@ -122,6 +122,7 @@ class Adjustment:
     slope: Slope | None  # that of the controls; None where the curves are those of the vocabulary
     words: int  # behind the curves or the slope
     left_out: tuple[str, ...]  # attribute words without a value
+    before: Relatedness | None  # how the distances were correlated before
 
     def facts(self) -> dict[str, Any]:
         """Everything but the expected distances, for the record."""
@@ -136,60 +137,191 @@ class Adjustment:
             "left_out": list(self.left_out),
         }
 
+    def of_rows(self, table: pd.DataFrame) -> FloatArray:
+        """What was taken from the distance of each row (rows,)."""
+        place = (
+            self.expected.index.get_indexer(pd.Index(table["protected_word"].astype(str))),
+            self.expected.columns.get_indexer(pd.Index(table["attribute_word"].astype(str))),
+        )
+        if any((each < 0).any() for each in place):
+            raise InputError(
+                "the adjusted table holds words that were not adjusted: adjust the table that holds them all"
+            )
+        taken: FloatArray = self.expected.to_numpy()[place]
+        return taken
 
-def adjusted_table(
+    @property
+    def sentences(self) -> list[str]:
+        """What was subtracted, and which words were left out."""
+        values, slope = self.attribute, self.slope
+        if slope is None:
+            how = (
+                f"each protected word's expected distance at that {values.name}, a smooth curve over {self.words:,} "
+                "words of the vocabulary, was subtracted"
+            )
+        else:
+            how = (
+                f"a common slope of {slope.value:.4f} per {values.unit} (standard error {slope.se:.4f}), estimated "
+                f"from {slope.words:,} control words, was subtracted"
+            )
+        sentences = [f"Distances are adjusted for {values.name} ({values.source}): {how}."]
+        if self.left_out:
+            sentences.append(
+                f"{len(self.left_out)} attribute words without a known {values.name} were left out: "
+                f"{listed(list(self.left_out))}."
+            )
+        return sentences
+
+    def __repr__(self) -> str:
+        return " ".join(self.sentences)
+
+
+def adjust(
     table: pd.DataFrame,
-    adjust: str | Mapping[str, Mapping[str, float]],
+    by: str | Mapping[str, Mapping[str, float]] = "frequency",
     frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
-) -> tuple[pd.DataFrame, Adjustment]:
-    """A distance table less what the words' values let expect, and what was taken."""
+) -> DistanceTable:
+    """A distance table less what an attribute of its words lets expect.
+
+    With vectors the expectation is a smooth curve for each protected word over the vocabulary's sample; without them,
+    or where fewer than 200 sampled words have a value, a common slope that is estimated from the control words. The
+    slope has an error, which travels with the table into the posterior of :func:`fit`.
+
+    Parameters
+    ----------
+    table
+        A distance table as it was measured.
+    by
+        ``"frequency"``, ``"length"`` (letters), or an attribute of your own: a mapping of its name to a mapping of
+        words to numbers, as in :func:`balance`.
+    frequencies
+        Where frequencies come from, as in :func:`balance`.
+
+    Returns
+    -------
+    DistanceTable
+        The same rows, without those of attribute words that have no value. ``table.adjustment`` says what was
+        subtracted; adjusted distances can lie outside of [0, 2].
+
+    Raises
+    ------
+    InputError
+        The table is adjusted already, no word of a list has a value, all values are the same, or fewer than 8 control
+        words have one where a slope is needed.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> adjusted = bb.adjust(table, by="length")
+    >>> adjusted.adjustment.how
+    'vocabulary'
+    >>> post = bb.fit(adjusted, seed=0)
+    >>> post.attrs["adjust"]
+    'length'
+    """
+    if frequencies is not None and not (isinstance(by, str) and by == FREQUENCY):
+        raise InputError(f"frequencies are given, but by is {shown(by)}: give by='frequency', or leave them out")
     distances = Distances.read(table)
+    carried = provenance_of(table)
+    if carried.adjustment is not None:
+        raise InputError(f"the table is {carried.moved} already: adjust the table as it was measured")
     related = distances.relatedness
     attributes = table["attribute_word"].astype(str)
     distinct = [*dict.fromkeys(attributes)]
     sampled = () if related is None else related.sample_words
-    values = word_values([*distinct, *sampled], adjust, frequencies, related, distances.language)
+    values = word_values([*distinct, *sampled], by, frequencies, related, distances.language)
     every = pd.Series(values.of(distinct), index=distinct)
     known, left_out = every.dropna(), tuple(every.index[every.isna()])
     rows = table[attributes.map(every.notna()).to_numpy()]
-    lost = set(zip(table["connection"], table["attribute_class"].astype(str), strict=True)) - set(
-        zip(rows["connection"], rows["attribute_class"].astype(str), strict=True)
-    )
+    lost = _lists_in(table) - _lists_in(rows)
     if lost:
-        names = sorted({name for _, name in lost})
+        names = sorted({name for name, _ in lost})
         raise InputError(f"{values.source} has {values.name} for no word of {listed(names)}: give more words")
     if np.ptp(known.to_numpy()) <= 0:
         raise InputError(f"all attribute words have the same {values.name}: there is nothing to adjust for")
+    taken, changed = _by_vocabulary(related, values, known) or (_by_controls(rows, values, known), related)
+    adjustment = replace(taken, left_out=left_out, before=related)
+    moved = f"adjusted for {values.name}"
+    result = rows.assign(distance=rows["distance"] - adjustment.of_rows(rows))
+    return DistanceTable.carrying(result, replace(carried, relatedness=changed, adjustment=adjustment, moved=moved))
+
+
+def _lists_in(table: pd.DataFrame) -> set[tuple[str, str]]:
+    """Connection and class of the attribute words of a table."""
+    classes = table["attribute_class"] if "attribute_class" in table else table["connection"]
+    return set(zip(table["connection"].astype(str), classes.astype(str), strict=True))
+
+
+def _by_vocabulary(
+    related: Relatedness | None, values: WordValues, known: pd.Series
+) -> tuple[Adjustment, Relatedness] | None:
+    """The adjustment by curves over the vocabulary's sample, and relatedness less these; None where it is too small."""
+    if related is None or (drawn := vocabulary_curve(related, values)) is None:
+        return None
+    curve, enough = drawn
     reference = float(known.mean())
-    slope: Slope | None = None
-    changed = related
-    drawn = None if related is None else vocabulary_curve(related, values)
-    if related is not None and drawn is not None:
-        curve, enough = drawn
-        # least squares: the curve of a protected word follows from those of the rows of the scatter
-        own: FloatArray = np.asarray(known, dtype=float)
-        by_word = related.of_words(curve.at(own) - curve.at(np.array([reference])))
-        expected = pd.DataFrame(by_word, index=list(related.protected_words), columns=known.index)
-        x: FloatArray = values.of(related.sample_words)[enough]
-        rest = related.scatter.astype(float)[:, enough] - curve.at(x)
-        changed = related.with_sample(enough, rest - rest.mean(axis=1, keepdims=True))
-        changed = _without_levels(changed, curve, x, values.of(related.attribute_words))
-        how, words = "vocabulary", len(enough)
-    else:
-        slope = control_slope(rows, values)
-        protected = [*dict.fromkeys(rows["protected_word"].astype(str))]
-        line = slope.value * (known - reference)
-        expected = pd.DataFrame([line.to_numpy()] * len(protected), index=protected, columns=line.index)
-        how, words = "controls", slope.words
-    place = (
-        expected.index.get_indexer(pd.Index(rows["protected_word"].astype(str))),
-        expected.columns.get_indexer(pd.Index(rows["attribute_word"].astype(str))),
+    # least squares: the curve of a protected word follows from those of the rows of the scatter
+    own: FloatArray = np.asarray(known, dtype=float)
+    by_word = related.of_words(curve.at(own) - curve.at(np.array([reference])))
+    expected = pd.DataFrame(by_word, index=list(related.protected_words), columns=known.index)
+    x: FloatArray = values.of(related.sample_words)[enough]
+    rest = related.scatter.astype(float)[:, enough] - curve.at(x)
+    changed = related.with_sample(enough, rest - rest.mean(axis=1, keepdims=True))
+    changed = _without_levels(changed, curve, x, values.of(related.attribute_words))
+    return Adjustment(values, "vocabulary", reference, expected, None, len(enough), (), None), changed
+
+
+def _by_controls(rows: pd.DataFrame, values: WordValues, known: pd.Series) -> Adjustment:
+    """The adjustment by the common slope of the control words."""
+    slope, reference = control_slope(rows, values), float(known.mean())
+    protected = [*dict.fromkeys(rows["protected_word"].astype(str))]
+    line = slope.value * (known - reference)
+    expected = pd.DataFrame([line.to_numpy()] * len(protected), index=protected, columns=line.index)
+    return Adjustment(values, "controls", reference, expected, slope, slope.words, (), None)
+
+
+def as_measured(table: DistanceTable) -> DistanceTable:
+    """The rows of an adjusted table with their distances before."""
+    carried = provenance_of(table)
+    if (adjustment := carried.adjustment) is None:
+        return table
+    rows = table.assign(distance=table["distance"] + adjustment.of_rows(table))
+    return DistanceTable.carrying(rows, Provenance(carried.coverage, adjustment.before, truth=carried.truth))
+
+
+def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:
+    """An adjustment as arrays, as a file holds it."""
+    numbers = adjustment.attribute.numbers
+    arrays = {
+        "facts": np.array(to_json(adjustment.facts() | {"slope_facts": adjustment.slope and list(adjustment.slope)})),
+        "words": np.array(list(numbers), dtype=str),
+        "values": np.array(list(numbers.values()), dtype=float),
+        "expected": adjustment.expected.to_numpy(dtype=float),
+        "protected_words": np.array(adjustment.expected.index, dtype=str),
+        "attribute_words": np.array(adjustment.expected.columns, dtype=str),
+    }
+    if adjustment.before is not None:
+        arrays["before"] = np.frombuffer(relatedness_content(adjustment.before), dtype=np.uint8)
+    return arrays
+
+
+def adjustment_from(arrays: Mapping[str, NDArray[Any]]) -> Adjustment:
+    """An adjustment from the arrays of :func:`adjustment_arrays`."""
+    facts = from_json(str(arrays["facts"]))
+    numbers = dict(zip(arrays["words"].tolist(), arrays["values"].tolist(), strict=True))
+    slope = facts["slope_facts"]
+    return Adjustment(
+        attribute=WordValues(facts["name"], facts["unit"], facts["source"], numbers),
+        how=facts["how"],
+        reference=float(facts["reference"]),
+        expected=pd.DataFrame(
+            arrays["expected"], index=arrays["protected_words"].tolist(), columns=arrays["attribute_words"].tolist()
+        ),
+        slope=None if slope is None else Slope(*slope),
+        words=int(facts["words"]),
+        left_out=tuple(facts["left_out"]),
+        before=relatedness_from(arrays["before"].tobytes(), "the adjustment") if "before" in arrays else None,
     )
-    result = rows.assign(distance=rows["distance"] - expected.to_numpy()[place])
-    result.attrs = {**table.attrs, ADJUSTED: values.name}
-    if changed is not None:
-        result.attrs[KEY] = packed(changed)
-    return result, Adjustment(values, how, reference, expected, slope, words, left_out)
 
 
 def vocabulary_curve(related: Relatedness, values: WordValues) -> tuple[Curve, IntArray] | None:
@@ -257,67 +389,3 @@ def _without_levels(related: Relatedness, curve: Curve, x: FloatArray, own: Floa
     return replace(
         related, pairs=replace(pairs, bins=bins, counts=counts), attributes=changed, centre=np.zeros(dimensions)
     )
-
-
-def with_slope(post: xr.DataTree, adjustment: Adjustment, seed: int) -> xr.DataTree:
-    """The fit with the uncertainty of the common slope in its means: the posterior variable ``slope`` has its draws."""
-    if adjustment.slope is None:
-        return post
-    slope, posterior = adjustment.slope, post["posterior"].dataset
-    steps = (posterior.sizes["chain"], posterior.sizes["draw"])
-    moved = slope.se * np.random.default_rng([seed, 2]).standard_t(slope.df, steps)
-    data = Fit(post).data
-    value = adjustment.attribute.of(data.attribute_words)[data.attribute] - adjustment.reference
-    by_cell = np.where(data.filled, replace(data, y=value).cells.mean, np.nan)
-    changed = posterior.assign(
-        word_mean=posterior["word_mean"] - moved[:, :, None, None] * by_cell,
-        connection_mean=posterior["connection_mean"] - moved[:, :, None] * np.nanmean(by_cell, axis=0),
-        slope=(("chain", "draw"), slope.value + moved),
-    )
-    tree = post.copy()
-    tree["posterior"] = xr.DataTree(changed)
-    return tree
-
-
-def recorded(post: xr.DataTree, adjustment: Adjustment, raw: xr.DataTree) -> xr.DataTree:
-    """The fit with a group ``adjustment``: raw distances, words' values, and the means of the fit before."""
-    result = Fit(post)
-    data = result.data
-    ordered = adjustment.expected.reindex(index=data.protected_words, columns=data.attribute_words)
-    taken = ordered.to_numpy()[data.word, data.attribute]
-    group = xr.Dataset(
-        {
-            "raw_distance": ("pair", data.y + taken),
-            "value": ("attribute_word", adjustment.attribute.of(data.attribute_words)),
-            "raw_word_mean": raw["posterior/word_mean"],
-        },
-        coords={"pair": post["observed_data"]["pair"].to_numpy(), "attribute_word": data.attribute_words},
-        attrs={"facts": to_json(adjustment.facts())},
-    )
-    tree = post.copy()
-    tree[ADJUSTMENT] = xr.DataTree(group)
-    notes = [*result.notes, *_sentences(adjustment)]
-    tree.attrs = {**post.attrs, "adjust": adjustment.attribute.name, "notes": to_json(notes)}
-    return tree
-
-
-def _sentences(adjustment: Adjustment) -> list[str]:
-    """What was subtracted, and which words were left out."""
-    values, slope = adjustment.attribute, adjustment.slope
-    if slope is None:
-        how = (
-            f"each protected word's expected distance at that {values.name}, a smooth curve over {adjustment.words:,} "
-            "words of the vocabulary, was subtracted"
-        )
-    else:
-        how = (
-            f"a common slope of {slope.value:.4f} per {values.unit} (standard error {slope.se:.4f}), estimated from "
-            f"{slope.words:,} control words, was subtracted"
-        )
-    sentences = [f"Distances are adjusted for {values.name} ({values.source}): {how}."]
-    if adjustment.left_out:
-        sentences.append(
-            f"{len(adjustment.left_out)} attribute words without a known {values.name} were left out: "
-            f"{listed(list(adjustment.left_out))}."
-        )
-    return sentences

@@ -1,0 +1,232 @@
+"""``DistanceTable``: distances in long format, a pandas DataFrame that carries what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._core.vectors import FloatArray
+from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.list_coverage import COSINE, Coverage
+from bayesbias.errors import InputError, RelatednessWarning, shown, warn
+
+if TYPE_CHECKING:
+    from bayesbias.distances.adjustment import Adjustment
+
+COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+PAIR = ["protected_word", "attribute_word"]
+NEEDED = (*PAIR, "connection", "distance")
+TEMPLATE, ATTRIBUTE_TEMPLATE = FRAMES = "template", "attribute_template"
+SIMULATED = "simulated"  # how distances came about that no vectors have
+LOST = (
+    "the table was put together from others (pandas.concat, merge), and pandas does not hand on what they carried: "
+    "different words are taken for unrelated, and intervals may be too narrow by a factor of 2 and more; make one "
+    "table with distance_table, or give what it should carry: bb.DistanceTable(rows, relatedness=table.relatedness, "
+    "coverage=table.coverage)"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Provenance:
+    """What is known of the distances of a table, beyond its rows."""
+
+    coverage: Coverage | None = None  # how word lists met the embedding
+    relatedness: Relatedness | None = None  # how the distances are correlated
+    adjustment: Adjustment | None = None  # what was subtracted from each distance
+    truth: Mapping[str, FloatArray] = field(default_factory=dict)  # parameters that distances were simulated with
+    moved: str = ""  # why the distances are not those of the vectors, such as "simulated"; empty where they are
+
+
+class DistanceTable(pd.DataFrame):
+    """Distances of word pairs in long format: a pandas DataFrame that carries what is known of them.
+
+    Rows can be selected, sorted, copied, pickled and given further columns, and what the table carries stays with them.
+    A result without the columns of pairs and distances is a plain DataFrame. ``pandas.concat`` and ``merge`` hand
+    nothing on: functions that read such a table warn (``RelatednessWarning``). ``pd.DataFrame(table)`` is the rows
+    alone.
+
+    Parameters
+    ----------
+    rows
+        A DataFrame with ``protected_word``, ``attribute_word``, ``connection`` and ``distance`` (cosine distance), and
+        where they are known ``group`` and ``attribute_class``.
+    coverage, relatedness
+        What the table is to carry, such as ``table.coverage`` of another; None keeps what ``rows`` carries.
+    truth
+        Parameters that the distances were simulated with. Simulated distances are not held against vectors.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> table[table["group"] == "math"].relatedness is table.relatedness
+    True
+    >>> type(table.groupby("connection")["distance"].mean().reset_index()).__name__
+    'DataFrame'
+    """
+
+    _metadata: ClassVar[list[str]] = ["_provenance"]  # pandas hands it on from a table to its rows
+    _provenance: Provenance | None = None  # None where pandas did not
+
+    def __init__(
+        self,
+        rows: Any = None,
+        *,
+        coverage: Coverage | None = None,
+        relatedness: Relatedness | None = None,
+        truth: Mapping[str, FloatArray] | None = None,
+    ) -> None:
+        frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
+        if missing := [column for column in NEEDED if column not in frame.columns]:
+            raise InputError(
+                f"rows lack the column {', '.join(missing)}: a distance table has {', '.join(COLUMNS)} (group and "
+                f"attribute_class may be absent); given are {', '.join(map(str, frame.columns))}"
+            )
+        for name, value, kind in (("coverage", coverage, Coverage), ("relatedness", relatedness, Relatedness)):
+            if value is not None and not isinstance(value, kind):
+                raise InputError(f"{name} is {shown(value)}: give the {name} of a distance table, or None")
+        super().__init__(frame)  # type: ignore[call-arg]  # the stubs know no constructor
+        own = (rows._provenance if isinstance(rows, DistanceTable) else None) or Provenance()
+        if truth is not None:
+            own = replace(own, truth=truth, moved=SIMULATED)
+        self._provenance = replace(own, coverage=coverage or own.coverage, relatedness=relatedness or own.relatedness)
+
+    @property
+    def _constructor(self) -> Callable[..., pd.DataFrame]:
+        return _constructed
+
+    def _constructor_from_mgr(self, mgr: Any, axes: Any) -> pd.DataFrame:
+        return _of_manager(mgr, axes)
+
+    def astype(self, *args: Any, **options: Any) -> pd.DataFrame:  # type: ignore[misc, override]  # final in the stubs
+        """As in pandas, which puts columns of several types together anew."""
+        return like(pd.DataFrame(self).astype(*args, **options), self)
+
+    @classmethod
+    def carrying(cls, rows: pd.DataFrame, provenance: Provenance) -> Self:
+        """Rows with what is known of them."""
+        table = cls(rows)
+        table._provenance = provenance
+        return table
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """How word lists met the embedding; None where it is not known."""
+        return None if self._provenance is None else self._provenance.coverage
+
+    @property
+    def relatedness(self) -> Relatedness | None:
+        """How the distances of similar words are correlated; None where it is not known."""
+        return None if self._provenance is None else self._provenance.relatedness
+
+    @property
+    def adjustment(self) -> Adjustment | None:
+        """What was subtracted from each distance (:func:`adjust`); None where they are as measured."""
+        return None if self._provenance is None else self._provenance.adjustment
+
+    @property
+    def truth(self) -> Mapping[str, FloatArray]:
+        """Parameters that the distances were simulated with, as arrays; empty where they were measured."""
+        return {} if self._provenance is None else self._provenance.truth
+
+    @property
+    def unit(self) -> str:
+        """What the numbers are measured in."""
+        return COSINE if self.coverage is None else self.coverage.unit
+
+    def without_relatedness(self) -> DistanceTable:
+        """The same table, whose words models take for unrelated."""
+        return DistanceTable.carrying(self, replace(self._provenance or Provenance(), relatedness=None))
+
+
+def _constructed(*args: Any, **options: Any) -> pd.DataFrame:
+    """What pandas makes of parts of a table: a table where pairs and distances are all there."""
+    frame = pd.DataFrame(*args, **options)
+    return _of_manager(frame._mgr, frame._mgr.axes) if _is_whole(frame.columns) else frame
+
+
+def _of_manager(manager: Any, axes: Any) -> pd.DataFrame:
+    kind = DistanceTable if _is_whole(axes[0]) else pd.DataFrame
+    build: Any = kind  # pandas asks its subclasses for this, and its stubs do not know it
+    made: pd.DataFrame = build._from_mgr(manager, axes=axes)
+    return made
+
+
+def _is_whole(columns: pd.Index) -> bool:
+    return all(name in columns for name in NEEDED)
+
+
+def provenance_of(table: pd.DataFrame) -> Provenance:
+    """What a table carries; nothing of a plain DataFrame, and of a table that lost it, which a warning says."""
+    if not isinstance(table, DistanceTable):
+        return Provenance()
+    if table._provenance is None:
+        warn(LOST, RelatednessWarning)
+        return Provenance()
+    return table._provenance
+
+
+def coverage_of(table: object) -> Coverage | None:
+    """The coverage that a table carries, or None."""
+    return table.coverage if isinstance(table, DistanceTable) else None
+
+
+def relatedness_of(table: object) -> Relatedness | None:
+    """The relatedness that a table carries, or None."""
+    return table.relatedness if isinstance(table, DistanceTable) else None
+
+
+def labels_of(table: pd.DataFrame) -> dict[str, str]:
+    """What the control lists of a table are called; those without a label are left out."""
+    record = coverage_of(table)
+    return {} if record is None else record.labels
+
+
+def like(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Rows that were made from those of a table, with what it carries."""
+    if not isinstance(table, DistanceTable):
+        return rows
+    made: pd.DataFrame = _constructed(rows)
+    if isinstance(made, DistanceTable):
+        made._provenance = table._provenance
+    return made
+
+
+def frame_columns(table: object) -> list[str]:
+    """Columns of a table that name the templates of its distances; none of what is no table."""
+    return [name for name in FRAMES if name in getattr(table, "columns", ())]
+
+
+def averaged(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with one row for each pair and connection: the mean over templates.
+
+    What is no table with templates stays as it is, and so does one that lacks a column or has one twice.
+    """
+    whole = set(NEEDED) <= set(getattr(table, "columns", ()))
+    if not frame_columns(table) or not whole or not table.columns.is_unique:
+        return table
+    labels = [name for name in COLUMNS[:-1] if name in table.columns]
+    rows = pd.DataFrame(table)[labels].assign(distance=finite_distances(table["distance"]))
+    means = rows.groupby(labels, sort=False, dropna=False, observed=True)["distance"].mean().reset_index()
+    return like(means, table)
+
+
+def finite_distances(column: pd.Series) -> FloatArray:
+    """The distances of a table."""
+    if column.dtype.kind in "bcmM":
+        raise InputError(f"the column 'distance' holds {column.dtype}: give cosine distances as numbers")
+    numbers = column
+    if column.dtype == object:  # complex and boolean numbers can stand among others
+        numbers = column.mask(np.array([isinstance(each, complex | bool | np.bool_) for each in column]))
+    values = pd.to_numeric(numbers, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        more = f", and in {len(bad) - 1} more rows" if len(bad) > 1 else ""
+        raise InputError(
+            f"row {column.index[bad[0]]}, column 'distance' holds {column.iloc[bad[0]]}{more}: "
+            "every distance must be a finite number; leave missing pairs out"
+        )
+    return values

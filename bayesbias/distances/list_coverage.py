@@ -1,0 +1,191 @@
+"""``Coverage``: the record of how word lists met an embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Any, TypedDict
+
+import pandas as pd
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from bayesbias.embeddings.lookup import SHOWN, About, twin_sentence
+from bayesbias.errors import InputError, listed
+from bayesbias.words import WordLists
+
+COSINE = "cosine distance"
+SCALE = 0.1  # distance that stands for one standard deviation of scores, in a table of scores
+
+ListEntry = TypedDict(  # noqa: UP013  # in a class the field list would hide the type
+    "ListEntry", {"list": str, "kind": str, "asked": int | None, "found": int, "missing": list[str]}
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Coverage:
+    """The record of how word lists met an embedding, or a file of distances; ``print`` shows lists and notes."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    word_list: str  # name of the word list, or of the file
+    lists: list[ListEntry]  # `asked` is None where it is not known
+    substituted: dict[str, str] = field(default_factory=dict)  # words read under another spelling, with that one
+    own_pairs: list[str] = field(default_factory=list)  # both protected and attribute: without the pair with itself
+    in_several_lists: dict[str, list[str]] = field(default_factory=dict)  # attribute words; a pair has the first list
+    repeated_rows: int = 0  # rows that repeat a pair: dropped, unless duplicates are kept
+    kept_duplicates: bool = False
+    missing_pairs: int = 0  # rows of a file that hold no distance
+    source: str = ""  # of the word list, as its doi
+    doi: str | None = None
+    embedding: About = field(default_factory=About)
+    pairs: int = 0  # rows of the table when it was made; fewer are left if it was restricted later
+    relatedness: str = ""  # what the covariance of distances was estimated from, or why there is none
+    twins: list[dict[str, str]] = field(default_factory=list)  # words with the vector of an earlier one of their list
+    kept_twins: bool = False  # else the first word stands for all
+    one_vector: list[dict[str, list[str]]] = field(default_factory=list)  # sets of words of different lists, all kept
+    labels: dict[str, str] = field(default_factory=dict)  # control list to what it is called in sentences
+    unknown: str = ""  # why it is not known which words were asked for; empty where it is
+    forms: dict[str, list[str]] = field(default_factory=dict)  # concept with several forms to those that are found
+    gender: str = ""  # what grammatical gender may do to the distances, or nothing
+    contexts: dict[str, Any] = field(default_factory=dict)  # of words in sentences: encoder, templates, pairing
+    language: str | None = None  # BCP 47 tag of the lists; None where they do not tell
+    unused_rows: int = 0  # rows of scores of words that no list holds, or without a score
+    measure: str = ""  # what the numbers are where they are scores; empty: cosine distances
+
+    @property
+    def unit(self) -> str:
+        """What the numbers of the table are measured in."""
+        return f"{self.measure}, {SCALE:g} for one sd" if self.measure else COSINE
+
+    @property
+    def on_scores(self) -> tuple[str, ...]:
+        """A sentence where the numbers are scores."""
+        sentence = (
+            f"The numbers are scores ({self.measure}), not cosine distances: {SCALE:g} is one standard deviation of "
+            "all scores, and less is closer."
+        )
+        return (sentence,) if self.measure else ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as they stand on disk."""
+        return asdict(self)
+
+    def table(self) -> pd.DataFrame:
+        """One row a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found``, ``missing``."""
+        rows = pd.DataFrame(self.lists, columns=["list", "kind", "asked", "found", "missing"])
+        return rows.astype({"asked": "Int64"})
+
+    def __repr__(self) -> str:
+        rows = self.table().drop(columns="missing").to_string(index=False)
+        return "\n".join([f"Coverage of {self.word_list}", rows, *self.notes()])
+
+    def notes(self, table: pd.DataFrame | None = None, missing: bool = True) -> list[str]:
+        """One sentence for each thing that was left out, replaced or counted more than once.
+
+        ``table`` is the table as it is now, to say whether it was restricted since it was made; ``missing=False``
+        leaves out missing words, which a table of the lists shows too.
+        """
+        notes = self._doubts(table)
+        for entry in self.lists:
+            if missing and entry["missing"]:
+                found = f"{entry['found']} of {entry['asked']} words found"
+                notes.append(f"{entry['kind']} list {entry['list']}: {found}; missing {listed(entry['missing'])}")
+        pairs = ", ".join(f"{asked} as {used}" for asked, used in self.substituted.items())
+        several = [f"{name} ({', '.join(form)})" for name, form in self.forms.items() if len(form) > 1]
+        named = ", ".join(f"{word} ({', '.join(lists)})" for word, lists in self.in_several_lists.items())
+        rule = "each list counted" if self.kept_duplicates else "counted once for a protected word"
+        own, kept = ", ".join(self.own_pairs), "kept" if self.kept_duplicates else "dropped"
+        told = (
+            (pairs, f"read under another spelling: {pairs}"),
+            (several, f"the mean over several forms: {listed(several, SHOWN)}"),
+            (self.gender, self.gender),
+            (own, f"both protected and attribute, so without the pair with itself: {own}"),
+            (named, f"in several attribute lists, {rule}: {named}"),
+            (self.repeated_rows, f"{self.repeated_rows} rows repeat a pair: {kept}"),
+            (
+                self.unused_rows,
+                f"{self.unused_rows:,} rows of scores are not used: no list holds their words, or no score is there",
+            ),
+            (self.missing_pairs, f"{self.missing_pairs} pairs have no {'score' if self.measure else 'distance'}"),
+            (self.relatedness.startswith("none"), f"relatedness of words: {self.relatedness}"),
+        )
+        notes += [sentence for holds, sentence in told if holds]
+        return [*notes, *self._twin_notes(), *self.contexts.get("notes", ())]
+
+    def _doubts(self, table: pd.DataFrame | None) -> list[str]:
+        """Whether what was asked for is not known, or a table is not what was measured."""
+        notes = []
+        if self.unknown:
+            notes.append(
+                f"coverage unknown, because {self.unknown}: the lists are those of the words that are here, and words "
+                "that were asked for and not found are not known"
+            )
+        if table is None or not self.pairs or len(table) == self.pairs:
+            return notes
+        measured = sum(entry["found"] for entry in self.lists if entry["kind"] == "protected")
+        measured -= 0 if self.kept_twins else sum(entry["kind"] == "protected" for entry in self.twins)
+        left = sum(len(self.forms.get(word, (word,))) for word in table["protected_word"].unique())
+        return [
+            *notes,
+            f"changed after it was measured: {len(table):,} of {self.pairs:,} distances and {left} of {measured} "
+            "protected words are here; the lists are those of the whole table",
+        ]
+
+    def _twin_notes(self) -> list[str]:
+        """Words that have the vector of another: of the same list, and of another one."""
+        by_list: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for entry in self.twins:
+            by_list.setdefault((entry["kind"], entry["list"]), []).append((entry["word"], entry["first"]))
+        rule = "kept" if self.kept_twins else "counted once"
+        notes = [f"{kind} list {name}: {twin_sentence(pairs)}: {rule}" for (kind, name), pairs in by_list.items()]
+        if self.one_vector:
+            sets = [
+                ", ".join(f"{word} ({' and '.join(lists)})" for word, lists in words.items())
+                for words in self.one_vector
+            ]
+            more = f"; and {len(sets) - SHOWN} more" if len(sets) > SHOWN else ""
+            notes.append(f"one vector in different lists, where all stay: {'; '.join(sets[:SHOWN])}{more}")
+        return notes
+
+
+def list_entry(name: str, kind: str, asked: list[str], missing: list[str]) -> ListEntry:
+    """The coverage of one list."""
+    return {"list": name, "kind": kind, "asked": len(asked), "found": len(asked) - len(missing), "missing": missing}
+
+
+def entries_of(lists: WordLists, held: Container[str]) -> list[ListEntry]:
+    """The coverage of each list, of the words that are held."""
+    return [
+        list_entry(name, kind, list(words), [word for word in words if word not in held])
+        for kind, part in lists.by_kind
+        for name, words in part.items()
+    ]
+
+
+def known_coverage(stored: object) -> Coverage | None:
+    """The record from its plain values, or None where these are not ours."""
+    try:
+        return coverage_from(stored)
+    except InputError:
+        return None
+
+
+def carried_labels(labels: dict[str, str]) -> dict[Any, Any]:
+    """The labels as they stand in the ``attrs`` of results; nothing without labels."""
+    return {"labels": labels} if labels else {}
+
+
+@cache
+def _of_coverage() -> TypeAdapter[Coverage]:
+    """The check of a record, which takes longer to make than to use."""
+    return TypeAdapter(Coverage)
+
+
+def coverage_from(stored: object) -> Coverage:
+    """The record from its plain values."""
+    try:
+        return _of_coverage().validate_python(stored)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}") from error

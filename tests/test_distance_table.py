@@ -1,0 +1,187 @@
+"""A table that loses what it carries, or carries what is no longer its own, would give intervals that do not hold."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+from bayesbias.distances.covariances import relatedness_content
+from bayesbias.errors import RelatednessWarning
+
+
+@pytest.fixture(scope="module")
+def table():
+    return bb.distance_table("google-news-slice", "weat7")
+
+
+KEPT = {
+    "head": lambda t: t.head(),
+    "mask": lambda t: t[t["group"] == "math"],
+    "loc": lambda t: t.loc[3:9],
+    "iloc": lambda t: t.iloc[[1, 4]],
+    "query": lambda t: t.query("group == 'math'"),
+    "sort_values": lambda t: t.sort_values("distance"),
+    "sample": lambda t: t.sample(5, random_state=0),
+    "reset_index": lambda t: t.reset_index(drop=True),
+    "assign": lambda t: t.assign(note="x"),
+    "astype": lambda t: t.astype({"group": "category"}),
+    "drop": lambda t: t.drop(columns="group"),
+    "drop_duplicates": lambda t: t.drop_duplicates(),
+    "groupby head": lambda t: t.groupby("group").head(3),
+    "copy": lambda t: t.copy(),
+    "deepcopy": copy.deepcopy,
+    "set": lambda t: bb.DistanceTable(t),
+}
+PLAIN = {
+    "columns": lambda t: t[["group", "distance"]],
+    "means": lambda t: t.groupby("connection", as_index=False)["distance"].mean(),
+    "pivot": lambda t: t.pivot_table("distance", "protected_word", "connection"),
+    "transposed": lambda t: t.T,
+    "rows alone": pd.DataFrame,
+}
+LOST = {
+    "concat": lambda t: pd.concat([t.head(1200), t.tail(1056)]),
+    "merge": lambda t: t.merge(pd.DataFrame({"protected_word": t["protected_word"].unique(), "n": 1})),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_rows_keep_what_the_table_carries(table, name):
+    found = KEPT[name](table)
+    assert isinstance(found, bb.DistanceTable)
+    assert found.relatedness is table.relatedness
+    assert found.coverage is table.coverage
+    assert not found.attrs
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_what_is_no_table_of_pairs_is_a_plain_frame(table, name):
+    assert type(PLAIN[name](table)) is pd.DataFrame
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_a_table_that_pandas_put_together_says_what_it_lost(table, name):
+    found = LOST[name](table)
+    assert found.relatedness is None
+    with pytest.warns(RelatednessWarning, match="put together from others"):
+        assert bb.fit(found, seed=0, draws=40, chains=1).attrs["model"] == "crossed"
+    again = bb.DistanceTable(found, relatedness=table.relatedness, coverage=table.coverage)
+    assert bb.fit(again, seed=0, draws=40, chains=1).attrs["model"] == "related"
+
+
+def test_pickles_hold_it(table):
+    found = pickle.loads(pickle.dumps(table))
+    assert found.coverage == table.coverage
+    assert relatedness_content(found.relatedness) == relatedness_content(table.relatedness)
+
+
+def test_rows_without_their_columns_are_refused(table):
+    with pytest.raises(bb.InputError, match="rows lack the column connection, distance"):
+        bb.DistanceTable(table[["protected_word", "attribute_word"]])
+    with pytest.raises(bb.InputError, match="relatedness is 'text': give the relatedness of a distance table"):
+        bb.DistanceTable(table, relatedness="text")
+
+
+def test_without_relatedness_the_record_stays(table):
+    bare = table.without_relatedness()
+    assert bare.relatedness is None
+    assert bare.coverage is table.coverage
+    assert table.relatedness is not None
+
+
+def test_what_it_carries_shows_itself(table):
+    assert str(table.coverage).startswith("Coverage of weat7\n")
+    assert "control list human: 64 of 85 words found" in str(table.coverage)
+    assert table.unit == "cosine distance"
+    assert (
+        bb.checks.score_table(table.rename(columns={"distance": "score"}), bb.load_words("weat7"), "log odds").unit
+        == "log odds, 0.1 for one sd"
+    )
+
+
+def test_a_simulated_table_carries_its_truth(table, tmp_path):
+    drawn = bb.calibration.simulate(table, "related", seed=1)
+    assert drawn.head().truth["word_mean"].shape == (16, 4)
+    bb.write_distance_table(drawn, tmp_path / "t.parquet")
+    again = bb.read_distance_table(tmp_path / "t.parquet")
+    np.testing.assert_array_equal(again.truth["word_mean"], drawn.truth["word_mean"])
+    # its distances are not those of the vectors, also once they are in a fit
+    post = bb.fit(again, seed=0, draws=400)
+    assert bb.plan(post, effect=0.05).text() == bb.plan(bb.load_fit(bb_saved(post, tmp_path)), effect=0.05).text()
+
+
+def bb_saved(post, folder):
+    bb.save_fit(post, folder / "fit.nc")
+    return folder / "fit.nc"
+
+
+class TestAdjusted:
+    def test_a_fit_adjusts_as_the_function_does(self, table):
+        adjusted = bb.adjust(table, by="length")
+        assert adjusted.adjustment.how == "vocabulary"
+        one, other = bb.fit(adjusted, seed=0, draws=400), bb.fit(table, adjust="length", seed=0, draws=400)
+        pd.testing.assert_frame_equal(bb.contrasts(one), bb.contrasts(other))
+        pd.testing.assert_frame_equal(bb.checks.adjustment(one), bb.checks.adjustment(other))
+
+    def test_the_error_of_a_slope_travels_with_the_table_and_its_file(self, table, tmp_path):
+        adjusted = bb.adjust(table.without_relatedness(), by="length")
+        slope = adjusted.adjustment.slope
+        assert slope.se > 0
+        bb.write_distance_table(adjusted, tmp_path / "t.parquet")
+        again = bb.read_distance_table(tmp_path / "t.parquet")
+        assert again.adjustment.slope == slope
+        post = bb.fit(again, seed=0, draws=8000)
+        assert post["posterior/slope"].std().item() == pytest.approx(slope.se, rel=0.06)
+
+    def test_a_file_holds_what_was_before(self, table, tmp_path):
+        adjusted = bb.adjust(table, by="length")
+        bb.write_distance_table(adjusted, tmp_path / "t.parquet")
+        again = bb.read_distance_table(tmp_path / "t.parquet")
+        before, after = again.adjustment.before, adjusted.adjustment.before
+        assert relatedness_content(before) == relatedness_content(after) == relatedness_content(table.relatedness)
+        pd.testing.assert_frame_equal(again.adjustment.expected, adjusted.adjustment.expected)
+        post = bb.fit(again[again["group"] == "math"], seed=0, draws=400)
+        assert post["adjustment/raw_distance"].size == 1128
+
+    def test_it_is_adjusted_once(self, table):
+        with pytest.raises(bb.InputError, match="is adjusted for length already: adjust the table as it was measured"):
+            bb.adjust(bb.adjust(table, by="length"), by="length")
+
+    def test_words_that_were_not_adjusted_are_refused(self, table):
+        adjusted = bb.adjust(table.without_relatedness(), by="length")
+        odd = adjusted.assign(attribute_word=adjusted["attribute_word"].replace("male", "unheard"))
+        with pytest.raises(bb.InputError, match="holds words that were not adjusted"):
+            bb.fit(odd, seed=0)
+
+
+WRONG = ([], {}, object(), b"x", 1j, None, np.nan, "", "\ud800", "\x1b[0m", 1e30, -1, np.inf, "unheard", True, 10**30)
+ANALYSES = {
+    "fit": lambda t, at: bb.fit(t, "published", seed=0, draws=40),
+    "balance": lambda t, at: bb.balance(t, attribute="length"),
+    "plan": lambda t, at: bb.plan(t),
+    "write": lambda t, at: bb.write_distance_table(t, at / "t.parquet"),
+    "compare": lambda t, at: bb.compare(before=t, after=t, draws=40, seed=0),
+    "adjust": lambda t, at: bb.adjust(t, "length"),
+    "check_relatedness": lambda t, at: bb.checks.check_relatedness(t),
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "column", ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+)
+def test_one_wrong_cell_is_refused_in_a_sentence_or_does_no_harm(table, column, tmp_path):
+    """No other error reaches a user, and a distance that is none is never used."""
+    for at, value in enumerate(WRONG):
+        cells = [value if row == 5 else each for row, each in enumerate(table[column])]
+        odd = table.assign(**{column: pd.Series(cells, dtype=object)})
+        for name, analysis in ANALYSES.items():
+            try:
+                analysis(odd, tmp_path)
+            except bb.InputError as error:
+                assert len(str(error)) > 20  # noqa: PT017
+            else:
+                assert column in ("group", "attribute_class"), (at, value, name)
