@@ -123,7 +123,8 @@ def entry(address: str, pages: dict[str, str]) -> str:
     kind = "class" if inspect.isclass(thing) else "function" if callable(thing) else "data"
     lines = [f".. auto{kind}:: {address}"]
     if kind == "class":
-        lines += ["   :members:", f"   :inherited-members: {FOREIGN}"]
+        own = any(base.__module__.startswith("bayesbias") for base in thing.__mro__[1:])
+        lines += ["   :members:", *([f"   :inherited-members: {FOREIGN}"] if own else [])]
     if kind == "data":
         lines += ["   :no-value:"]
     short, last = f"bb.{address.rpartition('.')[2]}", address.rpartition(".")[2]
