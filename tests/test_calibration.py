@@ -77,7 +77,8 @@ def test_a_wrong_engine_is_caught():
     ranks = []
     for _ in range(20):
         truth = models.families.family_of(spec).drawn_truth(spec, data, rng)
-        drawn = table.assign(distance=models.families.family_of(spec).drawn_distances(spec, truth, data, rng))
+        rows = table.assign(distance=models.families.family_of(spec).drawn_distances(spec, truth, data, rng))
+        drawn = bb.DistanceTable(rows, truth=truth)
         post = bb.fit(drawn, narrow, draws=99, chains=1, seed=1)
         ranks.append((post["posterior/sigma"].to_numpy()[0] < truth["sigma"]).sum(axis=0))
     found = simulation.Ranks("narrow", "exact", 99, {"sigma": np.array(ranks)}, None)

@@ -110,7 +110,8 @@ def test_columns_and_rows(result):
 
 def test_the_change_is_that_of_a_fit_of_the_differences(tables, result):
     before, after = tables
-    alone = bb.fit(before.assign(distance=after["distance"] - before["distance"]), "change", seed=9)
+    differences = before.assign(distance=after["distance"] - before["distance"])
+    alone = bb.fit(bb.DistanceTable(differences, truth={}), "change", seed=9)
     mean = alone["posterior/connection_mean"]
     row = whole(result.changes("associated"))
     own = mean.sel(connection="associated").to_numpy().ravel()
@@ -500,7 +501,8 @@ def test_one_pair_of_a_connection_tells_little(tables):
         (before["attribute_word"] == "human word 0") & (before["protected_word"] == "a 0")
     )
     found = bb.compare(before=before[one], after=after[one], model="change", seed=1)
-    alone = bb.fit(before[one].assign(distance=(after["distance"] - before["distance"])[one]), "change", seed=1)
+    differences = before[one].assign(distance=(after["distance"] - before["distance"])[one])
+    alone = bb.fit(bb.DistanceTable(differences, truth={}), "change", seed=1)
     own = whole(found.contrasts("associated", "human"))
     expected = whole(bb.contrasts(alone, "associated", "human", population="similar"))
     assert own["sd"] == pytest.approx(expected["sd"], rel=0.1)

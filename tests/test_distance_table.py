@@ -68,8 +68,36 @@ def test_a_table_that_pandas_put_together_says_what_it_lost(table, name):
     assert found.relatedness is None
     with pytest.warns(RelatednessWarning, match="put together from others"):
         assert bb.fit(found, seed=0, draws=40, chains=1).attrs["model"] == "crossed"
-    again = bb.DistanceTable(found, relatedness=table.relatedness, coverage=table.coverage)
+    with pytest.warns(RelatednessWarning, match="put together from others"):
+        bb.fit(bb.DistanceTable(found), seed=0, draws=40, chains=1)
+    again = bb.DistanceTable(found, like=table)
     assert bb.fit(again, seed=0, draws=40, chains=1).attrs["model"] == "related"
+
+
+def test_an_index_of_words_keeps_it(table):
+    again = table.set_index("protected_word").reset_index()
+    assert again.relatedness is table.relatedness
+    assert bb.DistanceTable.from_records(table.to_records(index=False)).relatedness is None
+
+
+def test_pandas_writer_says_what_it_leaves_out(table, tmp_path):
+    with pytest.warns(RelatednessWarning, match="to_parquet writes the rows alone"):
+        table.to_parquet(tmp_path / "t.parquet")
+    assert len(pd.read_parquet(tmp_path / "t.parquet")) == len(table)
+
+
+def test_a_file_that_lost_a_part_is_refused(table, tmp_path):
+    import pyarrow.parquet as pq
+
+    bb.write_distance_table(bb.adjust(table, by="length"), tmp_path / "t.parquet")
+    metadata = pq.read_metadata(tmp_path / "t.parquet").metadata
+    content = pq.read_table(tmp_path / "t.parquet")
+    for gone in (b"bayesbias.adjustment", b"bayesbias.relatedness"):
+        with pq.ParquetWriter(tmp_path / "u.parquet", content.schema) as writer:
+            writer.write_table(content)
+            writer.add_key_value_metadata({k: v for k, v in metadata.items() if k.startswith(b"bayes") and k != gone})
+        with pytest.raises(bb.InputError, match="as write_distance_table writes it: parts are missing"):
+            bb.read_distance_table(tmp_path / "u.parquet")
 
 
 def test_pickles_hold_it(table):
@@ -81,6 +109,9 @@ def test_pickles_hold_it(table):
 def test_rows_without_their_columns_are_refused(table):
     with pytest.raises(bb.InputError, match="rows lack the column connection, distance"):
         bb.DistanceTable(table[["protected_word", "attribute_word"]])
+    for truth in ("x", {"a": object()}):
+        with pytest.raises(bb.InputError, match="give a mapping of parameters to arrays"):
+            bb.DistanceTable(table, truth=truth)
     with pytest.raises(bb.InputError, match="relatedness is 'text': give the relatedness of a distance table"):
         bb.DistanceTable(table, relatedness="text")
 
@@ -145,6 +176,38 @@ class TestAdjusted:
         pd.testing.assert_frame_equal(again.adjustment.expected, adjusted.adjustment.expected)
         post = bb.fit(again[again["group"] == "math"], seed=0, draws=400)
         assert post["adjustment/raw_distance"].size == 1128
+
+    def test_simulated_distances_can_be_adjusted(self, table):
+        for model in ("crossed", "related"):
+            post = bb.fit(bb.adjust(bb.calibration.simulate(table, model, seed=0), by="length"), seed=0, draws=400)
+            assert post.attrs["moved"] == "simulated, adjusted for length"
+            assert len(bb.checks.adjustment(post)) == 3
+
+    def test_before_and_after_are_of_one_model(self, table):
+        bare = bb.adjust(table, by="length").without_relatedness()
+        assert bare.adjustment.before is None
+        rows = bb.checks.adjustment(bb.fit(bare, "crossed", seed=0, draws=8000))
+        plain = bb.contrasts(bb.fit(table, "crossed", seed=0, draws=8000), "associated", "human").iloc[0]
+        assert rows.loc[1, "raw"] == pytest.approx(plain["mean"], abs=0.002)
+        assert rows.loc[1, "raw_high"] - rows.loc[1, "raw_low"] == pytest.approx(plain["high"] - plain["low"], rel=0.1)
+
+    def test_refits_know_the_error_of_the_slope(self, table):
+        rng = np.random.default_rng(0)
+        numbers = {word: rng.normal() for word in table["attribute_word"].unique()}
+        numbers |= {word: 15 + rng.normal() for word in bb.load_words("weat7").stereotypes["math"]}
+        post = bb.fit(bb.adjust(table.without_relatedness(), by={"made up": numbers}), seed=0)
+        found = bb.checks.prior_sensitivity(post, "associated", "neutral").refits
+        assert found["sd_ratio"].between(0.85, 1.15).all()
+
+    def test_adjusted_and_other_tables_are_not_compared(self, table):
+        tables = bb.distance_tables({"a": "google-news-slice", "b": "glove-50d-slice"}, "weat7")
+        mixed = {"a": tables["a"], "b": bb.adjust(tables["b"], by="length")}
+        for analysis in (bb.compare, bb.pool):
+            with pytest.raises(bb.InputError, match="a is not and b is adjusted for length: adjust all tables"):
+                analysis(mixed)
+        both = {name: bb.adjust(each, by="length") for name, each in tables.items()}
+        assert "Distances are adjusted for length." in bb.compare(both, seed=0, draws=400).notes
+        assert "Distances are adjusted for length." in bb.pool(both).text()
 
     def test_it_is_adjusted_once(self, table):
         with pytest.raises(bb.InputError, match="is adjusted for length already: adjust the table as it was measured"):

@@ -499,7 +499,7 @@ def test_kept_duplicates_can_be_dropped_on_reading(tmp_path, slice_vectors):
 
 
 def test_csv_tells_what_it_holds_and_leaves_out(tmp_path):
-    with pytest.warns(bb.errors.CoverageWarning, match="^b.csv holds the rows alone, without coverage: write"):
+    with pytest.warns(bb.errors.CoverageWarning, match="^b.csv holds the rows alone, not coverage: write"):
         bb.write_distance_table(bb.distance_table(keyed(PLANE), LISTS, relatedness=False), tmp_path / "b.csv")
     table = bb.read_distance_table(tmp_path / "b.csv")
     assert table.coverage.word_list == "b"
@@ -651,7 +651,7 @@ def test_file_that_is_not_there(tmp_path):
 def test_empty_table(tmp_path, written):
     with pytest.raises(bb.InputError, match=r"table\.csv holds no distance"):
         bb.read_distance_table(written(HEADER))
-    with pytest.raises(bb.InputError, match=r"a\.csv holds no distance"):
+    with pytest.raises(bb.InputError, match="the table has no row"):
         bb.write_distance_table(made(), tmp_path / "a.csv")
     assert names(tmp_path) == ["table.csv"]
 
@@ -728,7 +728,7 @@ def test_coverage_that_is_not_ours(record):
     with pytest.raises(bb.InputError, match="carries no coverage"):
         bb.coverage(rows)
     if record is not None:
-        with pytest.raises(bb.InputError, match="give the coverage of a distance table, or None"):
+        with pytest.raises(bb.InputError, match="give the coverage of a distance table"):
             bb.DistanceTable(rows, coverage=record)
 
 

@@ -72,7 +72,7 @@ def test_what_the_numbers_are_is_said(pairs, lists, tmp_path, blank_pictures):
     table = bb.checks.score_table(scores_of(pairs), lists, "log odds of a model")
     path = tmp_path / "scores.parquet"
     bb.write_distance_table(table, path)
-    left_out = "without coverage and that numbers are log odds of a model"
+    left_out = "not coverage, that numbers are log odds of a model"
     with pytest.warns(bb.errors.CoverageWarning, match=left_out):
         bb.write_distance_table(table, tmp_path / "scores.csv")
     table = bb.read_distance_table(path)

@@ -62,7 +62,7 @@ def simulate(
 
     Returns
     -------
-    DataFrame
+    DistanceTable
         A distance table; ``truth`` holds the parameters as arrays. Distances are not confined to [0, 2].
 
     Examples

@@ -102,7 +102,9 @@ def list_means(data: Distances, values: WordValues, related: Relatedness | None,
     for i, name in enumerate(names):
         member[i, places.get_indexer(pd.Index(listed.loc[listed["attribute_class"] == name, "attribute_word"]))] = 1
     mine = table[table["connection"] == STEREOTYPES[0]].drop_duplicates("protected_word").set_index("protected_word")
-    own = [names.index(mine.loc[word, "attribute_class"]) if word in mine.index else -1 for word in words]
+    # -1 where the list of a protected word's own stereotypes is not known
+    list_of = {word: str(name) for word, name in mine["attribute_class"].items()}
+    own = [names.index(list_of[word]) if list_of.get(word) else -1 for word in words]
     groups = data.groups.tolist()
     x = values.of(attributes)
     expected = np.tile(slope * x, (len(words), 1))

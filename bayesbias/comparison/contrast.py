@@ -273,7 +273,7 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     Parameters
     ----------
     post
-        A result of ``fit(table, adjust=...)``.
+        A fit of adjusted distances: of :func:`adjust`, or ``fit(table, adjust=...)``.
     prob
         Posterior mass of the equal-tailed intervals.
 
@@ -295,7 +295,7 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     prob = probability(prob, "prob")
     adjusted = result.adjustment
     if adjusted is None:
-        raise InputError("the distances of this fit are not adjusted: fit(table, adjust='frequency') adjusts them")
+        raise InputError("the distances of this fit are not adjusted: fit bb.adjust(table, by='frequency')")
     before, data = flat_draws(adjusted["raw_word_mean"].to_numpy()), result.data
     names = data.connections.tolist()
     raw_means = replace(data, y=adjusted["raw_distance"].to_numpy()).cells.mean

@@ -19,7 +19,7 @@ from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import IN_SDS
 from bayesbias.comparison.associations import named_together
 from bayesbias.distances.dataframe import PAIR, coverage_of
-from bayesbias.distances.distances import Distances, once
+from bayesbias.distances.distances import Distances, once, refuse_mixed
 from bayesbias.errors import InputError, listed
 from bayesbias.estimates import Estimates
 from bayesbias.models.functionals import Fields, cell_draws
@@ -51,7 +51,7 @@ class Matched:
     @cached_property
     def data(self) -> Distances:
         """The pairs in the first embedding."""
-        return Distances.read(self.of(self.distances[:, 0]), check=False)
+        return Distances.of_rows(self.of(self.distances[:, 0]))
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -79,7 +79,9 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
         raise InputError(f"the names of the tables are {', '.join(map(repr, names))}: give each a name of its own")
     if arrows := [name for name in names if "→" in name]:
         raise InputError(f"the name {arrows[0]!r} holds an arrow, which names changes: give it another name")
-    read = {str(name): _read(str(name), table, case) for name, table in tables.items()}
+    given = {str(name): _distances(str(name), table) for name, table in tables.items()}
+    refuse_mixed(given)
+    read = {name: _once(name, each, case) for name, each in given.items()}
     first, *others = read.values()
     joined = first.rename(columns={"distance": "0"})
     for i, other in enumerate(others, start=1):
@@ -90,7 +92,9 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     distances = joined[[str(i) for i in range(len(read))]].to_numpy(dtype=float)
     records = {str(name): coverage_of(table) for name, table in tables.items()}
     coverage = {name: record.as_dict() for name, record in records.items() if record is not None}
-    notes = [note for name, table in read.items() for note in _left_over(name, table, joined)]
+    attribute = next(iter(given.values())).adjusted
+    notes = [f"Distances are adjusted for {attribute}."] if attribute else []
+    notes += [note for name, table in read.items() for note in _left_over(name, table, joined)]
     if moved := _moved(first, others):
         notes.append(f"The tables have other groups for {listed(sorted(moved))}; those of the first count.")
     for name, count in zip(read, ((distances < 0) | (distances > 2)).sum(axis=0), strict=True):
@@ -109,12 +113,20 @@ def unchanged(differences: FloatArray, places: NDArray[np.bool_]) -> float | Non
     return 0.0 if abs(here.mean()) <= SAME else float(here.mean())
 
 
-def _read(name: str, table: pd.DataFrame, case: Case) -> pd.DataFrame:
-    """A table's pairs, each once, in lower case if capital letters do not count."""
+def _distances(name: str, table: pd.DataFrame) -> Distances:
+    """The distances of a table that a comparison can take."""
     try:
         distances = Distances.read(table, check=False)
         distances.refuse_scores("a comparison")
         distances.refuse_slope("a comparison")
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+    return distances
+
+
+def _once(name: str, distances: Distances, case: Case) -> pd.DataFrame:
+    """A table's pairs, each once, in lower case if capital letters do not count."""
+    try:
         clean = distances.table
         if case == "fallback":
             clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +15,7 @@ from bayesbias._core.related import MIDDLES, root_of, similarity_bins
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import from_json, to_json
 from bayesbias.distances.covariances import Relatedness, relatedness_content, relatedness_from
-from bayesbias.distances.dataframe import DistanceTable, Provenance, provenance_of
+from bayesbias.distances.dataframe import ADJUSTED_FOR, DistanceTable, provenance_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
@@ -241,7 +241,7 @@ def adjust(
         raise InputError(f"all attribute words have the same {values.name}: there is nothing to adjust for")
     taken, changed = _by_vocabulary(related, values, known) or (_by_controls(rows, values, known), related)
     adjustment = replace(taken, left_out=left_out, before=related)
-    moved = f"adjusted for {values.name}"
+    moved = ", ".join([*filter(None, [carried.moved]), f"{ADJUSTED_FOR}{values.name}"])
     result = rows.assign(distance=rows["distance"] - adjustment.of_rows(rows))
     return DistanceTable.carrying(result, replace(carried, relatedness=changed, adjustment=adjustment, moved=moved))
 
@@ -286,7 +286,25 @@ def as_measured(table: DistanceTable) -> DistanceTable:
     if (adjustment := carried.adjustment) is None:
         return table
     rows = table.assign(distance=table["distance"] + adjustment.of_rows(table))
-    return DistanceTable.carrying(rows, Provenance(carried.coverage, adjustment.before, truth=carried.truth))
+    moved = carried.moved.removesuffix(f"{ADJUSTED_FOR}{adjustment.attribute.name}").removesuffix(", ")
+    return DistanceTable.carrying(rows, replace(carried, relatedness=adjustment.before, adjustment=None, moved=moved))
+
+
+def slope_adjustment(
+    values: Mapping[str, float], facts: Mapping[str, Any], protected: Sequence[str], before: Relatedness | None
+) -> Adjustment | None:
+    """The adjustment by a common slope from its facts and the words' values; None of one by curves."""
+    if facts["slope"] is None:
+        return None
+    value, se, df = facts["slope"]
+    slope = Slope(value, se, df, r2=float("nan"), words=int(facts["words"]))
+    reference = float(facts["reference"])
+    line = {word: value * (number - reference) for word, number in values.items()}
+    expected = pd.DataFrame([line] * len(protected), index=list(protected))
+    attribute = WordValues(facts["name"], facts["unit"], facts["source"], values)
+    return Adjustment(
+        attribute, facts["how"], reference, expected, slope, slope.words, tuple(facts["left_out"]), before
+    )
 
 
 def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:
@@ -307,6 +325,8 @@ def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:
 
 def adjustment_from(arrays: Mapping[str, NDArray[Any]]) -> Adjustment:
     """An adjustment from the arrays of :func:`adjustment_arrays`."""
+    if not np.isfinite(arrays["expected"]).all():
+        raise InputError("its adjustment holds numbers that are not finite")
     facts = from_json(str(arrays["facts"]))
     numbers = dict(zip(arrays["words"].tolist(), arrays["values"].tolist(), strict=True))
     slope = facts["slope_facts"]

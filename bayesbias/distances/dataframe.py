@@ -21,12 +21,11 @@ COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "conn
 PAIR = ["protected_word", "attribute_word"]
 NEEDED = (*PAIR, "connection", "distance")
 TEMPLATE, ATTRIBUTE_TEMPLATE = FRAMES = "template", "attribute_template"
-SIMULATED = "simulated"  # how distances came about that no vectors have
+SIMULATED, ADJUSTED_FOR = "simulated", "adjusted for "  # how distances came about that no vectors have
 LOST = (
     "the table was put together from others (pandas.concat, merge), and pandas does not hand on what they carried: "
     "different words are taken for unrelated, and intervals may be too narrow by a factor of 2 and more; make one "
-    "table with distance_table, or give what it should carry: bb.DistanceTable(rows, relatedness=table.relatedness, "
-    "coverage=table.coverage)"
+    "table with distance_table, or let it carry what another does: bb.DistanceTable(rows, like=table)"
 )
 
 
@@ -38,26 +37,32 @@ class Provenance:
     relatedness: Relatedness | None = None  # how the distances are correlated
     adjustment: Adjustment | None = None  # what was subtracted from each distance
     truth: Mapping[str, FloatArray] = field(default_factory=dict)  # parameters that distances were simulated with
-    moved: str = ""  # why the distances are not those of the vectors, such as "simulated"; empty where they are
+    # why the distances are not those of the vectors: "simulated", "adjusted for length"; empty where they are
+    moved: str = ""
 
 
 class DistanceTable(pd.DataFrame):
     """Distances of word pairs in long format: a pandas DataFrame that carries what is known of them.
 
     Rows can be selected, sorted, copied, pickled and given further columns, and what the table carries stays with them.
-    A result without the columns of pairs and distances is a plain DataFrame. ``pandas.concat`` and ``merge`` hand
-    nothing on: functions that read such a table warn (``RelatednessWarning``). ``pd.DataFrame(table)`` is the rows
-    alone.
+    A result without the columns of pairs and distances is a plain DataFrame, and so is what pandas builds anew (``T``,
+    ``apply``, ``stack``). ``pandas.concat`` and ``merge`` hand nothing on: functions that read such a table warn
+    (``RelatednessWarning``). ``pd.DataFrame(table)`` is the rows alone.
 
     Parameters
     ----------
     rows
         A DataFrame with ``protected_word``, ``attribute_word``, ``connection`` and ``distance`` (cosine distance), and
         where they are known ``group`` and ``attribute_class``.
+    like
+        Another table, all of what it carries.
     coverage, relatedness
-        What the table is to carry, such as ``table.coverage`` of another; None keeps what ``rows`` carries.
+        What the table is to carry, such as ``table.coverage`` of another; None keeps what ``rows`` or ``like`` carry.
     truth
-        Parameters that the distances were simulated with. Simulated distances are not held against vectors.
+        Parameters that the distances were simulated with, name to array; ``{}`` where they are not known. Simulated
+        distances are not held against vectors.
+    options
+        Of pandas.DataFrame: ``index``, ``columns``, ``dtype``, ``copy``.
 
     Examples
     --------
@@ -75,24 +80,31 @@ class DistanceTable(pd.DataFrame):
         self,
         rows: Any = None,
         *,
+        like: DistanceTable | None = None,
         coverage: Coverage | None = None,
         relatedness: Relatedness | None = None,
         truth: Mapping[str, FloatArray] | None = None,
+        **options: Any,
     ) -> None:
-        frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
+        frame = rows if isinstance(rows, pd.DataFrame) and not options else pd.DataFrame(rows, **options)
         if missing := [column for column in NEEDED if column not in frame.columns]:
             raise InputError(
                 f"rows lack the column {', '.join(missing)}: a distance table has {', '.join(COLUMNS)} (group and "
-                f"attribute_class may be absent); given are {', '.join(map(str, frame.columns))}"
+                f"attribute_class may be absent); given are {', '.join(map(str, frame.columns)) or 'none'}"
             )
+        if like is not None and not isinstance(like, DistanceTable):
+            raise InputError(f"like is a {type(like).__name__}: give a distance table whose coverage rows are to carry")
         for name, value, kind in (("coverage", coverage, Coverage), ("relatedness", relatedness, Relatedness)):
             if value is not None and not isinstance(value, kind):
-                raise InputError(f"{name} is {shown(value)}: give the {name} of a distance table, or None")
+                given = shown(value) if isinstance(value, str) else f"a {type(value).__name__}"
+                raise InputError(f"{name} is {given}: give the {name} of a distance table, table.{name}, or None")
         super().__init__(frame)  # type: ignore[call-arg]  # the stubs know no constructor
-        own = (rows._provenance if isinstance(rows, DistanceTable) else None) or Provenance()
-        if truth is not None:
-            own = replace(own, truth=truth, moved=SIMULATED)
-        self._provenance = replace(own, coverage=coverage or own.coverage, relatedness=relatedness or own.relatedness)
+        source = rows if like is None else like
+        own = source._provenance if isinstance(source, DistanceTable) else Provenance()
+        if (coverage, relatedness, truth) != (None, None, None):
+            own = own or Provenance()
+            own = replace(own, coverage=coverage or own.coverage, relatedness=relatedness or own.relatedness)
+        self._provenance = own if truth is None or own is None else _simulated(own, truth)
 
     @property
     def _constructor(self) -> Callable[..., pd.DataFrame]:
@@ -139,24 +151,48 @@ class DistanceTable(pd.DataFrame):
 
     def without_relatedness(self) -> DistanceTable:
         """The same table, whose words models take for unrelated."""
-        return DistanceTable.carrying(self, replace(self._provenance or Provenance(), relatedness=None))
+        carried = provenance_of(self)
+        adjustment = None if carried.adjustment is None else replace(carried.adjustment, before=None)
+        return DistanceTable.carrying(self, replace(carried, relatedness=None, adjustment=adjustment))
+
+    def to_parquet(self, *args: Any, **options: Any) -> Any:
+        """As in pandas: the rows alone, which a warning says; :func:`write_distance_table` keeps all of a table."""
+        if self.relatedness is not None or (self._provenance is not None and self._provenance.moved):
+            warn(
+                "to_parquet writes the rows alone: bb.write_distance_table(table, path) keeps what the table carries",
+                RelatednessWarning,
+            )
+        return pd.DataFrame(self).to_parquet(*args, **options)
 
 
 def _constructed(*args: Any, **options: Any) -> pd.DataFrame:
     """What pandas makes of parts of a table: a table where pairs and distances are all there."""
     frame = pd.DataFrame(*args, **options)
-    return _of_manager(frame._mgr, frame._mgr.axes) if _is_whole(frame.columns) else frame
+    return _of_manager(frame._mgr, frame._mgr.axes)
 
 
 def _of_manager(manager: Any, axes: Any) -> pd.DataFrame:
-    kind = DistanceTable if _is_whole(axes[0]) else pd.DataFrame
+    kind = DistanceTable if _is_whole(*axes) else pd.DataFrame
     build: Any = kind  # pandas asks its subclasses for this, and its stubs do not know it
     made: pd.DataFrame = build._from_mgr(manager, axes=axes)
     return made
 
 
-def _is_whole(columns: pd.Index) -> bool:
-    return all(name in columns for name in NEEDED)
+def _is_whole(columns: pd.Index, index: pd.Index) -> bool:
+    """Whether pairs and distances are all there, as columns or levels of the index."""
+    return all(name in columns or name in index.names for name in NEEDED)
+
+
+def _simulated(carried: Provenance, truth: object) -> Provenance:
+    """What simulated distances carry."""
+    if not isinstance(truth, Mapping) or carried.adjustment is not None:
+        what = "a table that is adjusted" if isinstance(truth, Mapping) else shown(truth)
+        raise InputError(f"truth is of {what}: give a mapping of parameters to arrays, {{}} where they are not known")
+    try:
+        arrays = {str(name): np.asarray(values, dtype=float) for name, values in truth.items()}
+    except (TypeError, ValueError) as error:
+        raise InputError(f"truth holds no numbers: give a mapping of parameters to arrays ({error})") from error
+    return replace(carried, truth=arrays, moved=SIMULATED)
 
 
 def provenance_of(table: pd.DataFrame) -> Provenance:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from bayesbias._core.marginal import Cells, reduce_to_cells
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import (
+    ADJUSTED_FOR,
     NEEDED,
     PAIR,
     SIMULATED,
@@ -30,6 +31,9 @@ from bayesbias.distances.list_coverage import COSINE, Coverage
 from bayesbias.embeddings.lookup import distance_sd
 from bayesbias.errors import InputError, many, shown
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
+
+if TYPE_CHECKING:
+    from bayesbias.distances.adjustment import Adjustment
 
 ROUNDING = 1e-6  # by which cosine distances may lie outside of [0, 2]
 TOLERANCE = 2e-3  # distances that differ by more do not come from the same vectors (half precision leaves 1e-4)
@@ -57,7 +61,7 @@ class Distances:
     relatedness: Relatedness | None = None  # how the distances are correlated, where the table knows it
     coverage: Coverage | None = None  # how word lists met the embedding, where the table has a record that is ours
     moved: str = ""  # why the distances are not those of the vectors, such as "simulated"; empty where they are
-    slope_error: bool = False  # whether an estimated slope was subtracted, whose error the distances do not show
+    adjustment: Adjustment | None = None  # what was subtracted, where the table or fit tells all of it
 
     @classmethod
     def read(cls, table: object, check: bool = True) -> Distances:
@@ -81,12 +85,28 @@ class Distances:
             relatedness=related,
             coverage=carried.coverage,
             moved=carried.moved,
-            slope_error=carried.adjustment is not None and carried.adjustment.slope is not None,
+            adjustment=carried.adjustment,
         )
+
+    @classmethod
+    def of_rows(cls, rows: pd.DataFrame) -> Distances:
+        """Rows alone, whose numbers may be any, such as differences of distances."""
+        return _rows(rows, bounded=False)
 
     def to_frame(self) -> DistanceTable:
         """The distance table, with what it carries."""
-        return DistanceTable.carrying(self.table, Provenance(self.coverage, self.relatedness, moved=self.moved))
+        carried = Provenance(self.coverage, self.relatedness, self.adjustment, moved=self.moved)
+        return DistanceTable.carrying(self.table, carried)
+
+    @property
+    def adjusted(self) -> str:
+        """The attribute of words that the distances are adjusted for; empty if none."""
+        return self.moved.partition(ADJUSTED_FOR)[2]
+
+    @property
+    def slope_error(self) -> bool:
+        """Whether an estimated slope was subtracted, whose error the distances do not show."""
+        return self.adjustment is not None and self.adjustment.slope is not None
 
     @property
     def labels(self) -> dict[str, str]:
@@ -281,20 +301,22 @@ def _rows(table: pd.DataFrame, bounded: bool) -> Distances:
         connection=connection,
         attribute=attribute,
         attribute_words=attribute_words,
-        attribute_class=_classes(classes, names, codes),
+        attribute_class=classes,
         y=y,
     )
 
 
-def _classes(given: NDArray[np.str_], connections: NDArray[np.str_], codes: IntArray) -> NDArray[np.str_]:
-    """The list of each attribute word (rows,); where it is not known, its class, as its connection tells it."""
-    told = np.array([class_of_connection(name) for name in connections.tolist()])[codes]
-    return np.where(given == "", told, given)
+def refuse_mixed(tables: Mapping[str, Distances]) -> None:
+    """Refuse tables of which some are adjusted for an attribute of words and others are not."""
+    by_attribute = {each.adjusted: name for name, each in tables.items()}
+    if len(by_attribute) > 1:
+        told = [f"{name} is {ADJUSTED_FOR}{what}" if what else f"{name} is not" for what, name in by_attribute.items()]
+        raise InputError(f"{' and '.join(told)}: adjust all tables for the same attribute of words, or none")
 
 
 def refuse_repeats(data: Distances, model: str) -> None:
     """Refuse distances that repeat a pair without being marked so, for a model that counts every row."""
-    if data.moved == SIMULATED or (data.coverage is not None and data.coverage.kept_duplicates):
+    if data.moved.startswith(SIMULATED) or (data.coverage is not None and data.coverage.kept_duplicates):
         return
     code = data.word * len(data.attribute_words) + data.attribute
     first = np.unique(code, return_index=True)[1]

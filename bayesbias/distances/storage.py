@@ -24,13 +24,13 @@ from bayesbias.distances.dataframe import (
     Provenance,
     coverage_of,
     frame_columns,
-    provenance_of,
 )
 from bayesbias.distances.distances import Distances, once, text_where_few
 from bayesbias.distances.list_coverage import Coverage, ListEntry, coverage_from, list_entry
-from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, warn
+from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, warn
 from bayesbias.words import CONTROLS, STEREOTYPES, VALID, unknown_connections
 
+MOST_METADATA = 90_000_000  # bytes of metadata that Arrow reads, with some to spare
 FAULTS = 3  # faults of a table that an error names
 PUBLISHED = {"word_to_compare": "attribute_word", "word_class": "attribute_class", "cosine_distance": "distance"}
 PUBLISHED_TEXT = tuple(PUBLISHED)[:2]
@@ -164,7 +164,7 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
     if not isinstance(table, pd.DataFrame):
         raise InputError(f"a distance table is a DataFrame, given is {type(table).__name__}")
     Distances.read(table, check=False)
-    carried = provenance_of(table)
+    carried = (table._provenance if isinstance(table, DistanceTable) else None) or Provenance()
     rows = _with_optional(table)
     if missing := [column for column in COLUMNS if column not in rows.columns]:
         raise InputError(f"the table lacks the column {', '.join(missing)}; it needs {', '.join(COLUMNS)}")
@@ -185,13 +185,20 @@ def _write_parquet(rows: pd.DataFrame, carried: Provenance, file: Path) -> None:
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
     coverage = None if carried.coverage is None else carried.coverage.as_dict()
-    metadata = {RECORD: to_json({"coverage": coverage, "moved": carried.moved}).encode()}
+    metadata: dict[bytes, bytes] = {}
     if carried.relatedness is not None:
         metadata[RELATED] = relatedness_content(carried.relatedness)
     if carried.adjustment is not None:
         metadata[ADJUSTMENT] = _packed(adjustment_arrays(carried.adjustment))
     if carried.truth:
         metadata[TRUTH] = _packed({name: np.asarray(value) for name, value in carried.truth.items()})
+    if (size := sum(map(len, metadata.values()))) > MOST_METADATA:
+        raise InputError(
+            f"what the table carries takes {size:,} bytes, and Parquet's metadata hold {MOST_METADATA:,}: write tables "
+            "of fewer protected words, or table.without_relatedness()"
+        )
+    record = {"coverage": coverage, "moved": carried.moved, "parts": sorted(name.decode() for name in metadata)}
+    metadata[RECORD] = to_json(record).encode()
     content = pa.Table.from_pandas(rows, preserve_index=False)
     with pq.ParquetWriter(file, content.schema) as writer:
         writer.write_table(content)
@@ -200,7 +207,7 @@ def _write_parquet(rows: pd.DataFrame, carried: Provenance, file: Path) -> None:
 
 def _packed(arrays: dict[str, Any]) -> bytes:
     content = io.BytesIO()
-    np.savez(content, **arrays)
+    np.savez_compressed(content, **arrays)
     return content.getvalue()
 
 
@@ -214,7 +221,7 @@ def _say_left_out(carried: Provenance, file: Path) -> None:
     }
     if left_out := [name for name, present in parts.items() if present]:
         warn(
-            f"{file.name} holds the rows alone, without {' and '.join(left_out)}: write a .parquet file to keep what "
+            f"{file.name} holds the rows alone, not {listed(left_out)}: write a .parquet file to keep what "
             "the table carries",
             RelatednessWarning if carried.relatedness is not None else CoverageWarning,
         )
@@ -349,7 +356,8 @@ def _carried(raw: pd.DataFrame, file: Path) -> tuple[Provenance, str]:
     try:
         carried, why = _of_parquet(raw, file) if file.suffix == ".parquet" else _of_csv(file)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise InputError(f"what goes with {file} is not as write_distance_table writes it: {error}") from error
+        why = str(error) if isinstance(error, InputError) else "it is damaged"
+        raise InputError(f"what goes with {file} is not as write_distance_table writes it: {why}") from error
     return carried, "" if carried.coverage is not None else why or "no coverage goes with the file"
 
 
@@ -363,6 +371,9 @@ def _of_parquet(raw: pd.DataFrame, file: Path) -> tuple[Provenance, str]:
         packed = None if related is None else b64decode(related, validate=True)
         return Provenance(coverage_from(coverage) if coverage else None, _related(packed, file)), ""
     record = from_json(metadata[RECORD].decode())
+    found = sorted(name.decode() for name in (RELATED, ADJUSTMENT, TRUTH) if name in metadata)
+    if found != record["parts"] or not isinstance(record["moved"], str):
+        raise InputError(f"parts are missing: it should hold {listed(record['parts'])}")
     parts = {
         name: read_arrays(io.BytesIO(metadata[name]), str(file)) for name in (ADJUSTMENT, TRUTH) if name in metadata
     }

@@ -288,7 +288,8 @@ def fit_for_crossed(spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distan
         pairs = np.count_nonzero(rows_of_pair)
         notes.append(f"{len(data.y) - pairs:,} of {len(data.y):,} rows repeat a pair and were dropped.")
         table = once(data.table, "the table", f"the model {spec.name!r} takes each pair once")
-        data = replace(Distances.read(table, check=False), relatedness=data.relatedness)
+        kept = ("relatedness", "coverage", "moved", "adjustment")
+        data = replace(Distances.of_rows(table), **{name: getattr(data, name) for name in kept})
     if spec.terms.word_x_group and (len(data.group_names) < 2 or "" in data.group_names):
         reason = "there is one group only" if len(data.group_names) < 2 else "the groups of some words are not known"
         reason = "the groups of protected words are not known" if data.group_names == [""] else reason

@@ -18,7 +18,8 @@ import xarray as xr
 
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._files import check_suffix, from_json, home_folder, to_json, whole_file
-from bayesbias.distances.covariances import KEY, relatedness_group, relatedness_in_fit
+from bayesbias.distances.adjustment import Adjustment, slope_adjustment
+from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group, relatedness_in_fit
 from bayesbias.distances.distances import Distances, class_of_connection
 from bayesbias.distances.list_coverage import known_coverage
 from bayesbias.errors import InputError
@@ -216,6 +217,7 @@ class Fit:
         word, connection, attribute = (
             constant[f"{name}_index"].to_numpy().astype(np.intp) for name in ("word", "connection", "attribute")
         )
+        related = relatedness_in_fit(self.tree)
         return Distances(
             protected_words=protected,
             connections=connections,
@@ -226,10 +228,20 @@ class Fit:
             attribute_words=attributes,
             attribute_class=listed,
             y=self.tree["observed_data/distance"].to_numpy(),
-            relatedness=relatedness_in_fit(self.tree),
+            relatedness=related,
             coverage=known_coverage(self.fact("coverage")),
             moved=str(self.tree.attrs.get("moved", "")),
+            adjustment=self._slope_adjustment(protected.tolist(), related),
         )
+
+    def _slope_adjustment(self, protected: list[str], related: Relatedness | None) -> Adjustment | None:
+        """The adjustment of a fit by an estimated slope, whose error further fits of the distances need too."""
+        if (group := self.adjustment) is None:
+            return None
+        facts = from_json(group.attrs["facts"])
+        words = group["attribute_word"].to_numpy().astype(str).tolist()
+        numbers = dict(zip(words, group["value"].to_numpy().tolist(), strict=True))
+        return slope_adjustment(numbers, facts, protected, related)
 
     @cached_property
     def spec(self) -> ModelSpec:

@@ -25,7 +25,7 @@ from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
 from bayesbias.distances.dataframe import coverage_of, frame_columns
-from bayesbias.distances.distances import Distances, stacked_tables
+from bayesbias.distances.distances import Distances, refuse_mixed, stacked_tables
 from bayesbias.distances.list_coverage import ListEntry
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.embeddings.lookup import distance_sd
@@ -38,7 +38,7 @@ from bayesbias.models.functionals import CellErrors, related_cell_errors
 from bayesbias.models.related import cell_lists
 from bayesbias.models.results import EXACT, Fit, read_distances
 from bayesbias.models.spec import load_model
-from bayesbias.second_stage.two_stage import CHAINS, TwoStage
+from bayesbias.second_stage.two_stage import CHAINS, TwoStage, name_of_attribute
 from bayesbias.words import STEREOTYPES
 
 STACKED, SHARED, APART, PAIRS = "related", "shared words", "independent", "pairs"
@@ -240,6 +240,7 @@ def _read(tables: Mapping[str, pd.DataFrame]) -> dict[str, Distances]:
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
             done(number + 1)
+    refuse_mixed(data)
     return data
 
 
@@ -281,6 +282,8 @@ def stage_cells(tables: Tables, contrast: tuple[str, str] | None, seed: int, opt
     with one_thread():  # thousands of small matrices, of which several threads make more work
         data = _read(frames)
         pair, notes = default_contrast(data.values()) if contrast is None else (contrast, ())
+        if attribute := next(iter(data.values())).adjusted or name_of_attribute(options.adjust):
+            notes = (*notes, f"Distances are adjusted for {attribute}.")
         copies = _copies({name: _cell_means(each, pair) for name, each in data.items()})
         copies = {name: first for name, first in copies.items() if by_name[name] is by_name[first]}
         kept = {name: frame for name, frame in frames.items() if name not in copies}

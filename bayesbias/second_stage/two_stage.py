@@ -16,6 +16,18 @@ CHAINS = 4
 """Chains into which draws are divided for ArviZ; all draws are independent."""
 
 
+def name_of_attribute(adjust: object) -> str:
+    """The name of an attribute of words that is adjusted for; empty without any."""
+    if adjust is None or isinstance(adjust, str):
+        return adjust or ""
+    if not isinstance(adjust, Mapping) or len(adjust) != 1:
+        raise InputError(
+            f"adjust is {shown(adjust)}: give 'frequency', 'length', or a mapping with one entry, the name of an "
+            "attribute and the number of each word"
+        )
+    return str(next(iter(adjust)))
+
+
 @dataclass(frozen=True)
 class TwoStage:
     """Options of a two-stage analysis: estimates first, then a model of these estimates.
@@ -56,6 +68,7 @@ class TwoStage:
     def __post_init__(self) -> None:
         if self.adjust is None and self.frequencies is not None:
             raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+        name_of_attribute(self.adjust)
         one_of(self.weights, WEIGHTS, "weights")
         checked_draws(self.draws, CHAINS)
 
