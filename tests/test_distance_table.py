@@ -10,6 +10,7 @@ import pytest
 import bayesbias as bb
 from bayesbias.distances.covariances import relatedness_content
 from bayesbias.errors import RelatednessWarning
+from bayesbias.models.results import Fit
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +143,23 @@ def test_a_simulated_table_carries_its_truth(table, tmp_path):
     # its distances are not those of the vectors, also once they are in a fit
     post = bb.fit(again, seed=0, draws=400)
     assert bb.plan(post, effect=0.05).text() == bb.plan(bb.load_fit(bb_saved(post, tmp_path)), effect=0.05).text()
+
+
+def test_a_criterion_places_words_of_simulated_distances_by_their_vectors():
+    """Only distances that were adjusted move the places."""
+    drawn = bb.calibration.simulate(bb.distance_table("google-news-slice", "gender"), "related", seed=0)
+    post = bb.fit(drawn, seed=0)
+    words = post["posterior"]["protected_word"].to_numpy().tolist()
+    values = dict(zip(words, np.random.default_rng(0).normal(size=len(words)), strict=True))
+    said = bb.criterion(post, values, seed=0).text()
+    assert "is −0.32 (89% interval −0.69 to 0.11; probability that it is positive 10.5%)" in said
+
+
+def test_a_fit_of_an_earlier_version_knows_that_it_is_adjusted(table):
+    post = bb.fit(table, adjust="length", seed=0, draws=400)
+    del post.attrs["moved"]
+    assert Fit.read(post).data.adjusted == "length"
+    assert bb.plan(post, effect=0.05).text() == bb.plan(bb.fit(table, adjust="length", seed=0, draws=400), 0.05).text()
 
 
 def bb_saved(post, folder):

@@ -448,7 +448,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Placed | _Unrel
     refuse_one_pair(offset, "a criterion")
     lost = [word for word in every if word not in set(labels)]
     notes = [f"Without a distance to either list, and left out: {listed(lost)}."] if lost else []
-    if data.moved:
+    if data.adjusted:
         moved = np.linalg.lstsq(coordinates, y[full] - coordinates @ offset.mean, rcond=ADJUSTED_SHARE)[0]
         offset = replace(offset, mean=offset.mean + moved)
     return _Placed(
