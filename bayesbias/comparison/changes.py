@@ -25,7 +25,6 @@ from bayesbias.comparison.change_draws import (
 from bayesbias.comparison.comparison import Comparison
 from bayesbias.comparison.frame_contrasts import common_frames, over_frames
 from bayesbias.comparison.sides import Case, Matched, change_notes, fixed_values, match
-from bayesbias.distances.dataframe import relatedness_of
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError
@@ -231,7 +230,7 @@ def compare(
     matched = replace(matched, notes=(*matched.notes, *frame_notes))
     draws, chains = checked_draws(draws, chains)
     size, used = (chains, draws // chains), used_seed(seed)
-    spec, every = _choose(matched, named, model, case)
+    spec, every = _choose(matched, model, case)
     engine = integrating_engine(spec)
     if isinstance(every, str):
         tree, changes = _by_differences(matched, spec, every, engine, size, used)
@@ -244,15 +243,13 @@ def compare(
     return Comparison(tree)
 
 
-def _choose(
-    matched: Matched, tables: Mapping[str, pd.DataFrame], model: str | Path | ModelSpec, case: Case
-) -> tuple[ModelSpec, Distances | str]:
+def _choose(matched: Matched, model: str | Path | ModelSpec, case: Case) -> tuple[ModelSpec, Distances | str]:
     """The model, and the pairs of all embeddings with how their words are related: or why changes take a model of their
     own, empty where that was asked for.
     """
     spec, reason = load_model(RELATED if is_auto(model) else model), ""
     if family_of(spec).needs_relatedness:
-        every = _stacked(matched, tables, case)
+        every = _stacked(matched, case)
         if isinstance(every, Distances):
             return spec, every
         if not is_auto(model):
@@ -267,9 +264,9 @@ def _choose(
     return spec, reason
 
 
-def _stacked(matched: Matched, tables: Mapping[str, pd.DataFrame], case: Case) -> Distances | str:
+def _stacked(matched: Matched, case: Case) -> Distances | str:
     """The pairs of all embeddings, with how their words are related; or why that is not known."""
-    found = {name: relatedness_of(table) for name, table in tables.items()}
+    found = {name: table.relatedness for name, table in matched.tables.items()}
     known = {name: each for name, each in found.items() if each is not None}
     if len(known) < len(found):
         return (
@@ -278,7 +275,7 @@ def _stacked(matched: Matched, tables: Mapping[str, pd.DataFrame], case: Case) -
     if case != "as-is":
         return "words were matched without regard to capital letters"
     for name in known:
-        Distances.read(tables[name])
+        matched.tables[name].check_vectors()
     data, size = matched.data, len(matched.embeddings)
     if (cells := int(data.filled.sum()) * size) > MOST_CELLS:
         return f"there are {cells:,} cells in all embeddings, more than {MOST_CELLS:,}"

@@ -18,7 +18,7 @@ from bayesbias._core.mixtures import Draws, Law, Normals
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import IN_SDS
 from bayesbias.comparison.associations import named_together
-from bayesbias.distances.dataframe import PAIR, coverage_of
+from bayesbias.distances.dataframe import PAIR
 from bayesbias.distances.distances import Distances, once, refuse_mixed
 from bayesbias.errors import InputError, listed
 from bayesbias.estimates import Estimates
@@ -42,7 +42,12 @@ class Matched:
     embeddings: tuple[str, ...]  # in the order given
     distances: FloatArray  # (pairs, embeddings)
     notes: tuple[str, ...]  # on what did not match
-    coverage: dict[str, dict[str, Any]]  # name to the coverage that its table carried
+    tables: Mapping[str, Distances]  # name to its table, as it was given
+
+    @property
+    def coverage(self) -> dict[str, dict[str, Any]]:
+        """Name to the coverage that its table carried."""
+        return {name: each.coverage.as_dict() for name, each in self.tables.items() if each.coverage is not None}
 
     def of(self, values: FloatArray) -> pd.DataFrame:
         """A table of the pairs with such values (pairs,) as distances."""
@@ -90,8 +95,6 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
         raise InputError(_nothing_shared(read, case))
     pairs = joined[[*PAIR, *LABELS]].assign(group=_groups(joined, others))
     distances = joined[[str(i) for i in range(len(read))]].to_numpy(dtype=float)
-    records = {str(name): coverage_of(table) for name, table in tables.items()}
-    coverage = {name: record.as_dict() for name, record in records.items() if record is not None}
     attribute = next(iter(given.values())).adjusted
     notes = [f"Distances are adjusted for {attribute}."] if attribute else []
     notes += [note for name, table in read.items() for note in _left_over(name, table, joined)]
@@ -101,8 +104,8 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
         if count:
             place = "lie outside [0, 2], where no cosine distance lies"
             notes.append(f"{count:,} of {len(distances):,} values of {name} {place}.")
-    notes += [*_case_notes(read, case), *_sizes(coverage)]
-    return Matched(pairs, tuple(read), distances, tuple(notes), coverage)
+    notes += [*_case_notes(read, case), *_sizes(given)]
+    return Matched(pairs, tuple(read), distances, tuple(notes), given)
 
 
 def unchanged(differences: FloatArray, places: NDArray[np.bool_]) -> float | None:
@@ -169,9 +172,10 @@ def _moved(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> set[str]:
     return moved
 
 
-def _sizes(coverage: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _sizes(tables: Mapping[str, Distances]) -> list[str]:
     """A note where embeddings have different dimensions."""
-    dimensions = {name: record.get("embedding", {}).get("dimensions") for name, record in coverage.items()}
+    records = {name: each.coverage for name, each in tables.items()}
+    dimensions = {name: record.embedding.get("dimensions") for name, record in records.items() if record is not None}
     known = {name: size for name, size in dimensions.items() if size}
     if len(set(known.values())) < 2:
         return []

@@ -76,17 +76,24 @@ class Distances:
             )
         carried = provenance_of(table)
         rows, related = _rows(table, bounded=not carried.moved), carried.relatedness
-        if related is not None:
-            places, contexts = _places_of(related, rows), {} if carried.coverage is None else carried.coverage.contexts
-            if check and not carried.moved:
-                _check(related, rows, places, contexts.get("pairing") == "crossed")
-        return replace(
+        made = replace(
             rows,
             relatedness=related,
             coverage=carried.coverage,
             moved=carried.moved,
             adjustment=carried.adjustment,
         )
+        made.check_vectors(distances=check)
+        return made
+
+    def check_vectors(self, distances: bool = True) -> None:
+        """Refuse relatedness that does not know the words, or is of other vectors than the ``distances``."""
+        if self.relatedness is None:
+            return
+        places = _places_of(self.relatedness, self)
+        if distances and not self.moved:
+            crossed = self.coverage is not None and self.coverage.contexts.get("pairing") == "crossed"
+            _check(self.relatedness, self, places, crossed)
 
     @classmethod
     def of_rows(cls, rows: pd.DataFrame) -> Distances:
