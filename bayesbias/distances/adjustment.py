@@ -273,10 +273,16 @@ def _by_vocabulary(
 
 def _by_controls(rows: pd.DataFrame, values: WordValues, known: pd.Series) -> Adjustment:
     """The adjustment by the common slope of the control words."""
-    slope, reference = control_slope(rows, values), float(known.mean())
     protected = [*dict.fromkeys(rows["protected_word"].astype(str))]
+    return _by_slope(values, control_slope(rows, values), float(known.mean()), known, protected)
+
+
+def _by_slope(
+    values: WordValues, slope: Slope, reference: float, known: pd.Series, protected: Sequence[str]
+) -> Adjustment:
+    """The adjustment by a common slope, of all protected words by one line through the ``known`` values of words."""
     line = slope.value * (known - reference)
-    expected = pd.DataFrame([line.to_numpy()] * len(protected), index=protected, columns=line.index)
+    expected = pd.DataFrame([line.to_numpy()] * len(protected), index=list(protected), columns=line.index)
     return Adjustment(values, "controls", reference, expected, slope, slope.words, (), None)
 
 
@@ -298,13 +304,9 @@ def slope_adjustment(
         return None
     value, se, df = facts["slope"]
     slope = Slope(value, se, df, r2=float("nan"), words=int(facts["words"]))
-    reference = float(facts["reference"])
-    line = {word: value * (number - reference) for word, number in values.items()}
-    expected = pd.DataFrame([line] * len(protected), index=list(protected))
     attribute = WordValues(facts["name"], facts["unit"], facts["source"], values)
-    return Adjustment(
-        attribute, facts["how"], reference, expected, slope, slope.words, tuple(facts["left_out"]), before
-    )
+    taken = _by_slope(attribute, slope, float(facts["reference"]), pd.Series(values), protected)
+    return replace(taken, left_out=tuple(facts["left_out"]), before=before)
 
 
 def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:
