@@ -204,7 +204,7 @@ def _result(future: Future[str], task: Task, folder: Path) -> None:
     """Wait for a fit; one that Dask gave up, since its workers died, is recorded as failed."""
     try:
         future.result()
-    except Exception as error:
+    except Exception as error:  # the class is Dask's, which need not be installed
         if type(error).__name__ != "KilledWorker":
             raise
         write_record(folder, new_record(task, "failed", f"its workers died: {error}"))
