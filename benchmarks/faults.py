@@ -30,7 +30,8 @@ class Fault:
 
 FAULTS = (
     Fault(
-        "sign of a gradient", "_core/logistic.py", "w - rows.T @ (y * wrong)", "w + rows.T @ (y * wrong)", "metrics"
+        "sign of a gradient", "_core/logistic.py", "residual = label - p - alpha", "residual = label - p + alpha",
+        "metrics",
     ),
     Fault(
         "a posterior sd 1.1 times too large", "checks/summaries.py", '"sd": draws.std(axis=0, ddof=1)',
