@@ -9,6 +9,7 @@ from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import eigh_tridiagonal
 from scipy.special import ndtr, ndtri, owens_t
 
 from bayesbias._core.related import root_of
@@ -59,8 +60,7 @@ def gauss_rule(points: FloatArray, mass: FloatArray, size: int) -> tuple[FloatAr
         if below[-1] < EXHAUSTED:
             break
         basis.append(image / below[-1])
-    jacobi = np.diag(diagonal) + np.diag(below[: len(diagonal) - 1], 1) + np.diag(below[: len(diagonal) - 1], -1)
-    nodes, vectors = np.linalg.eigh(jacobi)
+    nodes, vectors = eigh_tridiagonal(diagonal, below[: len(diagonal) - 1])
     # the weights are the squared first entries of the eigenvectors, which have length 1
     return centre + spread * nodes, vectors[0] ** 2
 
@@ -105,6 +105,7 @@ def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
 
     Newton's step is the default; where it leaves the bracket, or is not at most half of the last one, the bracket is
     halved instead. Between two modes the density is next to 0, and Newton's method alone would jump away or cycle.
+    ``scipy.optimize.elementwise.find_root`` takes ten times as long for a few quantities, 1.5 times for many.
     """
     reach = FARTHEST * mixture.sd + np.abs(mixture.means - mixture.mean).max(axis=0)
     low, high = mixture.mean - reach, mixture.mean + reach

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -12,8 +13,16 @@ from numpy.typing import NDArray
 
 from bayesbias._checks import one_of, probability, whole_number, whole_numbers
 from bayesbias._core.random_lists import Wanted, by_list, draw_alike
-from bayesbias._core.resampling import ends, mean_interval, resampled_rows, share_interval, spearman
-from bayesbias._core.vectors import IntArray, cosine_distances, mean_unit, nearest_rows, unit_rows, unit_single
+from bayesbias._core.resampling import ends, mean_interval, share_interval
+from bayesbias._core.vectors import (
+    FloatArray,
+    IntArray,
+    cosine_distances,
+    mean_unit,
+    nearest_rows,
+    unit_rows,
+    unit_single,
+)
 from bayesbias._phrases import ends_of, signed
 from bayesbias._progress import progress
 from bayesbias._results import Result
@@ -126,8 +135,9 @@ def agreement(
 ) -> tuple[pd.DataFrame, str]:
     """Spearman's correlation of cosines and scores, ``before``, ``after`` and the ``change``, with intervals.
 
-    The intervals are of pairs drawn with replacement, the same for both embeddings. The second value says why there is
-    none; empty if there is.
+    The intervals are of pairs drawn with replacement, the same for both embeddings; draws without a correlation are
+    left out, where ``scipy.stats.bootstrap`` would give no interval. The second value says why there is none; empty if
+    there is.
     """
     place = {word: i for i, word in enumerate(shared.words)}
     known = [(place[first], place[other], score) for first, other, score in pairs if first in place and other in place]
@@ -140,9 +150,9 @@ def agreement(
     if np.ptp(scores) == 0:
         return nothing, f"all {len(known)} pairs of similarity have the same score"
     cosines = [np.vecdot(unit[left], unit[right]).astype(np.float64) for unit in (shared.before, shared.after)]
-    chosen = resampled_rows(len(known), draws, rng)
-    every = [spearman(cosine, scores) for cosine in cosines]
-    drawn = [spearman(cosine[chosen], scores[chosen]) for cosine in cosines]
+    chosen = rng.integers(0, len(known), (draws, len(known)))
+    every = [_spearman(cosine, scores) for cosine in cosines]
+    drawn = [_spearman(cosine[chosen], scores[chosen]) for cosine in cosines]
     every.append(every[1] - every[0])
     drawn.append(drawn[1] - drawn[0])
     rows = [
@@ -150,6 +160,15 @@ def agreement(
         for side, value, values in zip(("before", "after", "change"), every, drawn, strict=True)
     ]
     return pd.DataFrame(rows, columns=SIMILARITY_COLUMNS), ""
+
+
+def _spearman(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Spearman's correlation along the last axis; NaN where a side does not vary, as draws with few scores may not."""
+    from scipy.stats import ConstantInputWarning, pearsonr, rankdata  # loads slowly
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantInputWarning)
+        return np.asarray(pearsonr(rankdata(left, axis=-1), rankdata(right, axis=-1), axis=-1).statistic)
 
 
 FOLDS = 5
