@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from bayesbias._core.vectors import FloatArray, IntArray
 
 BLOCK = 2**22  # numbers in the matrices of a block of draws
 TINY = 1e-300  # variance in place of 0, by which is divided
+LEAST_SD = 1e-4  # of residuals, in sds of the outcome: below it cross-products are rounding
 Component = tuple[int, ...]  # places of the facets whose combinations of levels share an effect
 
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
@@ -61,46 +62,78 @@ def mixed_sums(columns: FloatArray, y: FloatArray, groupings: Sequence[IntArray]
     return MixedSums(joint.T @ joint, between, distinct, levels, totals, rows, scale_of, apart, len(y))
 
 
-def draw_effects(
-    sums: MixedSums, sds: FloatArray, fixed_sd: float, rng: np.random.Generator
-) -> tuple[FloatArray, list[FloatArray]]:
-    """Draws of the fixed effects (draws, terms), and of each grouping's effects (draws, levels).
+def log_density_of_sds(sums: MixedSums, sds: FloatArray, fixed_sd: float) -> FloatArray:
+    """Log density (draws,) of the outcome, up to a constant, with all effects integrated out.
 
     Sds (draws, 1 + groupings) are those of the residuals and of each grouping's effects, ``fixed_sd`` is the prior one
     of the fixed effects.
     """
-    step = max(1, BLOCK // len(sums.scale_of) ** 2)
-    drawn = [_block(sums, sds[begin : begin + step], fixed_sd, rng) for begin in range(0, len(sds), step)]
+    return np.concatenate([_Given.of(sums, block, fixed_sd).log_density for block in _blocks(sums, sds)])
+
+
+def draw_effects(
+    sums: MixedSums, sds: FloatArray, fixed_sd: float, rng: np.random.Generator
+) -> tuple[FloatArray, list[FloatArray]]:
+    """Draws of the fixed effects (draws, terms), and of each grouping's effects (draws, levels), given the sds."""
+    drawn = [_Given.of(sums, block, fixed_sd).draw(rng) for block in _blocks(sums, sds)]
     joint, alone = (np.concatenate(part) for part in zip(*drawn, strict=True))
     groups = range(sds.shape[1] - 1)
     effects = [alone if group == sums.apart else joint[:, sums.scale_of == 1 + group] for group in groups]
     return joint[:, sums.scale_of == 0], effects
 
 
-def _block(
-    sums: MixedSums, sds: FloatArray, fixed_sd: float, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """A draw of b (draws, q), and of u (draws, levels) of the grouping apart.
+def _blocks(sums: MixedSums, sds: FloatArray) -> Iterator[FloatArray]:
+    step = max(1, BLOCK // len(sums.scale_of) ** 2)
+    return (sds[begin : begin + step] for begin in range(0, len(sds), step))
 
-    b is normal with u integrated out, and u is normal given b.
-    """
-    variance = sds[:, :1] ** 2
-    apart = sds[:, [1 + sums.apart]] ** 2 if sums.apart is not None else np.zeros_like(variance)
-    # with u integrated out, deviations from the means of levels have the variance sigma^2, and the mean of a level of n
-    # rows has sigma^2 / n + tau^2
-    weights = 1 / (variance + sums.sizes * apart)
-    weighted = sums.within / variance[:, :, None] + np.einsum("bk,kij->bij", weights, sums.between)
-    prior = np.column_stack([np.full(len(sds), fixed_sd), sds[:, 1:]])[:, sums.scale_of]
-    size = prior.shape[1]
-    # in units of the prior sds the precision is I + R H R, which is regular for sds of 0 too
-    root = np.linalg.cholesky(np.eye(size) + prior[:, :, None] * weighted[:, :size, :size] * prior[:, None, :])
-    x = np.linalg.solve(root, (prior * weighted[:, :size, size])[:, :, None])
-    z = np.linalg.solve(np.swapaxes(root, 1, 2), x + rng.standard_normal(x.shape))
-    joint: FloatArray = prior * z[:, :, 0]
-    shrunk = apart / (variance + sums.rows * apart)
-    mean = shrunk * (sums.totals[:, size] - joint @ sums.totals[:, :size].T)
-    alone: FloatArray = mean + np.sqrt(variance * shrunk) * rng.standard_normal(mean.shape)
-    return joint, alone
+
+@dataclass(frozen=True)
+class _Given:
+    """The normal law of b given sds (B, 1 + groupings), the effects of the grouping apart integrated out."""
+
+    sums: MixedSums
+    # variances (B, 1) of residuals and of the effects apart, and that (B, sizes) of a level's mean, times its rows
+    variance: FloatArray
+    apart: FloatArray
+    of_means: FloatArray
+    prior: FloatArray  # sds (B, q)
+    # in units of the prior sds: root (B, q, q) of the precision, and its inverse times the products with y, (B, q)
+    root: FloatArray
+    x: FloatArray
+    square: FloatArray  # (B,): sum of the squares of y, by the inverse variances
+
+    @classmethod
+    def of(cls, sums: MixedSums, sds: FloatArray, fixed_sd: float) -> _Given:
+        variance = np.maximum(sds[:, :1], LEAST_SD) ** 2
+        apart = sds[:, [1 + sums.apart]] ** 2 if sums.apart is not None else np.zeros_like(variance)
+        # with u integrated out, deviations from the means of levels have the variance sigma^2, and the mean of a level
+        # of n rows has sigma^2 / n + tau^2
+        of_means = variance + sums.sizes * apart
+        weighted = sums.within / variance[:, :, None] + np.einsum("bk,kij->bij", 1 / of_means, sums.between)
+        prior = np.column_stack([np.full(len(sds), fixed_sd), sds[:, 1:]])[:, sums.scale_of]
+        size = prior.shape[1]
+        # the precision is I + R H R, which is regular for sds of 0 too
+        root = np.linalg.cholesky(np.eye(size) + prior[:, :, None] * weighted[:, :size, :size] * prior[:, None, :])
+        x = np.linalg.solve(root, (prior * weighted[:, :size, size])[:, :, None])[:, :, 0]
+        return cls(sums, variance, apart, of_means, prior, root, x, weighted[:, size, size])
+
+    @property
+    def log_density(self) -> FloatArray:
+        """Log density (B,) of y, with b integrated out too."""
+        log_det = (self.sums.size - len(self.sums.rows)) * np.log(self.variance[:, 0])
+        log_det = log_det + np.log(self.of_means) @ self.sums.levels
+        log_root = np.log(np.diagonal(self.root, axis1=1, axis2=2)).sum(axis=1)
+        value: FloatArray = -0.5 * (log_det + self.square - (self.x**2).sum(axis=1)) - log_root
+        return value
+
+    def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """A draw of b (B, q), and of u (B, levels), which is normal given b."""
+        noisy = (self.x + rng.standard_normal(self.x.shape))[:, :, None]
+        joint: FloatArray = self.prior * np.linalg.solve(np.swapaxes(self.root, 1, 2), noisy)[:, :, 0]
+        shrunk = self.apart / (self.variance + self.sums.rows * self.apart)
+        mean = shrunk * (self.sums.totals[:, -1] - joint @ self.sums.totals[:, :-1].T)
+        alone: FloatArray = mean + np.sqrt(self.variance * shrunk) * rng.standard_normal(mean.shape)
+        return joint, alone
 
 
 @dataclass(frozen=True)

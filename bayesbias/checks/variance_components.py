@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal, get_args
@@ -27,6 +28,7 @@ from bayesbias.models.results import versions_of
 from bayesbias.models.spec import Exponential
 
 PRIOR = Exponential(distribution="exponential", rate=2.0)  # of every standard deviation, in units of the numbers' own
+UNIT = Exponential(distribution="exponential", rate=1.0)
 FEWEST_POINTS = 4096
 LEAST_SD = 0.01
 """Standard deviation from which the search for the mode begins where the analysis of variance gives less."""
@@ -154,33 +156,49 @@ def draw_components(
     return tree, drawn.faults
 
 
-def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Generator) -> Drawn:
-    """Importance sampling of the standard deviations' coordinates, in which the prior is standard normal."""
+def draw_sds(
+    log_likelihood: Callable[[FloatArray], FloatArray],
+    prior_means: FloatArray,
+    guess: FloatArray,
+    chains: int,
+    draws: int,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, dict[str, Any], list[str]]:
+    """Standard deviations (chain, draw, k) with exponential priors, figures of their sampler, and faults.
+
+    Importance sampling of coordinates in which the prior is standard normal, from the mode, which is looked for from a
+    ``guess`` (k,) on. ``log_likelihood`` takes many (B, k) and returns (B,).
+    """
 
     def log_density(theta: FloatArray) -> FloatArray:
-        sds = PRIOR.from_normal(theta)
-        return sums.log_likelihood(sds**2) - 0.5 * (theta**2).sum(axis=1)
+        return log_likelihood(prior_means * UNIT.from_normal(theta)) - 0.5 * (theta**2).sum(axis=1)
 
-    if sums.squares[-1] <= NOTHING_LEFT * sums.squares.sum():
-        raise InputError(
-            "the numbers are sums of effects of fewer facets exactly, so that nothing is left over: look for levels "
-            "that repeat each other, and leave them out"
-        )
-    # the search for the mode starts from the estimates of the analysis of variance, in the prior's coordinates
-    guess = np.sqrt(np.maximum(sums.estimates(), LEAST_SD**2))
-    start: FloatArray = -ndtri(np.exp(-PRIOR.rate * guess)).astype(np.float64)
+    start: FloatArray = -ndtri(np.exp(-guess / prior_means)).astype(np.float64)
     size = chains * draws
     points = points_for(size, FEWEST_POINTS)
-    with progress("drawing variance components", sum(STAGES) + points):
+    with progress("drawing standard deviations", sum(STAGES) + points):
         sampled = explored(log_density, start, points, chains, draws, rng)
     theta = sampled.drawn(size, rng).reshape(chains, draws, -1)
     if sampled.fault is None:
         faults = unreadable(judged(ess=sampled.points.ess))
     else:
         faults = [f"{sampled.fault}: drawn by NUTS on the same posterior.", *draw_faults(theta, sampled.stats)]
-    sds = PRIOR.from_normal(theta)
-    finite_population = np.sqrt(sums.finite_population(sds.reshape(size, -1) ** 2, rng)).reshape(sds.shape)
-    return Drawn(sds, finite_population, dict(sampled.stats), faults)
+    return prior_means * UNIT.from_normal(theta), dict(sampled.stats), faults
+
+
+def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Generator) -> Drawn:
+    """Draws given the sums of squares, which hold all that a complete array says."""
+    if sums.squares[-1] <= NOTHING_LEFT * sums.squares.sum():
+        raise InputError(
+            "the numbers are sums of effects of fewer facets exactly, so that nothing is left over: look for levels "
+            "that repeat each other, and leave them out"
+        )
+    # the search for the mode starts from the estimates of the analysis of variance
+    guess = np.sqrt(np.maximum(sums.estimates(), LEAST_SD**2))
+    means = np.full(len(guess), 1 / PRIOR.rate)
+    sds, stats, faults = draw_sds(lambda sds: sums.log_likelihood(sds**2), means, guess, chains, draws, rng)
+    finite_population = np.sqrt(sums.finite_population(sds.reshape(chains * draws, -1) ** 2, rng)).reshape(sds.shape)
+    return Drawn(sds, finite_population, stats, faults)
 
 
 def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> Drawn:

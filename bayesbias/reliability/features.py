@@ -93,6 +93,8 @@ class WordNet:
 def _read_wordnet(folder: str | Path) -> WordNet:
     """The files of the folder ``dict`` of WordNet 3: the indices, lists of exceptions and ``cntlist.rev``.
 
+    NLTK's reader names one base form of a word only, and tags are counted over all of them.
+
     Miller, G. A. (1995). WordNet: a lexical database for English. https://doi.org/10.1145/219717.219748
     """
     place = home_folder(folder)

@@ -80,8 +80,6 @@ def found(reml):
     return bb.reliability.reliability_regression(table.assign(log_senses=np.log(table["n_senses"])))
 
 
-@pytest.mark.full
-@pytest.mark.nuts
 def test_coefficients_are_those_of_reml(found, reml):
     table = found.table().set_index("term")
     for name, expected in reml["fixed_effects"].items():
@@ -94,8 +92,6 @@ def test_coefficients_are_those_of_reml(found, reml):
     assert table.loc["residual", "mean"] == pytest.approx(np.sqrt(reml["var_residual"]), rel=0.01)
 
 
-@pytest.mark.full
-@pytest.mark.nuts
 def test_shares_hold_those_of_reml_and_groupings_are_not_settled(found, reml):
     table = found.table().set_index("term")
     whole = reml["var_model"] + reml["var_corpus"] + reml["var_residual"]
@@ -114,8 +110,6 @@ def test_shares_hold_those_of_reml_and_groupings_are_not_settled(found, reml):
     assert "2 levels of algorithm and 3 levels of corpus cannot tell how much levels differ" in found.notes[-1]
 
 
-@pytest.mark.full
-@pytest.mark.nuts
 def test_it_samples_well(found):
     assert not any("should not be read" in note for note in found.notes)
-    assert int(found.posterior["sample_stats/diverging"].sum()) == 0
+    assert float(found.posterior["sample_stats/pareto_k"]) < 0.7
