@@ -65,7 +65,7 @@ def test_silhouette_gives_what_the_functions_give(here, made):
     written = pd.read_csv("s.csv")
     chosen = written[(written[["metric", "vary", "embedding"]] == ["weat", "attributes", embeddings[0]]).all(axis=1)]
     np.testing.assert_allclose(
-        chosen["value"].to_numpy().reshape(5, -1), one.frame()["value"].to_numpy().reshape(5, -1)
+        chosen["value"].to_numpy().reshape(5, -1), one.table()["value"].to_numpy().reshape(5, -1)
     )
     assert list(written.columns) == ["query", "metric", "vary", "embedding", "run", "words", "value"]
     both = [bb.silhouettes.silhouette(kv, query, "weat", runs=5, step=6) for kv in models.values()]

@@ -60,7 +60,7 @@ def test_values_are_those_of_the_metric_on_the_words_used(kv, metric, vary):
     lists = getattr(asked, vary)
     orders = {name: [list(rng.permutation(words)) for _ in range(3)] for name, words in lists.items()}
     found = silhouettes.studies._silhouette_in(in_orders(orders), kv, asked, metric, vary, 6, "saturate")
-    lengths = silhouettes.results.lengths_of([len(words) for words in lists.values()], 6, "saturate")
+    lengths = silhouettes.results.lengths_of([len(words) for words in lists.values()], 6)
     for run in range(3):
         for at, row in enumerate(lengths):
             expected = bb.metric(metric, kv, parts(asked, vary, orders, run, row)).value
@@ -81,7 +81,7 @@ def test_any_metric_with_a_range_is_measured_on_the_words_used(kv, metric, vary)
     if len(lists) == 1:
         orders = {"a": [list(rng.permutation(asked.attributes["a"])) for _ in range(2)]}
     found = silhouettes.studies._silhouette_in(in_orders(orders), kv, asked, (name, options), vary, 12)
-    lengths = silhouettes.results.lengths_of([len(words) for words in lists.values()], 12, "trimmed")
+    lengths = silhouettes.results.lengths_of([len(words) for words in lists.values()], 12)
     for run in range(2):
         for at, row in enumerate(lengths):
             expected = bb.metric(name, kv, parts(asked, vary, orders, run, row), **options).value
@@ -154,7 +154,7 @@ def test_the_place_of_a_control_set_among_the_attribute_sets_does_not_matter(kv)
     human = {"human": [f"b{at}" for at in range(6, 12)]}
     full = [
         bb.silhouettes.silhouette(
-            kv, bb.Query(asked.targets, sets), ("crossed", {"draws": 200}), "attributes", 1, sizes="proportional"
+            kv, bb.Query(asked.targets, sets), ("crossed", {"draws": 200}), "attributes", 1, sizes="saturate"
         ).full
         for sets in (human | asked.attributes, asked.attributes | human)
     ]
@@ -200,16 +200,9 @@ def test_logistic_regression_in_rows(scale):
 
 
 def test_lengths():
-    assert silhouettes.results.lengths_of([4, 4], 2, "trimmed").tolist() == [[1, 1], [2, 2], [3, 3], [4, 4]]
-    assert silhouettes.results.lengths_of([5, 3], 4, "saturate").tolist() == [[2, 2], [4, 3], [5, 3]]
-    assert silhouettes.results.lengths_of([20, 10], 6, "proportional").tolist() == [
-        [4, 2],
-        [8, 4],
-        [12, 6],
-        [16, 8],
-        [20, 10],
-    ]
-    assert silhouettes.results.lengths_of([7], 6, "saturate").tolist() == [[6], [7]]
+    assert silhouettes.results.lengths_of([4, 4], 2).tolist() == [[1, 1], [2, 2], [3, 3], [4, 4]]
+    assert silhouettes.results.lengths_of([5, 3], 4).tolist() == [[2, 2], [4, 3], [5, 3]]
+    assert silhouettes.results.lengths_of([7], 6).tolist() == [[6], [7]]
 
 
 def test_orders_of_lists_are_independent_unless_as_published():
@@ -325,31 +318,22 @@ def test_uncertainty_of_means_is_their_standard_error():
     biased = bb.silhouettes.Silhouette("rnsb", "targets", sizes, values, (0.0, 1.0), 0.0)
     unbiased = dataclasses.replace(biased, values=np.zeros((60, 2)))
     expected = 0.5 * (values.sum(axis=1) / 4).std(ddof=1) / np.sqrt(60)  # accuracy adds half of the mean height x 2 / 4
-    for method in ("half", "bootstrap"):
-        table = bb.silhouettes.silhouette_uncertainty(biased, unbiased, resamples=2000, method=method).set_index(
-            "score"
-        )
-        assert table.loc["accuracy", "sd"] == pytest.approx(expected, rel=0.05)
-        assert table.loc["accuracy", "value"] == bb.silhouettes.silhouette_accuracy(biased, unbiased)
+    table = bb.silhouettes.silhouette_uncertainty(biased, unbiased, resamples=2000).set_index("score")
+    assert table.loc["accuracy", "sd"] == pytest.approx(expected, rel=0.05)
+    assert table.loc["accuracy", "value"] == bb.silhouettes.silhouette_accuracy(biased, unbiased)
     assert list(table.index) == ["robustness of the biased", "robustness of the unbiased", "accuracy", "separation"]
     assert table.loc["robustness of the biased", "half_the_runs"] > biased.robustness
 
 
 @pytest.mark.study
 def test_uncertainty_of_robustness_over_runs(kv, sized):
-    """Half-sampling against the spread of scores over sets of runs; the bootstrap is too small, as documented."""
+    """Half-sampling against the spread of scores over sets of runs."""
     runs = sized(4000, 2000)
     pool = bb.silhouettes.silhouette(kv, query(), "weat", runs=runs, seed=2)
     sets = [dataclasses.replace(pool, values=pool.values[at : at + 50]) for at in range(0, runs, 50)]
     truth = np.std([one.robustness for one in sets], ddof=1)
-    found = {
-        method: np.mean(
-            [bb.silhouettes.silhouette_uncertainty(one, resamples=60, method=method)["sd"].item() for one in sets[:20]]
-        )
-        for method in ("half", "bootstrap")
-    }
-    assert found["half"] == pytest.approx(truth, rel=0.3)
-    assert found["bootstrap"] < found["half"]
+    found = [bb.silhouettes.silhouette_uncertainty(one, resamples=60)["sd"].item() for one in sets[:20]]
+    assert np.mean(found) == pytest.approx(truth, rel=0.3)
 
 
 def test_uncertainty_needs_the_same_runs(kv):

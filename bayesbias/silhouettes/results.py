@@ -4,35 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from bayesbias._checks import by_name_or_none, one_of, probability, whole_number
+from bayesbias._checks import by_name_or_none, probability, whole_number
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._results import Cited, Result
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError
 
-SIZES = ("trimmed", "saturate", "proportional")
+Sizes = Literal["trimmed", "saturate"]
+SIZES: tuple[str, ...] = get_args(Sizes)
 
 
-def lengths_of(sizes: Sequence[int], step: int, mode: str) -> IntArray:
-    """How many words of each list are used, (sizes, lists), growing by ``step`` over all; the last size uses all.
-
-    ``"trimmed"`` and ``"saturate"`` add as many words of each list until it is used up, ``"proportional"`` the same
-    share of each.
-    """
+def lengths_of(sizes: Sequence[int], step: int) -> IntArray:
+    """Numbers of words of each list, (sizes, lists), growing by ``step`` over all; a list grows until it is used up."""
     each = max(1, step // len(sizes))
     if min(sizes) < each:
         raise InputError(f"a list has {min(sizes)} words, fewer than the {each} of a step: give a smaller step")
-    if mode == "proportional":
-        count = max(1, round(sum(sizes) / step))
-        shares = np.arange(1, count + 1) / count
-        return np.maximum(1, np.rint(np.outer(shares, sizes))).astype(np.intp)
     grown = np.arange(each, max(sizes) + each, each)
     lengths: IntArray = np.minimum(grown[:, None], np.array(sizes)).astype(np.intp)
     return lengths
@@ -119,14 +112,7 @@ class Silhouette(Result):
             return np.full(len(self.sizes), np.nan)
         return ((self.low <= self.full) & (self.full <= self.high)).mean(axis=0)
 
-    def frame(self) -> pd.DataFrame:
-        """One row a value: ``run``, ``words``, ``value``, and for a metric with intervals ``low`` and ``high``."""
-        runs, sizes = self.values.shape
-        table = pd.DataFrame({"run": np.repeat(np.arange(runs), sizes), "words": np.tile(self.sizes, runs)})
-        ends = {"value": self.values, "low": self.low, "high": self.high}
-        return table.assign(**{name: end.ravel() for name, end in ends.items() if end is not None})
-
-    def of_runs(self, chosen: IntArray) -> Silhouette:
+    def _of_runs(self, chosen: IntArray) -> Silhouette:
         """The same of some of the runs, by their places, which may repeat."""
         low, high = (None if end is None else end[chosen] for end in (self.low, self.high))
         return replace(self, values=self.values[chosen], low=low, high=high)
@@ -164,8 +150,11 @@ class Silhouette(Result):
         ]
 
     def table(self) -> pd.DataFrame:
-        """One row a run and size: :meth:`frame`."""
-        return self.frame()
+        """One row a value: ``run``, ``words``, ``value``, and for a metric with intervals ``low`` and ``high``."""
+        runs, sizes = self.values.shape
+        table = pd.DataFrame({"run": np.repeat(np.arange(runs), sizes), "words": np.tile(self.sizes, runs)})
+        ends = {"value": self.values, "low": self.low, "high": self.high}
+        return table.assign(**{name: end.ravel() for name, end in ends.items() if end is not None})
 
 
 def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Literal["published"] | None = None) -> float:
@@ -242,7 +231,6 @@ def _check_comparable(biased: Silhouette, unbiased: Silhouette) -> None:
         )
 
 
-METHODS = ("half", "bootstrap")
 FEWEST_RUNS = 10
 COLUMNS = ["score", "value", "sd", "low", "high", "half_the_runs", "covered"]
 COVERED = {"robustness": 0.77, "accuracy": 0.875, "separation": 0.958}
@@ -254,10 +242,13 @@ def silhouette_uncertainty(
     unbiased: Silhouette | None = None,
     resamples: int = 1000,
     prob: float = PROB,
-    method: Literal["half", "bootstrap"] = "half",
     seed: int = 0,
 ) -> pd.DataFrame:
     """Standard errors of robustness, accuracy and separation over the choice of runs.
+
+    Halves of the runs are drawn without replacement: for means, and so for accuracy, their spread is exactly the
+    standard error. For robustness, which rests on extremes, it is a lower bound, 0.6 to 1 of the standard error where
+    we tried.
 
     Parameters
     ----------
@@ -268,10 +259,6 @@ def silhouette_uncertainty(
         How many samples of the runs, and their seed.
     prob
         Probability of the normal intervals.
-    method
-        ``"half"`` draws halves of the runs without replacement: for means, and so for accuracy, their spread is exactly
-        the standard error. For robustness, which rests on extremes, it is a lower bound, 0.6 to 1 of the standard error
-        where we tried; that of ``"bootstrap"``, as many runs drawn with replacement, is 0.5 to 0.8 of it.
 
     Returns
     -------
@@ -280,8 +267,8 @@ def silhouette_uncertainty(
         score's mean over halves of the runs. Robustness falls as runs are added, since a silhouette only grows: where
         ``half_the_runs`` is clearly above ``value``, more runs would lower it further. ``covered`` is the smallest
         share of 89% intervals that we found to hold the score's mean over other runs: .77 for robustness (.82 to .87
-        for weat1 and weat7 in the bundled vectors), whose intervals are too narrow. It is known for ``prob=0.89`` and
-        ``method="half"`` and NaN otherwise.
+        for weat1 and weat7 in the bundled vectors), whose intervals are too narrow. It is known for ``prob=0.89``
+        and NaN otherwise.
 
     References
     ----------
@@ -297,7 +284,6 @@ def silhouette_uncertainty(
     >>> found.columns.tolist()[:2]
     ['score', 'value']
     """
-    one_of(method, METHODS, "method")
     resamples, prob = whole_number(resamples, "resamples", least=2), probability(prob, "prob")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     _check_comparable(biased, biased if unbiased is None else unbiased)
@@ -307,20 +293,19 @@ def silhouette_uncertainty(
     if runs < FEWEST_RUNS:
         raise InputError(f"there are {runs} runs: the uncertainty of a score needs at least {FEWEST_RUNS}")
     halves = [rng.permutation(runs)[: runs // 2] for _ in range(resamples)]
-    drawn = halves if method == "half" else [rng.integers(runs, size=runs) for _ in range(resamples)]
     half_width = float(ndtri((1 + prob) / 2))
-    scores: dict[str, Callable[[IntArray], float]] = {"robustness": lambda runs: biased.of_runs(runs).robustness}
+    scores: dict[str, Callable[[IntArray], float]] = {"robustness": lambda runs: biased._of_runs(runs).robustness}
     if unbiased is not None:
         scores = {
             "robustness of the biased": scores["robustness"],
-            "robustness of the unbiased": lambda runs: unbiased.of_runs(runs).robustness,
-            "accuracy": lambda runs: silhouette_accuracy(biased.of_runs(runs), unbiased.of_runs(runs)),
-            "separation": lambda runs: silhouette_separation(biased.of_runs(runs), unbiased.of_runs(runs)),
+            "robustness of the unbiased": lambda runs: unbiased._of_runs(runs).robustness,
+            "accuracy": lambda runs: silhouette_accuracy(biased._of_runs(runs), unbiased._of_runs(runs)),
+            "separation": lambda runs: silhouette_separation(biased._of_runs(runs), unbiased._of_runs(runs)),
         }
     rows = []
     for name, score in scores.items():
-        value, spread = score(np.arange(runs)), float(np.std([score(chosen) for chosen in drawn], ddof=1))
-        fewer = float(np.mean([score(chosen) for chosen in halves]))
-        tried = COVERED[name.split()[0]] if (prob, method) == (PROB, "half") else float("nan")
+        drawn = [score(chosen) for chosen in halves]
+        value, spread, fewer = score(np.arange(runs)), float(np.std(drawn, ddof=1)), float(np.mean(drawn))
+        tried = COVERED[name.split()[0]] if prob == PROB else float("nan")
         rows.append((name, value, spread, value - half_width * spread, value + half_width * spread, fewer, tried))
     return pd.DataFrame(rows, columns=COLUMNS)

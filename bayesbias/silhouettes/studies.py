@@ -44,6 +44,7 @@ from bayesbias.models.spec import ModelSpec
 from bayesbias.silhouettes.results import (
     SIZES,
     Silhouette,
+    Sizes,
     lengths_of,
     shuffled,
     silhouette_accuracy,
@@ -117,7 +118,7 @@ def _study_rnsb(kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
 
     return Subject(
         metric="rnsb",
-        **words_of(query, sets),
+        **_words_of(query, sets),
         bounds=(0.0, float(np.log(len(query.targets)))),
         measure=measure,
         published=(0.0, 1.0),
@@ -155,7 +156,7 @@ def _registered_subject(
 
     return Subject(
         metric=name,
-        **words_of(query, ready.found),
+        **_words_of(query, ready.found),
         bounds=bounds,
         measure=lambda chosen: Value(ready.resampled(chosen).value),
         zero=zero,
@@ -190,7 +191,7 @@ def _checked(sets: FoundSets) -> tuple[str, ...]:
     return (*notes, *(f"{note}." for note in sets.twin_notes))
 
 
-def words_of(query: Query, sets: FoundSets) -> dict[str, Any]:
+def _words_of(query: Query, sets: FoundSets) -> dict[str, Any]:
     """The words that were found, by kind and set."""
     return {kind: {name: tuple(sets.words[name]) for name in getattr(query, kind)} for kind in VARIED}
 
@@ -201,7 +202,7 @@ LARGEST = 2.0
 """Of a difference of two mean cosine distances."""
 
 
-def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
+def _contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
     """The posterior mean of a contrast of two connections, with its interval.
 
     The target sets are the groups, and the attribute sets their stereotypes in the same order; sets named ``human`` and
@@ -212,7 +213,7 @@ def contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query,
         raise InputError(f"{NAME} has no option {unknown[0]!r}: it takes {', '.join(OPTIONS)}")
     used: dict[str, Any] = OPTIONS | dict(options)
     sets = look_up(kv, query, how, paired=False)
-    notes, words = _checked(sets), words_of(query, sets)
+    notes, words = _checked(sets), _words_of(query, sets)
     lists = word_lists_of(Query(**words, name=query.name, language=query.language))
     if isinstance(lists, str):
         raise InputError(f"{lists} Sets named {' and '.join(CONTROLS)} are controls.")
@@ -283,7 +284,7 @@ def silhouette(
     vary: Varied = "targets",
     runs: int = 100,
     step: int | None = None,
-    sizes: Literal["trimmed", "saturate", "proportional"] = "trimmed",
+    sizes: Sizes = "trimmed",
     seed: int = 0,
     compat: Literal["published"] | None = None,
     case: Case = "as-is",
@@ -314,7 +315,7 @@ def silhouette(
         Words over all lists by which they grow: 2 for targets and 6 for attributes, as in the study.
     sizes
         ``"trimmed"`` first cuts all lists of a kind to the shortest of them; ``"saturate"`` grows each by as many words
-        until it is used up; ``"proportional"`` grows each by the same share.
+        until it is used up.
     seed
         Seed of the orders; each list has its own permutations.
     compat
@@ -357,7 +358,7 @@ def _silhouette_in(
     metric: AnyMetric,
     vary: Varied,
     step: int | None = None,
-    sizes: Literal["trimmed", "saturate", "proportional"] = "trimmed",
+    sizes: Sizes = "trimmed",
     compat: Literal["published"] | None = None,
     case: Case = "as-is",
     twins: Twins = "once",
@@ -378,7 +379,7 @@ def _silhouette_in(
     every = {name: np.arange(length) for most in kinds.values() for name, length in most.items()}
     grown = {name: getattr(subject, vary)[name][:length] for name, length in kinds[vary].items()}
     orders = order(grown, subject.paired and vary == "targets")
-    lengths = lengths_of(list(kinds[vary].values()), step, sizes)
+    lengths = lengths_of(list(kinds[vary].values()), step)
     runs = len(orders[0])
     values = np.empty((runs, len(lengths), len(Value._fields)))
     with progress("measuring", runs * len(lengths)) as done:
@@ -410,7 +411,7 @@ def _silhouette_in(
 def _subject(metric: AnyMetric, kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
     chosen, options = metric_and_options(metric)
     if chosen == NAME:
-        return contrast_subject(options, kv, query, how)
+        return _contrast_subject(options, kv, query, how)
     chosen = "weat_effect_size" if chosen == "weat" else chosen
     if chosen in STUDIED and options:
         raise InputError(f"{chosen} takes no options here, given are {', '.join(options)}: give its name alone")
@@ -429,7 +430,7 @@ def silhouette_study(
     queries: Mapping[str, AnyQuery],
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] = STUDIED,
     runs: int = 100,
-    sizes: Literal["trimmed", "saturate", "proportional"] = "trimmed",
+    sizes: Sizes = "trimmed",
     seed: int = 0,
     compat: Literal["published"] | None = None,
     twins: Twins = "once",
@@ -489,7 +490,7 @@ def follow_study(
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric],
     runs: int,
     step: int | None,
-    sizes: Literal["trimmed", "saturate", "proportional"],
+    sizes: Sizes,
     seed: int,
     compat: Literal["published"] | None,
     varied: Sequence[Varied] = VARIED,
@@ -547,7 +548,7 @@ def values_of(parts: Sequence[StudyPart]) -> pd.DataFrame:
     tables = []
     for part in parts:
         for name, result in part.silhouettes.items():
-            rows = result.frame()
+            rows = result.table()
             labels = {"query": part.query, "metric": part.metric, "vary": part.vary, "embedding": name}
             tables.append(rows.assign(**labels)[[*labels, *rows]])
     return pd.concat(tables, ignore_index=True)

@@ -544,7 +544,6 @@ STEPS = {
     "Relatedness.stereotype_nearness",
     "Relatedness.units_of",
     "Relatedness.with_sample",
-    "Silhouette.of_runs",
 }
 """Methods that are steps of a computation, and take what the steps before made."""
 
