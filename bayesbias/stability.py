@@ -28,8 +28,7 @@ from bayesbias.embeddings.lookup import in_all
 from bayesbias.errors import InputError
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.base import NOTHING
-from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics, parts_for
-from bayesbias.metrics.catalogue import METRICS
+from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
 from bayesbias.models import fit
 from bayesbias.words import pairs_given, words_given
 
@@ -72,7 +71,7 @@ STUDY_COLUMNS = [
 ]
 
 
-def by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
+def _by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
     """Setting to embedding, by corpus, algorithm, dimensions and seed."""
     if not isinstance(kvs, Mapping) or not kvs:
         shown = "empty" if isinstance(kvs, Mapping) else type(kvs).__name__
@@ -98,7 +97,7 @@ def by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
     return dict(sorted(embeddings.items(), key=lambda item: (item[0].corpus, item[0].algorithm, item[0][2:])))
 
 
-def baselines(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random.Generator) -> FloatArray:
+def _baselines(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random.Generator) -> FloatArray:
     """Mean |cosine| (settings,) of random pairs of words that all embeddings hold, the same for all."""
     common, _ = in_all(next(iter(named.values())).index_to_key, named.values(), "words")
     if len(common) < 2:
@@ -164,7 +163,7 @@ class MetricStability(Result):
 def metric_stability(
     kvs: Mapping[Any, Embedding],
     query: AnyQuery,
-    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | str | None = None,
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric | None = None,
     contrast: bool = True,
     draws: int = 4000,
     random_pairs: int = RANDOM_PAIRS,
@@ -181,9 +180,7 @@ def metric_stability(
     query
         Target and attribute sets; for metrics of pairs the words of the target sets are pairs, in order.
     metrics
-        As in :func:`run_metrics`; ``"all"`` takes every metric that the query has sets for, those of pairs too where
-        the target sets have as many words. A metric that takes fewer sets than the query has is measured on its
-        sub-queries.
+        As in :func:`run_metrics`. A metric that takes fewer sets than the query has is measured on its sub-queries.
     contrast
         Whether the crossed model's contrast is fitted too, with ``draws`` draws: associated - different, or - human
         (or neutral) where only one target set has an attribute set.
@@ -204,9 +201,8 @@ def metric_stability(
     prob, draws = probability(prob, "prob"), whole_number(draws, "draws", least=100)
     contrast = flag(contrast, "contrast")
     seed = whole_number(seed, "seed", least=0, most=None)
-    named, parsed = by_setting(kvs), as_query(query)
-    unit = baselines(named, whole_number(random_pairs, "random_pairs"), np.random.default_rng(seed))
-    chosen = _all(parsed) if isinstance(metrics, str) and metrics == "all" else metrics
+    named, parsed = _by_setting(kvs), as_query(query)
+    unit = _baselines(named, whole_number(random_pairs, "random_pairs"), np.random.default_rng(seed))
     lists = word_lists_of(parsed) if contrast else None
     if isinstance(lists, str):
         raise InputError(f"{lists} Give contrast=False to leave it out.")
@@ -214,9 +210,9 @@ def metric_stability(
     notes: dict[str, None] = {}
     with progress("measuring", len(named)) as done:
         for i, (setting, kv) in enumerate(named.items()):
-            table = run_metrics(kv, parsed, chosen, max_missing=1.0, case=case)
+            table = run_metrics(kv, parsed, metrics, max_missing=1.0, case=case)
             notes |= dict.fromkeys(table.attrs["notes"])
-            names = {label: name for label, name, _ in named_metrics(chosen or list(table["metric"].unique()))}
+            names = {label: name for label, name, _ in named_metrics(metrics or list(table["metric"].unique()))}
             table = table.assign(value=table["value"] - table["optimum"], low=np.nan, high=np.nan)
             cosines = [names[label] in COSINES for label in table["metric"]]
             measured = table[["metric", "subquery", "value", "low", "high", "reason"]].to_numpy(dtype=object).tolist()
@@ -233,21 +229,6 @@ def metric_stability(
                     rows.append((*setting, metric, part, "standardised", *scaled, reason))
             done(i + 1)
     return MetricStability(pd.DataFrame(rows, columns=COLUMNS), tuple(notes))
-
-
-def _all(query: Any) -> list[str]:
-    """Every metric that a query has sets for; those of pairs where the target sets have as many words."""
-    alike = len({len(words) for words in query.targets.values()}) == 1
-    usable = []
-    for name, metric in METRICS.items():
-        if metric.sentences or (metric.paired and not alike):
-            continue
-        try:
-            parts_for(metric, query)
-        except InputError:
-            continue
-        usable.append(name)
-    return usable
 
 
 def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
@@ -428,8 +409,8 @@ def direct_bias_study(
     """
     draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
-    named = by_setting(kvs)
-    baseline = baselines(named, whole_number(random_pairs, "random_pairs"), rng)
+    named = _by_setting(kvs)
+    baseline = _baselines(named, whole_number(random_pairs, "random_pairs"), rng)
     source: Any = words
     if not isinstance(source, Mapping):
         source = {Path(source).stem if isinstance(source, str | Path) else "words": source}

@@ -970,13 +970,13 @@ def test_joint_draws_of_sides(exact):
 def test_opposite_signs_of_two_normal_quantities():
     rng = np.random.default_rng(0)
     means, sds, rho = rng.normal(0, 1, (2, 12)), rng.uniform(0.2, 2, (2, 12)), rng.uniform(-0.99, 0.99, 12)
-    found = _core.mixtures.opposite_signs((means[0], means[1]), (sds[0], sds[1]), rho * sds[0] * sds[1])
+    found = _core.mixtures._opposite_signs((means[0], means[1]), (sds[0], sds[1]), rho * sds[0] * sds[1])
     e = rng.standard_normal((2, 400_000, 1))
     x = means[0] + sds[0] * e[0]
     y = means[1] + sds[1] * (rho * e[0] + np.sqrt(1 - rho**2) * e[1])
     np.testing.assert_allclose(found, (x * y < 0).mean(axis=0), atol=0.004)
     zero, one = np.zeros(1), np.ones(1)
-    known = _core.mixtures.opposite_signs
+    known = _core.mixtures._opposite_signs
     np.testing.assert_allclose(known((zero, zero), (one, one), np.array([0.5])), 0.5 - np.arcsin(0.5) / np.pi)
     assert known((one, one), (one, one), one) == 0, "one quantity"
     assert known((one, -one), (one, one), -one) == 1, "one quantity and its negative"

@@ -432,28 +432,28 @@ def test_components_are_calibrated():
 def test_coefficients_by_hand():
     components = (frozenset({"target"}), frozenset({"base_pair"}), frozenset({"target", "base_pair"}))
     variances = np.array([[4.0, 1.0, 2.0]])
-    relative = reliability.components.coefficient(
+    relative = reliability.components._coefficient(
         variances, components, reliability.components.Design("target", {"base_pair": 4})
     )
     assert relative == pytest.approx(4 / 4.5)
-    absolute = reliability.components.coefficient(
+    absolute = reliability.components._coefficient(
         variances, components, reliability.components.Design("target", {"base_pair": 4}, absolute=True)
     )
     assert absolute == pytest.approx(4 / 4.75)
     assert (
-        reliability.components.needed(
+        reliability.components._needed(
             variances, components, reliability.components.Design("target", {}), "base_pair", 0.75
         )
         == 2
     )
     assert (
-        reliability.components.needed(
+        reliability.components._needed(
             variances, components, reliability.components.Design("target", {}), "base_pair", 0.9
         )
         == 5
     )
     assert (
-        reliability.components.needed(
+        reliability.components._needed(
             np.array([[0.0, 1.0, 2.0]]), components, reliability.components.Design("target", {}), "base_pair", 0.75
         )
         == np.inf
@@ -638,7 +638,7 @@ def test_correlations_of_measures_are_those_of_the_words_mean_scores(scores):
 def test_plural_pairs_are_those_whose_singulars_are_there_too():
     pairs = ["boy/girl", "boys/girls", "man/woman", "men/women", "niece/lady", "nieces/ladies", "his/hers", "she/he"]
     values = pd.DataFrame({"label": pairs, "value": np.arange(8.0)})
-    table = reliability.consistency.pair_reliability(values, values)
+    table = reliability.consistency._pair_reliability(values, values)
     assert table.index[table["number"] == "plural"].tolist() == ["boys/girls", "men/women", "nieces/ladies"]
 
 
@@ -654,7 +654,7 @@ def test_reliabilities_say_how_pairs_and_measures_compare():
     values = common + noise * rng.normal(size=(2, 60, 10, 4)) + noise * rng.normal(size=(2, 60, 10, 1))
     labelled = array(values).assign_coords(base_pair=pairs)
     found = reliability.consistency.coefficients_of(labelled)
-    table = reliability.consistency.pair_reliability(
+    table = reliability.consistency._pair_reliability(
         bb.reliability.retest_reliability(labelled, of="base_pair"),
         bb.reliability.inter_rater_consistency(labelled, of="base_pair"),
     )

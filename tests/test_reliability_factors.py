@@ -423,7 +423,7 @@ def test_shares_by_hand():
         "group_sd": np.array([[[2.0, 1.0]]]),
         "residual_sd": np.array([[2.0]]),
     }
-    found = reliability.regression.variance_shares(design.columns, design.parts, values, ["algorithm", "corpus"])
+    found = reliability.regression._variance_shares(design.columns, design.parts, values, ["algorithm", "corpus"])
     whole = (4 + 1 + 2) + 4 + 1 + 4  # b1² + b2² + 2 b1 b2 r, groupings, residuals
     expected = {
         "x1": 3 / whole, "x2": 0.75 / whole, "fixed effects": 7 / whole,
@@ -450,7 +450,7 @@ def test_an_own_share_is_what_least_squares_loses_without_the_feature():
         "group_sd": np.empty((1, 1, 0)),
         "residual_sd": np.sqrt([[residual]]),
     }
-    found = reliability.regression.variance_shares(design.columns, design.parts, values, [])
+    found = reliability.regression._variance_shares(design.columns, design.parts, values, [])
     for part in dict.fromkeys(design.parts[1:]):
         assert found[part][0, 0] == pytest.approx((left[part] - left[None]) / ((y - y.mean()) ** 2).sum()), part
     assert found["total"][0, 0] == pytest.approx(1 - left[None] / ((y - y.mean()) ** 2).sum())
@@ -463,7 +463,7 @@ def test_a_single_feature_has_the_share_of_all():
         "group_sd": np.empty((1, 1, 0)),
         "residual_sd": np.array([[0.2]]),
     }
-    found = reliability.regression.variance_shares(design.columns, design.parts, values, [])
+    found = reliability.regression._variance_shares(design.columns, design.parts, values, [])
     assert found["stability"][0, 0] == found["fixed effects"][0, 0] == pytest.approx(0.2)
 
 
@@ -473,7 +473,7 @@ def test_other_priors_by_weights():
     sds = rng.exponential(3.0, (4, 50_000, 1))
     values = {"coefficient": rng.standard_normal((4, 50_000, 3)), "group_sd": sds}
     shares = {"algorithm": np.minimum(sds[:, :, 0] / 6, 1), "fixed effects": np.full((4, 50_000), 0.25)}
-    (note,) = reliability.regression.unsettled(values, shares, {"algorithm": ["glove", "sgns"]}, 3.0)
+    (note,) = reliability.regression._unsettled(values, shares, {"algorithm": ["glove", "sgns"]}, 3.0)
 
     def expected(scale):
         return scale / 6 * (1 - np.exp(-6 / scale))
@@ -483,7 +483,7 @@ def test_other_priors_by_weights():
     assert [half, twice, given] == pytest.approx([100 * expected(scale) for scale in (1.5, 6, 3)], abs=1.5)
     assert same == [25, 25, 25]
     assert moved < 0.03
-    assert reliability.regression.unsettled(values, shares, {"algorithm": list("abcde")}, 3.0) == []
+    assert reliability.regression._unsettled(values, shares, {"algorithm": list("abcde")}, 3.0) == []
 
 
 def test_rows_without_a_value_are_left_out_and_counted():

@@ -260,7 +260,7 @@ def icc(ratings: FloatArray, form: str, prob: float) -> Estimate:
     """
     squares, model = _mean_squares(ratings), int(form[4])
     estimate = _agreement(squares, prob) if model == 2 else _by_f(squares, model, prob)
-    return Estimate(*(of_mean(value, squares.k) for value in estimate)) if form[6] == "k" else estimate
+    return Estimate(*(_of_mean(value, squares.k) for value in estimate)) if form[6] == "k" else estimate
 
 
 def _by_f(squares: MeanSquares, model: int, prob: float) -> Estimate:
@@ -302,7 +302,7 @@ def _agreement(squares: MeanSquares, prob: float) -> Estimate:
     return Estimate(np.asarray(value), low, high)
 
 
-def of_mean(value: FloatArray, k: int) -> FloatArray:
+def _of_mean(value: FloatArray, k: int) -> FloatArray:
     """The reliability of the mean of k ratings from that of one, by the formula of Spearman and Brown.
 
     It is without bound towards -1 / (k - 1), and -inf below.
@@ -331,7 +331,7 @@ def bootstrap_icc(ratings: FloatArray, form: str, prob: float, draws: int, rng: 
     ends = np.array([_ends(table, int(form[4]), prob, draws, rng) for table in ratings.reshape(-1, n, k)])
     low, high = (ends[:, end].reshape(value.shape) for end in (0, 1))
     if form[6] == "k":
-        low, high = of_mean(low, k), of_mean(high, k)
+        low, high = _of_mean(low, k), _of_mean(high, k)
     known = np.isfinite(value)
     return Estimate(value, np.where(known, low, np.nan), np.where(known, high, np.nan))
 

@@ -212,7 +212,7 @@ class Nodes(Law):
         law = self.seen_by(first[0], second[0])
         one, other = (law._mixture(*each) for each in (first, second))
         between = law.between(first[0], second[0])
-        return law.mass @ opposite_signs((one.means, other.means), (one.sds, other.sds), between)
+        return law.mass @ _opposite_signs((one.means, other.means), (one.sds, other.sds), between)
 
 
 @dataclass(frozen=True)
@@ -499,7 +499,7 @@ def _log_likelihood(scores: FloatArray, noise: FloatArray, tau: FloatArray, shap
     return total
 
 
-def opposite_signs(
+def _opposite_signs(
     means: tuple[FloatArray, FloatArray], sds: tuple[FloatArray, FloatArray], covariance: FloatArray
 ) -> FloatArray:
     """Probability (...) that the product of two jointly normal quantities is below 0.

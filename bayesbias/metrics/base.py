@@ -742,11 +742,3 @@ def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords],
 
 def _limit(how: Lookup) -> str:
     return f" (at most {how.max_missing:.0%} may be)" if how.max_missing < 1 else ""
-
-
-def vocabulary(kv: KeyedVectors) -> NDArray[np.float32]:
-    """Unit vectors of every word, in single precision; words without a direction get none."""
-    vectors = np.asarray(kv.vectors, dtype=np.float32)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: NDArray[np.float32] = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-    return unit

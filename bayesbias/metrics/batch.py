@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from bayesbias._checks import printable, several
 from bayesbias._core.resampling import permutation_test
-from bayesbias._core.vectors import FloatArray, IntArray, nearest_rows, unit_rows
+from bayesbias._core.vectors import FloatArray, IntArray, nearest_rows, unit_rows, unit_single
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Result, Section, whole_table
 from bayesbias.contextual import ContextVectors
@@ -37,7 +37,6 @@ from bayesbias.metrics.base import (
     load_query,
     look_up,
     no_value,
-    vocabulary,
 )
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.words import WordLists
@@ -324,7 +323,7 @@ def prepared(
     sets, owners = look_up(vectors, parsed, how, chosen.paired), None
     if chosen.sentences and isinstance(kv, ContextVectors):
         sets, owners = _sentence_sets(kv, sets, parsed)
-    space = vocabulary(vectors) if chosen.space else None
+    space = unit_single(vectors.vectors) if chosen.space else None
     return Prepared(chosen, parsed, used, how, vectors, sets, space, owners=owners)
 
 
@@ -576,7 +575,7 @@ def run_metrics(
     notes = {f"left out, since a query has too few sets: {', '.join(too_few)}.": None} if too_few else {}
     with progress("measuring", len(embeddings) * len(named)) as done:
         for i, (embedding, kv) in enumerate(embeddings.items()):
-            space = vocabulary(kv) if any(m.space for _, m, _ in chosen) else None
+            space = unit_single(kv.vectors) if any(m.space for _, m, _ in chosen) else None
             for number, name in enumerate(named):
                 seen: dict[tuple[int, bool], FoundSets] = {}
                 for label, choice, used in chosen:

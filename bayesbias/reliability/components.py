@@ -33,18 +33,18 @@ class Design:
     absolute: bool = False  # whether levels of ``over`` that shift all objects equally count as error too
 
 
-def coefficient(variances: FloatArray, components: Components, design: Design) -> FloatArray:
+def _coefficient(variances: FloatArray, components: Components, design: Design) -> FloatArray:
     """Share (D,) of the variance of scores that belongs to the objects, from variances (D, components).
 
     References
     ----------
     Brennan, R. L. (2001). Generalizability theory. Springer. https://doi.org/10.1007/978-1-4757-3456-0
     """
-    signal, error = parts(variances, components, design)
+    signal, error = _parts(variances, components, design)
     return signal / (signal + error)
 
 
-def parts(variances: FloatArray, components: Components, design: Design) -> tuple[FloatArray, FloatArray]:
+def _parts(variances: FloatArray, components: Components, design: Design) -> tuple[FloatArray, FloatArray]:
     """Variance (D,) of the objects, and that of errors."""
     levels = {**design.averaged, **design.over}
     signal, error = np.zeros(len(variances)), np.zeros(len(variances))
@@ -58,10 +58,10 @@ def parts(variances: FloatArray, components: Components, design: Design) -> tupl
     return signal, error
 
 
-def needed(variances: FloatArray, components: Components, design: Design, facet: str, threshold: float) -> FloatArray:
+def _needed(variances: FloatArray, components: Components, design: Design, facet: str, threshold: float) -> FloatArray:
     """Smallest number (D,) of levels of a facet with which the coefficient reaches a threshold; inf where none does."""
-    signal, always = parts(variances, components, replace(design, over={**design.over, facet: np.inf}))
-    errors = parts(variances, components, replace(design, over={**design.over, facet: 1}))[1] - always
+    signal, always = _parts(variances, components, replace(design, over={**design.over, facet: np.inf}))
+    errors = _parts(variances, components, replace(design, over={**design.over, facet: 1}))[1] - always
     allowed = signal * (1 / threshold - 1) - always
     with np.errstate(divide="ignore"):
         number: FloatArray = np.where(allowed > 0, np.maximum(1, np.ceil(errors / allowed)), np.inf)
@@ -129,7 +129,7 @@ class VarianceComponents(Result):
         rows = []
         for name, of, form, design, facet in designs:
             if {design.objects, facet} <= sizes.keys():
-                drawn = coefficient(self.variances, self.components, design)
+                drawn = _coefficient(self.variances, self.components, design)
                 rows.append((name, of, form, *_described(drawn, prob), float((drawn >= GOOD).mean())))
         return pd.DataFrame(rows, columns=["coefficient", "of", "form", "mean", "low", "high", "p_good"])
 
@@ -172,7 +172,7 @@ class VarianceComponents(Result):
         for number in whole_numbers(base_pairs, "base_pairs"):
             for trained in whole_numbers(seeds, "seeds"):
                 design = Design(of, self._over(facet, number, trained), absolute=absolute)
-                drawn = coefficient(self.variances, self.components, design)
+                drawn = _coefficient(self.variances, self.components, design)
                 rows.append((number, trained, *_described(drawn, prob), float((drawn >= threshold).mean())))
         return pd.DataFrame(rows, columns=[f"{facet}s", "seeds", "mean", "low", "high", "p_reliable"])
 
@@ -195,7 +195,7 @@ class VarianceComponents(Result):
         facet = self._other(of)
         threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
         design = Design(of, self._over(facet, 1, whole_number(seeds, "seeds")), absolute=flag(absolute, "absolute"))
-        drawn = needed(self.variances, self.components, design, facet, threshold)
+        drawn = _needed(self.variances, self.components, design, facet, threshold)
         tail = (1 - prob) / 2
         ends = np.quantile(drawn, [0.5, tail, 1 - tail], method="closest_observation").tolist()
         return dict(zip(("median", "low", "high"), ends, strict=True)) | {"p_never": float(np.isinf(drawn).mean())}

@@ -406,7 +406,7 @@ def measure_correlations(scores: xr.DataArray, prob: float = PROB) -> pd.DataFra
     return pd.DataFrame(rows, columns=["first", "second", "words", "correlation", "low", "high"])
 
 
-def pair_reliability(retest: pd.DataFrame, raters: pd.DataFrame) -> pd.DataFrame:
+def _pair_reliability(retest: pd.DataFrame, raters: pd.DataFrame) -> pd.DataFrame:
     """Base pairs with their test-retest reliability (median over measures) and inter-rater consistency side by side.
 
     ``number`` is plural for a pair whose words are the plurals of another pair's.
@@ -616,7 +616,7 @@ class Coefficients(Result):
             ]
             sentences.append(f"Correlations of the measures over words: {', '.join(named)}.")
         if {RETEST_OF_PAIRS, RATERS_OF_PAIRS} <= set(self.tables):
-            sentences += _of_pairs(pair_reliability(self.tables[RETEST_OF_PAIRS], self.tables[RATERS_OF_PAIRS]))
+            sentences += _of_pairs(_pair_reliability(self.tables[RETEST_OF_PAIRS], self.tables[RATERS_OF_PAIRS]))
         return sentences
 
     def figure(self, **options: Any) -> Figure:

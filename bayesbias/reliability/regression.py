@@ -196,7 +196,7 @@ def reliability_regression(
     )
     values = {name: spread * value for name, value in _with_effects(sds, sums, list(names), rng).items()}
     values["coefficient"][:, :, 0] += centre
-    shares = variance_shares(design.columns, design.parts, values, list(names))
+    shares = _variance_shares(design.columns, design.parts, values, list(names))
     tree = _tree(values, shares, stats, design, names, rows[outcome])
     tree.attrs = {"outcome": outcome, "seed": used, "versions": to_json(versions_of(MARGINAL))}
     notes = [*faults, *absent, *left]
@@ -204,10 +204,10 @@ def reliability_regression(
         notes.append(
             "Rows of one word count as independent of each other; 'word' among the groups lets them be correlated."
         )
-    notes += unsettled(values, shares, names, group_scale * spread)
+    notes += _unsettled(values, shares, names, group_scale * spread)
     return ReliabilityRegression(
         outcome=outcome,
-        rows=table_of_terms(design.terms, design.parts, values, shares, list(names), prob),
+        rows=_table_of_terms(design.terms, design.parts, values, shares, list(names), prob),
         posterior=tree,
         references=design.references,
         levels={name: len(labels) for name, labels in names.items()},
@@ -216,7 +216,7 @@ def reliability_regression(
     )
 
 
-def variance_shares(
+def _variance_shares(
     columns: FloatArray, parts: Sequence[str], values: Mapping[str, FloatArray], groups: Sequence[str]
 ) -> dict[str, FloatArray]:
     """Part to its share of the variance (chain, draw), given the design (rows, terms) of the fixed effects.
@@ -246,7 +246,7 @@ def variance_shares(
     return shares | {TOTAL: 1 - shares[RESIDUAL]}
 
 
-def table_of_terms(
+def _table_of_terms(
     terms: Sequence[str],
     parts: Sequence[str],
     values: Mapping[str, FloatArray],
@@ -269,7 +269,7 @@ def table_of_terms(
     return table
 
 
-def unsettled(
+def _unsettled(
     values: Mapping[str, FloatArray], shares: Mapping[str, FloatArray], names: Mapping[str, list[str]], scale: float
 ) -> list[str]:
     """A sentence on groupings of few levels, with what other priors of the groupings' sds would make of the shares.
