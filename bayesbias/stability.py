@@ -646,9 +646,7 @@ def setting_components(
     # seeds stand within what else an embedding was trained with: seed 0 of two corpora have nothing in common
     within = [name for name in facets if name in ("corpus", "algorithm", "dims")]
     layout = Layout(tuple(facets), nested=("seed", *within) if "seed" in facets and within else ())
-    tree, faults = draw_components(scaled, layout, engine, draws, chains, seed)
-    for name in ("component_sd", "finite_population_sd"):
-        tree["posterior"][name] = tree["posterior"][name] * spread
+    tree, faults = draw_components(scaled, layout, engine, draws, chains, seed, spread)
     sizes = dict(zip(facets, y.shape, strict=True))
     return SettingComponents(tree, layout.components, sizes, (*notes, *faults))
 

@@ -102,14 +102,15 @@ def draw_components(
     draws: int = 4000,
     chains: int = 4,
     seed: int | None = None,
+    unit: float = 1.0,
 ) -> tuple[xr.DataTree, list[str]]:
     """Posterior of the variance components of an array, and faults of the draws.
 
     The array has the standard deviation 1 and one axis a facet, each of at least two levels; NaN are gaps, which
     ``"marginal"`` refuses. The group ``posterior`` has ``component_sd`` (chain, draw, component), of levels like the
     observed ones, and ``finite_population_sd``, of what the observed levels add in the mean over those of the other
-    facets (Gelman 2005, https://doi.org/10.1214/009053604000001048). With few levels the first rests on its prior, the
-    second does not.
+    facets (Gelman 2005, https://doi.org/10.1214/009053604000001048), both times a ``unit``. With few levels the first
+    rests on its prior, the second does not.
     """
     one_of(engine, ENGINES, "engine")
     draws, chains = checked_draws(draws, chains)
@@ -136,7 +137,10 @@ def draw_components(
     tree = xr.DataTree.from_dict(
         {
             "/posterior": xr.Dataset(
-                {"component_sd": (STEPS, drawn.sds), "finite_population_sd": (STEPS, drawn.finite_population)},
+                {
+                    "component_sd": (STEPS, unit * drawn.sds),
+                    "finite_population_sd": (STEPS, unit * drawn.finite_population),
+                },
                 coords=steps | {"component": labels},
             ),
             "/sample_stats": xr.Dataset(

@@ -300,9 +300,7 @@ def variance_components(
         raise InputError(f"the scores vary by {shown} only: give scores with several levels of two facets")
     without = ("measure",) if standardise and "measure" in sizes else ()
     layout = Layout(tuple(sizes), without)
-    tree, faults = draw_components(y, layout, engine, draws, chains, seed)
-    for name in ("component_sd", "finite_population_sd"):
-        tree["posterior"][name] = tree["posterior"][name] * unit
+    tree, faults = draw_components(y, layout, engine, draws, chains, seed, unit)
     notes = list(scores.attrs.get("notes", ()))
     for name in DIMS:
         if name not in sizes:
