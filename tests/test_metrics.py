@@ -172,7 +172,7 @@ def test_the_classifier_has_converged(shape):
     """The gradient is 0 to rounding, by rows and by dimensions; more rows than dimensions and fewer."""
     rng = np.random.default_rng(4)
     x, first = rng.normal(size=shape) * 3, np.arange(shape[0]) < shape[0] // 3
-    w = _core.logistic.fit_logistic(x, first)
+    w = metrics.catalogue._fit_logistic(x, first)
     rows, y = np.c_[x, np.ones(len(x))], np.where(first, 1, -1)
     gradient = w - rows.T @ (y / (1 + np.exp(y * (rows @ w))))
     assert np.abs(gradient).max() < 1e-9
@@ -351,7 +351,7 @@ def test_the_classifier_has_converged_on_many_rows(scale, least):
     rng = np.random.default_rng(3)
     x = rng.normal(size=(200, 5)) * 3
     first = x[:, 0] + rng.normal(size=200) > 0
-    w = _core.logistic.fit_logistic(scale * x, first)
+    w = metrics.catalogue._fit_logistic(scale * x, first)
     rows, y = np.c_[scale * x, np.ones(200)], np.where(first, 1.0, -1.0)
     assert np.abs(w - rows.T @ (y * expit(-y * (rows @ w)))).max() < least
 
@@ -363,7 +363,7 @@ def test_the_classifier_converges_where_rows_repeat():
         rows = rng.integers(0, 16, 16)
         x, first = np.random.default_rng(seed).normal(size=(16, 40))[rows], rows < 8
         if first.any() and not first.all():
-            w = _core.logistic.fit_logistic(x, first)
+            w = metrics.catalogue._fit_logistic(x, first)
             design, y = np.c_[x, np.ones(16)], np.where(first, 1.0, -1.0)
             assert np.abs(w - design.T @ (y * expit(-y * (design @ w)))).max() < 1e-9
 

@@ -1,4 +1,4 @@
-"""Logistic regression to convergence: in the rows where they are few, by scikit-learn where they are many."""
+"""Logistic regression in the rows, which are few beside the dimensions."""
 
 from __future__ import annotations
 
@@ -14,23 +14,6 @@ DECREMENT = 1e-14
 ROUNDING, SHORTEST = 1e-13, 1e-8  # share of the loss that is rounding, and the shortest step that is tried
 
 
-def fit_logistic(x: FloatArray, first: np.ndarray) -> FloatArray:
-    """Coefficients (d + 1,), the intercept last, of a logistic regression that separates rows that are ``first``.
-
-    Minimises |w|^2 / 2 + sum log(1 + exp(-y (x w))) for rows x (rows, d), the intercept penalised like the rest. Of a
-    few words in hundreds of dimensions, of which bootstraps and silhouettes need thousands of fits, scikit-learn's
-    solvers take three to ten times as long as :func:`fit_in_rows`, or do not converge as far.
-    """
-    rows = np.hstack([x, np.ones((len(x), 1))])
-    if len(rows) < rows.shape[1]:
-        return rows.T @ fit_in_rows(rows @ rows.T, first, intercept=False)[0]
-    from sklearn.linear_model import LogisticRegression  # loads slowly
-
-    fitted = LogisticRegression(solver="newton-cholesky", fit_intercept=False, tol=1e-10).fit(rows, first)
-    coefficients: FloatArray = fitted.coef_[0]
-    return coefficients
-
-
 def fit_in_rows(
     gram: FloatArray, first: np.ndarray, start: tuple[FloatArray, float] | None = None, intercept: bool = True
 ) -> tuple[FloatArray, float]:
@@ -40,6 +23,9 @@ def fit_in_rows(
     scikit-learn's LogisticRegression with C = 1), or b = 0 without an ``intercept``, by Newton's method with steps that
     are halved until the loss falls. ``gram`` holds the inner products (rows, rows); it may start from the solution for
     some of the rows with 0 for the others. An ArithmeticError says that it has not converged after a hundred steps.
+
+    Bootstraps and silhouettes fit a few words in hundreds of dimensions thousands of times: scikit-learn's solvers take
+    three to ten times as long for each, or do not converge as far.
     """
     label = first.astype(float)
     alpha, b = (np.zeros(len(gram)), 0.0) if start is None else start

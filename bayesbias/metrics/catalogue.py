@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, ndtr, rel_entr
 
 from bayesbias._checks import finite_number, flag, one_of, whole_number
-from bayesbias._core.logistic import fit_logistic
+from bayesbias._core.logistic import fit_in_rows
 from bayesbias._core.resampling import effect_size, sum_statistic
 from bayesbias._core.vectors import FloatArray, IntArray, mean_unit, nearest_rows, unit_products, unit_rows
 from bayesbias._registers import Register
@@ -139,10 +139,26 @@ def rnsb(
         fitted = LogisticRegression(solver="liblinear", max_iter=10_000).fit(x[rows], positive[rows])
         w = np.r_[fitted.coef_[0], fitted.intercept_]
     else:
-        w = fit_logistic(x[rows], positive[rows])
+        w = _fit_logistic(x[rows], positive[rows])
     negative = expit(-(np.vstack(targets) @ w[:-1] + w[-1]))
     shares = negative / negative.sum()
     return Measured(float(rel_entr(shares, 1 / len(shares)).sum()), shares)
+
+
+def _fit_logistic(x: FloatArray, first: np.ndarray) -> FloatArray:
+    """Coefficients (d + 1,), the intercept last, of a logistic regression that separates rows that are ``first``.
+
+    Minimises |w|^2 / 2 + sum log(1 + exp(-y (x w))) for rows x (rows, d), the intercept penalised like the rest.
+    """
+    rows = np.hstack([x, np.ones((len(x), 1))])
+    if len(rows) < rows.shape[1]:
+        coefficients: FloatArray = rows.T @ fit_in_rows(rows @ rows.T, first, intercept=False)[0]
+    else:
+        from sklearn.linear_model import LogisticRegression
+
+        fitted = LogisticRegression(solver="newton-cholesky", fit_intercept=False, tol=1e-10).fit(rows, first)
+        coefficients = fitted.coef_[0]
+    return coefficients
 
 
 def _learned_from(positive: np.ndarray, holdout: bool, train: Sequence[int] | None, seed: int) -> np.ndarray:
