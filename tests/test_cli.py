@@ -168,7 +168,7 @@ def test_help_and_version(here, arguments):
 
 @pytest.mark.parametrize(
     "arguments",
-    [("fits",), ("fit",), ("fit", "t.csv", "--draw", "3", "-o", "f.nc"), ("fit", "t", "-o", "f", "--seed", "x")],
+    [("fits",), ("fit",), ("fit", "t.csv", "--draw", "3", "-o", "f.nc"), ("fit", "t", "-o", "f.nc", "--seed", "x")],
 )
 def test_wrong_usage_exits_with_2(here, arguments):
     code, _, errors = here(*arguments)
