@@ -29,14 +29,16 @@ def connections(text: str | None) -> tuple[str, str] | None:
     return parts[0], parts[1]
 
 
-def named_values(option: str, arguments: list[str] | None) -> dict[str, Any] | None:
+def named_values(option: str, given: list[str] | None) -> dict[str, Any] | None:
     """The NAME=VALUE arguments of an option as a mapping; None where there is none."""
-    parts = {argument: argument.rpartition("=") for argument in arguments or []}
-    if wrong := [argument for argument, (name, _, value) in parts.items() if not name or not value]:
-        raise InputError(f"{option} {wrong[0]}: give NAME=VALUE, such as {option} 1990.vec=1990")
-    values = {name: value for name, _, value in parts.values()}
-    if len(values) < len(arguments or []):
-        raise InputError(f"{option} {' '.join(arguments or [])}: a name is given twice")
+    values: dict[str, Any] = {}
+    for argument in given or []:
+        name, _, value = argument.rpartition("=")
+        if not name or not value:
+            raise InputError(f"{option} {argument}: give NAME=VALUE, such as {option} 1990.vec=1990")
+        if name in values:
+            raise InputError(f"{option} {argument}: {name} is given twice")
+        values[name] = value
     return values or None
 
 
