@@ -23,7 +23,7 @@ from typer.core import TyperGroup
 import bayesbias as bb
 from bayesbias._paths import shipped
 from bayesbias.cli import many, measures, options
-from bayesbias.cli.options import bundled, to_write
+from bayesbias.cli.options import among, bundled, to_write
 from bayesbias.cli.screen import say, show, working
 from bayesbias.errors import InputError
 
@@ -186,16 +186,13 @@ def _caches() -> dict[str, Path]:
 
 
 def lists(
-    kind: Annotated[
-        Kinds,
-        Argument(parser=str, callback=options.among("kind", Kinds), help="words, axes, queries or models."),
-    ] = "words",
+    kind: Annotated[Kinds, Argument(parser=str, callback=among("kind", Kinds), help="What to show.")] = "words",
     language: Annotated[
         str | None,
         Option(help="BCP 47 tag: word lists of that language only, with and without a region (pt shows pt-BR too)."),
     ] = None,
 ) -> None:
-    """The bundled word lists, those of other languages one line each; or axes, queries or models."""
+    """The bundled word lists, axes, queries of metrics, or models."""
     if language is not None and kind != "words":
         raise InputError(f"--language is for word lists: leave it out of {kind}")
     if kind == "words":

@@ -136,16 +136,12 @@ def contrasts(
 def report(
     fit: options.FitPath,
     out: Annotated[Path, to_write("a report", *options.PAGES, help="A report to write, .html or .htm or .md.")],
-    prob: Annotated[
-        float | None, Option(callback=options.mass, help="Posterior mass of the intervals; by default 0.89.")
-    ] = None,
+    prob: Annotated[float | None, Option(callback=options.mass, help="Posterior mass; by default 0.89.")] = None,
     sensitivity: Annotated[
         bool,
         Option(help="Tell how much the answer depends on the model, the prior and single words, by a dozen refits."),
     ] = True,
-    pictures: Annotated[
-        Path | None, Option(parser=options.path, help="Folder into which each figure is written as .png too.")
-    ] = None,
+    pictures: Annotated[Path | None, Option(parser=options.path, help="Folder for the figures as .png too.")] = None,
 ) -> None:
     """Write a report on a fit: one HTML file, or Markdown."""
     write_report(bb.load_fit(fit), out, prob=prob, sensitivity=sensitivity, pictures=pictures)
@@ -182,7 +178,7 @@ def topics(
         Argument(help="A word list or query, bundled or a TOML file.", autocompletion=bundled("word lists", "queries")),
     ],
     metric: Annotated[
-        str | None, Option(help="A metric instead of the contrasts.", autocompletion=bundled("metrics"))
+        str | None, Option(help="A metric, not the contrasts.", autocompletion=bundled("metrics"))
     ] = None,
     replicates: Annotated[int, Option(min=1, help="How many random word lists to draw.")] = 1000,
     kind: Annotated[Kinds, choice("kind", Kinds, help="How words of random lists belong together.")] = "topical",
