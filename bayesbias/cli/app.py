@@ -288,7 +288,14 @@ MORE = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 class Headed(TyperGroup):
-    """Commands whose help stands below headings."""
+    """Commands whose help stands below headings, and things to do where nothing is asked for."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Say what one can do before libraries are loaded to read arguments."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(WELCOME)
+            ctx.exit()
+        return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands, each heading a section."""
