@@ -19,6 +19,7 @@ TABLES = (".csv", ".parquet")
 PAGES = (".html", ".htm", ".md")
 Cases = Literal["as-is", "fallback"]
 Repetitions = Literal["once", "keep"]
+# names of registers that load slowly, for help and completion; tests compare them with the registers
 METRICS = (
     *("weat", "weat_effect_size", "rnd", "rnsb", "mac", "ect", "ripa", "direct_bias", "db_wa", "nbm", "same"),
     *("wefat", "seat", "ceat", "semaxis"),
