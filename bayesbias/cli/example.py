@@ -154,7 +154,7 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
         for name, figure in pictures.items():
             save_picture(figure, out / f"{name}.png")
         bb.report(comparison, out / "change.html", effects=beside)
-    written = ["change.html", *(f"{name}.png" for name in pictures), "changes.csv", "distances-after.csv"]
+    written = ["change.html", *(f"{name}.png" for name in pictures), "changes.csv", "distances-after.parquet"]
     say(f"Written to {out}: {', '.join(written)}")
     say(f"Next: open {out / 'change.html'} in a browser")
 
