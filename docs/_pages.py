@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from itertools import groupby
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -191,13 +192,13 @@ def command_line() -> dict[str, str]:
     """The commands with their arguments and options: a page for each heading of the help, and their list."""
     from typer.main import get_command
 
-    from bayesbias.cli.app import HEADINGS, app
+    from bayesbias.cli.app import app
 
     group = get_command(app)
     files, rows, pages = {}, [], []
-    for title, names in HEADINGS.items():
+    for title, below in groupby(group.commands.values(), lambda command: command.rich_help_panel):
         page = f"command-line/{re.sub(r'[^a-z]+', '-', title.lower())}"
-        commands = {name: group.commands[name] for name in names if not group.commands[name].hidden}
+        commands = {command.name: command for command in below}
         files[f"reference/{page}.rst"] = "\n".join(
             [*heading(title, "="), *(line for name, command in commands.items() for line in usage(name, command))]
         )
@@ -208,7 +209,10 @@ def command_line() -> dict[str, str]:
         ]
     text = (
         f"{plain(group.help)} Every command shows its arguments with ``--help``; ``bayesbias --debug COMMAND`` shows "
-        "tracebacks. The exit code is 0, 1 (the command could not do it, and says why) or 2 (wrong usage)."
+        "tracebacks. The exit code is 0, 1 (the command could not do it, and says why) or 2 (wrong usage). Python has "
+        "more: single figures (:doc:`/gallery/index`), :func:`bayesbias.balance`, :func:`bayesbias.relatedness`, "
+        ":func:`bayesbias.quadrants`, :func:`bayesbias.intersections`, false-positive rates on your own table "
+        "(:doc:`/explanation/calibration`) and the stability of measures over training (:doc:`/judging`)."
     )
     lines = [*heading("Command line", "="), text, "", *table(["command", "what it does", "page"], rows, "16 58 26")]
     return files | {"reference/command-line.rst": "\n".join([*lines, *contents(pages)])}

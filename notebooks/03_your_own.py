@@ -163,6 +163,5 @@ for sentence in bb.checks.verdict_sentences(post)[:1]:
 # bayesbias distances mine.txt occupations.toml --out distances.parquet
 # bayesbias fit distances.parquet --out fit.nc --seed 0
 # bayesbias contrasts fit.nc
-# bayesbias plot contrasts fit.nc --out contrasts.png
-# bayesbias report fit.nc --out report.html
+# bayesbias report fit.nc --out report.html --pictures figures
 # ```

@@ -8,22 +8,6 @@ import pytest
 import bayesbias as bb
 
 SLICE = "glove-50d-slice"
-FAMILY = """
-name = "family"
-controls = ["human"]
-[protected]
-aunts = ["aunt", "niece"]
-uncles = ["uncle", "nephew"]
-girls = ["girl", "daughter"]
-boys = ["boy", "son"]
-[stereotypes]
-[factors.gender]
-female = ["aunts", "girls"]
-male = ["uncles", "boys"]
-[factors.age]
-old = ["aunts", "uncles"]
-young = ["girls", "boys"]
-"""
 SPORTS = ["golf", "tennis", "boxing", "rugby"]
 
 
@@ -64,33 +48,6 @@ def test_axis_shows_the_ends_of_the_vocabulary(here):
     assert code == 0
     assert "the ends of 20,000 words" in " ".join(out.split())
     assert len(pd.read_csv("a.csv")) == 20_000
-
-
-def test_quadrants_give_what_the_functions_give(here):
-    code, out, errors = here(
-        "quadrants", SLICE, "gender", "affluence", "--traits", "nurse,banker,maid", "--draws", 400,
-        "-o", "q.csv", "--picture", "q.png", "--report", "q.md",
-    )  # fmt: skip
-    assert (code, errors) == (0, "")
-    axes = [bb.axis(SLICE, name) for name in ("gender", "affluence")]
-    found = bb.quadrants(*axes, ["nurse", "banker", "maid"], draws=400)
-    assert pd.read_csv("q.csv")["p_woman, rich"].tolist() == pytest.approx(found.table()["p_woman, rich"].tolist())
-    flat = " ".join(out.split())
-    assert " ".join(found.text().split()) in flat
-    assert bb.angle(*axes).findings()[0] in flat
-    assert written() == {"q.csv", "q.png", "q.md"}
-
-
-def test_intersections_give_what_the_function_gives(here):
-    Path("family.toml").write_text(FAMILY, encoding="utf-8")
-    code, out, errors = here(
-        "intersections", SLICE, "affluence", "--words", "family.toml", "--prob", 0.5, "-o", "i.csv", "--report", "i.md"
-    )
-    assert (code, errors) == (0, "")
-    found = bb.intersections(bb.axis(SLICE, "affluence", ["rich"]), "family.toml", prob=0.5)
-    assert pd.read_csv("i.csv")["low"].tolist() == pytest.approx(found.table()["low"].tolist())
-    assert " ".join(found.text().split()) in " ".join(out.split())
-    assert written() == {"family.toml", "i.csv", "i.md"}
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -141,8 +98,6 @@ def test_a_criterion_takes_the_axis_of_an_embedding(here):
         (["axis", SLICE, "affluence", "--centre", "0"], "centre is '0': valid are vocabulary, words, none"),
         (["axis", SLICE, "affluence", "--words", "zzzz,"], "none of the words is in glove-50d-slice: zzzz"),
         (["audit", SLICE, "--groups", "gender", "-o", "a.csv"], ".parquet"),
-        (["quadrants", SLICE, "gender", "age", "--traits", "maid,", "--population", "all"], "population is 'all'"),
-        (["intersections", SLICE, "affluence", "--words", "weat7"], "words have no factors"),
         (["criterion", SLICE, "s.csv"], "there is no file"),
     ],
 )  # fmt: skip

@@ -1,9 +1,6 @@
-"""The first contact: five things to do, word lists of one's own, data sets, what is installed, completion."""
+"""The first contact: five things to do, word lists of one's own, data sets, what is installed, options, completion."""
 
-import ast
-import importlib
 import inspect
-import json
 import os
 import re
 import subprocess
@@ -11,12 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 import bayesbias as bb
-from bayesbias.cli.app import HEADINGS
-from bayesbias.cli.options import COMMANDS, bundled, documented_parameters, source_of
+from bayesbias.cli import app, many, measures
+from bayesbias.cli.options import bundled
+from bayesbias.metrics.catalogue import find_metric
 
 BAYESBIAS = Path(sys.executable).with_name("bayesbias")
+GROUP = get_command(app.app)
 
 
 def flat(text):
@@ -37,17 +37,16 @@ def test_alone_it_shows_five_things_to_do(here):
     ):
         assert f"bayesbias {command}" in out
     assert max(map(len, out.splitlines())) <= 80
-    known = {name for commands in HEADINGS.values() for name in commands}
-    assert {line.split()[1] for line in out.splitlines() if line.startswith("    bayesbias ")} <= known
+    assert {line.split()[1] for line in out.splitlines() if line.startswith("    bayesbias ")} <= set(GROUP.commands)
 
 
-def test_every_command_stands_below_one_heading(here):
-    listed = [name for commands in HEADINGS.values() for name in commands]
-    assert len(listed) == len(set(listed))
-    assert set(listed) == set(COMMANDS)
+def test_every_command_stands_below_its_heading(here):
     out = here("--help")[1]
-    assert all(f"\n{heading}:\n" in out for heading in HEADINGS)
-    assert all(f"\n  {name} " in out for name in listed)
+    places = {heading: out.index(f"\n{heading}:\n") for heading in app.COMMANDS}
+    assert list(places) == sorted(places, key=places.get)
+    for name, command in GROUP.commands.items():
+        at = out.index(f"\n  {name} ")
+        assert max((place, heading) for heading, place in places.items() if place < at)[1] == command.rich_help_panel
 
 
 @pytest.mark.parametrize("name", ["mine", 'a "list" of/ours', "Ähnlich", "back\\slash"])
@@ -127,9 +126,9 @@ def test_doctor_names_versions_engines_caches_threads_and_extras(here):
         "Extra contextual",
     ):
         assert part in out
-    found = json.loads(here("doctor", "--json")[1])
-    assert set(found["engines"]) == {"exact", "marginal", "nuts"}
-    assert found["versions"]["bayesbias"] == here("--version")[1].split()[1] == bb.__version__
+    assert set(app.engines()) == {"exact", "marginal", "nuts"}
+    assert f"bayesbias {bb.__version__}," in out
+    assert here("--version")[1] == f"bayesbias {bb.__version__}\n"
 
 
 def test_doctor_says_how_to_install_what_is_missing(here, monkeypatch):
@@ -178,31 +177,100 @@ def test_completion_offers_every_bundled_name():
     assert bundled("metrics")("zz") == []
 
 
-SOURCES = [tuple(place.split(":")) for place in sorted({place for one in COMMANDS.values() for place in one.of})]
+# command to the public functions that it passes its options on to, those that only show a mass beside contrasts
+PASSED = {
+    app.demo: (),
+    app.run: (bb.fit, bb.distance_table, bb.topic_null, bb.load_embedding),
+    app.new_words: (),
+    app.check_words: (bb.checks.check_words, bb.load_embedding),
+    app.doctor: (),
+    app.lists: (bb.list_words,),
+    app.datasets: (),
+    measures.distances: (bb.distance_table, bb.load_embedding),
+    measures.fit: (bb.fit,),
+    measures.contrasts: (bb.contrasts,),
+    measures.report: (bb.report,),
+    measures.plan: (bb.plan,),
+    measures.topics: (bb.topic_null, bb.load_embedding),
+    measures.metrics: (bb.run_metrics, bb.load_embedding),
+    measures.rank: (bb.rank, bb.load_embedding),
+    measures.silhouette: (bb.silhouettes.silhouette, bb.load_embedding),
+    measures.reliability: (bb.reliability.bias_scores, bb.reliability.variance_components, bb.load_embedding),
+    many.axis: (bb.axis, bb.contrasts, bb.load_embedding),
+    many.audit: (bb.audit, bb.load_embedding),
+    many.criterion: (bb.criterion, bb.checks.TwoStage, bb.axis, bb.contrasts, bb.load_embedding),
+    many.pool: (bb.pool, bb.checks.TwoStage, bb.distance_tables, bb.contrasts, bb.load_embedding),
+    many.trend: (bb.trend, bb.checks.TwoStage, bb.distance_tables, bb.contrasts, bb.load_embedding),
+    many.sweep: (bb.sweep,),
+    many.multiverse: (bb.multiverse, bb.contrasts),
+    many.compare: (bb.compare, bb.side_effects, bb.load_embedding),
+    many.debias: (bb.debias, bb.load_embedding),
+}
+RENAMED = {"group": "groups", "replicate": "replicates", "measure": "measures", "metric": "metrics"}
+RENAMED |= {"topics": "replicates", "folder": "out"}
+WRITTEN = {"out", "picture", "report"}
+OWN = {  # what a command does with an option itself, or what no function has a default for
+    app.demo: {"words", "seed", "debias"},
+    app.lists: {"kind"},
+    app.datasets: {"name"},
+    measures.fit: {"keep_duplicates"},  # as the table was written, since a file says it
+    measures.metrics: {"query", "words", "p_value", "alternative", "permutations", "seed"},
+    measures.rank: {"query", "words"},
+    measures.silhouette: {"query", "words", "metric", "vary"},  # the study's metrics, and both kinds of lists
+    measures.reliability: {"targets", "query"},
+    many.criterion: {"pairs"},
+    many.pool: {"words"},
+    many.trend: {"words"},
+    many.sweep: {"scheduler"},
+    many.multiverse: {"scheduler"},
+    many.compare: {"words", "side_effects"},
+    many.debias: {"pairs", "words", "equalize", "ignore"},
+}
 
 
-@pytest.mark.parametrize(("module", "name"), SOURCES)
-def test_signatures_read_off_the_source_are_those_of_the_functions(module, name):
-    function = getattr(importlib.import_module(module), name)
-    found = source_of(module, name)
-    assert found.docstring == inspect.getdoc(function)
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind is not parameter.VAR_KEYWORD:
-            assert found.default(parameter.name) == parameter.default
-            assert found.annotation(parameter.name) == ast.unparse(ast.parse(str(parameter.annotation)))
-    assert found.default("nothing of it") is inspect.Parameter.empty
+def defaults(function):
+    """Parameter to its default, of those that have one."""
+    parameters = inspect.signature(function).parameters.values()
+    return {one.name: one.default for one in parameters if one.default is not one.empty}
 
 
-def test_every_parameter_is_known_and_explained():
-    for one in COMMANDS.values():
-        for name, option in one.options().items():
-            assert option.help.endswith("."), f"{one.name} --{name}: {option.help}"
-            assert not re.search(r"``|:\w+:`|As in ", option.help)
+def test_every_command_says_what_it_passes_on():
+    assert {each for commands in app.COMMANDS.values() for each in commands} == set(PASSED)
 
 
-def test_help_is_the_first_sentence_and_the_values_that_only_later_ones_name():
-    said = documented_parameters(inspect.getdoc(bb.contrasts))
-    assert said["population"] == "What the row of the whole list speaks about: given or similar."
-    assert said["prob"] == "Posterior mass of the equal-tailed intervals."
-    assert said["post"] == "A result of fit."
-    assert "seed" not in documented_parameters(inspect.getdoc(bb.compare))  # as in another function
+@pytest.mark.parametrize("command", PASSED, ids=lambda command: command.__name__)
+def test_defaults_are_those_of_the_functions(command):
+    public = {}
+    for function in reversed(PASSED[command]):
+        public |= defaults(function)
+    options = defaults(command)
+    own = OWN.get(command, set())
+    for name in options.keys() - own:
+        default = public.get(name, public.get(RENAMED.get(name), "no such parameter"))
+        if default == "no such parameter":
+            assert name in WRITTEN, f"--{name} is passed on to no function and is not the command's own"
+        else:
+            assert options[name] == (list(default) if isinstance(default, tuple) else default), name
+    assert own <= options.keys()
+
+
+def test_the_test_of_metrics_has_the_defaults_of_the_metrics():
+    options = defaults(measures.metrics)
+    for name in measures.TESTED:
+        assert {key: option.default for key, option in find_metric(name).options.items()} == {
+            key: options[key] for key in ("p_value", "alternative", "permutations", "seed")
+        }
+
+
+def test_every_option_is_explained():
+    for name, command in GROUP.commands.items():
+        for one in command.params:
+            assert one.help.endswith("."), f"{name} --{one.name}: {one.help}"
+            assert not re.search(r"``|:\w+:`", one.help)
+
+
+@pytest.mark.parametrize("name", ["metrics", "methods"])
+def test_options_name_what_is_registered(name):
+    command, option = {"metrics": ("metrics", "metric"), "methods": ("debias", "method")}[name]
+    (text,) = (one.help for one in GROUP.commands[command].params if one.name == option)
+    assert all(re.search(rf"\b{known}\b", text) for known in bundled(name)(""))

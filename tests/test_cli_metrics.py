@@ -1,6 +1,5 @@
-"""The commands silhouette, reliability and stability: what the functions give, files, pictures, errors."""
+"""The commands silhouette and reliability: what the functions give, files, pictures, errors."""
 
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +13,13 @@ PNG = b"\x89PNG"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A folder with small trained embeddings, their settings, a query, words and pairs."""
+    """A folder with small trained embeddings, a query, words and pairs."""
     folder = tmp_path_factory.mktemp("made")
     corpora = {
         f"bias {bias:g}": bb.stability.toy_corpus(bias, seed=at, sentences=1_500) for at, bias in enumerate((0, 1))
     }
-    kvs = bb.stability.train_embeddings(corpora, seeds=2, dims=(8, 16), epochs=3, folder=folder)
+    kvs = bb.stability.train_embeddings(corpora, seeds=2, dims=16, epochs=3, folder=folder)
     toy = corpora["bias 1"]
-    rows = [(*setting, f"{setting.label}.npz") for setting in kvs]
-    pd.DataFrame(rows, columns=["corpus", "algorithm", "dims", "seed", "path"]).to_csv(folder / "all.csv", index=False)
     listed = ", ".join(f'"{word}"' for word in toy.targets)
     (folder / "words.toml").write_text(f'kind = "list"\nname = "words"\nwords = [{listed}]\n')
     pairs = ", ".join(f'["{one}", "{other}"]' for one, other in toy.base_pairs)
@@ -35,7 +32,6 @@ def made(tmp_path_factory):
         for kind in ("targets", "attributes")
     ]
     (folder / "query.toml").write_text('name = "toy"\n' + "".join(parts))
-    toy.save(folder / "text.txt")
     return folder, kvs, toy
 
 
@@ -126,39 +122,6 @@ def test_one_seed_says_what_it_cannot(here):
     assert "In this one embedding the mean over" in said
 
 
-def test_stability_gives_what_the_functions_give(here, made):
-    _, kvs, toy = made
-    code, out, errors = here(
-        "stability", "all.csv", "--words", "words.toml", "--pairs", "pairs.toml", "--draws", 50, "--query",
-        "query.toml", "-o", "st.csv", "--measures", "m.csv", "--picture", "st.png",
-    )  # fmt: skip
-    assert (code, errors) == (0, "")
-    expected = bb.stability.direct_bias_study(kvs, {"words.toml": toy.targets}, toy.base_pairs, draws=50).table()
-    written = pd.read_csv("st.csv")
-    pd.testing.assert_frame_equal(written, pd.read_csv(StringIO(expected.to_csv(index=False))), rtol=1e-6)
-    assert "settings outweigh corpora" in out
-    measures = pd.read_csv("m.csv")
-    assert {"crossed", "weat", "mac"} <= set(measures["metric"])
-    assert Path("st.png").read_bytes().startswith(PNG)
-
-
-def test_stability_trains_on_texts_and_goes_on(here, tmp_path):
-    (tmp_path / "models").mkdir()
-    given = (
-        "stability", "--corpus", "text.txt", "--algorithm", "sgns", "--algorithm", "cbow", "--dims", 8, "--seeds", 1,
-        "--models", "models", "--words", "words.toml", "--pairs", "pairs.toml", "--draws", 20, "-o", "st.csv",
-    )  # fmt: skip
-    assert here(*given)[0] == 0
-    first = Path("st.csv").read_text()
-    trained = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "models").iterdir()}
-    assert set(trained) == {"text sgns 8 seed 0.npz", "text cbow 8 seed 0.npz"}
-    code, out, _ = here(*given)
-    assert code == 0
-    assert "no variance components: the table varies by algorithm only" in " ".join(out.split())
-    assert Path("st.csv").read_text() == first
-    assert {file.name: file.stat().st_mtime_ns for file in (tmp_path / "models").iterdir()} == trained
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -172,22 +135,9 @@ def test_stability_trains_on_texts_and_goes_on(here, tmp_path):
         (("reliability", SEEDS[0], "--targets", "words.toml", "--pairs", "pairs.toml", "--neighbours", "9999"), "9999"),
         (("reliability", SEEDS[0], "--targets", "pairs.toml"), "give words, or the name of a list of words"),
         (("reliability", SEEDS[0], "--targets", "words.toml", "--measure", "weat"), "measures is 'weat'"),
-        (("stability",), "nothing is given: give a .csv of embeddings, or --corpus"),
-        (("stability", "absent.csv"), "absent.csv"),
-        (("stability", "twice.csv"), "gives bias 1 sgns 16 seed 0 twice"),
-        (("stability", "--corpus", "text.txt", "--corpus", "text.txt"), "text.txt is given twice"),
-        (("stability", "none.csv"), "has no row"),
-        (("stability", "other.csv"), "lacks the column corpus, algorithm"),
-        (("stability", "all.csv", "--words", "words.toml", "--measures", "m.csv"), "give --query too"),
-        (("stability", "--corpus", "empty.txt"), "sentence"),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_refused_with_a_sentence(here, tmp_path, arguments, message):
-    (tmp_path / "empty.txt").write_text("\n\n")
-    row = "bias 1,sgns,16,0,bias 1 sgns 16 seed 0.npz\n"
-    (tmp_path / "twice.csv").write_text(f"corpus,algorithm,dims,seed,path\n{row}{row}")
-    (tmp_path / "none.csv").write_text("corpus,algorithm,dims,seed,path\n")
-    (tmp_path / "other.csv").write_text("dims,seed,path\n8,0,x.npz\n")
     before = set(tmp_path.iterdir())
     code, _, errors = here(*arguments)
     assert code == 1

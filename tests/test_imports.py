@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from graphlib import TopologicalSorter
 from pathlib import Path
 from types import ModuleType
 
@@ -69,6 +70,20 @@ def test_imports_run_one_way():
         if RANK[name] >= RANK[part_of(path)]
     ]
     assert not backwards
+
+
+def test_modules_of_the_command_line_form_no_circle():
+    modules = {f"bayesbias.cli.{path.stem}": path for path in FILES if part_of(path) == "cli" and path.stem[0] != "_"}
+    needs = {}
+    for name, path in modules.items():
+        froms = [
+            one for one in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(one, ast.ImportFrom)
+        ]
+        found = {one.module for one in froms}
+        found |= {f"{one.module}.{alias.name}" for one in froms for alias in one.names}
+        needs[name] = found & set(modules)
+    assert sum(map(len, needs.values())) > 5
+    assert list(TopologicalSorter(needs).static_order())
 
 
 def outside(path: Path) -> set[str]:

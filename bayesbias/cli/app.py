@@ -1,4 +1,7 @@
-"""The commands below their headings, and those of the first contact. What a command needs loads when it runs."""
+"""The command line: its commands below their headings, and those of the first contact.
+
+What a command needs loads when it runs.
+"""
 
 from __future__ import annotations
 
@@ -6,125 +9,26 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from textwrap import shorten
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperGroup
 
 import bayesbias as bb
-from bayesbias.cli import many, measures  # noqa: F401  # they name their commands
-from bayesbias.cli.options import COMMANDS, FRESH, Given, Option, bundled, command
+from bayesbias._paths import shipped
+from bayesbias.cli import many, measures, options
+from bayesbias.cli.options import among, bundled, to_write
 from bayesbias.cli.screen import say, show, working
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-HEADINGS = {
-    "Start": ("demo", "run", "new-words", "check-words", "doctor"),
-    "Step by step": ("distances", "fit", "contrasts", "plot", "report"),
-    "What can be told": ("plan", "balance", "relatedness", "topics", "calibrate"),
-    "Classic metrics": ("metrics", "rank", "silhouette", "reliability", "stability"),
-    "Words on axes": ("axis", "quadrants", "intersections", "audit", "criterion"),
-    "Debiasing, and many embeddings": ("debias", "compare", "pool", "trend", "multiverse", "sweep"),
-    "What is bundled or known": ("lists", "models", "queries", "datasets"),
-}
-
-
-class Made(Mapping[str, Any]):
-    """Name to command, in the order of the headings; a command is made when it is asked for."""
-
-    def __init__(self) -> None:
-        self._made: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            self._made[name] = COMMANDS[name].made()
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for names in HEADINGS.values() for name in names)
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
-
-
-class Grouped(TyperGroup):
-    """Commands below headings in the help, and five of them where nothing is asked for."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.commands: Any = Made()
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Say what one can do before anything is loaded to read arguments."""
-        if not args and not ctx.resilient_parsing:
-            typer.echo(WELCOME)
-            ctx.exit()
-        return super().parse_args(ctx, args)
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Their names; none of them is made for that."""
-        return list(self.commands)
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Names that begin so, and their summaries; none of them is made for that."""
-        names = [name for name in self.commands if name.startswith(incomplete)]
-        begun = [SimpleNamespace(value=name, help=COMMANDS[name].summary, type="plain") for name in names]
-        return begun or super(TyperGroup, self).shell_complete(ctx, incomplete)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, each heading a section."""
-        width = formatter.width - 6 - max(map(len, self.commands))
-        for heading, commands in HEADINGS.items():
-            with formatter.section(heading):
-                first = [COMMANDS[name].summary.split(". ")[0].removesuffix(".") + "." for name in commands]
-                shown = [shorten(sentence, width, placeholder="...") for sentence in first]
-                formatter.write_dl(list(zip(commands, shown, strict=True)))
-
-
-app = typer.Typer(
-    help="Measure bias in word embeddings: distances, a model of all of them, posterior distributions.",
-    invoke_without_command=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    cls=Grouped,
-)
-_state = {"debug": False}
-
-
-def debugging() -> bool:
-    """Whether ``--debug`` was given."""
-    return _state["debug"]
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"bayesbias {bb.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    context: typer.Context,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
-    """Measure bias in word embeddings: distances, a model of all of them, posterior distributions."""
-    _state["debug"] = debug
-    # matrix products here are small: more threads than one only wait for each other
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if context.invoked_subcommand is None:
-        typer.echo(WELCOME)
-
 
 WELCOME = """\
 bayesbias measures bias in word embeddings. Five things to do:
@@ -145,109 +49,85 @@ EMBEDDING is a file of vectors, or one that is bundled: google-news-slice or
 glove-50d-slice.
 'bayesbias lists' shows word lists, 'bayesbias doctor' what is installed,
 'bayesbias --help' all commands."""
-
-TEMPLATE = """\
-# A word list: whose bias is measured (protected), with which stereotypes, beside which control words.
-# Replace the example words by your own, then check the list against an embedding:
-#   bayesbias check-words {file} EMBEDDING
-# and measure:
-#   bayesbias run EMBEDDING {file} -o DIR
-
-name = {name}
-description = "What the list is about"
-source = "Who made it, when, and how the words were chosen"
-# doi = "of the article that the words are from"
-# language = "en"  # a tag such as de or pt-BR, for languages other than English
-
-# Control words belong to no stereotype. "neutral" and "human" are bundled, in English; lists of your own go into a
-# table at the end of this file instead (then take this line out):
-#   [controls]
-#   animals = ["cat", "dog", "horse"]
-controls = ["neutral", "human"]
-
-# Protected words by group. A contrast of the whole list needs 3 words or more; 5 to 10 in each group are better.
-# Words that an embedding holds under several forms can be given together: ["Lehrer", "Lehrerin"].
-[protected]
-nurses = ["nurse", "midwife", "caregiver"]
-engineers = ["engineer", "mechanic", "technician"]
-
-# Stereotypes: what is said of each group. The names are those of the groups above.
-# Twelve words of one topic may tell as little as two unrelated ones: choose words of several topics.
-[stereotypes]
-nurses = ["caring", "gentle", "patient", "tired"]
-engineers = ["technical", "precise", "logical", "rich"]
-"""
-FOLDER = Option("Folder for figures, table, fit and report.")
-
-
-@command(
-    "",
-    "words out seed debias",
-    words=Option(default="gender"),
-    out=Option(default=Path("bayesbias-demo"), names=("--out",)).over(FOLDER),
-    seed=Option(default=0),
-    debias=Option("Debias the vectors too, and say what changed.", default=False),
+LIBRARIES = (
+    *("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz", "gensim", "matplotlib", "scikit-learn"),
+    *("pymc", "pytensor", "nutpie", "numba", "pooch"),
 )
-def demo(given: Given) -> None:
+EXTRAS = {"contextual": ("torch", "transformers"), "distributed": ("distributed",), "frequencies": ("wordfreq",)}
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+Kinds = Literal["words", "axes", "queries", "models"]
+
+
+def demo(
+    words: Annotated[
+        str, Option(help="A bundled word list or the path of a TOML file.", autocompletion=bundled("word lists"))
+    ] = "gender",
+    out: options.Folder = Path("bayesbias-demo"),
+    seed: options.Seed = 0,
+    debias: Annotated[bool, Option(help="Debias the vectors too, and say what changed.")] = False,
+) -> None:
     """Bundled Google News vectors to posterior distributions, figures and a report."""
-    from bayesbias.cli.example import run_debiasing, run_demo
+    from bayesbias.cli.example import EMBEDDING, run_analysis, run_debiasing
 
-    given.call(run_demo)
-    if given.debias:
-        given.call(run_debiasing)
+    run_analysis(EMBEDDING, words, out, seed, sensitivity=False)
+    if debias:
+        run_debiasing(words, out, seed)
 
 
-@command(
-    "",
-    "embedding words out model seed case topics trust_pickle",
-    out=FOLDER,
-    model=Option(default="auto"),
-    seed=FRESH,
-    topics=Option("Sets of random lists to compare the contrasts with; 0 for none.", default=1000, min=0),
-)
-def run(given: Given) -> None:
+def run(
+    embedding: options.Embedding,
+    words: options.Words,
+    out: options.Folder,
+    model: options.Model = "auto",
+    seed: options.FreshSeed = None,
+    case: options.Case = "as-is",
+    topics: Annotated[int, Option(min=0, help="Sets of random lists to compare contrasts with; 0: none.")] = 1000,
+    trust_pickle: options.TrustPickle = False,
+) -> None:
     """An embedding and a word list of your own, from distances to figures and a report."""
     from bayesbias.cli.example import run_analysis
 
-    given.call(run_analysis)
+    run_analysis(embedding, words, out, seed, model=model, case=case, topics=topics, trust_pickle=trust_pickle)
 
 
-@command(
-    "",
-    "name out",
-    name=Option("Name of the list."),
-    out=Option("File to write, .toml; by default NAME.toml.", default=None),
-)
-def new_words(given: Given) -> None:
+def new_words(
+    name: Annotated[str, Argument(help="Name of the list.")],
+    out: Annotated[
+        Path | None, to_write("a word list", ".toml", help="File to write, .toml; by default NAME.toml.")
+    ] = None,
+) -> None:
     """Write a word list to start from, with comments."""
     from bayesbias._checks import printable
-    from bayesbias._files import check_target, write_text
+    from bayesbias._files import home_folder, write_text
 
-    name = printable(given.name, "the name of the list").removesuffix(".toml")
-    stem = re.sub(r"[^\w.-]+", "-", name).strip("-.")
-    if given.out is None and not stem:
-        raise InputError(f"no file can be named after {given.name!r}: give one with --out FILE.toml")
-    path = check_target(given.out or f"{stem}.toml", (".toml",), "a word list")
-    if path.exists():
-        raise InputError(f"{path} is there already: give another name, or another file with --out")
-    title = json.dumps(name, ensure_ascii=False)
-    write_text(path, TEMPLATE.replace("{name}", title).replace("{file}", path.name))
-    say(f"{path} written")
-    say(f"Next: put your words in, then bayesbias check-words {path} EMBEDDING")
+    title = printable(name, "the name of the list").removesuffix(".toml")
+    stem = re.sub(r"[^\w.-]+", "-", title).strip("-.")
+    if out is None and not stem:
+        raise InputError(f"no file can be named after {name!r}: give one with --out FILE.toml")
+    file = home_folder(out or f"{stem}.toml")
+    if file.exists():
+        raise InputError(f"{file} is there already: give another name, or another file with --out")
+    text = (shipped("data") / "new-words.toml").read_text(encoding="utf-8").replace("FILE", file.name)
+    write_text(file, text.replace('"NAME"', json.dumps(title, ensure_ascii=False)))
+    say(f"{file} written")
+    say(f"Next: put your words in, then bayesbias check-words {file} EMBEDDING")
 
 
-@command("checks.word_lists:check_words", "words embedding frequencies trust_pickle")
-def check_words(given: Given) -> None:
+def check_words(
+    words: options.Words,
+    embedding: options.Embedding,
+    frequencies: options.Frequencies = None,
+    trust_pickle: options.TrustPickle = False,
+) -> None:
     """Check a word list against an embedding: coverage, near duplicates, frequency, spellings."""
-    from bayesbias.checks.word_lists import check_words as check
     from bayesbias.checks.word_lists import variants
     from bayesbias.embeddings.formats import load_lists
 
-    listed = bb.load_words(given.words)
+    listed = bb.load_words(words)
     others = (form for word in listed.every_word() for form in variants(word))
-    with working(f"reading {given.embedding}"):
-        kv = load_lists(given.embedding, listed, others, given.trust_pickle)
-    checked = given.call(check, words=listed, kv=kv)
+    with working(f"reading {embedding}"):
+        kv = load_lists(embedding, listed, others, trust_pickle)
+    checked = bb.checks.check_words(listed, kv, frequencies)
     table = checked.table()[["list", "kind", "asked", "found", "effective"]]
     table["effective"] = table["effective"].map("{:.1f}".format).replace("nan", "unknown")
     show(table, f"Word list {checked.word_list} in {checked.embedding}")
@@ -255,18 +135,108 @@ def check_words(given: Given) -> None:
         say(sentence)
 
 
-@command(
-    "",
-    "name",
-    name=Option("Fetch this one, and show where its file is.", default=None, names=(), complete=bundled("datasets")),
-)
-def datasets(given: Given) -> None:
+def doctor() -> None:
+    """Versions, engines, caches, threads and extras: whether all is installed."""
+    say(f"Python {sys.version.split()[0]}, {sys.platform}, {os.cpu_count()} processors")
+    say("Versions: " + ", ".join(f"{name} {_version(name)}" for name in LIBRARIES))
+    for name, state in engines().items():
+        say(f"Engine {name}: {state}")
+    for name, folder in _caches().items():
+        files = [path for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else []
+        size = f"{len(files):,} files, {_size(sum(path.stat().st_size for path in files))}" if files else "empty"
+        say(f"Cache of {name}: {folder} ({size})")
+    say(
+        "numba and PyTensor keep the code that they compile for NUTS: the first such fit after an installation takes "
+        "longer than those after it."
+    )
+    for name in THREADS:
+        say(f"Threads, {name}: {os.environ.get(name, 'not set')}")
+    say("  Commands set OPENBLAS_NUM_THREADS to 1 where it is not set, since their matrices are small.")
+    say("  Audits and sweeps use one thread whatever it says, so that their bits do not depend on it.")
+    for name, parts in EXTRAS.items():
+        absent = any(find_spec(part) is None for part in parts)
+        say(f"Extra {name}: " + (f"not installed: pip install 'bayesbias[{name}]'" if absent else "installed"))
+
+
+def engines() -> dict[str, str]:
+    """Engine to whether it is ready; nothing is imported to find out."""
+    lacking = [name for name in ("pymc", "nutpie") if find_spec(name) is None]
+    needs = f"needs {' and '.join(lacking)}: pip install {' '.join(lacking)}"
+    return {"exact": "ready", "marginal": "ready", "nuts": needs if lacking else "ready"}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"
+
+
+def _caches() -> dict[str, Path]:
+    import pooch  # type: ignore[import-untyped]
+
+    caches = {
+        "data sets": Path(pooch.os_cache("bayesbias")),
+        "gensim's downloader": Path(os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")),
+        "PyTensor": Path.home() / ".pytensor",
+    }
+    if folder := os.environ.get("NUMBA_CACHE_DIR"):
+        caches["numba"] = Path(folder)
+    return caches
+
+
+def lists(
+    kind: Annotated[Kinds, Argument(parser=str, callback=among("kind", Kinds), help="What to show.")] = "words",
+    language: Annotated[
+        str | None,
+        Option(help="BCP 47 tag: word lists of that language only, with and without a region (pt shows pt-BR too)."),
+    ] = None,
+) -> None:
+    """The bundled word lists, axes, queries of metrics, or models."""
+    if language is not None and kind != "words":
+        raise InputError(f"--language is for word lists: leave it out of {kind}")
+    if kind == "words":
+        _show_word_lists(language)
+    elif kind == "axes":
+        axes = bb.list_axes()[["name", "negative", "positive", "pairs"]]
+        show(axes, "Axes, of pairs: bayesbias axis, audit, criterion")
+    elif kind == "queries":
+        queries = bb.list_queries()
+        for column in ("targets", "attributes"):
+            queries[column] = [", ".join(f"{name} ({size})" for name, size in sets.items()) for sets in queries[column]]
+        show(queries[["name", "targets", "attributes", "description"]], "Queries of classic metrics", whole="name")
+    else:
+        show(bb.list_models()[["name", "engines", "description", "path"]], "Models")
+
+
+def _show_word_lists(language: str | None) -> None:
+    table = bb.list_words(language)
+    columns = ["name", "kind", "groups", "protected", "attributes", "description"]
+    if language is not None:
+        if table.empty:
+            say(f"no bundled list is in the language {language!r}: 'bayesbias lists' names all")
+        else:
+            show(table[columns], f"Word lists in the language {language!r}")
+        return
+    others = table["name"].str.contains("/")
+    tests = table.loc[others, "name"].str.rpartition("/")[2]
+    folders = tests.groupby(table["language"]).agg(", ".join)
+    show(table.loc[~others, columns], "Word lists")
+    show(folders.rename("weathub/<language>/...").reset_index(), "Word lists of other languages (--language de)")
+    say("Other bundled things: bayesbias lists axes, bayesbias lists queries, bayesbias lists models.")
+
+
+def datasets(
+    name: Annotated[
+        str | None, Argument(help="Fetch this one, and show where its file is.", autocompletion=bundled("datasets"))
+    ] = None,
+) -> None:
     """Data sets that are known by name, with their licences, or the file of one of them."""
     from bayesbias.datasets import FOLDER, dataset_path, list_datasets
 
-    if given.name is not None:
-        with working(f"fetching {given.name}"):
-            path = dataset_path(given.name)
+    if name is not None:
+        with working(f"fetching {name}"):
+            path = dataset_path(name)
         typer.echo(path)
         return
     table = list_datasets()
@@ -290,40 +260,6 @@ def datasets(given: Given) -> None:
     say(f"those in the folder that {FOLDER} names are taken first.")
 
 
-@command("words:list_words", "language")
-def lists(given: Given) -> None:
-    """The bundled word lists; of other languages one line each."""
-    table = bb.list_words(given.language)
-    columns = ["name", "kind", "groups", "protected", "attributes", "description"]
-    if given.language is None:
-        others = table["name"].str.contains("/")
-        tests = table.loc[others, "name"].str.rpartition("/")[2]
-        folders = tests.groupby(table["language"]).agg(", ".join)
-        show(table.loc[~others, columns], "Word lists")
-        axes = bb.list_axes()[["name", "negative", "positive", "pairs"]]
-        show(axes, "Axes, of pairs: bayesbias axis, quadrants, intersections, audit")
-        show(folders.rename("weathub/<language>/...").reset_index(), "Word lists of other languages (--language de)")
-    elif table.empty:
-        say(f"no bundled list is in the language {given.language!r}: 'bayesbias lists' names all")
-    else:
-        show(table[columns], f"Word lists in the language {given.language!r}")
-
-
-@command("", "")
-def models(_: Given) -> None:
-    """The bundled models."""
-    show(bb.list_models()[["name", "engines", "description", "path"]], "Models")
-
-
-@command("", "")
-def queries(_: Given) -> None:
-    """The bundled queries of classic metrics."""
-    listed = bb.list_queries()
-    for column in ("targets", "attributes"):
-        listed[column] = [", ".join(f"{name} ({size})" for name, size in sets.items()) for sets in listed[column]]
-    show(listed[["name", "targets", "attributes", "description"]], "Queries", whole="name")
-
-
 def _say_origins(part: pd.DataFrame) -> None:
     for (source, doi), rows in part.groupby(["source", "doi"], sort=False):
         licences = dict.fromkeys(rows["licence"])
@@ -335,78 +271,70 @@ def _size(number: int) -> str:
     return f"{number / 1e6:,.0f} MB" if number >= 1e6 else f"{number / 1e3:,.0f} kB"
 
 
-LIBRARIES = (
-    *("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz", "gensim", "matplotlib", "scikit-learn"),
-    *("pymc", "pytensor", "nutpie", "numba", "pooch"),
-)
-EXTRAS = {"contextual": ("torch", "transformers"), "distributed": ("distributed",), "frequencies": ("wordfreq",)}
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+COMMANDS = {
+    "Start": (demo, run, new_words, check_words, doctor),
+    "Step by step": (measures.distances, measures.fit, measures.contrasts, measures.report),
+    "What can be told": (measures.plan, measures.topics),
+    "Classic metrics": (measures.metrics, measures.rank, measures.silhouette, measures.reliability),
+    "Words on axes": (many.axis, many.audit, many.criterion),
+    "Debiasing, and many embeddings": (
+        *(many.debias, many.compare, many.pool, many.trend, many.multiverse, many.sweep),
+    ),
+    "What is bundled or known": (lists, datasets),
+}
+"""Heading of the help to commands."""
+MORE = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""Settings of the commands that take the options of what they run, as ``--name value``."""
 
 
-@command("", "json=as_json", json=Option("Write it as JSON, for programs.", default=False))
-def doctor(given: Given) -> None:
-    """Versions, engines, caches, threads and extras: whether all is installed."""
-    facts = examined()
-    if given.as_json:
-        typer.echo(json.dumps(facts, indent=2))
-        return
-    say(f"Python {facts['python']}, {sys.platform}, {facts['processors']} processors")
-    say("Versions: " + ", ".join(f"{name} {known or 'missing'}" for name, known in facts["versions"].items()))
-    for name, state in facts["engines"].items():
-        say(f"Engine {name}: {state}")
-    for name, cache in facts["caches"].items():
-        size = f"{cache['files']:,} files, {_size(cache['bytes'])}" if cache["files"] else "empty"
-        say(f"Cache of {name}: {cache['path']} ({size})")
-    say(
-        "numba and PyTensor keep the code that they compile for NUTS: the first such fit after an installation takes "
-        "longer than those after it."
-    )
-    for name, value in facts["threads"].items():
-        say(f"Threads, {name}: {value}")
-    say("  Commands set OPENBLAS_NUM_THREADS to 1 where it is not set, since their matrices are small.")
-    say("  Audits and sweeps use one thread whatever it says, so that their bits do not depend on it.")
-    for name, state in facts["extras"].items():
-        say(f"Extra {name}: {state}")
+class Headed(TyperGroup):
+    """Commands whose help stands below headings, and things to do where nothing is asked for."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Say what one can do before libraries are loaded to read arguments."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(WELCOME)
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, each heading a section."""
+        width = formatter.width - 6 - max(map(len, self.commands))
+        for heading, commands in groupby(self.commands.values(), attrgetter("rich_help_panel")):
+            with formatter.section(heading):
+                formatter.write_dl([(str(one.name), one.get_short_help_str(width)) for one in commands])
 
 
-def examined() -> dict[str, Any]:
-    """What :func:`doctor` says, as plain values; nothing is imported to find it."""
-    import pooch  # type: ignore[import-untyped]
-
-    lacking = [name for name in ("pymc", "nutpie") if find_spec(name) is None]
-    caches = {
-        "data sets": Path(pooch.os_cache("bayesbias")),
-        "gensim's downloader": Path(os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")),
-        "PyTensor": Path.home() / ".pytensor",
-    }
-    if folder := os.environ.get("NUMBA_CACHE_DIR"):
-        caches["numba"] = Path(folder)
-    absent = {name: [part for part in parts if find_spec(part) is None] for name, parts in EXTRAS.items()}
-    return {
-        "python": sys.version.split()[0],
-        "processors": os.cpu_count(),
-        "versions": {name: _version(name) for name in LIBRARIES},
-        "engines": {
-            "exact": "ready",
-            "marginal": "ready",
-            "nuts": f"needs {' and '.join(lacking)}: pip install {' '.join(lacking)}" if lacking else "ready",
-        },
-        "caches": {name: {"path": str(path), **_held(path)} for name, path in caches.items()},
-        "threads": {name: os.environ.get(name, "not set") for name in THREADS},
-        "extras": {
-            name: f"not installed: pip install 'bayesbias[{name}]'" if parts else "installed"
-            for name, parts in absent.items()
-        },
-    }
+app = typer.Typer(cls=Headed, invoke_without_command=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+for heading, commands in COMMANDS.items():
+    for one in commands:
+        more = MORE if one in (measures.metrics, many.debias) else None
+        app.command(rich_help_panel=heading, context_settings=more)(one)
+_state = {"debug": False}
 
 
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
+def debugging() -> bool:
+    """Whether ``--debug`` was given."""
+    return _state["debug"]
 
 
-def _held(folder: Path) -> dict[str, int]:
-    files = [path for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else []
-    return {"files": len(files), "bytes": sum(path.stat().st_size for path in files)}
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"bayesbias {bb.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    context: typer.Context,
+    debug: Annotated[bool, Option("--debug", help="Show tracebacks.")] = False,
+    version: Annotated[
+        bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Measure bias in word embeddings: distances, a model of all of them, posterior distributions."""
+    _state["debug"] = debug
+    # matrix products here are small: more threads than one only wait for each other
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if context.invoked_subcommand is None:
+        typer.echo(WELCOME)

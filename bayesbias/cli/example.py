@@ -6,13 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
-from bayesbias._checks import one_of
 from bayesbias._files import home_folder
 from bayesbias._phrases import share
 from bayesbias.calibration.topics import load_for_topics
 from bayesbias.checks.summaries import PROB
-from bayesbias.cli.many import AUTO, show_changes
-from bayesbias.cli.screen import save_picture, save_table, say, show, show_contrasts, show_coverage, working
+from bayesbias.cli.options import Cases
+from bayesbias.cli.screen import (
+    save_picture,
+    save_table,
+    say,
+    show,
+    show_changes,
+    show_contrasts,
+    show_coverage,
+    working,
+)
 from bayesbias.comparison import beside_associated, size_sentence
 from bayesbias.embeddings import about
 from bayesbias.errors import InputError
@@ -25,12 +33,6 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 EMBEDDING = "google-news-slice"
-TOPICS = 1000  # sets of random lists of the chance check
-
-
-def run_demo(words: str, out: Path, seed: int) -> None:
-    """The bundled vectors from distances to a report in the folder ``out``."""
-    run_analysis(EMBEDDING, words, out, seed, topics=TOPICS, sensitivity=False)
 
 
 def run_analysis(
@@ -38,20 +40,19 @@ def run_analysis(
     words: str,
     out: Path,
     seed: int | None,
-    model: str = AUTO,
-    case: str = "as-is",
-    topics: int = TOPICS,
+    model: str = "auto",
+    case: Cases = "as-is",
+    topics: int = 1000,
     trust_pickle: bool = False,
     sensitivity: bool = True,
 ) -> None:
     """Distances, fit, contrasts on the screen; table, fit, figures and report in the folder ``out``."""
-    one_of(case, ("as-is", "fallback"), "case")
     listed = bb.load_words(words)
-    if model != AUTO:
+    if model != "auto":
         bb.load_model(model)
     with working(f"reading {embedding}"):
         kv = _part(embedding, listed, case, topics, seed or 0, trust_pickle)
-    table = bb.distance_table(kv, listed, case=case)  # type: ignore[arg-type]  # checked above
+    table = bb.distance_table(kv, listed, case=case)
     out = _made(out)  # not before the input is known to be good
     source = "Google News vectors" if embedding == EMBEDDING else f"vectors of {Path(embedding).name}"
     say(f"{about(kv)['vectors']:,} {source}, word list {listed.name}: {len(table):,} distances")
@@ -74,7 +75,7 @@ def run_analysis(
             say(sentence)
         null = None
         if other is not None and topics:
-            null = bb.topic_null(kv, listed, replicates=topics, seed=seed or 0, case=case)  # type: ignore[arg-type]  # checked above
+            null = bb.topic_null(kv, listed, replicates=topics, seed=seed or 0, case=case)
             say(null.sentence)
         say(verdict.headline())
         with working("drawing figures and writing the report"):
@@ -98,7 +99,7 @@ def _show_groups(post: xr.DataTree) -> None:
     show(groups.assign(p_closer=groups["p_closer"].map(share)), "The same by group, and differences of groups")
 
 
-def _part(embedding: str, listed: WordLists, case: str, topics: int, seed: int, trust_pickle: bool) -> KeyedVectors:
+def _part(embedding: str, listed: WordLists, case: Cases, topics: int, seed: int, trust_pickle: bool) -> KeyedVectors:
     """What the analysis needs of an embedding; all of it for spellings other than those of the lists."""
     if case != "as-is":
         return bb.load_embedding(embedding, trust_pickle=trust_pickle)
@@ -153,7 +154,7 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
         for name, figure in pictures.items():
             save_picture(figure, out / f"{name}.png")
         bb.report(comparison, out / "change.html", effects=beside)
-    written = ["change.html", *(f"{name}.png" for name in pictures), "changes.csv", "distances-after.csv"]
+    written = ["change.html", *(f"{name}.png" for name in pictures), "changes.csv", "distances-after.parquet"]
     say(f"Written to {out}: {', '.join(written)}")
     say(f"Next: open {out / 'change.html'} in a browser")
 

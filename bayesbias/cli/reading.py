@@ -1,4 +1,4 @@
-"""From the text of arguments to values: files, bundled names, pairs, options of what a command runs."""
+"""From the text of arguments to values: names, pairs, tables of others, embeddings and distance tables."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
+from bayesbias.cli.options import TABLES, Cases
 from bayesbias.cli.screen import working
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, many
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,165 +18,38 @@ if TYPE_CHECKING:
 
     from bayesbias.words import WordLists
 
-TABLES = (".csv", ".parquet")
 
-
-def prob(value: float) -> float:
-    """A posterior mass."""
-    from bayesbias._checks import probability
-
-    return probability(value, "prob")
-
-
-def one_of(name: str, *valid: str) -> Callable[[str], str]:
-    """What reads one of several words."""
-
-    def read(text: str) -> str:
-        from bayesbias import _checks
-
-        return _checks.one_of(text, valid, name)
-
-    return read
-
-
-def connections(text: str) -> tuple[str, str]:
+def connections(text: str | None) -> tuple[str, str] | None:
     """Two connections, first and second."""
+    if text is None:
+        return None
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 2 or not all(parts):
         raise InputError(f"--contrast {text}: give two connections with a comma between, such as associated,different")
     return parts[0], parts[1]
 
 
-def named_values(option: str) -> Callable[[list[str]], dict[str, str] | None]:
-    """What reads the NAME=VALUE arguments of an option as a mapping."""
-
-    def read(arguments: list[str]) -> dict[str, str] | None:
-        parts = {argument: argument.rpartition("=") for argument in arguments}
-        if wrong := [argument for argument, (name, _, value) in parts.items() if not name or not value]:
-            raise InputError(f"{option} {wrong[0]}: give NAME=VALUE, such as {option} 1990.vec=1990")
-        values = {name: value for name, _, value in parts.values()}
-        if len(values) < len(arguments):
-            raise InputError(f"{option} {' '.join(arguments)}: a name is given twice")
-        return values or None
-
-    return read
+def named_values(option: str, given: list[str] | None) -> dict[str, Any] | None:
+    """The NAME=VALUE arguments of an option as a mapping; None where there is none."""
+    values: dict[str, Any] = {}
+    for argument in given or []:
+        name, _, value = argument.rpartition("=")
+        if not name or not value:
+            raise InputError(f"{option} {argument}: give NAME=VALUE, such as {option} 1990.vec=1990")
+        if name in values:
+            raise InputError(f"{option} {argument}: {name} is given twice")
+        values[name] = value
+    return values or None
 
 
-def counts_of(given: list[str]) -> str | dict[str, str] | None:
+def frequencies_of(given: list[str] | None) -> str | dict[str, str] | None:
     """Where frequencies come from: one source, or one for each embedding."""
-    return given[0] if len(given) == 1 and "=" not in given[0] else named_values("--frequencies")(given)
+    return given[0] if given and len(given) == 1 and "=" not in given[0] else named_values("--frequencies", given)
 
 
-def vectors(embedding: str, given: Mapping[str, Any]) -> KeyedVectors:
-    """The embedding, whole."""
-    with working("reading the embedding"):
-        return bb.load_embedding(embedding, trust_pickle=given["trust_pickle"])
-
-
-def embeddings(arguments: list[str], trust_pickle: bool, words: Any = None) -> dict[str, KeyedVectors]:
-    """Short name to embedding, each given once; of some words where these are named."""
-    named = zip(names_of(arguments), arguments, strict=True)
-    return {name: bb.load_embedding(argument, words=words, trust_pickle=trust_pickle) for name, argument in named}
-
-
-def centre_of(text: str) -> str | None:
-    """What places are centred on; None is written as none."""
-    return None if text == "none" else one_of("centre", "vocabulary", "words", "none")(text)
-
-
-def words_or_list(text: str) -> list[str] | str:
+def words_or_list(text: str | None) -> list[str] | str | None:
     """Words with commas between, or the name of a list as it is."""
-    return [word.strip() for word in text.split(",") if word.strip()] if "," in text else text
-
-
-def table_or_name(text: str, _: Any = None) -> pd.DataFrame | str:
-    """A distance table, or the name of a word list as it is."""
-    return bb.read_distance_table(text) if text.endswith(TABLES) else text
-
-
-def tables(arguments: list[str], given: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Name to distance table, of embeddings or files."""
-    return measured(arguments, given["words"], given["case"], given["trust_pickle"])[0]
-
-
-def measured(
-    arguments: list[str], words: str | None = None, case: str = "as-is", trust_pickle: bool = False, whole: bool = False
-) -> tuple[dict[str, pd.DataFrame], list[KeyedVectors]]:
-    """Name to distance table, and the embeddings where all are."""
-    ready = [argument.endswith(TABLES) for argument in arguments]
-    if whole and len(arguments) != 2:
-        raise InputError(f"--side-effects looks at two embeddings, given are {len(arguments)}")
-    if whole and any(ready):
-        raise InputError("--side-effects looks at two embeddings: give both as embeddings, not as tables")
-    if words is None and not all(ready):
-        raise InputError("embeddings are measured with word lists: give --words (see 'bayesbias lists')")
-    if words is not None and all(ready):
-        raise InputError("--words is for embeddings: distance tables have their words already")
-    listed = None if words is None else bb.load_words(words)
-    named = dict(zip(_apart(arguments), arguments, strict=True))
-    files = {} if listed is None else {name: each for name, each in named.items() if not each.endswith(TABLES)}
-    every = {name: bb.read_distance_table(each) for name, each in named.items() if name not in files}
-    loaded = []
-    if listed is not None and files:
-        # spellings other than those of the lists have ranks that the file's sample would not follow
-        part = None if whole or case != "as-is" else listed
-        kvs = _embeddings(files, part, trust_pickle)
-        every |= bb.distance_tables(kvs, listed, case=case)  # type: ignore[arg-type]  # checked where used
-        loaded = list(kvs.values())
-    return {name: every[name] for name in named}, loaded
-
-
-def _embeddings(files: Mapping[str, str], part: WordLists | None, trust_pickle: bool) -> dict[str, KeyedVectors]:
-    """Embeddings by name: the words of ``part`` with a sample of each vocabulary, or all words where it is None.
-
-    All are read again as a whole where the samples share too few words to be compared.
-    """
-    from bayesbias.distances.covariances import ENOUGH
-    from bayesbias.embeddings.lookup import sample_of
-
-    vectors = {}
-    for name, argument in files.items():
-        with working(f"reading {name}"):
-            vectors[name] = bb.load_embedding(argument, part, trust_pickle)
-    samples = [set(kv.index_to_key if (kept := sample_of(kv)) is None else kept.words) for kv in vectors.values()]
-    if part is None or len(files) == 1 or len(set.intersection(*samples)) >= ENOUGH:
-        return vectors
-    for name, argument in files.items():
-        with working(f"reading {name} as a whole"):
-            vectors[name] = bb.load_embedding(argument, trust_pickle=trust_pickle)
-    return vectors
-
-
-def _apart(arguments: list[str]) -> list[str]:
-    """Short names of embeddings, numbered where two have the same."""
-    names = short_names(arguments, lambda text: Path(text).stem if text.endswith(TABLES) else Path(text).name)
-    return [name if (n := names[:i].count(name)) == 0 else f"{name} ({n + 1})" for i, name in enumerate(names)]
-
-
-def short_names(arguments: list[str], short: Callable[[str], str] = lambda argument: Path(argument).name) -> list[str]:
-    """Short names of files; the whole argument where two would have the same."""
-    names = [short(argument) for argument in arguments]
-    return [argument if names.count(name) > 1 else name for argument, name in zip(arguments, names, strict=True)]
-
-
-def names_of(arguments: list[str]) -> list[str]:
-    """Short names of embeddings, each given once."""
-    if twice := [argument for argument in arguments if arguments.count(argument) > 1]:
-        raise InputError(f"{twice[0]} is given twice: give each embedding once")
-    return short_names(arguments)
-
-
-def csv_table(path: Path, **options: Any) -> pd.DataFrame:
-    """A CSV file as a table."""
-    import pandas as pd
-
-    from bayesbias._files import home_folder
-
-    try:
-        table: pd.DataFrame = pd.read_csv(home_folder(path), **options)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no CSV table: {error}") from error
-    return table
+    return [word.strip() for word in text.split(",") if word.strip()] if text and "," in text else text
 
 
 def extra_options(arguments: list[str], valid: Collection[str], owner: str) -> tuple[list[str], dict[str, Any]]:
@@ -207,3 +81,144 @@ def _literal(text: str) -> Any:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
+
+
+def csv_table(path: Path, **options: Any) -> pd.DataFrame:
+    """A CSV file as a table."""
+    import pandas as pd
+
+    from bayesbias._files import home_folder
+
+    try:
+        table: pd.DataFrame = pd.read_csv(home_folder(path), **options)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no CSV table: {error}") from error
+    return table
+
+
+def values_by_word(path: Path) -> tuple[pd.Series, pd.Series | None]:
+    """Outside values by word, and their standard errors where a file has them."""
+    import numpy as np
+    import pandas as pd
+
+    table = csv_table(path)
+    if len(table.columns) not in (2, 3):
+        hint = "; are they separated by semicolons? Write commas" if ";" in str(table.columns[0]) else ""
+        raise InputError(
+            f"{path} has {many(len(table.columns), 'column')}: give word, value and, where known, se{hint}"
+        )
+    words = table.iloc[:, 0].map(str)
+    if words.duplicated().any():
+        raise InputError(f"the word {words[words.duplicated()].iloc[0]!r} has two values: give each word once")
+    for name in table.columns[1:]:
+        wrong = np.flatnonzero(pd.to_numeric(table[name], errors="coerce").isna() & table[name].notna())
+        if len(wrong):
+            row = int(wrong[0])
+            raise InputError(
+                f"{path}, line {row + 2}, column {name!r}: {words[row]!r} has {table[name][row]!r}, which is no "
+                "number; leave the cell empty where a value is not known"
+            )
+    value, *se = (table[name].set_axis(words) for name in table.columns[1:])
+    return value, se[0] if se else None
+
+
+def similarities(path: Path) -> pd.DataFrame:
+    """Pairs of words and their similarity."""
+    import pandas as pd
+
+    from bayesbias._files import home_folder
+
+    file = home_folder(path)
+    if not file.is_file():
+        raise InputError(f"there is no file {file}")
+    table = csv_table(path, keep_default_na=False)
+    if len(table.columns) == 3 and not pd.isna(pd.to_numeric(table.columns[2], errors="coerce")):
+        raise InputError(f"{path} begins with a pair, {', '.join(table.columns)}: put a header above it")
+    if len(table.columns) != 3:
+        raise InputError(f"{path} has {len(table.columns)} columns: three are needed, word, word and similarity")
+    return table
+
+
+def benchmarks(path: Path) -> dict[str, dict[str, float]]:
+    """Benchmark to the scores of embeddings."""
+    table = csv_table(path)
+    if "embedding" not in table or len(table.columns) < 2:
+        raise InputError(
+            f"{path} has the columns {', '.join(table.columns)}: give embedding and a column for each benchmark"
+        )
+    names = table.pop("embedding").astype(str)
+    return {str(name): dict(zip(names, scores, strict=True)) for name, scores in table.items()}
+
+
+def vectors(embedding: str, trust_pickle: bool) -> KeyedVectors:
+    """The embedding, whole."""
+    with working("reading the embedding"):
+        return bb.load_embedding(embedding, trust_pickle=trust_pickle)
+
+
+def embeddings_by_name(arguments: list[str], trust_pickle: bool, words: Any = None) -> dict[str, KeyedVectors]:
+    """Short name to embedding, each given once; of some words where these are named."""
+    if twice := [argument for argument in arguments if arguments.count(argument) > 1]:
+        raise InputError(f"{twice[0]} is given twice: give each embedding once")
+    named = zip(_short_names(arguments, lambda text: Path(text).name), arguments, strict=True)
+    return {name: bb.load_embedding(argument, words=words, trust_pickle=trust_pickle) for name, argument in named}
+
+
+def distance_tables(
+    arguments: list[str], words: str | None, case: Cases, trust_pickle: bool, whole: bool = False
+) -> tuple[dict[str, pd.DataFrame], list[KeyedVectors]]:
+    """Name to distance table, read or measured, and the embeddings where all are; ``whole`` keeps every word."""
+    ready = [argument.endswith(TABLES) for argument in arguments]
+    if whole and len(arguments) != 2:
+        raise InputError(f"--side-effects looks at two embeddings, given are {len(arguments)}")
+    if whole and any(ready):
+        raise InputError("--side-effects looks at two embeddings: give both as embeddings, not as tables")
+    if words is None and not all(ready):
+        raise InputError("embeddings are measured with word lists: give --words (see 'bayesbias lists')")
+    if words is not None and all(ready):
+        raise InputError("--words is for embeddings: distance tables have their words already")
+    listed = None if words is None else bb.load_words(words)
+    named = dict(zip(_apart(arguments), arguments, strict=True))
+    files = {} if listed is None else {name: each for name, each in named.items() if not each.endswith(TABLES)}
+    every: dict[str, Any] = {name: bb.read_distance_table(each) for name, each in named.items() if name not in files}
+    loaded = []
+    if listed is not None and files:
+        # spellings other than those of the lists have ranks that the file's sample would not follow
+        part = None if whole or case != "as-is" else listed
+        kvs = _embeddings(files, part, trust_pickle)
+        every |= bb.distance_tables(kvs, listed, case=case)
+        loaded = list(kvs.values())
+    return {name: every[name] for name in named}, loaded
+
+
+def _embeddings(files: Mapping[str, str], part: WordLists | None, trust_pickle: bool) -> dict[str, KeyedVectors]:
+    """Embeddings by name: the words of ``part`` with a sample of each vocabulary, or all words where it is None.
+
+    All are read again as a whole where the samples share too few words to be compared.
+    """
+    from bayesbias.distances.covariances import ENOUGH
+    from bayesbias.embeddings.lookup import sample_of
+
+    loaded = {}
+    for name, argument in files.items():
+        with working(f"reading {name}"):
+            loaded[name] = bb.load_embedding(argument, part, trust_pickle)
+    samples = [set(kv.index_to_key if (kept := sample_of(kv)) is None else kept.words) for kv in loaded.values()]
+    if part is None or len(files) == 1 or len(set.intersection(*samples)) >= ENOUGH:
+        return loaded
+    for name, argument in files.items():
+        with working(f"reading {name} as a whole"):
+            loaded[name] = bb.load_embedding(argument, trust_pickle=trust_pickle)
+    return loaded
+
+
+def _apart(arguments: list[str]) -> list[str]:
+    """Short names of embeddings and tables, numbered where two have the same."""
+    names = _short_names(arguments, lambda text: Path(text).stem if text.endswith(TABLES) else Path(text).name)
+    return [name if (n := names[:i].count(name)) == 0 else f"{name} ({n + 1})" for i, name in enumerate(names)]
+
+
+def _short_names(arguments: list[str], short: Callable[[str], str]) -> list[str]:
+    """Short names of files; the whole argument where two would have the same."""
+    names = [short(argument) for argument in arguments]
+    return [argument if names.count(name) > 1 else name for argument, name in zip(arguments, names, strict=True)]

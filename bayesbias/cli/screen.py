@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
 
-    from bayesbias.cli.options import Target
+    from bayesbias.comparison import Comparison, SideEffects
 
 
 @cache
@@ -87,6 +85,19 @@ def show_coverage(table: pd.DataFrame) -> None:
     say_notes(counts.attrs["notes"])
 
 
+def show_coverages(tables: dict[str, pd.DataFrame]) -> None:
+    """What of the lists each table holds, once where it is the same for all."""
+    from bayesbias.distances.dataframe import coverage_of
+
+    shown: list[object] = []
+    for name, table in tables.items():
+        record = coverage_of(table)
+        if record is not None and (content := (record.lists, record.notes(table))) not in shown:
+            shown.append(content)
+            say(f"{name}: {len(table):,} distances")
+            show_coverage(table)
+
+
 def show_contrasts(found: pd.DataFrame) -> None:
     """A table of contrasts."""
     from bayesbias._phrases import share
@@ -106,6 +117,22 @@ def show_contrasts(found: pd.DataFrame) -> None:
     say(f"  {cluster_sentence(found)}")
 
 
+def show_changes(comparison: Comparison, beside: SideEffects | None, prob: float) -> None:
+    """A table of the headline, then sentences by part."""
+    from bayesbias._phrases import share
+
+    if comparison.headline is not None:
+        table = comparison.changes(prob=prob)
+        shown = table.assign(group=table["group"].fillna(""), p_below_zero=table["p_below_zero"].map(share))
+        show(shown, f"Change of {table.attrs['of']}, {100 * prob:g}% equal-tailed intervals, in {table.attrs['unit']}")
+        say(table.attrs["meaning"])
+    parts = comparison.parts(prob)
+    if beside is not None:
+        parts = beside.added_to(parts)
+    for name, sentences in parts.items():
+        say(f"{name}. {' '.join(sentences)}")
+
+
 def _cell(value: Any) -> str:
     import pandas as pd
 
@@ -114,43 +141,26 @@ def _cell(value: Any) -> str:
     return f"{round(value, 3) + 0.0:.3f}" if isinstance(value, float) else str(value)
 
 
-@dataclass
-class Made:
-    """A result whose table or figure is not that of its kind, and what else its report takes."""
-
-    result: Any
-    table: pd.DataFrame | None = None
-    figure: Callable[[], Figure] | None = None
-    beside: Mapping[str, Any] = field(default_factory=dict)
+def write_table(table: pd.DataFrame, path: Path | None) -> None:
+    """A table as .csv where a path is given, and a line that says so."""
+    if path is not None:
+        save_table(table, path)
+        say(f"{len(table):,} rows written to {path}")
 
 
-def write(result: Any, targets: Iterable[tuple[Path, Target]], prob: float | None = None) -> None:
-    """Write what a command gives to each of its targets, and say so."""
-    made = result if isinstance(result, Made) else Made(result)
-    for path, target in targets:
-        rows = ""
-        if ".csv" in target.suffixes:
-            table = made.table
-            if table is None:  # that of the result, at the mass of the intervals where it has several
-                table = made.result
-                table = table.table(**_mass(prob, table.table)) if hasattr(table, "table") else table
-            rows = f"{len(table)} rows"
-            save_table(table, path)
-        elif ".png" in target.suffixes:
-            own = made.result
-            drawn = made.figure() if made.figure else own.figure(**_mass(prob, getattr(bb.plots, own.picture)))
-            save_picture(drawn, path)
-        elif ".parquet" in target.suffixes:
-            made.result.write(path)
-        else:
-            with working("drawing figures"):
-                bb.report(made.result, path, **made.beside, **_mass(prob, getattr(made.result, "front", bb.report)))
-        say(f"{target.said.format(rows=rows)} written to {path}")
+def write_picture(draw: Callable[[], Figure | None], path: Path | None) -> None:
+    """A figure as .png where a path is given, and a line that says so."""
+    if path is not None and (figure := draw()) is not None:
+        save_picture(figure, path)
+        say(f"figure written to {path}")
 
 
-def _mass(prob: float | None, function: Any) -> dict[str, Any]:
-    """The mass of the intervals, for a function that takes it."""
-    return {"prob": prob} if prob is not None and "prob" in inspect.signature(function).parameters else {}
+def write_report(result: Any, path: Path | None, **options: Any) -> None:
+    """A report on a result where a path is given, and a line that says so."""
+    if path is not None:
+        with working("drawing figures"):
+            bb.report(result, path, **options)
+        say(f"report written to {path}")
 
 
 def save_table(table: pd.DataFrame, path: Path) -> None:

@@ -59,4 +59,4 @@ def test_what_is_looked_for_is_found(line):
 
 
 def test_doctor_speaks_of_engines_of_models():
-    assert set(app.examined()["engines"]) <= ENGINES
+    assert set(app.engines()) <= ENGINES
