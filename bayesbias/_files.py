@@ -255,8 +255,8 @@ def _sentence(kind: Any, fault: Any, place: list[str]) -> str:
 def _fields_at(kind: Any, place: list[str]) -> Iterable[str]:
     """Names of the fields of the document that stands at a place in another."""
     for part in place:
-        field = kind.__pydantic_fields__.get(part)
-        options = [field.annotation, *getattr(field.annotation, "__args__", ())] if field else []
+        known = kind.__pydantic_fields__.get(part)
+        options = [known.annotation, *getattr(known.annotation, "__args__", ())] if known else []
         kind = next((one for one in options if hasattr(one, "__pydantic_fields__")), kind)
     names: Iterable[str] = kind.__pydantic_fields__
     return names

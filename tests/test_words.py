@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pickle
 import re
 import unicodedata
 
@@ -350,6 +351,27 @@ def test_lists_made_in_memory_are_checked_too():
         bb.WordLists("mine", {"a": ["x"]}, {}, {"associated": ["cat"]})
     with pytest.raises(bb.InputError, match=r"labels is \['beasts'\]: it should be a mapping"):
         bb.WordLists("mine", {"a": ["x"]}, {}, {"animals": ["cat"]}, labels=["beasts"])
+
+
+def test_all_faults_are_named_at_once():
+    fault = (
+        r"protected\.a is 3: give a list of words; protected\.b holds 1: a word is .*; doi is b'x': it should be a text"
+    )
+    with pytest.raises(bb.InputError, match=fault):
+        bb.WordLists("mine", {"a": 3, "b": [1]}, {}, doi=b"x")
+
+
+def test_a_list_made_in_memory_is_that_of_a_file(written):
+    text = 'kind = "list"\nname = "l"\nlanguage = "fr"\nwords = ["cafe\u0301", "bar", "caf\u00e9"]\n'
+    words = bb.checks.WordList("l", ["cafe\u0301", "bar", "caf\u00e9"], language="fr")
+    assert words == bb.load_list(written(text))
+    assert words.words == ("caf\u00e9", "bar")
+    assert bb.WordLists(**vars(bb.load_words("race"))) == bb.load_words("race")
+
+
+def test_lists_travel_between_processes():
+    for one in (bb.load_words("weathub/de/weat7"), bb.load_list("occ16"), bb.load_query("weat6")):
+        assert pickle.loads(pickle.dumps(one)) == one
 
 
 def test_repeated_words_are_kept_once_and_only_protected_ones_are_counted():
