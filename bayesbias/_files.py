@@ -9,13 +9,17 @@ import re
 import secrets
 import stat
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import field
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, dataclass_transform
 from zipfile import ZipFile
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from bayesbias.errors import InputError, shown
 
@@ -189,25 +193,70 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         raise InputError(f"{where} is not a TOML file: {error}") from error
 
 
-def check[D: Document](kind: type[D], content: dict[str, Any], where: str) -> D:
-    """The content as a ``kind``; ``where`` names the file in errors."""
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen[T](kind: type[T]) -> type[T]:
+    """A frozen dataclass that is made of arguments, or of a TOML file by :func:`check`, under one set of rules.
+
+    A validator raises a ValueError whose message goes on after the place of the value, such as ``is empty``, or an
+    InputError with a whole sentence. What is wrong with arguments is one InputError.
+    """
+    made: Any = dataclass(kind, frozen=True, config=ConfigDict(extra="forbid"))
+    arguments, validate = signature(made), made.__init__
+
+    @wraps(validate)
+    def checked_init(self: T, *args: Any, **options: Any) -> None:
+        with _faults_named(kind):
+            validate(self, **arguments.bind(*args, **options).arguments)
+
+    made.__init__ = checked_init
+    return made  # type: ignore[no-any-return]  # the class with its checks
+
+
+def check[T](kind: type[T], content: object, where: str) -> T:
+    """The content of a file as a document; ``where`` names the file in errors."""
+    with _faults_named(kind, f"{where}: "):
+        return TypeAdapter(kind).validate_python(content)
+
+
+def checked(kind: Any, value: object, name: str) -> Any:
+    """A value as an annotated type; ``name`` is that of the argument in errors."""
+    with _faults_named(kind, name=name):
+        return TypeAdapter(kind).validate_python(value)
+
+
+@contextmanager
+def _faults_named(kind: Any, before: str = "", name: str = "") -> Iterator[None]:
+    """One InputError in place of the faults that validation finds."""
     try:
-        return kind.model_validate(content)
+        yield
     except ValidationError as error:
-        faults = "; ".join(_sentence(kind, fault) for fault in error.errors())
-        raise InputError(f"{where}: {faults}") from error
+        faults = [_sentence(kind, fault, [name] if name else []) for fault in error.errors()]
+        raise InputError(before + "; ".join(faults)) from error
 
 
-def _sentence(kind: type[BaseModel], fault: Any) -> str:
-    place = [str(part) for part in fault["loc"]]
-    key = ".".join(place)
-    if fault["type"] == "extra_forbidden":
-        for part in place[:-1]:  # the document that the key stands in
-            field = kind.model_fields.get(part)
-            options = [field.annotation, *getattr(field.annotation, "__args__", ())] if field else []
-            kind = next((one for one in options if isinstance(one, type) and issubclass(one, BaseModel)), kind)
-        return f"unknown key {key!r}; valid keys here are {', '.join(kind.model_fields)}"
+def _sentence(kind: Any, fault: Any, place: list[str]) -> str:
+    place = [*place, *map(str, fault["loc"])]
+    key, cause = ".".join(place), fault.get("ctx", {}).get("error")
+    if fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return f"unknown key {key!r}; valid keys here are {', '.join(_fields_at(kind, place[:-1]))}"
     if fault["type"] == "missing":
         return f"the key {key!r} is missing"
-    message = fault["msg"].removeprefix("Value error, ").replace("valid tuple", "list").replace("Tuple", "the list")
-    return f"{key}: {message}" if key else str(message)
+    if isinstance(cause, InputError):
+        return f"{key}: {cause}" if key else str(cause)
+    subject = f"a name in {'.'.join(place[:-2])}" if place[-1:] == ["[key]"] else key
+    if isinstance(cause, ValueError):
+        return f"{subject} {cause}"
+    message = fault["msg"].replace("Input should", "it should").replace("Tuple", "the list")
+    for theirs, ours in (("valid string", "text"), ("valid tuple", "list"), ("valid dictionary", "mapping")):
+        message = message.replace(theirs, ours)
+    return f"{subject} is {shown(fault['input'])}: {message}"
+
+
+def _fields_at(kind: Any, place: list[str]) -> Iterable[str]:
+    """Names of the fields of the document that stands at a place in another."""
+    for part in place:
+        known = kind.__pydantic_fields__.get(part)
+        options = [known.annotation, *getattr(known.annotation, "__args__", ())] if known else []
+        kind = next((one for one in options if hasattr(one, "__pydantic_fields__")), kind)
+    names: Iterable[str] = kind.__pydantic_fields__
+    return names

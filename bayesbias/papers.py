@@ -9,38 +9,46 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
-from unicodedata import combining, normalize
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from bayesbias._checks import text, whole_number
-from bayesbias._files import Document, check, check_target, from_json, parse_toml, read_toml, write_text
+from bayesbias._files import check_target, read_text, write_text
 from bayesbias._paths import shipped
 from bayesbias._phrases import difference, is_share_of_draws, percent
 from bayesbias._results import Cited, Result
 from bayesbias.checks.summaries import ETI, HDI
+from bayesbias.comparison import POPULATIONS, contrasts
+from bayesbias.debiasing.registry import METHODS
+from bayesbias.distances.dataframe import DistanceTable
+from bayesbias.distances.list_coverage import Coverage, known_coverage
+from bayesbias.embeddings import list_embeddings
 from bayesbias.errors import InputError, listed
-from bayesbias.words import WHOLE, labelled
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
+from bayesbias.metrics import Query, load_query
+from bayesbias.metrics.catalogue import METRICS
+from bayesbias.models.results import Fit
+from bayesbias.words import WHOLE, WordLists, labelled, load_words
 
 APPROACH = "10.1162/coli_a_00507"
+METRIC_ROWS = ("metric", "query", "embedding")  # columns of a table of metrics, by which each row is known
 
 
-class Reference(Document):
-    """A published work."""
+class Reference(NamedTuple):
+    """A published work: its BibTeX entry as the bibliography has it, and its fields by name."""
 
-    authors: str
-    year: int
-    title: str
-    journal: str = ""
-    booktitle: str = ""
-    volume: str = ""
-    number: str = ""
+    entry: str
+    fields: Mapping[str, str]
+
+    @property
+    def short(self) -> str:
+        """Authors and year, as in a text."""
+        *others, last = (name.partition(",")[0] for name in self.fields["author"].split(" and "))
+        return f"{', '.join(others)}{' and ' if others else ''}{last} ({self.fields['year']})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,8 +68,6 @@ class Citations(Result):
 
     def table(self) -> pd.DataFrame:
         """One row each: ``what``, ``source``, ``doi``."""
-        import pandas as pd
-
         return pd.DataFrame(self.used, columns=list(Cited._fields))
 
     def findings(self) -> list[str]:
@@ -83,14 +89,15 @@ class Citations(Result):
 
     def bibtex(self) -> str:
         """BibTeX entries: the package, and each work whose DOI is known to it, once."""
-        package = {
-            "title": "{bayesbias: bias in word embeddings with posterior distributions}",
-            "author": "{{The bayesbias authors}}",
-            "version": f"{{{version('bayesbias')}}}",
-        }
-        known = dict.fromkeys(work.doi for work in self.used if work.doi)
-        entries = [_entry(doi, references()[doi]) for doi in known if doi in references()]
-        return "\n\n".join([_bibtex("software", "bayesbias", package), *entries])
+        package = [
+            "@software{bayesbias,",
+            "  title = {{bayesbias: bias in word embeddings with posterior distributions}},",
+            "  author = {{The bayesbias authors}},",
+            f"  version = {{{version('bayesbias')}}},",
+            "}",
+        ]
+        known = dict.fromkeys(work.doi for work in self.used)
+        return "\n\n".join(["\n".join(package), *(references()[doi].entry for doi in known if doi in references())])
 
 
 def cite(result: Any) -> Citations:
@@ -117,7 +124,7 @@ def cite(result: Any) -> Citations:
     2              word list weat7   10.1126/science.aal4230
     3  embedding google-news-slice  10.48550/arXiv.1310.4546
     """
-    used = [*_used(result)]
+    used = [*_sources(result)]
     if not used:
         raise InputError(
             f"nothing is known of the sources of {type(result).__name__}: give a distance table, a fit, a comparison, "
@@ -125,7 +132,7 @@ def cite(result: Any) -> Citations:
         )
     start = [Cited("package bayesbias", f"bayesbias {version('bayesbias')} (CITATION.cff)", "")]
     if any(work.what.startswith(("word list", "model", "second stage")) for work in used):
-        start.append(Cited("approach", _short(references()[APPROACH]), APPROACH))
+        start.append(Cited("approach", references()[APPROACH].short, APPROACH))
     recorded = any(work.what.startswith(("word list", "query", "embedding", "debiasing")) for work in used)
     unrecorded = (
         "The result does not record its word lists and embeddings: cite those of its tables, with bb.cite(table) for "
@@ -136,136 +143,98 @@ def cite(result: Any) -> Citations:
 
 @cache
 def references() -> Mapping[str, Reference]:
-    """DOI to the work."""
-    where = shipped("data") / "references.toml"
-    return {doi: check(Reference, content, str(where)) for doi, content in read_toml(where).items()}
+    """DOI to the work, as the bibliography has it: entries with blank lines between, fields on lines of their own."""
+    works = {}
+    for entry in read_text(shipped("data") / "references.bib").strip().split("\n\n"):
+        fields = dict(re.findall(r"^  (\w+) = \{+(.*?)\}+,$", entry, re.MULTILINE))
+        if entry.startswith("@"):  # what stands before the first entry is no work
+            works[fields["doi"]] = Reference(entry, fields)
+    return works
 
 
-def _used(item: Any) -> Iterator[Cited]:
+def _sources(item: Any) -> Iterator[Cited]:
     """What an object says of its sources: a result by its own account, tables, fits, lists and embeddings by theirs."""
-    import pandas as pd
-    import xarray as xr
-
-    from bayesbias.metrics import Query
-    from bayesbias.words import WordLists
-
     if isinstance(item, Cited):
         yield from _completed(item)
     elif isinstance(item, Result):
-        for source in item.sources():
-            yield from _used(source)
-    elif isinstance(item, pd.DataFrame):
-        yield from _of_table(item)
-    elif isinstance(item, xr.DataTree):
-        yield from _of_fit(item)
-    elif isinstance(item, Query):
-        yield Cited(f"query {item.name}", item.source or "", item.doi or "")
-    elif isinstance(item, WordLists):
-        yield Cited(f"word list {item.name}", item.source or "", item.doi or "")
-    elif isinstance(name := getattr(item, "bayesbias_name", None), str):
-        yield from _of_embedding(name, str(getattr(item, "bayesbias_debiasing", "")))
+        yield from chain.from_iterable(map(_sources, item.sources()))
+    elif isinstance(item, Query | WordLists):
+        kind = "query" if isinstance(item, Query) else "word list"
+        yield Cited(f"{kind} {item.name}", item.source, item.doi or "")
+    elif isinstance(item, DistanceTable):
+        yield from _of_record(item.coverage)
+    elif isinstance(item, pd.DataFrame) and set(METRIC_ROWS) <= set(item.columns):
+        named = (Cited(f"{kind} {name}") for kind in METRIC_ROWS for name in item[kind].astype(str).unique())
+        yield from chain.from_iterable(map(_completed, named))
+    elif isinstance(item, xr.DataTree) and {"model_text", "coverage"} <= set(item.attrs):
+        yield from _of_fit(Fit(item))
+    elif hasattr(item, "bayesbias_name"):
+        yield from _completed(Cited(f"embedding {item.bayesbias_name}"))
+
+
+def _of_fit(fit: Fit) -> Iterator[Cited]:
+    """The model, and what its table, or each of those of a comparison, records."""
+    yield Cited(f"model {fit.spec.name}", fit.spec.source, fit.spec.doi or "")
+    records = fit.fact("coverage") or {}
+    for record in [records] if "word_list" in records else records.values():
+        yield from _of_record(known_coverage(record))
+
+
+def _of_record(record: Coverage | None) -> Iterator[Cited]:
+    """The word lists and the embedding of a distance table, as far as they are recorded."""
+    if record is not None:
+        yield Cited(f"word list {record.word_list}", record.source, record.doi or "")
+        if name := record.embedding.get("name"):
+            yield from _completed(Cited(f"embedding {name}"))
 
 
 def _completed(cited: Cited) -> Iterator[Cited]:
-    """A work with its source, where it is known by its DOI or by its name."""
-    from bayesbias.metrics import load_query
-    from bayesbias.metrics.catalogue import METRICS
-    from bayesbias.words import load_words
-
-    kinds = ("embedding", "metric", "query", "word list")  # what is known by name
-    kind = next((kind for kind in kinds if cited.what.startswith(f"{kind} ")), "")
+    """A work with its source, where it is known by its DOI or by its name; a debiased embedding with its methods."""
+    kind = next((kind for kind in KNOWN if cited.what.startswith(f"{kind} ")), "")
     name = cited.what.removeprefix(f"{kind} ")
     if cited.source:
         yield cited
     elif cited.doi in references():
-        yield cited._replace(source=_short(references()[cited.doi]))
+        yield cited._replace(source=references()[cited.doi].short)
     elif kind == "embedding":
-        yield from _of_embedding(name, "")
+        base, *methods = name.removesuffix(")").split(" (")
+        yield _named(kind, base) or cited
+        yield from (known for method in methods if (known := _named("debiasing method", method)))
     else:
-        load: dict[str, Callable[[str], Any]] = {"metric": METRICS.get, "query": load_query, "word list": load_words}
-        try:
-            known = load[kind](name) if kind in load else None
-        except InputError:  # one of the user's own, whose sources are not known here
-            known = None
-        yield cited if known is None else Cited(cited.what, known.source or "", known.doi or "")
+        yield _named(kind, name) or cited
 
 
-def _of_table(table: pd.DataFrame) -> Iterator[Cited]:
-    """A distance table, or one of metrics."""
-    from bayesbias.distances.dataframe import coverage_of
-
-    if (known := coverage_of(table)) is not None:
-        yield from _of_coverage(known.as_dict())
-    elif {"metric", "query", "embedding"} <= set(table.columns):
-        for kind in ("metric", "query", "embedding"):
-            for name in table[kind].astype(str).unique():
-                yield from _completed(Cited(f"{kind} {name}"))
+def _bundled_embedding(name: str) -> Any:
+    """The row of a bundled embedding."""
+    return next((row for row in list_embeddings().itertuples() if row.name == name), None)
 
 
-def _of_fit(post: xr.DataTree) -> Iterator[Cited]:
-    text, known = post.attrs.get("model_text"), post.attrs.get("coverage")
-    if text is not None and known is not None:
-        model = parse_toml(text, "the model of the fit")
-        yield Cited(f"model {model.get('name', '')}", model.get("source", ""), model.get("doi", ""))
-        records = from_json(known) or {}
-        for record in [records] if "word_list" in records else records.values():
-            yield from _of_coverage(record)
+KNOWN: Mapping[str, Callable[[str], Any]] = {
+    "embedding": _bundled_embedding,
+    "debiasing method": METHODS.get,
+    "metric": METRICS.get,
+    "query": load_query,
+    "word list": load_words,
+}
+"""What has a source by its name, and how it is found."""
 
 
-def _of_coverage(record: Mapping[str, Any]) -> Iterator[Cited]:
-    if record:
-        yield Cited(f"word list {record['word_list']}", record.get("source") or "", record.get("doi") or "")
-        embedding = record.get("embedding") or {}
-        yield from _of_embedding(str(embedding.get("name", "")), str(embedding.get("debiasing", "")))
-
-
-def _of_embedding(name: str, debiasing: str) -> Iterator[Cited]:
-    """An embedding by its name, and how it was debiased."""
-    from bayesbias.debiasing.registry import METHODS
-    from bayesbias.embeddings import list_embeddings
-
-    if not name:
-        return
-    bundled = list_embeddings().set_index("name")
-    base, _, debiased = name.partition(" (")
-    if base in bundled.index:
-        yield Cited(f"embedding {base}", *bundled.loc[base, ["source", "doi"]].astype(str))
-    else:
-        yield Cited(f"embedding {name}")
-    for method in (*debiased.rstrip(")").split(") ("), debiasing.partition(":")[0]):
-        if method in METHODS:
-            yield Cited(f"debiasing method {method}", METHODS[method].source, METHODS[method].doi)
-
-
-def _short(work: Reference) -> str:
-    """Authors and year, as in a text."""
-    families = [name.partition(",")[0] for name in work.authors.split(" and ")]
-    last = f" and {families[-1]}" if len(families) > 1 else ""
-    return f"{', '.join(families[:-1]) or families[0]}{last} ({work.year})"
+def _named(kind: str, name: str) -> Cited | None:
+    """What the package knows by its name, with its source."""
+    try:
+        known = KNOWN[kind](name) if kind else None
+    except InputError:  # one of the user's own, whose sources are not known here
+        known = None
+    return None if known is None else Cited(f"{kind} {name}", known.source or "", known.doi or "")
 
 
 def _line(cited: Cited) -> str:
-    work = references().get(cited.doi)
     reference = cited.source or "its source is not recorded"
-    if work is not None:
-        reference = f"{_short(work)}. {work.title}. {work.journal or work.booktitle}"
+    if work := references().get(cited.doi):
+        place = work.fields.get("journal") or work.fields["booktitle"]
+        reference = f"{work.short}. {work.fields['title']}. {place}"
     link = f". https://doi.org/{cited.doi}" if cited.doi else ""
     return f"{cited.what}: {reference}{link}"
-
-
-def _entry(doi: str, work: Reference) -> str:
-    """The BibTeX entry of a work; its title in a second pair of braces, so that capitals stay."""
-    family = work.authors.partition(",")[0]
-    word = next(iter(re.findall(r"\w{4,}", work.title)), "")
-    key = "".join(letter for letter in normalize("NFD", f"{family}{work.year}{word}") if not combining(letter)).lower()
-    fields = {"author": work.authors, "title": f"{{{work.title}}}", "year": str(work.year), "journal": work.journal}
-    fields |= {"booktitle": work.booktitle, "volume": work.volume, "number": work.number, "doi": doi}
-    kind = "inproceedings" if work.booktitle else "article"
-    return _bibtex(kind, key, {name: f"{{{value}}}" for name, value in fields.items() if value})
-
-
-def _bibtex(kind: str, key: str, fields: Mapping[str, str]) -> str:
-    return "\n".join([f"@{kind}{{{key},", *(f"  {name} = {value}," for name, value in fields.items()), "}"])
 
 
 SPECIAL = {
@@ -322,11 +291,6 @@ def to_latex(
     \end{tabular}
     \end{table}
     """
-    import pandas as pd
-    import xarray as xr
-
-    from bayesbias.comparison import contrasts
-
     digits = whole_number(digits, "digits", least=0, most=12)
     for value, name in ((caption, "caption"), (label, "label")):
         if value is not None:
@@ -351,8 +315,6 @@ def to_latex(
 
 def _caption(attrs: dict[Any, Any]) -> str:
     """What a table of contrasts is about; empty for others."""
-    from bayesbias.comparison import POPULATIONS
-
     parts = []
     if "first" in attrs and "second" in attrs:
         contrast = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))
@@ -382,12 +344,11 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
             written = [_cell(value, digits, is_share_of_draws(name)) for value in values]
             # the row without a word is that of the whole list
             cells.append([text or _escaped(WHOLE) for text in written] if of_words else written)
-    lines = [r"\begin{table}", r"\centering"]
-    lines += [rf"\caption{{{_escaped(caption)}}}"] if caption else []
-    lines += [rf"\label{{{label}}}"] if label else []
-    lines += [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
-    heading, *rows = (" & ".join(row) + r" \\" for row in [names, *zip(*cells, strict=True)])
-    return "\n".join([*lines, heading, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", r"\end{table}"])
+    styler = pd.DataFrame(zip(*cells, strict=True), columns=names).style.hide(axis="index")
+    written_table: str = styler.to_latex(
+        column_format=sides, hrules=True, position_float="centering", caption=_escaped(caption) or None, label=label
+    )
+    return written_table.rstrip("\n")
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
@@ -395,7 +356,6 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 
 def _missing(value: Any) -> bool:
-    import pandas as pd
 
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 

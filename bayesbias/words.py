@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from functools import cache
 from html import escape
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from unicodedata import normalize
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, PlainValidator, Strict, model_validator
 
-from bayesbias._checks import by_name_or_none, is_printable, printable, several, text
-from bayesbias._files import Document, check, home_folder, read_toml
+from bayesbias._checks import is_printable, several
+from bayesbias._files import check, checked, frozen, home_folder, read_toml
 from bayesbias._paths import shipped
 from bayesbias.errors import InputError, listed, near, shown
 
@@ -37,8 +37,6 @@ WHOLE = "whole list"  # what the first row of a table of contrasts is called
 CONTROLS = ("neutral", "human")  # the control lists that are bundled; word lists may name others
 LISTS = ("protected", "stereotypes", "controls")
 RESERVED = ("kind", "name", "description", "source", "doi", "language", "provenance", "controls")
-# who made a list of another language: speakers checked it, people translated it, or a program did
-PROVENANCES = ("validated", "translated", "machine")
 TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 MASCULINE_AND_FEMININE = (
     "am ar be bg bs ca cs cy de el es fr ga gd gl gu he hi hr is it kmr kn ks ku lt lv mk mr mt pa pl ps pt ro ru "
@@ -50,7 +48,87 @@ sample, Corbett 1991, https://doi.org/10.1017/CBO9781139166119). Not English and
 pronouns or loans, and not languages with a common gender, such as Danish."""
 
 
-@dataclass(frozen=True)
+# countable nouns, mass nouns, plurals, adjectives, names of people and places, cases of pronouns, verbs' base forms
+PARTS_OF_SPEECH = ("noun", "mass", "plural", "adjective", "person", "subject", "object", "possessive", "verb")
+
+
+def language_tag(value: object) -> str | None:
+    """None, or a BCP 47 tag (RFC 5646)."""
+    if value is None or (isinstance(value, str) and TAG.fullmatch(value)):
+        return value
+    raise InputError(f"the language is {shown(value)}: give a BCP 47 tag, such as 'de', 'pt-BR' or 'zh-Hant'")
+
+
+def _name(name: str) -> str:
+    if not is_printable(name):
+        raise ValueError(f"is {name!r}: give a printable text without blanks at its ends")
+    return name
+
+
+def _part_of_speech(name: str) -> str:
+    if name not in PARTS_OF_SPEECH:
+        raise ValueError(f"is {name!r}: valid are {', '.join(PARTS_OF_SPEECH)}")
+    return name
+
+
+def _entries(words: Any) -> list[Any]:
+    if isinstance(words, str):
+        raise ValueError(f"is one string, {words!r}: give a list of words")
+    if not isinstance(words, Iterable):
+        raise ValueError(f"is {shown(words)}: give a list of words")
+    if not (entries := list(words)):
+        raise ValueError("is empty: give at least one word or leave the list out")
+    return entries
+
+
+def _word(word: object) -> str:
+    if not is_printable(word):
+        raise ValueError(f"holds {shown(word)}: a word is a printable text without blanks at its ends")
+    return normalize("NFC", word)
+
+
+def _words(words: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(_word, _entries(words))))
+
+
+def _forms(forms: Any) -> tuple[str, ...]:
+    """The forms of a concept, of which a word alone has one."""
+    if not isinstance(forms, list | tuple):
+        return (_word(forms),)
+    if not forms:
+        raise ValueError("holds an empty list of forms: give at least one form or leave the concept out")
+    known = tuple(map(_word, forms))
+    if again := [form for form, count in Counter(known).items() if count > 1]:
+        raise ValueError(f"lists the form {again[0]!r} of {known[0]!r} twice: give each form once")
+    return known
+
+
+def _pairs(pairs: Any) -> tuple[tuple[str, str], ...]:
+    entries = list(pairs) if isinstance(pairs, Iterable) and not isinstance(pairs, str | WordList) else []
+    if not entries:
+        raise ValueError(f"is {shown(pairs)}, empty or no list: {PAIRS}")
+    for pair in entries:
+        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+            raise ValueError(f"holds {shown(pair)}: {PAIRS}")
+    return tuple(dict.fromkeys((_word(first), _word(second)) for first, second in entries))
+
+
+PAIRS = "give pairs of two words, such as ('he', 'she'), or the name of a list of pairs"
+
+type Text = Annotated[str, Strict()]
+type Name = Annotated[Text, AfterValidator(_name)]
+type Words = Annotated[Sequence[str], PlainValidator(_words)]
+type Pairs = Annotated[tuple[tuple[str, str], ...], PlainValidator(_pairs)]
+type Forms = Annotated[Sequence[str], PlainValidator(_forms)]
+type Concepts = Annotated[Sequence[str], PlainValidator(lambda words: tuple(map(_forms, _entries(words))))]
+type Groups = Annotated[Sequence[Text], BeforeValidator(several), AfterValidator(tuple)]
+type Grammar = Mapping[Annotated[Text, AfterValidator(_part_of_speech)], Words]
+type Language = Annotated[str | None, BeforeValidator(language_tag)]
+type Provenance = Literal["validated", "translated", "machine"]
+"""Who made a list of another language: speakers checked it, people translated it, or a program did."""
+
+
+@frozen
 class WordLists:
     """Protected words, stereotypes by group, and control words.
 
@@ -89,45 +167,99 @@ class WordLists:
         several sources; those of stereotypes that have none here are of ``source``.
     """
 
-    name: str
-    protected: Mapping[str, Sequence[str]]
-    stereotypes: Mapping[str, Sequence[str]]
-    controls: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    description: str = ""
-    source: str = ""
-    doi: str | None = None
-    repeats: Mapping[str, int] = field(default_factory=dict)
-    labels: Mapping[str, str] = field(default_factory=dict)
-    language: str | None = None
-    provenance: str | None = None
-    forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    grammar: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    factors: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    name: Name
+    protected: Mapping[Name, Concepts]
+    stereotypes: Mapping[Name, Concepts]
+    controls: Mapping[Name, Concepts] = field(default_factory=dict)
+    description: Text = ""
+    source: Text = ""
+    doi: Text | None = None
+    repeats: Mapping[Text, int] = field(default_factory=dict)
+    labels: Mapping[Text, Name] = field(default_factory=dict)
+    language: Language = None
+    provenance: Provenance | None = None
+    forms: Mapping[Text, Forms] = field(default_factory=dict)
+    grammar: Grammar = field(default_factory=dict)
+    factors: Mapping[Text, Mapping[Text, Groups]] = field(default_factory=dict)
+    sources: Mapping[Name, Words] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        _check_parts(self)
+    @model_validator(mode="after")
+    def _name_concepts(self) -> Self:
+        """Name the concepts of every list by their first forms, and keep the forms apart."""
         known: dict[str, tuple[str, ...]] = {}
-        repeats = dict(self.repeats)
-        for part in LISTS:
-            lists = {
-                name: _concepts(f"{part}.{name}", words, self.forms, known)
-                for name, words in getattr(self, part).items()
+        named = {
+            part: {
+                name: _named(f"{part}.{name}", concepts, self.forms, known)
+                for name, concepts in getattr(self, part).items()
             }
-            if part == "protected":
-                repeats |= {word: count for word, count in Counter(chain(*lists.values())).items() if count > 1}
-            object.__setattr__(self, part, {name: tuple(dict.fromkeys(words)) for name, words in lists.items()})
-        object.__setattr__(self, "forms", {name: forms for name, forms in known.items() if len(forms) > 1})
-        _check_controls(self)
-        _check_groups(self)
-        language_tag(self.language)
-        by_name_or_none(self.provenance, PROVENANCES, "provenance")
-        factors, grammar = checked_factors(self.factors, self.protected), checked_grammar(self.grammar)
+            for part in LISTS
+        }
+        counts = Counter(chain(*named["protected"].values()))
+        repeats = dict(self.repeats) | {word: count for word, count in counts.items() if count > 1}
+        once = {part: {name: tuple(dict.fromkeys(words)) for name, words in named[part].items()} for part in LISTS}
+        forms = {name: every for name, every in known.items() if len(every) > 1}
+        vars(self).update(once, repeats=repeats, forms=forms)
+        return self
+
+    @model_validator(mode="after")
+    def _check_controls(self) -> Self:
+        for name in self.controls:
+            if not can_be_control(name):
+                raise InputError(
+                    f"a control list cannot be named {name!r}: give a printable text without blanks at its ends and "
+                    "without ' - ', other than associated, different and stereotype"
+                )
+        for name, label in self.labels.items():
+            if name not in self.controls:
+                known = f"the control lists are {', '.join(self.controls)}" if self.controls else "there are none"
+                raise InputError(f"the label {label!r} is of no control list: there is no {name!r}, {known}")
+        return self
+
+    @model_validator(mode="after")
+    def _check_groups(self) -> Self:
+        if not self.protected:
+            raise InputError("there are no protected words: give at least one group under [protected]")
+        if not self.stereotypes and not self.controls:
+            raise InputError("there are no attribute words: give stereotypes or controls")
+        for key in RESERVED:
+            if key in self.protected or key in self.stereotypes:
+                raise InputError(f"{key!r} cannot be a group: in a TOML file that key stands above the first [table]")
+        for group in self.stereotypes:
+            if group not in self.protected:
+                valid = ", ".join(self.protected)
+                raise InputError(f"the stereotype {group!r} has no group: the groups under [protected] are {valid}")
+            if group in CONTROLS or group in self.controls:
+                raise InputError(f"a group cannot be named {group!r}: that is the name of a control list")
+        return self
+
+    @model_validator(mode="after")
+    def _check_members(self) -> Self:
+        seen: dict[str, str] = {}
+        for group, words in self.protected.items():
+            for form in chain(*(self.forms.get(word, (word,)) for word in words)):
+                if seen.setdefault(form, group) != group:
+                    raise InputError(f"the protected word {form!r} is in two groups, {seen[form]!r} and {group!r}")
+        return self
+
+    @model_validator(mode="after")
+    def _check_factors(self) -> Self:
+        if len(self.factors) not in (0, 2):
+            raise InputError(f"there are {len(self.factors)} factors, {listed(list(self.factors))}: give two")
+        for factor, levels in self.factors.items():
+            if len(levels) < 2 or sorted(chain(*levels.values())) != sorted(self.protected):
+                raise InputError(
+                    f"the factor {factor!r} has the levels {shown(levels)}: give two levels or more that divide the "
+                    f"groups {', '.join(self.protected)} among them"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _check_sources(self) -> Self:
         attributes = {word for _, part in self.by_kind[1:] for words in part.values() for word in words}
-        sources = checked_sources(self.sources, attributes)
-        whole = {"repeats": repeats, "labels": dict(self.labels), "factors": factors, "grammar": grammar}
-        for name, value in {**whole, "sources": sources}.items():
-            object.__setattr__(self, name, value)
+        for source, words in self.sources.items():
+            if lost := [word for word in words if word not in attributes]:
+                raise InputError(f"the source {source!r} gives {listed(lost)}, in no list of stereotypes or controls")
+        return self
 
     @property
     def by_kind(self) -> tuple[tuple[str, Mapping[str, Sequence[str]]], ...]:
@@ -158,6 +290,25 @@ class WordLists:
         return f"<b>{escape(self.name)}</b>: {escape(self.description)}{html_of(self.by_kind, 'list')}"
 
 
+def _named(
+    where: str, concepts: Iterable[Any], forms: Mapping[str, Sequence[str]], known: dict[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """The first form of each concept of a list; ``known`` takes up the forms of all lists."""
+    owner: dict[str, str] = {}
+    for name, *others in concepts:
+        concept = (name, *others) if others else tuple(forms.get(name, (name,)))
+        if (other := known.setdefault(name, concept)) != concept:
+            raise InputError(
+                f"{where}: {name!r} has the forms {', '.join(concept)} here and {', '.join(other)} elsewhere: "
+                "give it the same forms everywhere"
+            )
+        for form in concept:
+            if owner.setdefault(form, name) != name:
+                both = f"{owner[form]!r} and {name!r}"
+                raise InputError(f"{where}: the form {form!r} is in two concepts, {both}: keep one")
+    return tuple(name for name, *_ in concepts)
+
+
 def html_of(by_kind: Iterable[tuple[str, Mapping[str, Sequence[str]]]], called: str) -> str:
     """Lists of each kind, with their first words, as a table for a notebook."""
     rows = "".join(
@@ -169,19 +320,16 @@ def html_of(by_kind: Iterable[tuple[str, Mapping[str, Sequence[str]]]], called: 
     return f"<table><tr><th>kind</th><th>{called}</th><th>words</th><th></th></tr>{rows}</table>"
 
 
-@dataclass(frozen=True)
+@frozen
 class WordList(Sequence[str]):
-    """A plain list of words."""
+    """A plain list of words, each once."""
 
-    name: str
-    words: tuple[str, ...]
-    description: str = ""
-    source: str = ""
-    doi: str | None = None
-
-    def __post_init__(self) -> None:
-        check_about(self, "the name of a list")
-        _check_words("words", self.words)
+    name: Name
+    words: Words
+    description: Text = ""
+    source: Text = ""
+    doi: Text | None = None
+    language: Language = None
 
     def __len__(self) -> int:
         return len(self.words)
@@ -190,33 +338,22 @@ class WordList(Sequence[str]):
         return self.words[index]
 
 
-@dataclass(frozen=True)
+@frozen
 class PairList(Sequence[tuple[str, str]]):
-    """A list of word pairs."""
+    """A list of word pairs, each once."""
 
-    name: str
-    pairs: tuple[tuple[str, str], ...]
-    description: str = ""
-    source: str = ""
-    doi: str | None = None
-
-    def __post_init__(self) -> None:
-        check_about(self, "the name of a list")
-        pairs_given(self.pairs, "pairs")
+    name: Name
+    pairs: Pairs
+    description: Text = ""
+    source: Text = ""
+    doi: Text | None = None
+    language: Language = None
 
     def __len__(self) -> int:
         return len(self.pairs)
 
     def __getitem__(self, index: Any) -> Any:
         return self.pairs[index]
-
-
-def check_about(listed: Any, name: str) -> None:
-    """Refuse a name, description, source or DOI of word lists or templates that is no text."""
-    printable(listed.name, name)
-    for part in ("description", "source", "doi"):
-        if part != "doi" or listed.doi is not None:
-            text(getattr(listed, part), part)
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -265,99 +402,9 @@ def labelled(quantity: str, labels: Mapping[str, str], phrases: Mapping[str, str
     return " - ".join(texts.get(name, name) for name in quantity.split(" - "))
 
 
-def _no_text(value: object) -> object:
-    if isinstance(value, str):
-        raise ValueError(f"{value!r} is one string: give a list of control lists, such as [{value!r}]")
-    return value
-
-
-def language_tag(value: object) -> str | None:
-    """None, or a BCP 47 tag (RFC 5646)."""
-    if value is None or (isinstance(value, str) and TAG.fullmatch(value)):
-        return value
-    raise InputError(f"the language is {shown(value)}: give a BCP 47 tag, such as 'de', 'pt-BR' or 'zh-Hant'")
-
-
 def subtag(language: str | None) -> str:
     """The language of a tag without script and region, in lower case."""
     return (language or "").partition("-")[0].lower()
-
-
-# countable nouns, mass nouns, plurals, adjectives, names of people and places, cases of pronouns, verbs' base forms
-PARTS_OF_SPEECH = ("noun", "mass", "plural", "adjective", "person", "subject", "object", "possessive", "verb")
-
-
-def checked_grammar(grammar: Any) -> dict[str, tuple[str, ...]]:
-    """Part of speech to words."""
-    if not isinstance(grammar, Mapping):
-        raise InputError(f"grammar is {shown(grammar)}: give a mapping of parts of speech to words")
-    for kind, words in grammar.items():
-        if kind not in PARTS_OF_SPEECH:
-            raise InputError(f"grammar has the part of speech {kind!r}: valid are {', '.join(PARTS_OF_SPEECH)}")
-        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
-            raise InputError(f"grammar gives {shown(words)} as {kind}: give a list of words")
-    return {kind: tuple(words) for kind, words in grammar.items()}
-
-
-def checked_factors(factors: Any, groups: Iterable[str]) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Two factors whose levels divide the groups, or none."""
-    names = list(groups)
-    if not isinstance(factors, Mapping) or not all(isinstance(levels, Mapping) for levels in factors.values()):
-        raise InputError(f"factors is {shown(factors)}: give two factors, each a mapping of its levels to groups")
-    if len(factors) not in (0, 2):
-        raise InputError(f"there are {len(factors)} factors, {listed(list(map(str, factors)))}: give two")
-    known = {}
-    for factor, levels in factors.items():
-        known[str(factor)] = {str(level): tuple(several(members)) for level, members in levels.items()}
-        members = chain(*known[str(factor)].values())
-        if len(levels) < 2 or sorted(map(str, members)) != sorted(names):
-            raise InputError(
-                f"the factor {factor!r} has the levels {shown(dict(levels))}: give two levels or more that divide the "
-                f"groups {', '.join(names)} among them"
-            )
-    return known
-
-
-def checked_sources(sources: Any, attributes: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Source to the attribute words that it gives, in normal form C."""
-    if not isinstance(sources, Mapping):
-        raise InputError(f"sources is {shown(sources)}: give a mapping of sources to attribute words")
-    known = {}
-    for source, words in sources.items():
-        known[printable(source, "the name of a source")] = tuple(dict.fromkeys(written_words(words, "sources")))
-        if lost := [word for word in known[source] if word not in attributes]:
-            raise InputError(f"the source {source!r} gives {listed(lost)}, in no list of stereotypes or controls")
-    return known
-
-
-class _File(Document):
-    name: str
-    description: str = ""
-    source: str = ""
-    doi: str | None = None
-    language: Annotated[str | None, BeforeValidator(language_tag)] = None
-
-
-class _WordsFile(_File):
-    kind: Literal["words"] = "words"
-    provenance: Literal["validated", "translated", "machine"] | None = None
-    protected: dict[str, list[Any]]
-    stereotypes: dict[str, list[Any]]
-    controls: Annotated[list[str] | dict[str, str | list[Any]], BeforeValidator(_no_text)] = Field(default_factory=list)
-    labels: dict[str, str] = Field(default_factory=dict)
-    grammar: dict[str, list[str]] = Field(default_factory=dict)
-    factors: dict[str, dict[str, list[str]]] = Field(default_factory=dict)
-    sources: dict[str, list[str]] = Field(default_factory=dict)
-
-
-class _ListFile(_File):
-    kind: Literal["list"]
-    words: list[str]
-
-
-class _PairsFile(_File):
-    kind: Literal["pairs"]
-    pairs: list[tuple[str, str]]
 
 
 def load_words(name_or_path: str | Path) -> WordLists:
@@ -384,15 +431,13 @@ def load_words(name_or_path: str | Path) -> WordLists:
     """
     path = _locate(name_or_path, kind="words")
     content = read_toml(path)
-    if (kind := content.get("kind", "words")) != "words":
+    if (kind := content.pop("kind", "words")) != "words":
         raise InputError(f"{name_or_path!s} is a plain list (kind {kind!r}): read it with load_list")
-    parsed = check(_WordsFile, content, str(path))
     try:
-        return WordLists(
-            **parsed.model_dump(exclude={"kind", "controls"}), controls=_controls(parsed.controls, path.parent)
-        )
+        content["controls"] = _controls(content.get("controls", []), path.parent)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
+    return check(WordLists, content, str(path))
 
 
 def load_list(name_or_path: str | Path) -> WordList | PairList:
@@ -416,13 +461,8 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
         raise InputError(
             f"{path}: kind is {kind!r}; load_list reads 'list' and 'pairs', load_words reads 'words'{hint}"
         )
-    if kind == "pairs":
-        pairs = check(_PairsFile, content, str(path))
-        _check_words(f"{path}: pairs", list(chain(*pairs.pairs)))
-        return PairList(pairs.name, tuple(pairs.pairs), pairs.description, pairs.source, pairs.doi)
-    words = check(_ListFile, content, str(path))
-    _check_words(f"{path}: words", words.words)
-    return WordList(words.name, tuple(dict.fromkeys(words.words)), words.description, words.source, words.doi)
+    del content["kind"]
+    return check(PairList, content, str(path)) if kind == "pairs" else check(WordList, content, str(path))
 
 
 def _kind_of(content: Mapping[str, Any]) -> str:
@@ -456,23 +496,12 @@ def lists_and_words(words: WordLists | Iterable[str] | str | Path) -> tuple[Word
 
 def written_words(words: Iterable[str] | str | Path, name: str) -> list[str]:
     """Words as :func:`words_given` takes them, in normal form C, as word lists hold them, each once."""
-    known = words_given(words, name)
-    _check_words(name, known)
-    return list(dict.fromkeys(normalize("NFC", word) for word in known))
+    return list(checked(Words, words_given(words, name), name))
 
 
 def pairs_given(pairs: Iterable[tuple[str, str]] | str | Path, name: str) -> list[tuple[str, str]]:
-    """Pairs of words as they were given, or those of a list that :func:`load_list` takes, each once."""
-    loaded: object = load_list(pairs) if isinstance(pairs, str | Path) else pairs
-    entries = list(loaded) if isinstance(loaded, Iterable) and not isinstance(loaded, WordList) else []
-    pairs_of_words = [tuple(pair) for pair in entries if isinstance(pair, Sequence) and not isinstance(pair, str)]
-    bad = [pair for pair in pairs_of_words if len(pair) != 2 or not all(isinstance(word, str) for word in pair)]
-    if not entries or len(pairs_of_words) < len(entries) or bad:
-        problem = f"holds {shown(bad[0])}" if bad else f"is {shown(pairs)}"
-        raise InputError(
-            f"{name} {problem}: give pairs of two words, such as ('he', 'she'), or the name of a list of pairs"
-        )
-    return list(dict.fromkeys((first, second) for first, second in pairs_of_words))
+    """Pairs of words, or those of a list that :func:`load_list` takes, in normal form C, each once."""
+    return list(checked(Pairs, load_list(pairs) if isinstance(pairs, str | Path) else pairs, name))
 
 
 def list_words(language: str | None = None) -> pd.DataFrame:
@@ -555,121 +584,23 @@ def _locate(name_or_path: str | Path, kind: str) -> Path:
     )
 
 
-def _controls(controls: list[str] | dict[str, str | list[Any]], folder: Path) -> dict[str, Sequence[str]]:
+def _controls(controls: Any, folder: Path) -> Any:
+    """Control lists as a file gives them, by name or by words, with their words."""
+    if isinstance(controls, str):
+        raise InputError(f"controls: {controls!r} is one string: give a list of control lists, such as [{controls!r}]")
     if isinstance(controls, list) and (unknown := [name for name in controls if name not in CONTROLS]):
         raise InputError(
             f"unknown control list {unknown[0]!r}: controls are {' and '.join(CONTROLS)}, or lists of your own in a "
             'table, such as [controls] with animals = ["cat", "dog"]'
         )
-    return lists_named(controls if isinstance(controls, dict) else {name: name for name in controls}, folder, "control")
+    return lists_named({name: name for name in controls} if isinstance(controls, list) else controls, folder, "control")
 
 
-def lists_named(table: Mapping[str, str | list[Any]], folder: Path, kind: str) -> dict[str, Sequence[str]]:
-    """Name to words, which stand there or are those of a bundled list or of a file in a folder."""
-    words: dict[str, Sequence[str]] = {}
-    for name, where in table.items():
-        listed = load_list(where if where in _bundled() else folder / where) if isinstance(where, str) else where
-        if isinstance(listed, PairList):
+def lists_named(table: Any, folder: Path, kind: str) -> Any:
+    """A table of a file with the words of a bundled list, or of one in a folder, in place of its name."""
+    words: dict[str, Any] = {}
+    for name, where in table.items() if isinstance(table, Mapping) else ():
+        words[name] = load_list(where if where in _bundled() else folder / where) if isinstance(where, str) else where
+        if isinstance(words[name], PairList):
             raise InputError(f"the {kind} list {where!r} holds pairs; a {kind} is a list of words")
-        words[name] = listed
-    return words
-
-
-def _concepts(
-    where: str, words: Sequence[str], forms: Mapping[str, Sequence[str]], known: dict[str, tuple[str, ...]]
-) -> tuple[str, ...]:
-    """The concepts of a list, each named by its first form; ``known`` takes up their forms."""
-    _check_words(where, words, forms=True)
-    owner: dict[str, str] = {}
-    names = []
-    for word in words:
-        spellings = forms.get(word, (word,)) if isinstance(word, str) else word
-        concept = tuple(normalize("NFC", form) for form in spellings)
-        if again := [form for form, count in Counter(concept).items() if count > 1]:
-            raise InputError(f"{where} lists the form {again[0]!r} of {concept[0]!r} twice: give each form once")
-        if (other := known.setdefault(concept[0], concept)) != concept:
-            raise InputError(
-                f"{where}: {concept[0]!r} has the forms {', '.join(concept)} here and {', '.join(other)} elsewhere: "
-                "give it the same forms everywhere"
-            )
-        for form in concept:
-            if owner.setdefault(form, concept[0]) != concept[0]:
-                raise InputError(
-                    f"{where}: the form {form!r} is in two concepts, {owner[form]!r} and {concept[0]!r}: keep one"
-                )
-        names.append(concept[0])
-    return tuple(names)
-
-
-def _check_parts(lists: WordLists) -> None:
-    check_about(lists, "the name of the word lists")
-    for part in (*LISTS, "repeats", "forms"):
-        if not isinstance(getattr(lists, part), Mapping):
-            raise InputError(f"{part} must map names to words, given {type(getattr(lists, part)).__name__}")
-    for name, forms in lists.forms.items():
-        if not isinstance(forms, list | tuple):
-            raise InputError(f"forms gives {shown(forms)} as the forms of {name!r}: give a list of words")
-    if not lists.protected:
-        raise InputError("there are no protected words: give at least one group under [protected]")
-    if not lists.stereotypes and not lists.controls:
-        raise InputError("there are no attribute words: give stereotypes or controls")
-    for part in LISTS:
-        for name in getattr(lists, part):
-            printable(name, f"the name of a list in {part}")
-
-
-def _check_groups(lists: WordLists) -> None:
-    for key in RESERVED:
-        if key in lists.protected or key in lists.stereotypes:
-            raise InputError(f"{key!r} cannot be a group: in a TOML file that key is placed above the first [table]")
-    for group in lists.stereotypes:
-        if group not in lists.protected:
-            valid = ", ".join(lists.protected)
-            raise InputError(f"the stereotype {group!r} has no group: the groups under [protected] are {valid}")
-        if group in CONTROLS or group in lists.controls:
-            raise InputError(f"a group cannot be named {group!r}: that is the name of a control list")
-    seen: dict[str, str] = {}
-    for group, words in lists.protected.items():
-        for form in chain(*(lists.forms.get(word, (word,)) for word in words)):
-            if seen.setdefault(form, group) != group:
-                raise InputError(f"the protected word {form!r} is in two groups, {seen[form]!r} and {group!r}")
-
-
-def _check_controls(lists: WordLists) -> None:
-    for name in lists.controls:
-        if not can_be_control(name):
-            raise InputError(
-                f"a control list cannot be named {name!r}: give a printable text without blanks at its ends and "
-                "without ' - ', other than associated, different and stereotype"
-            )
-    if not isinstance(lists.labels, Mapping):
-        raise InputError(f"labels must map control lists to what they are called, given {type(lists.labels).__name__}")
-    for name, label in lists.labels.items():
-        if name not in lists.controls:
-            known = f"the control lists are {', '.join(lists.controls)}" if lists.controls else "there are none"
-            raise InputError(f"the label {label!r} is of no control list: there is no {name!r}, {known}")
-        if not is_printable(label):
-            raise InputError(f"the label of {name!r} is {label!r}: give a printable text without blanks at its ends")
-
-
-def _check_words(where: str, words: Sequence[object], forms: bool = False) -> None:
-    if isinstance(words, str) or not isinstance(words, Iterable):
-        kind = "one string, " if isinstance(words, str) else ""
-        raise InputError(f"{where} is {kind}{words!r}: give a list of words")
-    if not len(list(words)):
-        raise InputError(f"{where} is empty: give at least one word or leave the list out")
-    for word in words:
-        if forms and isinstance(word, list | tuple):
-            _check_forms(where, word)
-        elif not is_printable(word):
-            raise InputError(f"{where} holds {word!r}: a word is a printable text without blanks at its ends")
-
-
-def _check_forms(where: str, forms: Sequence[object]) -> None:
-    if not forms:
-        raise InputError(f"{where} holds an empty list of forms: give at least one form or leave the concept out")
-    for form in forms:
-        if isinstance(form, list | tuple):
-            raise InputError(f"{where} holds {shown(forms)}: forms are words, not lists of words")
-        if not is_printable(form):
-            raise InputError(f"{where} holds the form {form!r}: a form is a printable text without blanks at its ends")
+    return words if isinstance(table, Mapping) else table

@@ -45,7 +45,7 @@ def test_the_wheel_holds_data_models_and_a_description(distributions):
         names = archive.namelist()
         (meta,) = (name for name in names if name.endswith("METADATA"))
         known = Parser().parsestr(archive.read(meta).decode())
-    for file in ("_data/datasets.toml", "_data/references.toml", "_data/words/gender.toml", "_models/related.toml"):
+    for file in ("_data/datasets.toml", "_data/references.bib", "_data/words/gender.toml", "_models/related.toml"):
         assert f"bayesbias/{file}" in names
     assert known["Description-Content-Type"] == "text/markdown"
     assert known["License-Expression"] == "MIT"

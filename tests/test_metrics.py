@@ -206,11 +206,11 @@ def test_pairs_stay_aligned_when_a_word_is_missing():
     ("targets", "attributes", "message"),
     [
         ({}, {"a": ["x"]}, "targets holds no set"),
-        ({"a": []}, {"b": ["x"]}, "the set 'a' of targets is empty"),
-        ({"a": "he"}, {"b": ["x"]}, "the set 'a' of targets is 'he': give its words in order"),
-        ({"a": [1]}, {"b": ["x"]}, "the set 'a' of targets holds 1, which is no word"),
+        ({"a": []}, {"b": ["x"]}, "targets.a is empty"),
+        ({"a": "he"}, {"b": ["x"]}, "targets.a is 'he': give its words in order"),
+        ({"a": [1]}, {"b": ["x"]}, "targets.a holds 1, which is no word"),
         ({"a": {"he", "him"}}, {"b": ["x"]}, "give its words in order"),
-        ({"": ["he"]}, {"b": ["x"]}, "the name of a set of targets is ''"),
+        ({"": ["he"]}, {"b": ["x"]}, "a name in targets is ''"),
         (["he"], {"b": ["x"]}, "targets is"),
         ({"a": ["he"]}, {"a": ["x"]}, "'a' names a target set and an attribute set"),
     ],
@@ -405,7 +405,7 @@ def test_spellings_of_one_key_count_once():
 
 
 def test_names_that_are_alike_as_text_are_refused():
-    with pytest.raises(bb.InputError, match="two sets of targets are named '1'"):
+    with pytest.raises(bb.InputError, match="a name in targets is 1: it should be a text"):
         bb.Query({1: ["a"], "1": ["b"]}, {"c": ["d"]})
 
 

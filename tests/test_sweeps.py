@@ -474,5 +474,5 @@ def test_the_command_fails_when_every_fit_does(tmp_path, program):
 
 
 def test_a_single_value_in_place_of_a_list_is_named(plan, tmp_path):
-    with pytest.raises(bb.InputError, match=r"embeddings: Input should be a list"):
+    with pytest.raises(bb.InputError, match=r"embeddings is 'x.vec': it should be a list"):
         bb.sweep({**plan, "embeddings": "x.vec"}, tmp_path / "out", "serial")

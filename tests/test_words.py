@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pickle
 import re
 import unicodedata
 
@@ -201,7 +202,7 @@ def test_plain_list_and_pairs_of_ones_own(written):
 WORDS_FAULTS = {
     "unknown key": (
         NAME + 'colour = "red"\n' + GROUPS,
-        "unknown key 'colour'; valid keys here are name, description, source, doi, language, kind, provenance, ",
+        "unknown key 'colour'; valid keys here are name, protected, stereotypes, controls, description, ",
     ),
     "missing key": (GROUPS, "the key 'name' is missing"),
     "empty protected": (NAME + GROUPS.replace('"z"', ""), "protected.b is empty"),
@@ -239,7 +240,7 @@ WORDS_FAULTS = {
     ),
     "empty label": (
         NAME + 'controls = ["human"]\n' + GROUPS + '[labels]\nhuman = " "\n',
-        "the label of 'human' is ' '",
+        "labels.human is ' ': give a printable text",
     ),
     "group named like an own control": (
         NAME + 'controls = { a = ["cat"] }\n' + GROUPS,
@@ -250,13 +251,13 @@ WORDS_FAULTS = {
         "gone.toml",
     ),
     "control of pairs": (NAME + 'controls = { human = "gender_pairs" }\n' + GROUPS, "'gender_pairs' holds pairs"),
-    "string instead of a list": (NAME + GROUPS.replace('["p"]', '"p"'), "stereotypes.a: Input should be a valid list"),
+    "string instead of a list": (NAME + GROUPS.replace('["p"]', '"p"'), "stereotypes.a is one string, 'p': give"),
     "number instead of a word": (
         NAME + GROUPS.replace('"p"', "3"),
         "stereotypes.a holds 3: a word is a printable text",
     ),
     "blank before a word": (NAME + GROUPS.replace('"p"', '" p"'), "stereotypes.a holds ' p'"),
-    "unknown provenance": (NAME + 'provenance = "guessed"\n' + GROUPS, "provenance: Input should be 'validated', 'tra"),
+    "unknown provenance": (NAME + 'provenance = "guessed"\n' + GROUPS, "provenance is 'guessed': it should be 'valid"),
     "language that is no tag": (
         NAME + 'language = "German"\n' + GROUPS,
         "language: the language is 'German': give a BCP",
@@ -272,8 +273,8 @@ WORDS_FAULTS = {
         "protected.b: the form 'w' is in two concepts, 'z' and 'w'",
     ),
     "form in two groups": (NAME + GROUPS.replace('"z"', '["z", "x"]'), "'x' is in two groups, 'a' and 'b'"),
-    "forms of forms": (NAME + GROUPS.replace('"z"', '["z", ["w"]]'), "forms are words, not lists of words"),
-    "number instead of a form": (NAME + GROUPS.replace('"z"', '["z", 3]'), "protected.b holds the form 3"),
+    "forms of forms": (NAME + GROUPS.replace('"z"', '["z", ["w"]]'), "protected.b holds ['w']: a word is"),
+    "number instead of a form": (NAME + GROUPS.replace('"z"', '["z", 3]'), "protected.b holds 3: a word is"),
     "other forms elsewhere": (
         NAME + GROUPS.replace('"z"', '["z", "w"]').replace('"p"', '"z"'),
         "stereotypes.a: 'z' has the forms z here and z, w elsewhere",
@@ -295,8 +296,8 @@ LIST_FAULTS = {
     "unknown key": ('kind = "list"\nname = "l"\nwords = ["a"]\nsize = 1\n', "unknown key 'size'; valid keys here are"),
     "empty": ('kind = "list"\nname = "l"\nwords = []\n', "empty"),
     "empty pairs": ('kind = "pairs"\nname = "p"\npairs = []\n', "empty"),
-    "string instead of a list": ('kind = "list"\nname = "l"\nwords = "a"\n', "words: Input should be a valid list"),
-    "three words in a pair": ('kind = "pairs"\nname = "p"\npairs = [["a", "b", "c"]]\n', "pairs.0"),
+    "string instead of a list": ('kind = "list"\nname = "l"\nwords = "a"\n', "words is one string, 'a': give a list"),
+    "three words in a pair": ('kind = "pairs"\nname = "p"\npairs = [["a", "b", "c"]]\n', "pairs holds ['a', 'b', 'c']"),
     "blank word": ('kind = "list"\nname = "l"\nwords = [" a"]\n', "' a'"),
     "blank word in a pair": ('kind = "pairs"\nname = "p"\npairs = [[" a", "b"]]\n', "' a'"),
     "no kind": ('name = "l"\nwords = ["a"]\n', "kind is None; load_list reads 'list' and 'pairs'"),
@@ -348,8 +349,29 @@ def test_lists_made_in_memory_are_checked_too():
         bb.WordLists("mine", {"a": ["x"], "b": ["x"]}, {"a": ["p"]})
     with pytest.raises(bb.InputError, match="a control list cannot be named 'associated'"):
         bb.WordLists("mine", {"a": ["x"]}, {}, {"associated": ["cat"]})
-    with pytest.raises(bb.InputError, match="labels must map control lists to what they are called, given list"):
+    with pytest.raises(bb.InputError, match=r"labels is \['beasts'\]: it should be a mapping"):
         bb.WordLists("mine", {"a": ["x"]}, {}, {"animals": ["cat"]}, labels=["beasts"])
+
+
+def test_all_faults_are_named_at_once():
+    fault = (
+        r"protected\.a is 3: give a list of words; protected\.b holds 1: a word is .*; doi is b'x': it should be a text"
+    )
+    with pytest.raises(bb.InputError, match=fault):
+        bb.WordLists("mine", {"a": 3, "b": [1]}, {}, doi=b"x")
+
+
+def test_a_list_made_in_memory_is_that_of_a_file(written):
+    text = 'kind = "list"\nname = "l"\nlanguage = "fr"\nwords = ["cafe\u0301", "bar", "caf\u00e9"]\n'
+    words = bb.checks.WordList("l", ["cafe\u0301", "bar", "caf\u00e9"], language="fr")
+    assert words == bb.load_list(written(text))
+    assert words.words == ("caf\u00e9", "bar")
+    assert bb.WordLists(**vars(bb.load_words("race"))) == bb.load_words("race")
+
+
+def test_lists_travel_between_processes():
+    for one in (bb.load_words("weathub/de/weat7"), bb.load_list("occ16"), bb.load_query("weat6")):
+        assert pickle.loads(pickle.dumps(one)) == one
 
 
 def test_repeated_words_are_kept_once_and_only_protected_ones_are_counted():
@@ -436,12 +458,12 @@ def test_a_word_may_hold_joiners_of_its_script():
     ("name", "value"), [("language", "German"), ("language", 3), ("language", ""), ("provenance", "guessed")]
 )
 def test_wrong_language_or_provenance(name, value):
-    with pytest.raises(bb.InputError, match=f"{name} is {value!r}: give"):
+    with pytest.raises(bb.InputError, match=f"{name} is {value!r}: (give a BCP 47 tag|it should be 'validated')"):
         bb.WordLists("l", {"a": ["x"]}, {"a": ["y"]}, **{name: value})
 
 
 def test_a_plain_list_takes_no_forms(written):
-    with pytest.raises(bb.InputError, match=r"words\.0"):
+    with pytest.raises(bb.InputError, match=r"words holds \['a', 'b'\]"):
         bb.load_list(written('kind = "list"\nname = "l"\nwords = [["a", "b"]]\n'))
     with pytest.raises(bb.InputError, match="holds"):
         bb.checks.WordList("l", (["a", "b"],))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from bayesbias._checks import finite_number, flag, probability, whole_number
 from bayesbias._core.mixtures import false_sign_rates, s_values
 from bayesbias._core.offsets import Field, MeanOffset, Strata, field_of, mean_offset, signal
 from bayesbias._core.vectors import FloatArray, unit_rows
-from bayesbias._files import check_target, whole_file
+from bayesbias._files import check_target, checked, whole_file
 from bayesbias._phrases import negatives, percent, signed
 from bayesbias._progress import progress
 from bayesbias._results import Cited, Page, Picture, Result, Section, Table, drawing, table_of, unsaid
@@ -35,8 +35,8 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.contextual import ContextVectors
 from bayesbias.distances.vocabularies import ordered_by_frequency
 from bayesbias.embeddings import Embedding, about, find_words, opened
-from bayesbias.errors import InputError, listed, shown
-from bayesbias.words import WordLists, lists_of_any_kind
+from bayesbias.errors import InputError, listed
+from bayesbias.words import WordLists, Words, lists_of_any_kind
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -438,9 +438,7 @@ def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, st
     """Each of three groups or more against the mean of the others."""
     if len(groups) < 2:
         raise InputError(f"{len(groups)} group{'' if len(groups) == 1 else 's'} given: an audit needs two")
-    for name, words in groups.items():
-        if isinstance(words, str) or not isinstance(words, Iterable):
-            raise InputError(f"groups gives {shown(words)} for {name!r}: give a list of words")
+    groups = {name: checked(Words, words, f"groups.{name}") for name, words in groups.items()}
     others = {name: [word for other, words in groups.items() if other != name for word in words] for name in groups}
     pairs = {
         name: find_poles(kv, poles_of({name: words, OTHERS: others[name]}, "groups")) for name, words in groups.items()

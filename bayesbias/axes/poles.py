@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from bayesbias._core.offsets import SAME, MeanOffset, Strata, moderation
 from bayesbias._core.related import sample_pairs, similarity_bins, variograms
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
-from bayesbias._files import Document, check, read_toml
+from bayesbias._files import Document, check, checked, read_toml
 from bayesbias._paths import shipped
 from bayesbias.contextual import ContextVectors
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
 from bayesbias.embeddings import Case, about, find_words
 from bayesbias.embeddings.lookup import FREQUENT, SAMPLE, sample_of
-from bayesbias.errors import InputError, listed, shown
-from bayesbias.words import PairList, WordList, WordLists, lists_of_any_kind, load_list, pairs_given
+from bayesbias.errors import InputError, listed
+from bayesbias.words import PairList, Pairs, WordList, WordLists, Words, lists_of_any_kind, load_list, pairs_given
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -40,7 +40,7 @@ NO_LENGTH = 1e-6
 
 class _Entry(Document):
     domain: str
-    pairs: list[tuple[str, str]]
+    pairs: Pairs
 
 
 class _AxesFile(Document):
@@ -105,7 +105,7 @@ def poles_of(pairs: Any, name: str = "pairs") -> Poles:
         return pairs
     known = _bundled()
     if isinstance(pairs, str) and pairs in known.axes:
-        return Poles(pairs, tuple(known.axes[pairs].pairs), source=known.source, doi=known.doi)
+        return Poles(pairs, known.axes[pairs].pairs, source=known.source, doi=known.doi)
     if isinstance(pairs, str | Path):
         try:
             loaded = lists_of_any_kind(pairs)
@@ -118,7 +118,7 @@ def poles_of(pairs: Any, name: str = "pairs") -> Poles:
     if isinstance(pairs, WordLists | Mapping):
         return _two_lists(pairs, name)
     if isinstance(pairs, PairList):
-        return Poles(pairs.name, tuple(dict.fromkeys(pairs.pairs)), source=pairs.source, doi=pairs.doi or "")
+        return Poles(pairs.name, pairs.pairs, source=pairs.source, doi=pairs.doi or "")
     given = tuple(pairs_given(pairs, name))
     return Poles(f"{given[0][0]} to {given[0][1]}", given)
 
@@ -131,10 +131,7 @@ def _two_lists(lists: WordLists | Mapping[str, Sequence[str]], name: str) -> Pol
         )
     both = []
     for group, words in groups.items():
-        entries = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else []
-        if not entries or not all(isinstance(word, str) for word in entries):
-            raise InputError(f"{name} gives {shown(words)} for {group!r}: give a list of words")
-        both.append((str(group), tuple(dict.fromkeys(entries))))
+        both.append((str(group), checked(Words, words, f"{name}.{group}")))
     if isinstance(lists, WordLists):
         return Poles(lists.name, lists=tuple(both), source=lists.source, doi=lists.doi or "")
     return Poles(f"{both[0][0]} to {both[1][0]}", lists=tuple(both))

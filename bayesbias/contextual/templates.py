@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Self
 from unicodedata import normalize
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, model_validator
 
-from bayesbias._checks import is_printable, printable, several
-from bayesbias._files import Document, check, home_folder, read_toml
+from bayesbias._files import Document, check, checked, frozen, home_folder, read_toml
 from bayesbias._paths import shipped
 from bayesbias.errors import InputError, shown
-from bayesbias.words import PARTS_OF_SPEECH, WordLists, check_about, checked_grammar, subtag
+from bayesbias.words import PARTS_OF_SPEECH, Grammar, Name, Text, WordLists, subtag
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +29,33 @@ AN = re.compile(r"(?:hour|honest|honou?r|heir)", re.IGNORECASE)
 A = re.compile(r"(?:uni(?!n|m)|use|usu|eu|one|once|ufo|uk)", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
+def _frame_text(wording: str) -> str:
+    if len(PLACE.findall(wording)) != 1:
+        raise ValueError(f"is {shown(wording)}: write {{}} once, where the word is to stand")
+    if {"{", "}"} & set(PLACE.sub("", wording)):
+        raise ValueError(
+            f"is {shown(wording)}: the only places are {{}} and {{a}}, for the word with its article; leave other "
+            "braces out"
+        )
+    return _composed(wording)
+
+
+def _composed(text: str) -> str:
+    return normalize("NFC", text)
+
+
+def _kind(name: str) -> str:
+    if name not in (*KINDS, ANY):
+        raise ValueError(f"is {name!r}: valid are {', '.join(KINDS)} and {ANY}")
+    return name
+
+
+type FrameName = Annotated[Name, AfterValidator(_composed)]
+type FrameText = Annotated[Name, AfterValidator(_frame_text)]
+type Kind = Annotated[Text, AfterValidator(_kind)]
+
+
+@frozen
 class Frame:
     """One template.
 
@@ -43,29 +68,14 @@ class Frame:
         for the word with *a* or *an*.
     """
 
-    name: str
-    texts: Mapping[str, str]
+    name: FrameName
+    texts: Mapping[Kind, FrameText]
 
-    def __post_init__(self) -> None:
-        printable(self.name, "the name of a template")
-        if not isinstance(self.texts, Mapping) or not self.texts:
+    @model_validator(mode="after")
+    def _check_texts(self) -> Self:
+        if not self.texts:
             raise InputError(f"the template {self.name!r} has no text: give one for 'any' or for {', '.join(KINDS)}")
-        for kind, wording in self.texts.items():
-            if kind not in (*KINDS, ANY):
-                raise InputError(
-                    f"the template {self.name!r} has a text for {kind!r}: valid are {', '.join(KINDS)} and {ANY}"
-                )
-            if not is_printable(wording) or len(PLACE.findall(wording)) != 1:
-                raise InputError(
-                    f"the template {self.name!r} is {shown(wording)}: write {{}} once, where the word is to stand"
-                )
-            if {"{", "}"} & set(PLACE.sub("", wording)):
-                raise InputError(
-                    f"the template {self.name!r} is {shown(wording)}: the only places are {{}} and {{a}}, for the word "
-                    "with its article; leave other braces out"
-                )
-        object.__setattr__(self, "name", normalize("NFC", self.name))
-        object.__setattr__(self, "texts", {kind: normalize("NFC", text) for kind, text in self.texts.items()})
+        return self
 
     def filled(self, word: str, kind: str | None) -> tuple[str, int, int] | None:
         """The sentence with the word in it and the word's first and last place, or None where the word does not suit.
@@ -90,7 +100,17 @@ def article(word: str) -> str:
     return "an" if vowel or AN.match(word) else "a"
 
 
-@dataclass(frozen=True)
+def _frame_of_file(frame: object) -> object:
+    """The name and the texts of a frame, which stand side by side in a file."""
+    if not isinstance(frame, Mapping) or "name" not in frame:
+        return frame
+    return {"name": frame["name"], "texts": {kind: text for kind, text in frame.items() if kind != "name"}}
+
+
+type FrameOrTable = Annotated[Frame, BeforeValidator(_frame_of_file)]
+
+
+@frozen
 class Templates:
     """A set of templates.
 
@@ -102,38 +122,28 @@ class Templates:
         The templates, each with a name of its own.
     """
 
-    name: str
-    frames: tuple[Frame, ...]
-    description: str = ""
-    source: str = ""
-    doi: str | None = None
+    name: Name
+    frames: tuple[FrameOrTable, ...]
+    description: Text = ""
+    source: Text = ""
+    doi: Text | None = None
 
-    def __post_init__(self) -> None:
-        check_about(self, "the name of the templates")
-        if not all(isinstance(frame, Frame) for frame in several(self.frames)):
-            raise InputError(f"templates is {shown(self.frames)}: give templates, such as load_templates makes")
-        names = [frame.name for frame in self.frames]
-        if not names:
+    @model_validator(mode="after")
+    def _check_frames(self) -> Self:
+        if not self.frames:
             raise InputError(f"the templates {self.name!r} are empty: give at least one sentence with {{}}")
-        if twice := [name for name in names if names.count(name) > 1]:
+        if twice := [name for name, count in Counter(frame.name for frame in self.frames).items() if count > 1]:
             raise InputError(f"two templates are named {twice[0]!r}: give each a name of its own")
+        return self
 
     def __len__(self) -> int:
         return len(self.frames)
 
 
-class _TemplatesFile(Document):
-    name: str
-    description: str = ""
-    source: str = ""
-    doi: str | None = None
-    frames: list[dict[str, str]] = Field(default_factory=list)
-
-
 class _EnglishFile(Document):
     description: str = ""
-    kinds: dict[str, list[str]]
-    vocabulary: dict[str, list[str]]
+    kinds: Grammar
+    vocabulary: Grammar
 
 
 def list_templates() -> pd.DataFrame:
@@ -192,13 +202,7 @@ def _read(name_or_path: str | Path) -> Templates:
         raise InputError(
             f"there are no templates {str(name_or_path)!r}: valid are {', '.join(bundled)}, or a TOML file"
         )
-    parsed = check(_TemplatesFile, read_toml(path), str(path))
-    if any("name" not in frame for frame in parsed.frames):
-        raise InputError(f"{path}: a template has no name")
-    frames = [
-        Frame(frame["name"], {kind: text for kind, text in frame.items() if kind != "name"}) for frame in parsed.frames
-    ]
-    return Templates(parsed.name, tuple(frames), parsed.description, parsed.source, parsed.doi)
+    return check(Templates, read_toml(path), str(path))
 
 
 @cache
@@ -219,8 +223,8 @@ def kinds_of(lists: WordLists | None, grammar: Mapping[str, Sequence[str]] | Non
     declared = (_english().kinds if english else {}, {} if lists is None else lists.grammar, grammar)
     kind_of: dict[str, str] = {}
     for mapping in declared:
-        for kind, words in checked_grammar({} if mapping is None else mapping).items():
-            kind_of |= {normalize("NFC", word): kind for word in words}
+        for kind, words in checked(Grammar, {} if mapping is None else mapping, "grammar").items():
+            kind_of |= dict.fromkeys(words, kind)
     return kind_of
 
 

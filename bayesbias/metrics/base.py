@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,21 +12,22 @@ from inspect import Parameter
 from itertools import combinations, filterfalse
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import AfterValidator, PlainValidator, model_validator
 
 from bayesbias._checks import finite_number, flag, one_of, printable, share, text, whole_number
 from bayesbias._core.resampling import ALTERNATIVES
 from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
-from bayesbias._files import Document, check, home_folder, read_toml
+from bayesbias._files import check, frozen, home_folder, read_toml
 from bayesbias._paths import shipped
 from bayesbias._registers import description_of, name_of, options_of
 from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
 from bayesbias.embeddings.lookup import pairs_once
 from bayesbias.errors import InputError, listed, near, shown
-from bayesbias.words import WordLists, bundled_names, html_of, language_tag, lists_named, load_words
+from bayesbias.words import Language, Name, Text, WordLists, bundled_names, html_of, lists_named, load_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -297,10 +297,29 @@ def count_of(sets: tuple[int, int | None]) -> str:
     return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
 
 
-WordSets = Mapping[str, Sequence[str]]
+def _set_of_words(words: Any) -> tuple[str, ...]:
+    if isinstance(words, str | Mapping | set | frozenset) or not isinstance(words, Iterable):
+        raise ValueError(f"is {shown(words)}: give its words in order, as a list")
+    given: tuple[str, ...] = tuple(words)
+    if odd := [word for word in given if not isinstance(word, str)]:
+        raise ValueError(f"holds {shown(odd[0])}, which is no word: give text")
+    if not given:
+        raise ValueError("is empty: give at least one word")
+    return given
 
 
-@dataclass(frozen=True)
+def _some_sets[T: Mapping[str, Any]](sets: T) -> T:
+    if not sets:
+        raise ValueError("holds no set: give at least one, as a name and its words")
+    return sets
+
+
+type WordSets = Annotated[
+    Mapping[Name, Annotated[Sequence[str], PlainValidator(_set_of_words)]], AfterValidator(_some_sets)
+]
+
+
+@frozen
 class Query:
     """Target sets (words of social groups) and attribute sets that they are compared with.
 
@@ -317,6 +336,8 @@ class Query:
         BCP 47 tag, for the language's rules of capitals.
     repeats
         Set to the words that were listed in it more than once.
+    description
+        What the query asks.
 
     References
     ----------
@@ -326,28 +347,20 @@ class Query:
 
     targets: WordSets
     attributes: WordSets
-    name: str = ""
-    source: str = ""
-    doi: str | None = None
-    language: str | None = None
-    repeats: Mapping[str, tuple[str, ...]] = field(init=False, default_factory=dict)
+    name: Text = ""
+    source: Text = ""
+    doi: Text | None = None
+    language: Language = None
+    description: Text = ""
 
-    def __post_init__(self) -> None:
-        repeats: dict[str, tuple[str, ...]] = {}
-        for kind in ("targets", "attributes"):
-            sets = _checked_sets(getattr(self, kind), kind)
-            repeats |= {name: again for name, words in sets.items() if (again := _repeated(words))}
-            object.__setattr__(self, kind, sets)
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
         if both := [name for name in self.targets if name in self.attributes]:
             raise InputError(f"{both[0]!r} names a target set and an attribute set: give each set a name of its own")
-        language_tag(self.language)
-        text(self.source, "source")
-        if self.doi is not None:
-            text(self.doi, "doi")
-        object.__setattr__(self, "repeats", repeats)
-        if text(self.name, "the name of the query") == "":
-            object.__setattr__(self, "name", f"{_joined(self.targets)} wrt {_joined(self.attributes)}")
+        if self.name == "":
+            vars(self).update(name=f"{_joined(self.targets)} wrt {_joined(self.attributes)}")
         printable(self.name, "the name of the query")
+        return self
 
     @classmethod
     def from_words(cls, words: WordLists | str | Path, controls: bool = False) -> Query:
@@ -383,6 +396,11 @@ class Query:
         return {name: tuple(dict.fromkeys(words)) for name, words in self.sets.items()}
 
     @cached_property
+    def repeats(self) -> dict[str, tuple[str, ...]]:
+        """Set to the words that were listed in it more than once."""
+        return {name: again for name, words in self.sets.items() if (again := _repeated(words))}
+
+    @cached_property
     def notes(self) -> tuple[str, ...]:
         """Sentences on words that stand more than once in a set, or in several sets."""
         notes = [f"{name} lists {', '.join(again)} more than once" for name, again in self.repeats.items()]
@@ -409,15 +427,6 @@ class Query:
     def _repr_html_(self) -> str:
         sets = (("target", self.targets), ("attribute", self.attributes))
         return f"<b>{escape(self.name)}</b>{html_of(sets, 'set')}"
-
-
-class _QueryFile(Document):
-    name: str
-    description: str = ""
-    source: str = ""
-    doi: str | None = None
-    targets: dict[str, list[str] | str]
-    attributes: dict[str, list[str] | str]
 
 
 def load_query(name_or_path: str | Path) -> Query:
@@ -449,9 +458,11 @@ def load_query(name_or_path: str | Path) -> Query:
         raise InputError(
             f"there is no query {name!r}{hint}: give the path of a TOML file or one of {', '.join(bundled)}"
         )
-    parsed = check(_QueryFile, read_toml(path), str(path))
-    targets, attributes = (lists_named(sets, path.parent, "set") for sets in (parsed.targets, parsed.attributes))
-    return Query(targets, attributes, name=parsed.name, source=parsed.source, doi=parsed.doi)
+    content = read_toml(path)
+    for kind in ("targets", "attributes"):
+        if kind in content:
+            content[kind] = lists_named(content[kind], path.parent, "set")
+    return check(Query, content, str(path))
 
 
 def list_queries() -> pd.DataFrame:
@@ -465,11 +476,10 @@ def list_queries() -> pd.DataFrame:
     import pandas as pd
 
     rows = []
-    for name, path in _bundled().items():
-        parsed = check(_QueryFile, read_toml(path), str(path))
-        sets = (lists_named(each, path.parent, "set") for each in (parsed.targets, parsed.attributes))
-        sizes = [{key: len(words) for key, words in each.items()} for each in sets]
-        rows.append((name, *sizes, parsed.description, parsed.doi))
+    for name in _bundled():
+        query = load_query(name)
+        sizes = [{key: len(words) for key, words in sets.items()} for sets in (query.targets, query.attributes)]
+        rows.append((name, *sizes, query.description, query.doi))
     return pd.DataFrame(rows, columns=["name", "targets", "attributes", "description", "doi"])
 
 
@@ -479,27 +489,6 @@ def _bundled() -> dict[str, Path]:
         return letters, int(digits or 0), rest
 
     return {path.stem: path for path in sorted((shipped("data") / "queries").glob("*.toml"), key=order)}
-
-
-def _checked_sets(sets: object, kind: str) -> dict[str, tuple[str, ...]]:
-    if not isinstance(sets, Mapping):
-        raise InputError(f"{kind} is {sets!r}: give a mapping of each set's name to its words")
-    if not sets:
-        raise InputError(f"{kind} holds no set: give at least one, as a name and its words")
-    checked = {}
-    for name, words in sets.items():
-        if isinstance(words, str | Mapping | set | frozenset) or not isinstance(words, Iterable):
-            raise InputError(f"the set {name!r} of {kind} is {reprlib.repr(words)}: give its words in order, as a list")
-        words = tuple(words)
-        if odd := [word for word in words if not isinstance(word, str)]:
-            raise InputError(f"the set {name!r} of {kind} holds {reprlib.repr(odd[0])}, which is no word: give text")
-        printable(str(name), f"the name of a set of {kind}")
-        if not words:
-            raise InputError(f"the set {name!r} of {kind} is empty: give at least one word")
-        if str(name) in checked:
-            raise InputError(f"two sets of {kind} are named {str(name)!r}: give each a name of its own")
-        checked[str(name)] = words
-    return checked
 
 
 def _repeated(words: Sequence[str]) -> tuple[str, ...]:
