@@ -162,13 +162,6 @@ def _megabytes(asked, first):
     return float(printed), "megabytes of the file", Path(first).stat().st_size / 2**20
 
 
-def timed(work):
-    """Seconds of a piece of work, and its result."""
-    begin = time.perf_counter()
-    result = work()
-    return time.perf_counter() - begin, result
-
-
 def start():
     """Processor seconds of commands, beside Python and the libraries that they cannot do without."""
     python, libraries = [sys.executable, "-c"], LIBRARY_IMPORTS
@@ -190,6 +183,7 @@ def fits():
 
     import bayesbias as bb
     from benchmarks.inside import TARGET_ACCEPT, TUNE, Distances, build
+    from benchmarks.speed.large import timed
 
     table, rows = bb.distance_table("google-news-slice", "gender"), []
     for model in ("published", "crossed"):
@@ -210,12 +204,12 @@ def reading():
     from gensim.models import KeyedVectors
 
     import bayesbias as bb
-    from benchmarks.large.reading import DIMENSIONS, made
+    from benchmarks.speed.large import DIMENSIONS, timed, word2vec_file
 
     rows = []
     with tempfile.TemporaryDirectory() as room:
         for kind, binary, count in (("binary", True, VECTORS), ("text", False, VECTORS // 10)):
-            path = made(Path(room), count, binary)
+            path = word2vec_file(Path(room), count, binary)
             words = [f"word{at}" for at in np.linspace(0, count - 1, 800).astype(int)]
             KeyedVectors.load_word2vec_format(path, binary=binary, limit=10)
             bb.load_embedding(path, words=words[:1])
@@ -233,8 +227,7 @@ def size():
 
     import bayesbias as bb
     from bayesbias.embeddings import keyed_vectors
-    from benchmarks.large.fits import table_of_pairs
-    from benchmarks.large.tables import simulated
+    from benchmarks.speed.large import memory, simulated, timed
 
     bb.fit(simulated(20, 20), "crossed", seed=0)
     table = simulated(10_000, 100)
@@ -257,14 +250,29 @@ def size():
     groups = {"a": [f"word{at}" for at in range(7)], "b": [f"word{at}" for at in range(7, 14)]}
     bb.audit(keyed_vectors(kv.index_to_key[:500], matrix[:500]), groups)
     rows.append((f"audit of {VECTORS:,} words", timed(lambda: bb.audit(kv, groups))[0], "copy and product", product))
-    name, _, memory, held = table_of_pairs()[0]
-    return [*rows, (f"{name}: megabytes", held, "megabytes of the process", memory)]
+    table = bb.distance_table(*vectors_and_lists(11_500, 10_000), relatedness=False)
+    held = table.memory_usage(deep=True).sum() / 1e6
+    return [*rows, ("table of 10^7 pairs: megabytes", held, "megabytes of the process", memory("VmHWM"))]
+
+
+def vectors_and_lists(words, protected):
+    """Random vectors, and lists with so many protected words in two groups."""
+    import numpy as np
+
+    import bayesbias as bb
+    from bayesbias.embeddings import keyed_vectors
+
+    names, half = [f"w{at}" for at in range(words)], protected // 2
+    kv = keyed_vectors(names, np.random.default_rng(0).standard_normal((words, 100), dtype=np.float32))
+    stereotypes = {"a": names[protected : protected + 333], "b": names[protected + 333 : protected + 666]}
+    neutral = {"neutral": names[protected + 666 : protected + 1000]}
+    return kv, bb.WordLists("big", {"a": names[:half], "b": names[half:protected]}, stereotypes, neutral)
 
 
 def sweeps():
     """Seconds of 40 fits on one and on two workers, start of the workers included."""
     import bayesbias as bb
-    from benchmarks.large.tables import simulated
+    from benchmarks.speed.large import simulated
 
     taken = []
     with tempfile.TemporaryDirectory() as room:

@@ -276,7 +276,7 @@ def test_the_real_null_draws_from_a_pool_and_adjusts(religion):
 
 
 def test_intervals_of_three_words_are_neither_twice_too_wide_nor_too_narrow():
-    """One draw of a study (benchmarks/calibration/small_lists.py) whose rates were 0 to 4% under Exponential(2)."""
+    """One draw of a study (benchmarks/validity/simulated_tables.py) whose rates were 0 to 4% under Exponential(2)."""
     shape = {"groups": {"g": 2, "h": 1}, "stereotypes": {"g": 4, "h": 4}, "human": 8}
     scales = {
         "connection_sd": {"associated": 0.054, "different": 0.05, "human": 0.045},
