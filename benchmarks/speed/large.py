@@ -170,6 +170,39 @@ def simulated(protected, attributes, seed=0):
     )
 
 
+def lists_and_vectors(protected, attributes):
+    """Made lists of three groups and their vectors, with a vocabulary of 4,000 further words."""
+
+    rng, groups, each = np.random.default_rng(0), "abc", attributes // 5
+    lists = bb.WordLists(
+        name="made",
+        protected={group: [f"p{group}{number}" for number in range(protected // 3)] for group in groups},
+        stereotypes={group: [f"s{group}{number}" for number in range(each)] for group in groups},
+        controls={
+            "neutral": [f"n{number}" for number in range(each)],
+            "human": [f"h{number}" for number in range(attributes - 4 * each)],
+        },
+        description="made",
+    )
+    words = [*lists.every_word(), *(f"v{number}" for number in range(4000))]
+    centres = {letter: rng.normal(0, 1, 50) for letter in "abcsnhvp"}
+    vectors = {}
+    for word in words:
+        shared = 0.5 * centres[word[0]] + (0.25 * centres[word[1]] if word[0] in "ps" else 0)
+        vectors[word] = (rng.normal(0, 1, 50) + shared).astype(np.float32)
+    return lists, vectors
+
+
+def vectors_and_lists(words, protected):
+    """Random vectors, and lists with so many protected words in two groups."""
+
+    names, half = [f"w{at}" for at in range(words)], protected // 2
+    kv = keyed_vectors(names, np.random.default_rng(0).standard_normal((words, 100), dtype=np.float32))
+    stereotypes = {"a": names[protected : protected + 333], "b": names[protected + 333 : protected + 666]}
+    neutral = {"neutral": names[protected + 666 : protected + 1000]}
+    return kv, bb.WordLists("big", {"a": names[:half], "b": names[half:protected]}, stereotypes, neutral)
+
+
 if __name__ == "__main__":
     main(
         Design("large/reading", crossed(format=("binary", "text")), reading, 1, 3),

@@ -1,7 +1,7 @@
-"""The sample of the vocabulary behind relatedness, its smoothing and its bins.
+"""The sample of the vocabulary behind relatedness.
 
-- ``sensitivity``: sds of the contrasts of bundled lists over those of the default: 3,000 words, smoothing of .05, bins
-  of .01, 1,000 pairs a bin;
+- ``sensitivity``: sds of the contrasts of bundled lists, by number of words and with the most frequent words, over
+  those of the default: 3,000 words;
 - ``small_samples``: false positives under topical controls with small samples, others for every few replicates.
 """
 
@@ -26,42 +26,20 @@ from benchmarks.validity.lists import (
 from benchmarks.validity.random_lists import of_answers, subjects_for
 
 SAMPLES, SAMPLE_SEEDS = (200, 400, 1000, 2000, 3000, 4000), 5
-WIDTHS = (0.02, 0.03, 0.05, 0.07, 0.1)
-BIN_WIDTHS = (1, 2, 5, 10)
-"""Bins of .01 that are put together."""
-PAIR_LIMITS = (100, 1000, 10_000)
 SMALL, PER_SAMPLE = (60, 100, 200, 400, 3000), 15
 """Words of small samples, and replicates for one of them."""
 
 
-def measured_again(subjects, rows, seed, most=None):
-    """Relatedness with other sampled words, or with another number of pairs."""
+def measured_again(subjects, rows, seed):
+    """Relatedness with other sampled words."""
     units = subjects.vocabulary.units[rows].astype(float)
     centre = units.mean(axis=0)
-    limit = {} if most is None else {"most": most}
-    pairs = related_core.sample_pairs(unit_rows(units - centre), np.random.default_rng([seed, 1]), **limit)
+    pairs = related_core.sample_pairs(unit_rows(units - centre), np.random.default_rng([seed, 1]))
     scatter = -(unit_rows(subjects.base.protected) @ units.T)
     scatter -= scatter.mean(axis=1, keepdims=True)
     words = tuple(subjects.vocabulary.words[row] for row in rows)
     same = {"sample": None, "near": None, "everywhere": None}  # of the words of the other sample
     return replace(subjects.base, sample_words=words, centre=centre, scatter=scatter, pairs=pairs, seed=seed, **same)
-
-
-def with_components(base, pairs, width=related_core.WIDTH):
-    """Relatedness with the components of other pairs or another smoothing."""
-    vectors = base.protected.astype(float) if base.by_dimension else None
-    weights = base.near_weights, base.everywhere_weights
-    parts = related_core.components_of(base.scatter.astype(float), pairs, *weights, vectors, width)
-    found = replace(base)
-    found.__dict__["components"] = replace(parts, variances=parts.variances * base.factors_of(parts))
-    return found
-
-
-def coarser(pairs, together):
-    """Pairs as if bins were wider."""
-    middle = lambda bins: bins // together * together + together // 2  # noqa: E731
-    counts = np.bincount(middle(np.arange(related_core.BINS)), pairs.counts, related_core.BINS).round().astype(np.intp)
-    return replace(pairs, bins=middle(pairs.bins), counts=counts)
 
 
 def frequent(vocabulary, rows, count):
@@ -73,22 +51,13 @@ def frequent(vocabulary, rows, count):
 
 def settings(subjects, drawn):
     """Each setting with its value and seed, and the relatedness that it gives."""
-    vectors, base = subjects.vocabulary, subjects.base
+    vectors = subjects.vocabulary
     rows = np.setdiff1d(np.arange(len(vectors.units)), np.concatenate([subjects.rows, *drawn]))
     for size in SAMPLES:
         for seed in range(SAMPLE_SEEDS):
             chosen = np.random.default_rng([seed, size]).choice(rows, size, replace=False)
             yield "sample", size, seed, measured_again(subjects, np.sort(chosen), seed)
     yield "frequent words", 3000, 0, measured_again(subjects, frequent(vectors, rows, 3000), 0)
-    others = np.setdiff1d(rows, frequent(vectors, rows, 6000))
-    rare = np.sort(np.random.default_rng(0).choice(others, 3000, replace=False))
-    yield "rare words", 3000, 0, measured_again(subjects, rare, 0)
-    for width in WIDTHS:
-        yield "smoothing", width, 0, with_components(base, base.pairs, width)
-    for together in BIN_WIDTHS:
-        yield "bin width", together / 100, 0, with_components(base, coarser(base.pairs, together))
-    for most in PAIR_LIMITS:
-        yield "pairs a bin", most, 0, measured_again(subjects, vectors.rows(base.sample_words), base.seed, most)
 
 
 def contrast_sds(data):
