@@ -65,7 +65,7 @@ class Cell:
         return generator(self.options.seed, *self.levels.values(), *more)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Design:
     """A study: how lists, vectors and truth are drawn and what is counted, at each level of its factors.
 
@@ -109,6 +109,8 @@ def study(design: Design, options: Options, replicates: int, parts: Path, out: P
         for levels in design.cells
         if all(str(levels[factor]) in asked[factor] for factor in asked if factor in levels)
     ]
+    if not wanted:
+        raise SystemExit(f"{design.file} has no cell with {asked}; levels of its first cell: {design.cells[0]}")
     folder = parts / design.file / f"seed {options.seed}, {replicates} replicates"
     folder.mkdir(parents=True, exist_ok=True)
     tables = []
@@ -116,8 +118,9 @@ def study(design: Design, options: Options, replicates: int, parts: Path, out: P
         name = "_".join(str(level).replace(" ", "-").replace("/", "-") for level in levels.values())
         file, begun = folder / f"{name or 'all'}.csv", time.time()
         if not file.exists():
-            cell = Cell(levels, replicates, options)
-            pd.DataFrame([{**levels, **row} for row in design.rows(cell)]).to_csv(file, index=False)
+            rows = [{**levels, **row} for row in design.rows(Cell(levels, replicates, options))]
+            pd.DataFrame(rows).to_csv(unfinished := file.with_suffix(".part"), index=False)
+            unfinished.replace(file)
             print(f"{design.file}: {', '.join(map(str, levels.values()))} ({time.time() - begun:.1f} s)", flush=True)
         tables.append(pd.read_csv(file))
     table = pd.concat(tables, ignore_index=True)
@@ -142,9 +145,10 @@ def main(*designs: Design) -> None:
     parser.add_argument("--parts", type=Path, default=RESULTS / "parts", help="folder of finished cells")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of results")
     given = parser.parse_args()
-    chosen = [each for each in designs if {each.file, each.file.rpartition("/")[2]} & set(given.designs)]
-    if given.designs and not chosen:
-        parser.error(f"no such design; there are {', '.join(each.file for each in designs)}")
+    named = {each: {each.file, each.file.rpartition("/")[2]} for each in designs}
+    if unknown := set(given.designs).difference(*named.values()):
+        parser.error(f"no design {', '.join(unknown)}; there are {', '.join(each.file for each in designs)}")
+    chosen = [each for each, names in named.items() if names & set(given.designs)]
     files = dict(one.split("=", 1) for one in given.files) | ({"cache": given.cache} if given.cache else {})
     for design in chosen or designs:
         replicates, only = given.replicates or design.replicates, [one.split("=", 1) for one in given.only]
