@@ -1,6 +1,7 @@
 """The fast engines against stored posteriors by NUTS, a short live run, and the joint model's density at points.
 
-``benchmarks/builders/nuts_posteriors.py`` makes the tables and samples the posteriors; tests marked full sample them anew.
+``benchmarks/builders/nuts_posteriors.py`` makes the tables and samples the posteriors; tests marked full sample them
+anew.
 """
 
 import importlib.util

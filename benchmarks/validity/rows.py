@@ -28,12 +28,12 @@ from benchmarks.inside import (
 from benchmarks.study import PROB, TAIL, Design, crossed, generator, main
 from benchmarks.validity.lists import (
     MOST,
+    OTHERS,
     SLICE,
     SPEC,
     around,
     category_lists,
     coherent_topics,
-    given_rows,
     nouns_of,
     replicate_data,
     subjects_of,
@@ -189,11 +189,11 @@ def rows(cell):
     vectors, rng, kind = vocabulary_of(cell, {"google news": SLICE}), cell.generator(), cell["lists"]
     lists = lists_of(cell["words"], vectors)
     # lists as long as the given ones, one word in each control list
-    shorter = {name: vectors.held(words)[:1] for name, words in lists.controls.items()}
-    lists = bb.WordLists(lists.name, lists.protected, lists.stereotypes, shorter)
-    subjects = subjects_of(vectors, lists)
+    given = [vectors.held(lists.stereotypes[group]) for group in lists.protected]
+    given += [vectors.held(lists.controls[name])[:1] for name in OTHERS[:2]]
+    subjects = subjects_of(vectors, lists, [len(words) for words in given])
     if kind == "topics":
-        drawn = coherent_topics(subjects, given_rows(subjects, lists), cell.replicates, rng)
+        drawn = coherent_topics(subjects, [vectors.rows(words) for words in given], cell.replicates, rng)
     else:
         drawn = category_lists(subjects, cell.replicates, rng)
     found = [associations_of(replicate_data(subjects, listed)) for listed in drawn]
