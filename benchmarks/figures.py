@@ -13,9 +13,9 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from common import published_tables
 
 import bayesbias as bb
+from benchmarks.study import published_table
 
 TABLES = ("religion_group_reddit_dataset", "gender_group_google_dataset", "weat_1_glove")
 PAIRS = [("he", "she"), ("man", "woman"), ("his", "her"), ("father", "mother")]
@@ -29,9 +29,8 @@ def public(name):
 
 
 def of_fits():
-    tables = published_tables()
     for name in TABLES:
-        table = tables[name]
+        table = published_table(name)
         for model in ("published", "crossed"):
             post = bb.fit(table, model, draws=2000, seed=1)
             for variable in ("connection_mean", "sigma"):
@@ -130,8 +129,7 @@ def of_answers():
         words: {name: bb.distance_table(each, words) for name, each in embeddings.items()}
         for words in ("gender", "religion")
     }
-    published = published_tables()
-    paper = {key: published[f"{key}_dataset"] for key in ("gender_group_google", "religion_group_reddit")}
+    paper = {key: published_table(f"{key}_dataset") for key in ("gender_group_google", "religion_group_reddit")}
     for words, own in tables.items():
         yield from of_one_fit(f"related, {words}", bb.fit(own["plain"], seed=0))
     yield from of_one_fit("crossed", bb.fit(paper["gender_group_google"], "crossed", seed=0))
@@ -139,13 +137,13 @@ def of_answers():
     for words, own in tables.items():
         chosen = {name: own[name] for name in ("plain", "hard", "project")}
         yield from of_one_comparison(f"compare, {words}", bb.compare(chosen, seed=0))
-    before, after = published["gender_group_reddit_dataset"], published["debiased_gender_reddit"]
+    before, after = published_table("gender_group_reddit_dataset"), published_table("debiased_gender_reddit")
     yield from of_one_comparison("compare, crossed", bb.compare(before=before, after=after, seed=0))
     axes = {
         name: bb.axis(each, PAIRS, words=["math", "science", "art", "nurse"])
         for name, each in {"plain": kv, "glove": glove}.items()
     }
-    crossed = {name: published[f"gender_group_{name}_dataset"] for name in ("google", "glove", "reddit")}
+    crossed = {name: published_table(f"gender_group_{name}_dataset") for name in ("google", "glove", "reddit")}
     related = {name: tables["religion"][name] for name in ("plain", "glove", "hard")}
     for name, given in {"related": related, "crossed": crossed, "axes": axes}.items():
         yield f"pool, {name}", bb.pool(given, seed=0).table()

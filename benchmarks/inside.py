@@ -5,6 +5,7 @@ import bayesbias.axes.poles
 from bayesbias import _core, comparison, distances, models, reliability  # noqa: F401  (loads _core.components)
 from bayesbias.calibration import simulation
 from bayesbias.checks import summaries
+from bayesbias.second_stage import estimates, pools, specifications, trends, two_stage
 
 TYPICAL_SCALES = comparison.power.TYPICAL_SCALES
 contrast_draws = comparison.contrast.contrast_draws
@@ -24,6 +25,15 @@ functionals, weights_of, associations = models.functionals, models.weights, comp
 draw_alike, Wanted = _core.random_lists.draw_alike, _core.random_lists.Wanted
 unit_rows, s_values = _core.vectors.unit_rows, _core.mixtures.s_values
 near_weights = _core.nearness.near_weights
+template_variation = models.frames
 offsets, axes = _core.offsets, bayesbias.axes
 find_poles, poles_of = axes.poles.find_poles, axes.poles.poles_of
 vocabulary_of, sample_beside = axes.poles.vocabulary_of, axes.poles.sample_beside
+joint_relatedness, stacked_tables = distances.vocabularies.joint_relatedness, distances.distances.stacked_tables
+cell_fields, sides = models.functionals.cell_fields, comparison.sides
+kolmogorov_smirnov, spread_test = simulation._kolmogorov_smirnov, simulation._spread_test
+latent_relation, second_stage = _core.second_stage.latent_relation, _core.second_stage.second_stage
+WEIGHTS, contrasts_of, stage_cells = two_stage.WEIGHTS, estimates.contrasts_of, estimates.stage_cells
+GROUP_SHARES, POOL_WIDTH, Layout = pools.GROUP_SHARES, pools.WIDTH, pools._Layout
+trend_levels = trends._levels
+multiverse_of, STANDARD_WIDTH = specifications.multiverse_of, specifications.STANDARD_WIDTH

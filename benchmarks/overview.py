@@ -2,7 +2,7 @@
 
 Each row is measured in a process of its own, beside something that runs in the same process. The table goes to
 ``results/overview.csv`` and, with machine and versions, to ``results/overview.md``. ``--only commands`` measures some
-parts again and keeps the rows of the others; ``--vectors FILE`` takes a file such as GloVe's in place of a made one.
+parts again and keeps the rows of the others.
 """
 
 import argparse
@@ -19,7 +19,17 @@ from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
-RESULTS = Path(__file__).parent / "results"
+import numpy as np
+import pandas as pd
+from gensim.models import KeyedVectors
+
+import bayesbias as bb
+from bayesbias.embeddings import keyed_vectors
+from benchmarks.inside import TARGET_ACCEPT, TUNE, Distances, build
+from benchmarks.speed.large import DIMENSIONS as LONG
+from benchmarks.speed.large import memory, simulated, timed, vectors_and_lists, word2vec_file
+from benchmarks.study import RESULTS
+
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "gensim", "pymc", "nutpie")
 COMMAND = str(Path(sys.executable).with_name("bayesbias"))
 VECTORS = 100_000
@@ -43,39 +53,25 @@ MADE, DIMENSIONS = 400_000, 50
 REPORT = """
 import bayesbias as bb
 import numpy as np
-from benchmarks.overview import lists_and_vectors
+from benchmarks.speed.large import lists_and_vectors
 table = bb.distance_table(*lists_and_vectors({protected}, {attributes})[::-1])
 post = bb.fit(table, seed=1)
 {last}
 """
 
 
-def text_files(room, given):
+def text_files(room):
     """A text file of vectors, the words of the list ``gender`` among its first, and the same with noise."""
-    import numpy as np
-
-    import bayesbias as bb
-
-    first, second = Path(given or room / "vectors.txt"), room / "second.txt"
-    rng = np.random.default_rng(0)
-    listed = list(dict.fromkeys(bb.load_words("gender").every_word()))
-    with second.open("w", encoding="utf-8") as noisy:
-        if given:
-            with first.open(encoding="utf-8") as lines:
-                blocks = iter(lambda: lines.readlines(1 << 24), [])
-                for block in blocks:
-                    parts = [line.rstrip("\n").partition(" ") for line in block]
-                    numbers = np.array([np.fromstring(rest, sep=" ") for _, _, rest in parts])
-                    _write(noisy, [word for word, _, _ in parts], numbers + rng.normal(0, 0.05, numbers.shape))
-            return first, second
-        with first.open("w", encoding="utf-8") as plain:
-            for begin in range(0, MADE, 20_000):
-                words = [_name(number) for number in range(begin, begin + 20_000)]
-                if not begin:
-                    words[100 : 100 + len(listed)] = listed
-                numbers = rng.normal(0, 0.4, (len(words), DIMENSIONS))
-                _write(plain, words, numbers)
-                _write(noisy, words, numbers + rng.normal(0, 0.05, numbers.shape))
+    first, second = room / "vectors.txt", room / "second.txt"
+    rng, listed = np.random.default_rng(0), list(dict.fromkeys(bb.load_words("gender").every_word()))
+    with first.open("w", encoding="utf-8") as plain, second.open("w", encoding="utf-8") as noisy:
+        for begin in range(0, MADE, 20_000):
+            words = [_name(number) for number in range(begin, begin + 20_000)]
+            if not begin:
+                words[100 : 100 + len(listed)] = listed
+            numbers = rng.normal(0, 0.4, (len(words), DIMENSIONS))
+            _write(plain, words, numbers)
+            _write(noisy, words, numbers + rng.normal(0, 0.05, numbers.shape))
     return first, second
 
 
@@ -92,40 +88,14 @@ def _write(file, words, numbers):
         file.write(f"{word} {' '.join([f'{number:.5g}' for number in row])}\n")
 
 
-def lists_and_vectors(protected, attributes):
-    """Made lists of three groups and their vectors, with a vocabulary of 4,000 further words."""
-    import numpy as np
-
-    import bayesbias as bb
-
-    rng, groups, each = np.random.default_rng(0), "abc", attributes // 5
-    lists = bb.WordLists(
-        name="made",
-        protected={group: [f"p{group}{number}" for number in range(protected // 3)] for group in groups},
-        stereotypes={group: [f"s{group}{number}" for number in range(each)] for group in groups},
-        controls={
-            "neutral": [f"n{number}" for number in range(each)],
-            "human": [f"h{number}" for number in range(attributes - 4 * each)],
-        },
-        description="made",
-    )
-    words = [*lists.every_word(), *(f"v{number}" for number in range(4000))]
-    centres = {letter: rng.normal(0, 1, DIMENSIONS) for letter in "abcsnhvp"}
-    vectors = {}
-    for word in words:
-        shared = 0.5 * centres[word[0]] + (0.25 * centres[word[1]] if word[0] in "ps" else 0)
-        vectors[word] = (rng.normal(0, 1, DIMENSIONS) + shared).astype(np.float32)
-    return lists, vectors
-
-
-def commands(given=None):
+def commands():
     """Processor seconds of commands on a large text file, and of reports on large fits, beside their libraries."""
     python = [sys.executable, "-c"]
     needed = cpu_of([*python, LIBRARY_IMPORTS])
     rows = []
     with tempfile.TemporaryDirectory() as name:
         room = Path(name)
-        first, second = map(str, text_files(room, given))
+        first, second = map(str, text_files(room))
         size = f"{MADE:,} x {DIMENSIONS}, text"
         asked = {
             f"bayesbias run, {size}": ["run", first, "gender", "--out", name, "--seed", "1"],
@@ -162,13 +132,6 @@ def _megabytes(asked, first):
     return float(printed), "megabytes of the file", Path(first).stat().st_size / 2**20
 
 
-def timed(work):
-    """Seconds of a piece of work, and its result."""
-    begin = time.perf_counter()
-    result = work()
-    return time.perf_counter() - begin, result
-
-
 def start():
     """Processor seconds of commands, beside Python and the libraries that they cannot do without."""
     python, libraries = [sys.executable, "-c"], LIBRARY_IMPORTS
@@ -186,10 +149,7 @@ def start():
 
 def fits():
     """Seconds of 4,000 draws of the bundled list, beside NUTS with as many on the same model."""
-    import nutpie
-
-    import bayesbias as bb
-    from benchmarks.inside import TARGET_ACCEPT, TUNE, Distances, build
+    import nutpie  # loads much, which would be in the memory of the other parts
 
     table, rows = bb.distance_table("google-news-slice", "gender"), []
     for model in ("published", "crossed"):
@@ -206,21 +166,16 @@ def fits():
 
 def reading():
     """Seconds of 800 words of 100,000, and of all, beside gensim's whole load of the same file."""
-    import numpy as np
-    from gensim.models import KeyedVectors
-
-    import bayesbias as bb
-    from benchmarks.large.reading import DIMENSIONS, made
 
     rows = []
     with tempfile.TemporaryDirectory() as room:
         for kind, binary, count in (("binary", True, VECTORS), ("text", False, VECTORS // 10)):
-            path = made(Path(room), count, binary)
+            path = word2vec_file(Path(room), count, binary)
             words = [f"word{at}" for at in np.linspace(0, count - 1, 800).astype(int)]
             KeyedVectors.load_word2vec_format(path, binary=binary, limit=10)
             bb.load_embedding(path, words=words[:1])
             peer = timed(lambda p=path, b=binary: KeyedVectors.load_word2vec_format(p, binary=b))[0]
-            size = f"{count:,} x {DIMENSIONS}, {kind}"
+            size = f"{count:,} x {LONG}, {kind}"
             few = timed(lambda p=path, w=words: bb.load_embedding(p, words=w))[0]
             rows.append((f"800 words of {size}", few, "gensim, all", peer))
             rows.append((f"all of {size}", timed(lambda p=path: bb.load_embedding(p))[0], "gensim, all", peer))
@@ -229,12 +184,6 @@ def reading():
 
 def size():
     """Seconds of a large table, a large fit, an audit and a debiasing, beside the arithmetic they need."""
-    import numpy as np
-
-    import bayesbias as bb
-    from bayesbias.embeddings import keyed_vectors
-    from benchmarks.large.fits import table_of_pairs
-    from benchmarks.large.tables import simulated
 
     bb.fit(simulated(20, 20), "crossed", seed=0)
     table = simulated(10_000, 100)
@@ -246,25 +195,18 @@ def size():
     kv = keyed_vectors([f"word{at}" for at in range(VECTORS)], matrix)
     pairs = [(f"word{at}", f"word{at + 1}") for at in range(0, 20, 2)]
     product = timed(lambda: matrix.copy() @ np.eye(300, dtype=np.float32))[0]
-    rows.append(
-        (
-            f"debias {VECTORS:,} x 300",
-            timed(lambda: bb.debias(kv, "hard", definitional=pairs))[0],
-            "copy and product",
-            product,
-        )
-    )
+    debiasing = timed(lambda: bb.debias(kv, "hard", definitional=pairs))[0]
+    rows.append((f"debias {VECTORS:,} x 300", debiasing, "copy and product", product))
     groups = {"a": [f"word{at}" for at in range(7)], "b": [f"word{at}" for at in range(7, 14)]}
     bb.audit(keyed_vectors(kv.index_to_key[:500], matrix[:500]), groups)
     rows.append((f"audit of {VECTORS:,} words", timed(lambda: bb.audit(kv, groups))[0], "copy and product", product))
-    name, _, memory, held = table_of_pairs()[0]
-    return [*rows, (f"{name}: megabytes", held, "megabytes of the process", memory)]
+    table = bb.distance_table(*vectors_and_lists(11_500, 10_000), relatedness=False)
+    held = table.memory_usage(deep=True).sum() / 1e6
+    return [*rows, ("table of 10^7 pairs: megabytes", held, "megabytes of the process", memory("VmHWM"))]
 
 
 def sweeps():
     """Seconds of 40 fits on one and on two workers, start of the workers included."""
-    import bayesbias as bb
-    from benchmarks.large.tables import simulated
 
     taken = []
     with tempfile.TemporaryDirectory() as room:
@@ -283,17 +225,13 @@ PARTS = {part.__name__: part for part in (start, commands, fits, reading, size, 
 
 def main():
     """Measure, print and write the table."""
-    import pandas as pd
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS), help="parts to measure again")
-    parser.add_argument("--vectors", help="a text file of 400,000 x 50 in place of a made one")
     chosen = parser.parse_args()
     rows = []
     for name in chosen.only:
-        given = (chosen.vectors,) if name == "commands" else ()
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            rows += pool.submit(PARTS[name], *given).result()
+            rows += pool.submit(PARTS[name]).result()
         print(f"{name} done", file=sys.stderr)
     table = pd.DataFrame(rows, columns=["work", "seconds", "beside", "beside_seconds"])
     table["ratio"] = table["beside_seconds"] / table["seconds"]

@@ -115,7 +115,7 @@ print(f"separation: WEAT {bb.silhouettes.silhouette_separation(*weat.values()):.
 print(f"separation: crossed contrast {bb.silhouettes.silhouette_separation(*crossed.values()):.3f}")
 
 # %% [markdown]
-# On the longer lists and the 13,013 words of the study's own check (`benchmarks/silhouettes_of_contrasts.py`) the
+# On the longer lists and the 13,013 words of the study's own check (`benchmarks/validity/metrics.py`) the
 # contrast tells the two embeddings apart in 99.8% of pairs of runs, like the best of the classic metrics (WEAT 98.9
 # to 99.8%, RNSB 99.0 to 99.7%, ECT 97.6 to 99.7%; MAC 21 to 32%, the wrong way round). With six attribute words in
 # all the intervals of the crossed model hold the value of all words in 98% of runs, never in less than 92% at any

@@ -21,7 +21,7 @@
 # outside, in half a minute.
 #
 # The notebook starts from cosine distances in their Wikipedia embeddings, in `languages.parquet`; how they were made is
-# in `benchmarks/second_stage/languages.py`.
+# in `benchmarks/validity/languages.py`.
 
 # %%
 import pandas as pd

@@ -118,4 +118,4 @@ pd.DataFrame([(one.title, one.value, one.p_value) for one in results], columns=[
 # %% [markdown]
 # With common words in place of the stereotypes, and so without any bias, SEAT's p-value is below .11 in 40 to 83% of
 # cases and CEAT's in 87 to 97%. The intervals of `fit` exclude 0 in 3 to 12%, with one template in 0 to 1%, where they
-# are too wide (`benchmarks/sentences/`).
+# are too wide (`benchmarks/validity/sentences.py`).

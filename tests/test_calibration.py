@@ -194,6 +194,13 @@ def test_a_truth_with_bias_has_no_false_alarms():
         bb.calibration.false_positive_rate(SHAPE, NULL, metrics=["mac"], replicates=1)
 
 
+def test_simulated_distances_below_zero_are_counted():
+    wide = NULL | {"connection_mean": 0.1, "sigma": 0.2}
+    found = bb.calibration.false_positive_rate(SHAPE, wide, ["published"], ("cluster",), replicates=3, seed=0)
+    assert (found["replicates"] == 3).all()
+    assert found["rate"].between(0, 1).all()
+
+
 @pytest.mark.study
 def test_planted_contrasts_are_covered_and_seen(sized):
     replicates = sized(300, 25)
@@ -276,7 +283,7 @@ def test_the_real_null_draws_from_a_pool_and_adjusts(religion):
 
 
 def test_intervals_of_three_words_are_neither_twice_too_wide_nor_too_narrow():
-    """One draw of a study (benchmarks/calibration/small_lists.py) whose rates were 0 to 4% under Exponential(2)."""
+    """One draw of a study (benchmarks/validity/simulated_tables.py) whose rates were 0 to 4% under Exponential(2)."""
     shape = {"groups": {"g": 2, "h": 1}, "stereotypes": {"g": 4, "h": 4}, "human": 8}
     scales = {
         "connection_sd": {"associated": 0.054, "different": 0.05, "human": 0.045},

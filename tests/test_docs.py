@@ -225,13 +225,13 @@ def test_gallery_scripts_are_short_and_described(made):
 
 
 def test_the_page_on_ten_tests_holds_what_was_measured():
-    study = pytest.importorskip("benchmarks.caliskan", reason="the benchmarks are not here")
+    study = pytest.importorskip("benchmarks.validity.caliskan", reason="the benchmarks are not here")
     tables = (study.page_counts(), *(study.page_table(name) for name in (study.LEAD, "glove-50d-slice")))
     assert all(table in PAGES["caliskan.md"] for table in tables)
 
 
 def test_the_tables_of_encoders_hold_what_was_measured():
-    study = pytest.importorskip("benchmarks.encoders", reason="the benchmarks are not here")
+    study = pytest.importorskip("benchmarks.validity.encoders", reason="the benchmarks are not here")
     assert all(table in PAGES["sentences.md"] for table in study.page_tables())
 
 

@@ -106,7 +106,7 @@ def test_bundled_slice_is_the_shared_slice_at_the_bundled_words_and_a_sample(sli
 
 
 def test_bundled_slice_is_built_again_byte_for_byte(shared, tmp_path):
-    script = Path(__file__).parents[1] / "benchmarks" / "build_slice.py"
+    script = Path(__file__).parents[1] / "benchmarks" / "builders" / "slices.py"
     larger, again = shared / "embeddings" / "google_news_slice.bin", tmp_path / "again.bin"
     done = subprocess.run([sys.executable, script, "google", larger, again], capture_output=True, text=True, check=True)
     assert again.read_bytes() == (DATA / "embeddings" / "google-news-slice.bin").read_bytes()

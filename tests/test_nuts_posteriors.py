@@ -1,6 +1,7 @@
 """The fast engines against stored posteriors by NUTS, a short live run, and the joint model's density at points.
 
-``benchmarks/nuts_posteriors.py`` makes the tables and samples the posteriors; tests marked full sample them anew.
+``benchmarks/builders/nuts_posteriors.py`` makes the tables and samples the posteriors; tests marked full sample them
+anew.
 """
 
 import importlib.util
@@ -14,7 +15,7 @@ from scipy.stats import multivariate_normal
 import bayesbias as bb
 from bayesbias import models
 
-SCRIPT = Path(__file__).parents[1] / "benchmarks" / "nuts_posteriors.py"
+SCRIPT = Path(__file__).parents[1] / "benchmarks" / "builders" / "nuts_posteriors.py"
 FITS = ("published", "pooled", "crossed", "related")
 
 
@@ -38,7 +39,7 @@ def stored(script):
         header, table = script.stored(name)
         assert header == script.CASES[name].header(), (
             f"{script.path_of(name).name} was sampled from another model or another table than today's: "
-            f"if the change is meant, run python benchmarks/nuts_posteriors.py {name}"
+            f"if the change is meant, run python benchmarks/builders/nuts_posteriors.py {name}"
         )
         return table
 

@@ -557,7 +557,7 @@ class TestBootstrap:
         ("kind", "by_f", "by_bootstrap"), [("normal", (0.85, 0.93), (0.84, 0.92)), ("t4", (0.70, 0.80), (0.80, 0.90))]
     )
     def test_it_covers_where_the_f_interval_does_not(self, kind, by_f, by_bootstrap):
-        """The reduced form of benchmarks/reliability_intervals.py: 30 objects, 4 raters, nominal 89%."""
+        """The reduced form of benchmarks/validity/metrics.py: 30 objects, 4 raters, nominal 89%."""
         values = self.ratings(kind, 30, 4, 0.8, 400)
         drawn = _core.components.bootstrap_icc(values, "ICC(3,1)", 0.89, 400, np.random.default_rng(0))
         for found, (least, most) in ((_core.components.icc(values, "ICC(3,1)", 0.89), by_f), (drawn, by_bootstrap)):

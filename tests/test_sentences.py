@@ -621,7 +621,7 @@ class TestMiniLM:
     TEXTS = ("This is a nurse.", "The word is rattlesnake.", "People talk about synagogue.")
 
     def test_the_notebook_holds_what_the_model_gives(self):
-        minilm = pytest.importorskip("benchmarks.minilm", reason="the benchmarks are not here")
+        minilm = pytest.importorskip("benchmarks.builders.minilm", reason="the benchmarks are not here")
         kept = contextual.load_context_vectors(Path(__file__).parents[1] / "notebooks" / "minilm-word.npz")
         frames = [frame for frame in contextual.load_templates(["seat", "mention"]).frames if frame.name in kept.frames]
         words = ["nurse", "mosque", "equations", "garlic"]
@@ -635,7 +635,7 @@ class TestMiniLM:
         reason = "the extra bayesbias[contextual] is not installed"
         torch = pytest.importorskip("torch", reason=reason)
         transformers = pytest.importorskip("transformers", reason=reason)
-        minilm = pytest.importorskip("benchmarks.minilm", reason="the benchmarks are not here")
+        minilm = pytest.importorskip("benchmarks.builders.minilm", reason="the benchmarks are not here")
         with zipfile.ZipFile(minilm.shipped()) as files:
             facts = json.loads(files.read("config.json"))
             model = transformers.BertModel(transformers.BertConfig(**facts))

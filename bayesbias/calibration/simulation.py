@@ -426,7 +426,8 @@ def _simulated(
     for i in range(whole_number(replicates, "replicates")):
         rng = np.random.default_rng([whole_number(seed, "seed", least=0, most=None), i])
         drawn = complete_truth(spec, data, truth, rng)
-        yield table.assign(distance=family_of(spec).drawn_distances(spec, drawn, data, rng)), rng
+        rows = table.assign(distance=family_of(spec).drawn_distances(spec, drawn, data, rng))
+        yield DistanceTable(rows, truth=drawn), rng  # normal distances may be negative
 
 
 def _judged(

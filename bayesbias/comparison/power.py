@@ -268,7 +268,8 @@ TYPICAL_SCALES: Mapping[str, Mapping[str, float] | float] = MappingProxyType(
     }
 )
 """Scales in cosine distance for lists without distances: medians over the published tables of the posterior means of
-the crossed model (benchmarks/typical_scales.py). Single tables lie between a quarter and twice of most of them."""
+the crossed model (benchmarks/builders/typical_scales.py). Single tables lie between a quarter and twice of most of
+them."""
 DRAWS = 300  # posterior draws of a table's own scales
 FACTORS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0)
 LIMIT = 1000  # how many times the present length stands for a list without end

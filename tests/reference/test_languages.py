@@ -9,7 +9,7 @@ import pytest
 
 import bayesbias as bb
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "second_stage" / "languages.py"
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "validity" / "languages.py"
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,212 @@
+"""Seconds and memory of reading, auditing and debiasing large embeddings, which are made of random vectors.
+
+- ``reading``: 684,830 words (as in a published vocabulary) of 300 dimensions in word2vec's binary format, a tenth of
+  them as text, whole and 800 words, beside gensim's whole load of the same file; each in a process of its own, after a
+  first reading that fills the disk cache;
+- ``audit``: an audit, beside reading the vectors from disk and multiplying them once, in the same process; the .npz is
+  mapped into memory, and 14 of the words are the protected ones;
+- ``debias``: debiasing 684,830 x 300 vectors, beside a copy and one product of them in the same process;
+- ``multiverse_seconds``: 468 specifications, measured and from distances that are kept, with random topics or not.
+"""
+
+import gc
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import bayesbias as bb
+from bayesbias.embeddings import keyed_vectors
+from benchmarks.study import Design, crossed, main
+
+WORDS, DIMENSIONS, WANTED = 684_830, 300, 800
+TASKS = {
+    "gensim, whole": "KeyedVectors.load_word2vec_format({path!r}, binary={binary})",
+    "800 words": "load_embedding({path!r}, {words})",
+    "whole": "load_embedding({path!r})",
+}
+CODE = """
+import time
+from gensim.models import KeyedVectors
+from bayesbias import load_embedding
+from benchmarks.speed.large import memory
+before = memory("VmHWM")
+begin = time.process_time()
+kv = {task}
+seconds = time.process_time() - begin
+print(seconds, memory("VmHWM") - before, len(kv))
+"""
+PAIRS = [(f"word{at}", f"word{at + 1}") for at in range(0, 20, 2)]
+
+
+def memory(name):
+    """Megabytes of this process: ``VmRSS`` now, ``RssAnon`` without mapped files, ``VmHWM`` the most so far."""
+    return int(Path("/proc/self/status").read_text().split(f"{name}:")[1].split()[0]) / 1024
+
+
+def timed(work):
+    """Seconds of a piece of work, and its result."""
+    begin = time.perf_counter()
+    result = work()
+    return time.perf_counter() - begin, result
+
+
+def random_vectors(words):
+    """Vectors (words, dimensions), drawn in blocks."""
+    rng, vectors = np.random.default_rng(0), np.empty((words, DIMENSIONS), dtype=np.float32)
+    for begin in range(0, words, 50_000):
+        vectors[begin : begin + 50_000] = rng.standard_normal((min(50_000, words - begin), DIMENSIONS))
+    return vectors
+
+
+def word2vec_file(folder, words, binary):
+    """A file of random vectors."""
+    rng, path = np.random.default_rng(0), folder / ("large.bin" if binary else "large.txt")
+    with path.open("wb") as file:
+        file.write(f"{words} {DIMENSIONS}\n".encode())
+        for begin in range(0, words, 10_000):
+            vectors = rng.standard_normal((min(10_000, words - begin), DIMENSIONS)).astype("<f4")
+            for at, vector in enumerate(vectors):
+                body = vector.tobytes() if binary else " ".join(f"{one:.6f}" for one in vector).encode()
+                file.write(f"word{begin + at} ".encode() + body + b"\n")
+    return path
+
+
+def read_once(path):
+    """Read a file in blocks, which fills the disk cache."""
+    with path.open("rb") as file:
+        while file.read(1 << 23):
+            pass
+
+
+def reading(cell):
+    binary, gensim = cell["format"] == "binary", 0.0
+    count = WORDS if binary else WORDS // 10
+    with tempfile.TemporaryDirectory() as folder:
+        path = word2vec_file(Path(folder), count, binary)
+        plain, _ = timed(lambda: read_once(path))
+        words = [f"word{at}" for at in np.linspace(0, count - 1, WANTED).astype(int)]
+        for what, task in TASKS.items():
+            code = CODE.format(task=task.format(path=str(path), binary=binary, words=words))
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+            seconds, size, found = map(float, done.stdout.split())
+            gensim = seconds if what.startswith("gensim") else gensim
+            row = {"words": count, "task": what, "cpu_seconds": seconds, "times_gensim": gensim / seconds}
+            yield row | {"megabytes": size, "of_matrix": size / (found * DIMENSIONS * 4 / 2**20), "read_file": plain}
+
+
+def audit(cell):
+    size = cell["words"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.npz"
+        np.savez(path, words=np.array([f"word{at}" for at in range(size)]), vectors=random_vectors(size))
+        loaded, kv = timed(lambda: bb.load_embedding(path, mmap=True))
+        side = np.asarray(kv.vectors[:14]).T
+        blocks = range(0, size, 8192)
+        product, _ = timed(lambda: np.concatenate([kv.vectors[at : at + 8192] @ side for at in blocks]))
+        groups, before = {"a": kv.index_to_key[:7], "b": kv.index_to_key[7:14]}, memory("RssAnon")
+        seconds, found = timed(lambda: bb.audit(kv, groups))
+        row = {"load": loaded, "read_and_multiply": product, "audit": seconds}
+        row |= {"of_load_and_product": seconds / (loaded + product), "megabytes": memory("RssAnon") - before}
+        yield row | {"called": float(found.words["called"].mean())}
+
+
+def debias(cell):
+    matrix = random_vectors(WORDS)
+    kv, size = keyed_vectors([f"word{at}" for at in range(WORDS)], matrix), matrix.nbytes / 2**20
+    plain, copied = timed(lambda: matrix.copy() @ np.eye(DIMENSIONS, dtype=np.float32))
+    del copied
+    for method in ("project", "hard", "soft"):
+        gc.collect()
+        Path("/proc/self/clear_refs").write_text("5")  # the most memory from here on
+        before = memory("VmRSS")
+        seconds, after = timed(lambda method=method: bb.debias(kv, method, definitional=PAIRS))
+        beside = (memory("VmHWM") - before) / size
+        del after
+        row = {"method": method, "seconds": seconds, "times_copy_and_product": seconds / plain}
+        yield row | {"matrices_beside_input": beside}
+
+
+def multiverse(cell):
+    decisions = {
+        "embedding": ["google-news-slice", "glove-50d-slice"],
+        "words": ["gender"],
+        "without": ["each"],
+        "all_but_top": [0, 1, 2],
+        "contrast": [f"associated - {other}" for other in ("different", "human", "neutral")],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for what in ("measuring and computing", "from measured distances"):
+            begin = time.process_time()
+            plan = {"decisions": decisions, "replicates": cell["topics"]}
+            wall, found = timed(lambda plan=plan: bb.multiverse(plan, folder))
+            row = {"what": what, "combinations": len(found.specifications), "distinct": len(found.distinct)}
+            yield row | {"processor_seconds": time.process_time() - begin, "wall_seconds": wall}
+
+
+def simulated(protected, attributes, seed=0):
+    """A distance table: two groups, their stereotypes, human and neutral words in equal parts."""
+    rng, part = np.random.default_rng(seed), attributes // 4
+    classes = np.array(["a"] * part + ["b"] * part + ["human"] * part + ["neutral"] * (attributes - 3 * part))
+    groups = np.array(["a", "b"])[np.arange(protected) % 2]
+    word, attribute = np.arange(protected).repeat(attributes), np.tile(np.arange(attributes), protected)
+    own = np.where(classes[attribute] == groups[word], "associated", "different")
+    connection = np.where(np.isin(classes[attribute], ["human", "neutral"]), classes[attribute], own)
+    cells = 0.02 * rng.standard_normal((protected, 4))[word, pd.factorize(connection)[0]]
+    mean = 0.9 + cells + 0.03 * rng.standard_normal(attributes)[attribute]
+    return pd.DataFrame(
+        {
+            "protected_word": pd.Categorical.from_codes(word, [f"p{at}" for at in range(protected)]),
+            "group": pd.Categorical(groups[word]),
+            "attribute_word": pd.Categorical.from_codes(attribute, [f"w{at}" for at in range(attributes)]),
+            "attribute_class": pd.Categorical(classes[attribute]),
+            "connection": pd.Categorical(connection),
+            "distance": mean + 0.05 * rng.standard_normal(len(word)),
+        }
+    )
+
+
+def lists_and_vectors(protected, attributes):
+    """Made lists of three groups and their vectors, with a vocabulary of 4,000 further words."""
+
+    rng, groups, each = np.random.default_rng(0), "abc", attributes // 5
+    lists = bb.WordLists(
+        name="made",
+        protected={group: [f"p{group}{number}" for number in range(protected // 3)] for group in groups},
+        stereotypes={group: [f"s{group}{number}" for number in range(each)] for group in groups},
+        controls={
+            "neutral": [f"n{number}" for number in range(each)],
+            "human": [f"h{number}" for number in range(attributes - 4 * each)],
+        },
+        description="made",
+    )
+    words = [*lists.every_word(), *(f"v{number}" for number in range(4000))]
+    centres = {letter: rng.normal(0, 1, 50) for letter in "abcsnhvp"}
+    vectors = {}
+    for word in words:
+        shared = 0.5 * centres[word[0]] + (0.25 * centres[word[1]] if word[0] in "ps" else 0)
+        vectors[word] = (rng.normal(0, 1, 50) + shared).astype(np.float32)
+    return lists, vectors
+
+
+def vectors_and_lists(words, protected):
+    """Random vectors, and lists with so many protected words in two groups."""
+
+    names, half = [f"w{at}" for at in range(words)], protected // 2
+    kv = keyed_vectors(names, np.random.default_rng(0).standard_normal((words, 100), dtype=np.float32))
+    stereotypes = {"a": names[protected : protected + 333], "b": names[protected + 333 : protected + 666]}
+    neutral = {"neutral": names[protected + 666 : protected + 1000]}
+    return kv, bb.WordLists("big", {"a": names[:half], "b": names[half:protected]}, stereotypes, neutral)
+
+
+if __name__ == "__main__":
+    main(
+        Design("large/reading", crossed(format=("binary", "text")), reading, 1, 3),
+        Design("large/audit", crossed(words=(13_013, 100_000, 1_000_000)), audit, 1, 3),
+        Design("large/debias", [{}], debias, 1, 3),
+        Design("second_stage/multiverse_seconds", crossed(topics=(0, 1000)), multiverse, 1, 1),
+    )

@@ -1,0 +1,202 @@
+"""One study for all: a design with its cells, whose rows are kept as they come; and the tables that studies share.
+
+A script of ``validity`` is a table of designs and the functions that draw and count. ``study`` goes through the cells
+of a design: a stopped study goes on with the cells that are not there yet, and each cell has its own seed, so that its
+rows do not depend on which others are measured. ``main`` is the command line of every script.
+"""
+
+import argparse
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import bayesbias as bb
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+SHARED = Path(os.environ.get("BAYESBIAS_SHARED", HERE.parents[1] / "shared"))
+PROB = 0.89
+"""Mass of the intervals whose misses are counted."""
+TAIL = (1 - PROB) / 2
+
+
+@dataclass(frozen=True)
+class Options:
+    """The seed of a study, and files that are not in the checkout: vectors by name, others by what they are."""
+
+    seed: int = 1
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def file(self, name: str) -> str:
+        """The path of a file or folder that is needed."""
+        if name not in self.files:
+            raise SystemExit(f"no file for {name!r}; files given: {sorted(self.files)}; add --files '{name}=PATH'")
+        return self.files[name]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One level of each factor, with its number of replicates.
+
+    Attributes
+    ----------
+    levels
+        Factor to level; the columns of the rows begin with them.
+    """
+
+    levels: Mapping[str, object]
+    replicates: int
+    options: Options
+
+    def __getitem__(self, factor: str):
+        return self.levels[factor]
+
+    def generator(self, *more) -> np.random.Generator:
+        """Random numbers that belong to the seed, the levels and whatever else is given."""
+        return generator(self.options.seed, *self.levels.values(), *more)
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A study: how lists, vectors and truth are drawn and what is counted, at each level of its factors.
+
+    Attributes
+    ----------
+    file
+        Path of the results below ``results/``, without its ending; it or its last part names the design.
+    cells
+        Levels of the factors, a mapping a cell; ``crossed`` makes all combinations.
+    rows
+        Draws all replicates of a cell and gives rows of what was counted.
+    replicates
+        Of each cell, unless asked otherwise.
+    digits
+        Decimals that are kept.
+    """
+
+    file: str
+    cells: Sequence[Mapping[str, object]]
+    rows: Callable[[Cell], Iterable[Mapping[str, object]]]
+    replicates: int = 100
+    digits: int = 4
+
+
+def crossed(**factors) -> list[dict[str, object]]:
+    """All combinations of the levels of factors."""
+    return [dict(zip(factors, levels, strict=True)) for levels in product(*factors.values())]
+
+
+def study(design: Design, options: Options, replicates: int, parts: Path, out: Path, only=()) -> pd.DataFrame:
+    """Rows of the cells of a design, each kept in ``parts`` when it is done, and all of them in a results file.
+
+    Parameters
+    ----------
+    only
+        Pairs of factor and level (text): cells with other levels are left out, and the results keep their rows.
+    """
+    asked = {factor: {level for other, level in only if other == factor} for factor, _ in only}
+    wanted = [
+        levels
+        for levels in design.cells
+        if all(str(levels[factor]) in asked[factor] for factor in asked if factor in levels)
+    ]
+    if not wanted:
+        raise SystemExit(f"{design.file} has no cell with {asked}; levels of its first cell: {design.cells[0]}")
+    folder = parts / design.file / f"seed {options.seed}, {replicates} replicates"
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = []
+    for levels in wanted:
+        name = "_".join(str(level).replace(" ", "-").replace("/", "-") for level in levels.values())
+        file, begun = folder / f"{name or 'all'}.csv", time.time()
+        if not file.exists():
+            rows = [{**levels, **row} for row in design.rows(Cell(levels, replicates, options))]
+            pd.DataFrame(rows).to_csv(unfinished := file.with_suffix(".part"), index=False)
+            unfinished.replace(file)
+            print(f"{design.file}: {', '.join(map(str, levels.values()))} ({time.time() - begun:.1f} s)", flush=True)
+        tables.append(pd.read_csv(file))
+    table = pd.concat(tables, ignore_index=True)
+    file = out / f"{design.file}.csv"
+    if file.exists() and len(wanted) < len(design.cells):
+        known, factors = pd.read_csv(file), list(wanted[0])
+        measured = {tuple(map(str, levels.values())) for levels in wanted}
+        others = [tuple(map(str, row)) not in measured for row in known[factors].itertuples(index=False)]
+        table = pd.concat([known[others], table], ignore_index=True)
+    return keep(table.round(design.digits), design.file, out)
+
+
+def main(*designs: Design) -> None:
+    """Measure the designs that the command line names, or all."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("designs", nargs="*", metavar="design", help=", ".join(each.file for each in designs))
+    parser.add_argument("--replicates", type=int, help="of each cell")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="+", default=[], metavar="FACTOR=LEVEL", help="cells with these levels alone")
+    parser.add_argument("--files", nargs="+", default=[], metavar="NAME=PATH", help="vectors and folders by name")
+    parser.add_argument("--cache", help="file that keeps MiniLM's vectors")
+    parser.add_argument("--parts", type=Path, default=RESULTS / "parts", help="folder of finished cells")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of results")
+    given = parser.parse_args()
+    named = {each: {each.file, each.file.rpartition("/")[2]} for each in designs}
+    if unknown := set(given.designs).difference(*named.values()):
+        parser.error(f"no design {', '.join(unknown)}; there are {', '.join(each.file for each in designs)}")
+    chosen = [each for each, names in named.items() if names & set(given.designs)]
+    files = dict(one.split("=", 1) for one in given.files) | ({"cache": given.cache} if given.cache else {})
+    for design in chosen or designs:
+        replicates, only = given.replicates or design.replicates, [one.split("=", 1) for one in given.only]
+        study(design, Options(given.seed, files), replicates, given.parts, given.out, only)
+
+
+def generator(*parts) -> np.random.Generator:
+    """Random numbers that belong to what is given, whatever else is measured."""
+    return np.random.default_rng([byte for part in parts for byte in str(part).encode()])
+
+
+def rate(missed) -> dict[str, float]:
+    """Share of replicates, its standard error and their number."""
+    missed = np.asarray(missed, dtype=float)
+    share = missed.mean()
+    return {"rate": share, "se": np.sqrt(share * (1 - share) / len(missed)), "replicates": len(missed)}
+
+
+def excludes(table, value=0.0) -> np.ndarray:
+    """Whether intervals from ``low`` to ``high`` leave a value out."""
+    return (table["low"] > value) | (table["high"] < value)
+
+
+def holds(draws, truth) -> np.ndarray:
+    """Whether central intervals of draws (draws, ...) hold the truth."""
+    low, high = np.quantile(draws, [TAIL, 1 - TAIL], axis=0)
+    return (low <= truth) & (truth <= high)
+
+
+TABLES = sorted(file.stem for file in (SHARED / "paper_tables").glob("*.csv"))
+"""Names of the published distance tables."""
+
+
+@cache
+def published_table(name: str) -> pd.DataFrame:
+    """A published distance table."""
+    file = SHARED / "paper_tables" / f"{name}.csv"
+    if not file.exists():
+        raise SystemExit(f"no published table {file}: set BAYESBIAS_SHARED")
+    return bb.read_distance_table(file)
+
+
+def keep(table: pd.DataFrame, name: str, out: Path = RESULTS) -> pd.DataFrame:
+    """Print a table with what it was made by, and write it to ``results/``."""
+    libraries = ", ".join(f"{lib} {version(lib)}" for lib in ("bayesbias", "numpy", "scipy", "pymc", "nutpie"))
+    print(table.to_string(index=False))
+    print(f"{name}: Python {platform.python_version()}, {libraries}, {os.cpu_count()} cores", flush=True)
+    file = out / f"{name}.csv"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(file, index=False)
+    return table

@@ -1,0 +1,120 @@
+"""The fast engines against NUTS on the same models.
+
+- ``marginal_against_nuts``: means and sds of every parameter of the crossed models, in Monte Carlo errors;
+- ``paired_against_nuts``: changes against NUTS on all embeddings at once, with a full covariance: differences of means
+  in posterior sds, ratios of sds, and differences of P(shrank), over the whole list and all words;
+- ``against_nuts``: the model of related words in the bundled vectors.
+"""
+
+import time
+from functools import partial
+
+import numpy as np
+from arviz_stats.base import array_stats
+
+import bayesbias as bb
+from benchmarks.builders import joint_nuts
+from benchmarks.study import Design, crossed, main, published_table
+
+TABLES = ("gender_group_google_dataset", "race_group_reddit_dataset", "religion_group_reddit_dataset", "weat_1_google")
+MODELS = ("crossed", "crossed_plain", "crossed_shared")
+DRAWS, COMPARED = 4000, ("word_mean", "sd_factor", "connection_mean", "connection_sd")
+
+
+def flat(values, steps):
+    """Draws (*steps, parameters) of a variable, without what is never drawn."""
+    draws = values.to_numpy().reshape(*steps, -1)
+    return draws[..., ~np.isnan(draws[(0,) * len(steps)])]
+
+
+def marginal_against_nuts(cell):
+    """Seeds of the marginal engine are the replicates."""
+    table, model, seeds, begin = published_table(cell["table"]), cell["model"], cell.replicates, time.perf_counter()
+    nuts = bb.fit(table, model, engine="nuts", draws=16_000, chains=4, seed=1)
+    seconds, verdict = time.perf_counter() - begin, bb.diagnose(nuts)
+    fits = [bb.fit(table, model, draws=DRAWS, seed=seed) for seed in range(seeds)]
+    pareto_k = max(bb.diagnose(post).pareto_k for post in fits)
+    for name, values in nuts["posterior"].data_vars.items():
+        drawn, axes = flat(values, values.shape[:2]), {"chain_axis": 0, "draw_axis": 1}
+        mean, sd = drawn.mean(axis=(0, 1)), drawn.std(axis=(0, 1), ddof=1)
+        mean_error, sd_error = (array_stats.mcse(drawn, method=method, **axes) for method in ("mean", "sd"))
+        own = [flat(post["posterior"][name], (DRAWS,)) for post in fits]
+        own_means, own_sds = ([*map(partial(how, axis=0), own)] for how in (np.mean, partial(np.std, ddof=1)))
+        error = np.hypot(mean_error, np.std(own_means, axis=0, ddof=1) / np.sqrt(seeds))
+        spread = np.hypot(sd_error, np.std(own_sds, axis=0, ddof=1) / np.sqrt(seeds))
+        own_mean, own_sd = np.mean(own_means, axis=0), np.mean(own_sds, axis=0)
+        ratio = own_sd / sd
+        yield {
+            "variable": name,
+            "parameters": len(mean),
+            "largest_mean_difference_in_mcse": np.max(np.abs(own_mean - mean) / error),
+            "smallest_sd_ratio": ratio.min(),
+            "largest_sd_ratio": ratio.max(),
+            "largest_sd_difference_of_allowed": np.max(
+                np.minimum(np.abs(ratio - 1) / 0.05, np.abs(own_sd - sd) / (4 * spread))
+            ),
+            "nuts_smallest_ess": array_stats.ess(drawn, method="bulk", **axes).min(),
+            "nuts_r_hat": verdict.r_hat,
+            "nuts_divergences": verdict.divergences,
+            "nuts_seconds": seconds,
+            "pareto_k": pareto_k,
+        }
+
+
+def paired_against_nuts(cell):
+    topic, found, seconds = cell["topic"], {}, {}
+    names = {"before": f"{topic}_group_reddit_dataset", "after": f"debiased_{topic}_reddit"}
+    pair = {side: published_table(name) for side, name in names.items()}
+    for engine, compare in (("marginal", partial(bb.compare, model="change")), ("nuts", joint_nuts.compare)):
+        start = time.perf_counter()
+        found[engine] = compare(pair, seed=7, draws=DRAWS)
+        seconds[engine] = time.perf_counter() - start
+    fast, slow = found.values()
+    shrank = [each.outcomes("associated", "human")["p_shrank"].to_numpy() for each in (fast, slow)]
+    for name in (*fast.connections, "associated - human"):
+        one, other = (each.changes(None if " - " in name else name) for each in (fast, slow))
+        apart, ratio = (one["mean"] - other["mean"]) / other["sd"], one["sd"] / other["sd"]
+        yield {
+            "quantity": name,
+            "mean": one["mean"][0],
+            "nuts_mean": other["mean"][0],
+            "sd": one["sd"][0],
+            "nuts_sd": other["sd"][0],
+            "words_apart_sds": apart[1:].abs().max(),
+            "words_sd_ratio_low": ratio[1:].min(),
+            "words_sd_ratio_high": ratio[1:].max(),
+            "p_shrank_apart": np.abs(shrank[0] - shrank[1]).max(),
+            "seconds": seconds["marginal"],
+            "nuts_seconds": seconds["nuts"],
+            "nuts_faults": "; ".join(slow.faults),
+        }
+
+
+def related_against_nuts(cell):
+    """Draws of NUTS are the replicates."""
+    table, draws = bb.distance_table("google-news-slice", cell["words"]), cell.replicates
+    exact = bb.fit(table, "related", engine="exact", draws=4 * draws, seed=1)
+    nuts = bb.fit(table, "related", engine="nuts", draws=draws, seed=2)
+    for variable in COMPARED:
+        a, b = (post["posterior"][variable] for post in (exact, nuts))
+        a, b = (flat(values, (values.shape[0] * values.shape[1],)) for values in (a, b))
+        ratio = b.std(axis=0) / a.std(axis=0)
+        yield {
+            "variable": variable,
+            "values": a.shape[1],
+            "largest_mean_difference": np.abs((b.mean(axis=0) - a.mean(axis=0)) / a.std(axis=0)).max(),
+            "least_sd_ratio": ratio.min(),
+            "largest_sd_ratio": ratio.max(),
+            "nuts_ok": bb.diagnose(nuts).ok,
+            "draws": draws,
+        }
+
+
+DESIGNS = (
+    Design("marginal_against_nuts", crossed(table=TABLES, model=MODELS), marginal_against_nuts, 8),
+    Design("paired_against_nuts", crossed(topic=("religion", "gender", "race")), paired_against_nuts, 1),
+    Design("related/against_nuts", crossed(words=("gender", "race", "religion")), related_against_nuts, 4000),
+)
+
+if __name__ == "__main__":
+    main(*DESIGNS)

@@ -1,0 +1,326 @@
+"""The frequency of words: rare words, lists of unlike frequency, their warnings, and what adjusting leaves.
+
+Nothing is biased in any of these studies. ``--files glove=FILE`` takes an embedding that is ordered by frequency.
+
+- ``rare_words``: false positives of rare topics, with a sample of the 20,000 most frequent words, as in earlier
+  versions, and with one that follows the ranks of the lists. Seeds are spread evenly over the logarithm of ranks within
+  a band, and all words are of that band; control lists are made of topics of eight words;
+- ``unlike_frequency``: rows of single words where the stereotypes of the first group are random words (or a topic) of
+  one band of ranks and those of the others of another one: how often they exclude 0, as they are and adjusted for the
+  order of the file, and whether ``balance`` warns;
+- ``frequency_balance``: slopes of all published tables, and their contrasts before and after adjusting;
+- ``frequency_null``: pseudo-stereotypes from the frequent third of the neutral list of published tables: intervals of
+  associated - neutral that exclude 0 as measured, where ``balance`` does not warn, and adjusted
+  (``--files frequencies=...`` for others than wordfreq's);
+- ``frequency``: trends over ten toy corpora in which the words of one list become 60 times as frequent, in the contexts
+  of the human controls throughout; skip-gram vectors are trained on each.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+import bayesbias as bb
+from bayesbias.stability import train_embeddings
+from benchmarks.inside import (
+    Distances,
+    association_rows,
+    measured_relatedness,
+    pseudo_lists,
+    related_model,
+    unit_rows,
+    vocabularies,
+    word_values,
+    word_weights,
+)
+from benchmarks.study import TABLES, TAIL, Design, crossed, excludes, generator, main, published_table, rate
+from benchmarks.validity.lists import SPEC, answer, nearest, vocabulary
+
+BANDS = {"300 to 100,000": (300, 100_000), "20,000 to 60,000": (20_000, 60_000), "300 to 20,000": (300, 20_000)}
+TOPIC, HUMAN, LONGEST = 8, 40, 12
+"""Words of a topic and of the controls, and of a stereotype list at most."""
+UNLIKE = {
+    "random, 0-3,000 against 10,000-20,000": ((0, 3000), (10_000, 20_000), False),
+    "random, 3,000-10,000 against 20,000-60,000": ((3000, 10_000), (20_000, 60_000), False),
+    "random, 3,000-20,000 both": ((3000, 20_000), (3000, 20_000), False),
+    "topics, 3,000-10,000 against 20,000-60,000": ((3000, 10_000), (20_000, 60_000), True),
+}
+NULL = (
+    "race_group_glove_dataset",
+    "gender_group_glove_dataset",
+    "weat_7_glove",
+    "religion_group_glove_dataset",
+    "race_group_google_dataset",
+    "weat_7_google",
+    "gender_group_reddit_dataset",
+)
+PERIODS, TOPICS, SENTENCES, LENGTH = 10, 20, 12_000, 8
+PROTECTED = [f"protected{at}" for at in range(8)]
+STEREOTYPES, CONTROLS = ([f"{name}{at}" for at in range(30)] for name in ("stereotype", "control"))
+FILLERS = [f"filler{at}" for at in range(700)]
+WORDS = [*STEREOTYPES, *CONTROLS, *PROTECTED, *FILLERS]
+GROUPS, HALVES = {"g": PROTECTED[:4], "h": PROTECTED[4:]}, {"g": STEREOTYPES[:15], "h": STEREOTYPES[15:]}
+LISTS = bb.WordLists("toy", GROUPS, HALVES, {"human": CONTROLS})
+GROWTH = np.linspace(-2.05, 2.05, PERIODS)
+"""Logarithm of how much more frequent the stereotypes are than at the middle."""
+
+
+def protected_of(vectors, name):
+    """The protected words of a bundled list, their rows and the length of each stereotype list."""
+    given = bb.load_words(name)
+    protected = {group: vectors.held(words) for group, words in given.protected.items()}
+    rows = vectors.rows([word for words in protected.values() for word in words])
+    return protected, rows, {group: min(len(given.stereotypes[group]), LONGEST) for group in protected}
+
+
+def topical_lists(vectors, name, band, rng):
+    """The protected words of a bundled list, with topics of the band in place of its other words."""
+    protected, rows, sizes = protected_of(vectors, name)
+    low, high = band
+    free = np.zeros(len(vectors.units), dtype=bool)
+    free[low:high] = True
+    free[rows] = False
+
+    def topic(size):
+        while not free[seed := int(np.exp(rng.uniform(np.log(low), np.log(high))))]:
+            pass
+        near = nearest(vectors, seed, size, free)
+        free[near] = False
+        return [vectors.words[row] for row in near]
+
+    stereotypes = {group: topic(size) for group, size in sizes.items()}
+    human = [word for _ in range(HUMAN // TOPIC) for word in topic(TOPIC)]
+    return bb.WordLists(name, protected, stereotypes, {"human": human})
+
+
+def first_words(kv, lists):
+    """Relatedness with the sample of earlier versions: the most frequent words."""
+    rows, kind = vocabularies.sampled_rows(kv, set(lists.every_word()), 3000, 0)
+    words = tuple(kv.index_to_key[row] for row in rows)
+    drawn = vocabularies.Drawn(words, kv.vectors[rows], kind, kv.key_to_index, None)
+    return measured_relatedness(kv, lists, 3000, 0, "as-is", drawn)
+
+
+def cell_weights(data):
+    """Weights over cells of each statement: whole list, groups, and rows as differences of two mean distances."""
+    word, connection = np.nonzero(data.filled)
+    names, found = data.connections.tolist(), {}
+    for other in ("different", "human"):
+        sign = (connection == names.index("associated")) * 1.0 - (connection == names.index(other))
+        rows = [sign * (word == at) for at in range(len(data.protected_words))]
+        groups = [np.mean([rows[at] for at in np.flatnonzero(data.groups == g)], axis=0) for g in data.group_names]
+        found[f"whole list, - {other}"] = [np.mean(rows, axis=0)]
+        found[f"groups, - {other}"] = groups
+        found[f"rows, - {other}"] = rows
+    return found
+
+
+def listed_of(related):
+    """Group to its stereotypes, and the group of each protected word."""
+    listed = {name: words for name, kind, words in related.lists if kind == "stereotype"}
+    group = {word: name for name, kind, words in related.lists if kind == "protected" for word in words}
+    return listed, [group[word] for word in related.protected_words]
+
+
+def association_weights(related):
+    """Weights (J, J, W) of the distances in the association of each protected word with its own list."""
+    listed, groups = listed_of(related)
+    member = np.array([np.isin(related.attribute_words, words) / len(words) for words in listed.values()])
+    own = np.array([list(listed).index(group) for group in groups])
+    weights = word_weights(groups, np.ones(len(own), dtype=bool), list(listed))
+    return association_rows(own, weights, len(listed)) @ member
+
+
+def difference_weights(related):
+    """Weights (J, J, W) of associated - different of each protected word."""
+    listed, groups = listed_of(related)
+    weights = np.zeros((len(groups), len(groups), len(related.attribute_words)))
+    for at, group in enumerate(groups):
+        own = np.isin(related.attribute_words, listed[group])
+        others = np.isin(related.attribute_words, [w for name, words in listed.items() if name != group for w in words])
+        weights[at, at] = own / own.sum() - others / others.sum()
+    return weights
+
+
+def statements(table, related):
+    """Which intervals exclude 0, and their sds, by kind of statement."""
+    data = replace(Distances.read(table, check=False), relatedness=related)
+    posterior = related_model.related_posterior(SPEC, data)
+    found = {}
+    for kind, weights in cell_weights(data).items():
+        said = answer(posterior, np.array(weights))
+        found[kind] = said.missed, said.sd
+    weights = association_weights(related)
+    distances = 1 - unit_rows(related.protected) @ unit_rows(related.attributes).T
+    sd = np.sqrt(np.diag(related.covariance(weights)))
+    value = np.einsum("mjw,jw->m", weights, distances)
+    return found | {"rows, association": (np.abs(value) > ndtri(1 - TAIL) * sd, sd)}
+
+
+def rare_words(cell):
+    vectors, missed, sds = vocabulary("glove", cell.options.file("glove")), {}, {}
+    for at in range(cell.replicates):
+        rng = generator(cell["lists"], cell["ranks"], at)
+        lists = topical_lists(vectors, cell["lists"], BANDS[cell["ranks"]], rng)
+        table = bb.distance_table(vectors.kv, lists)
+        samples = {"most frequent": first_words(vectors.kv, lists), "ranks of the lists": bb.relatedness(table)}
+        for sample, related in samples.items():
+            for statement, (wrong, sd) in statements(table, related).items():
+                missed.setdefault((sample, statement), []).append(np.mean(wrong))
+                sds.setdefault((sample, statement), []).append(np.mean(sd))
+    for (sample, statement), wrong in missed.items():
+        errors = {"se": np.std(wrong) / np.sqrt(len(wrong)), "sd": np.mean(sds[sample, statement])}
+        yield {"sample": sample, "statement": statement, **rate(wrong), **errors}
+
+
+def unlike_lists(vectors, name, cell, rng):
+    """The protected words of a bundled list, with stereotypes from two bands and control words from both."""
+    first, second, topical = UNLIKE[cell]
+    protected, rows, sizes = protected_of(vectors, name)
+    free = np.ones(len(vectors.units), dtype=bool)
+    free[rows] = False
+
+    def drawn(band, size, topic):
+        inside = free & (np.arange(len(free)) >= band[0]) & (np.arange(len(free)) < band[1])
+        places = np.flatnonzero(inside)
+        seed = rng.choice(places) if topic else None
+        taken = nearest(vectors, seed, size, inside) if topic else rng.choice(places, size, replace=False)
+        free[taken] = False
+        return [vectors.words[row] for row in taken]
+
+    stereotypes = {
+        group: drawn(second if at else first, size, topical) for at, (group, size) in enumerate(sizes.items())
+    }
+    human = [word for band in (first, second) for word in drawn(band, 12, False)]
+    return bb.WordLists(name, protected, stereotypes, {"human": human})
+
+
+def share_excluding(table, related, weights):
+    """Share of sums of distances whose interval excludes 0."""
+    wide = table.pivot_table(index="protected_word", columns="attribute_word", values="distance")
+    distances = wide.reindex(index=related.protected_words, columns=related.attribute_words).fillna(0).to_numpy()
+    value = np.einsum("mjw,jw->m", weights, distances)
+    return np.mean(np.abs(value) > ndtri(1 - TAIL) * np.sqrt(np.diag(related.covariance(weights))))
+
+
+def unlike_frequency(cell):
+    vectors, rows = vocabulary("glove", cell.options.file("glove")), []
+    for at in range(cell.replicates):
+        rng = generator(cell["lists"], cell["cell"], at)
+        table = bb.distance_table(vectors.kv, unlike_lists(vectors, cell["lists"], cell["cell"], rng))
+        related, adjusted = bb.relatedness(table), bb.adjust(table, "frequency")
+        left, warnings = bb.relatedness(adjusted), bb.balance(table).warnings
+        said = " ".join(warnings)
+        row = {"warned": bool(warnings), "warned associations": "the associations" in said}
+        row["warned differences"] = "associated \N{MINUS SIGN} different" in said
+        for what, weights in (
+            ("difference", difference_weights(related)),
+            ("association", association_weights(related)),
+        ):
+            row[what] = share_excluding(table, related, weights)
+            row[f"{what}, adjusted"] = share_excluding(adjusted, left, weights)
+        row["not warned though more than a fifth"] = row["difference"] > 0.2 and not row["warned"]
+        rows.append(row)
+    yield {"replicates": cell.replicates, **pd.DataFrame(rows).mean().to_dict()}
+
+
+def frequency_balance(cell):
+    table, frequencies = published_table(cell["table"]), cell.options.files.get("frequencies", "wordfreq")
+    found = bb.balance(table, frequencies)
+    post = bb.fit(table, "crossed", seed=0, adjust="frequency", frequencies=frequencies)
+    slope = found.slopes.iloc[0]
+    rows = bb.checks.adjustment(post).assign(slope=slope["slope"], r2=slope["r2"])
+    return rows.merge(found.contrasts, on="contrast").to_dict("records")
+
+
+def frequency_null(cell):
+    table, frequencies = published_table(cell["table"]), cell.options.files.get("frequencies", "wordfreq")
+    words = table.loc[table["connection"] == "neutral", "attribute_word"].unique().astype(str)
+    zipf = word_values(words.tolist(), "frequency", frequencies).of(words)
+    relabel, rows = pseudo_lists(table, "neutral", words[zipf >= np.nanquantile(zipf, 2 / 3)].tolist()), []
+    for at in range(cell.replicates):
+        drawn = relabel(np.random.default_rng([3, at]))
+        found = bb.balance(drawn, frequencies).contrasts.set_index("contrast")
+        post = bb.fit(drawn, "crossed", draws=1000, chains=1, seed=at, adjust="frequency", frequencies=frequencies)
+        for row in bb.checks.adjustment(post).to_dict("records"):
+            called = {how: row[f"{how}_low"] > 0 or row[f"{how}_high"] < 0 for how in ("raw", "adjusted")}
+            warned = bool(found.loc[row["contrast"], "warning"])
+            rows.append({"contrast": row["contrast"], **called, "warned": warned})
+    calls = pd.DataFrame(rows)
+    calls["not warned"] = calls["raw"] & ~calls["warned"]
+    means = calls.groupby("contrast")[["raw", "warned", "not warned", "adjusted"]].mean().reset_index()
+    return means.assign(replicates=cell.replicates).to_dict("records")
+
+
+def world(rng):
+    """Log frequencies of words, and their shares of topics; protected words share most of their contexts."""
+    lists = len(STEREOTYPES) + len(CONTROLS)
+    frequency = np.concatenate([rng.normal(0, 0.5, lists), np.ones(8), rng.normal(0, 1.2, len(FILLERS))])
+    topics = rng.dirichlet(np.full(TOPICS, 0.15), len(WORDS))
+    held = slice(lists, lists + len(PROTECTED))
+    topics[held] = (topics[held] + topics[held].mean(axis=0)) / 2
+    return frequency, topics
+
+
+def corpus(frequency, topics, growth, rng):
+    """Sentences, each of one topic, whose words are drawn by frequency and topic."""
+    shift = np.where(np.arange(len(WORDS)) < len(STEREOTYPES), growth, 0.0)
+    weights = np.exp(frequency + shift)[:, None] * topics
+    ends = np.cumsum(weights / weights.sum(axis=0), axis=0)
+    drawn = [
+        np.searchsorted(ends[:-1, topic], rng.random((count, LENGTH)))
+        for topic, count in enumerate(rng.multinomial(SENTENCES, np.full(TOPICS, 1 / TOPICS)))
+    ]
+    return np.array(WORDS)[rng.permutation(np.concatenate(drawn))].tolist()
+
+
+def trends_of_frequency(cell):
+    rng, rows = np.random.default_rng(0), []
+    times = {f"p{at}": at for at in range(PERIODS)}
+    for _ in range(cell.replicates):
+        frequency, topics = world(rng)
+        tables, counts = {}, {}
+        for name, at in times.items():
+            options = {"dims": 50, "seeds": [at], "epochs": 4, "sample": 0, "jobs": 1}
+            (kv,) = train_embeddings(corpus(frequency, topics, GROWTH[at], rng), **options).values()
+            counts[name] = {word: kv.get_vecattr(word, "count") for word in kv.index_to_key}
+            tables[name] = bb.distance_table(kv, LISTS)
+        stages = bb.checks.TwoStage(adjust="frequency", frequencies=counts)
+        found = bb.trend(tables, times, ("associated", "human"), stages=stages)
+        warned = bb.balance(tables, counts).spreads.set_index("contrast")["warning"].astype(bool)
+        for what, one in (("raw", found.unadjusted), ("adjusted", found)):
+            change = one.change("p0", f"p{PERIODS - 1}")
+            rows.append({"distances": what, "called": excludes(change), **change})
+            rows[-1] |= {
+                "warned": warned["associated - human"],
+                "warned_of_different": warned["associated - different"],
+            }
+    for what, each in pd.DataFrame(rows).groupby("distances"):
+        means = each[["called", "mean", "sd", "warned", "warned_of_different"]].astype(float).mean()
+        yield {"distances": what, "replicates": len(each), "called": means["called"], "mean": means["mean"]} | {
+            "sd_of_means": each["mean"].std(),
+            "mean_sd": means["sd"],
+            **means[["warned", "warned_of_different"]],
+        }
+
+
+DESIGNS = (
+    Design(
+        "related/rare_words",
+        crossed(lists=("gender", "race", "religion"), ranks=BANDS),
+        rare_words,
+    ),
+    Design(
+        "related/unlike_frequency",
+        crossed(lists=("gender", "religion"), cell=UNLIKE),
+        unlike_frequency,
+    ),
+    Design("frequency_balance", crossed(table=TABLES), frequency_balance, 1),
+    Design("frequency_null", crossed(table=NULL), frequency_null),
+    Design("second_stage/frequency", [{}], trends_of_frequency, 40),
+)
+
+if __name__ == "__main__":
+    main(*DESIGNS)

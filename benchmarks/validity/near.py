@@ -1,0 +1,167 @@
+"""False positives of 89% intervals for random topics that lie as near to the protected words as stereotypes, or not.
+
+Protected words are real, stereotype lists random topics of the same region, dealt to the groups at random, so that
+associated - different is 0 in expectation. Everything goes through the public functions, the sample of the vocabulary
+included. A topic is a random word of a region and the words nearest to it. Nominal: 11%.
+
+- ``near_regions``: near, nearest, middle and far topics;
+- ``near_sizes``: by the number of words beside those of the lists;
+- ``near_debiasing``: changes by the bundled methods;
+- ``near_categories``: lists of WordNet, each the hyponyms of one noun (``--files wordnet=FOLDER``).
+"""
+
+import warnings
+from functools import cache
+
+import numpy as np
+
+import bayesbias as bb
+from benchmarks.study import Design, crossed, generator, main, rate
+from benchmarks.validity.lists import WORDNET, descendants, synsets, vocabulary, vocabulary_of
+
+REGIONS = {"near": None, "nearest": (0.97, 1.0), "middle": (0.4, 0.6), "far": (0.0, 0.25)}
+"""Shares of the vocabulary, by nearness; near topics begin in the middle half of the real stereotypes' words."""
+EMBEDDINGS = {"google news": "google-news-slice", "glove 50d": "glove-50d-slice", "minilm": "minilm"}
+"""The bundled vectors, and MiniLM's of the words of the shared slice, on which nothing was tuned."""
+LISTS = ("gender", "religion", "race")
+SIZES = (30, 100, 300, 1000, 3000)
+PAIRS = bb.load_list("gender_pairs").pairs
+SIDES = {"male": [pair[0] for pair in PAIRS], "female": [pair[1] for pair in PAIRS]}
+METHODS = {
+    **{key: {"definitional": PAIRS} for key in ("hard", "soft", "project", "half_sibling")},
+    "hard_multiclass": {"sets": PAIRS},
+    **{key: {"groups": SIDES} for key in ("leace", "null_space")},
+}
+
+
+class Place:
+    """Protected words and the words of an embedding by how near they are to these."""
+
+    def __init__(self, vocabulary, lists):
+        self.kv, self.units, self.lists = vocabulary.kv, vocabulary.units, lists
+        self.protected = {group: vocabulary.held(words) for group, words in lists.protected.items()}
+        self.sizes = [len(vocabulary.held(lists.stereotypes[group])) for group in self.protected]
+        own = [word for words in self.protected.values() for word in words]
+        self.nearness = self.units @ self.units[vocabulary.rows(own)].mean(axis=0)
+        self.free = np.ones(len(self.units), dtype=bool)
+        self.free[vocabulary.rows(vocabulary.held(lists.every_word()))] = False
+        self.real = vocabulary.rows([w for words in lists.stereotypes.values() for w in vocabulary.held(words)])
+
+    def region(self, name):
+        """Which words a topic of the region may begin with."""
+        if name == "near":
+            low, high = np.quantile(self.nearness[self.real], [0.25, 0.75])
+        else:
+            low, high = np.quantile(self.nearness[self.free], REGIONS[name])
+        return self.free & (self.nearness >= low) & (self.nearness <= high)
+
+    def topics(self, region, rng):
+        """Word lists with random topics of a region in place of the stereotypes."""
+        free, drawn = self.free.copy(), {}
+        for at in rng.permutation(len(self.sizes)):
+            seed = rng.choice(np.flatnonzero(region & free))
+            cosines = np.where(free, self.units @ self.units[seed], -9)
+            drawn[at] = np.argsort(-cosines)[: self.sizes[at]]
+            free[drawn[at]] = False
+        stereotypes = {
+            group: [self.kv.index_to_key[row] for row in drawn[at]] for at, group in enumerate(self.protected)
+        }
+        return bb.WordLists("random topics", self.protected, stereotypes)
+
+
+@cache
+def place_of(vocabulary, lists):
+    return Place(vocabulary, bb.load_words(lists))
+
+
+def measured(kv, lists):
+    """Estimate and sd of associated - different, whether its interval excludes 0, and the share of rows that do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        post = bb.fit(bb.distance_table(kv, lists), "related", seed=0, draws=100)
+        rows = bb.contrasts(post, rows="association")
+    missed = (rows["low"] > 0) | (rows["high"] < 0)
+    return rows["mean"].iloc[0], rows["sd"].iloc[0], missed.iloc[0], missed.iloc[1:].mean()
+
+
+def rates(results):
+    """One row of all replicates."""
+    mean, sd, missed, rows = map(np.array, zip(*results, strict=True))
+    return {**rate(missed), "z_sd": (mean / sd).std(), "sd": sd.mean(), "rows": rows.mean()}
+
+
+def regions(cell):
+    place, rng = place_of(vocabulary_of(cell, EMBEDDINGS), cell["lists"]), cell.generator()
+    inside = place.region(cell["region"])
+    yield rates([measured(place.kv, place.topics(inside, rng)) for _ in range(cell.replicates)])
+
+
+def sizes(cell):
+    place, rng = place_of(vocabulary_of(cell, EMBEDDINGS), cell["lists"]), cell.generator()
+    inside = place.region(cell["region"])
+    drawn = [place.topics(inside, rng) for _ in range(cell.replicates)]
+    yield rates([measured(some_of(place.kv, each, cell["size"], rng), each) for each in drawn])
+
+
+def some_of(kv, lists, size, rng):
+    """An embedding of the lists' words and of some others, any of the vocabulary."""
+    listed = set(lists.every_word())
+    others = [word for word in kv.index_to_key if word not in listed]
+    some = rng.choice(len(others), min(size, len(others)), replace=False)
+    return bb.load_embedding({word: kv[word] for word in [*listed, *(others[at] for at in some)]})
+
+
+def debiasing(cell):
+    name = "google news"
+    place, rng = place_of(vocabulary(name, EMBEDDINGS[name]), cell["lists"]), cell.generator()
+    kv = place.kv
+    after, inside, found = bb.debias(kv, cell["method"], **METHODS[cell["method"]]), place.region(cell["region"]), []
+    for _ in range(cell.replicates):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tables = bb.distance_tables({"before": kv, "after": after}, place.topics(inside, rng))
+            change = bb.compare(**tables, seed=0).contrasts().iloc[0]
+        found.append((change["mean"], change["sd"], change["low"] > 0 or change["high"] < 0, np.nan))
+    yield rates(found)
+
+
+def categories(cell):
+    place, found = place_of(vocabulary_of(cell, EMBEDDINGS), cell["lists"]), []
+    usable = {word for word, row in place.kv.key_to_index.items() if place.free[row]}
+    known = [sorted(words & usable) for words in hyponyms(cell.options.files.get("wordnet", WORDNET))]
+    known = [words for words in known if len(words) >= max(place.sizes)]
+    rng = generator(cell.options.seed, "categories", cell["embedding"], cell["lists"])
+    while len(found) < cell.replicates:
+        chosen = [known[at] for at in rng.choice(len(known), len(place.sizes), replace=False)]
+        words, taken = {}, set()
+        for group, size, listed in zip(place.protected, place.sizes, chosen, strict=True):
+            left = [word for word in listed if word not in taken]
+            words[group] = [left[at] for at in rng.permutation(len(left))[:size]]
+            taken |= set(words[group])
+        if all(len(words[group]) >= 3 for group in words):
+            found.append(measured(place.kv, bb.WordLists("categories", place.protected, words)))
+    yield {"categories": len(known), **rates(found)}
+
+
+@cache
+def hyponyms(folder):
+    """The single words below each noun synset of WordNet 3."""
+    words, below = synsets(folder)
+    under = (descendants(synset, below) for synset in words)
+    return [
+        {word for member in members for word in words[member] if word.isalpha()}
+        for members in under
+        if 10 <= len(members) <= 400
+    ]
+
+
+PLACES = {"embedding": EMBEDDINGS, "lists": LISTS, "region": REGIONS}
+DESIGNS = (
+    Design("related/near_regions", crossed(**PLACES), regions, 200),
+    Design("related/near_sizes", crossed(**PLACES, size=SIZES), sizes, 200),
+    Design("related/near_debiasing", crossed(lists=LISTS, method=METHODS, region=REGIONS), debiasing, 200),
+    Design("related/near_categories", crossed(embedding=EMBEDDINGS, lists=LISTS), categories, 200),
+)
+
+if __name__ == "__main__":
+    main(*DESIGNS)
