@@ -21,9 +21,9 @@ WRITERS = (difference, ends_of, excludes_zero, figure, listed, many, percent, sh
 
 
 class Prose:
-    """The macros of one file of templates, as functions from numbers and names to a text on one line.
+    """The macros of a file of templates, as functions from numbers and names to a text on one line.
 
-    A number that a macro writes and that was not given is an error (``jinja2.UndefinedError``).
+    A number that is written and was not given is an error (``jinja2.UndefinedError``).
     """
 
     def __init__(self, page: str) -> None:
@@ -34,25 +34,25 @@ class Prose:
         """The template, read when its first sentence is asked for."""
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-        environment = Environment(  # noqa: S701  # plain text
-            loader=FileSystemLoader(FOLDER),
-            undefined=StrictUndefined,
-            # a macro within a sentence brings no blanks
-            finalize=lambda value: value.strip("\n") if isinstance(value, str) else value,
-        )
-        environment.filters |= {"count": FORMATS["count"], **{each.__name__: each for each in WRITERS}}
+        environment = Environment(loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, finalize=_bare)  # noqa: S701
+        environment.filters |= {each.__name__: each for each in WRITERS} | {"count": FORMATS["count"]}
         return environment.get_template(f"{self.page}.jinja").module
 
     @cached_property
-    def columns(self) -> dict[str, dict[str, list[str]]]:
+    def columns(self) -> dict[str, dict[str, tuple[str, str]]]:
         """Columns by table: name in a DataFrame to heading and kind, one of ``FORMATS``."""
-        return tomllib.loads((FOLDER / f"{self.page}.toml").read_text(encoding="utf-8"))
+        tables = tomllib.loads((FOLDER / f"{self.page}.toml").read_text(encoding="utf-8"))
+        return {table: {name: (heading, kind) for name, (heading, kind) in tables[table].items()} for table in tables}
 
     def __getattr__(self, macro: str) -> Callable[..., str]:
         written = getattr(self.macros, macro)
         return lambda **given: re.sub(r"[ \n]+", " ", written(**given)).strip()
 
     def table(self, name: str, frame: pd.DataFrame, /, **given: Any) -> Table:
-        """A DataFrame below the caption that the macro ``name`` writes, with the headings of that name."""
-        columns = {column: (heading, kind) for column, (heading, kind) in self.columns[name].items()}
-        return table_of(getattr(self, name)(**given), frame, columns)
+        """A DataFrame with headings, below the caption that the macro ``name`` writes."""
+        return table_of(getattr(self, name)(**given), frame, self.columns[name])
+
+
+def _bare(value: object) -> object:
+    """The text of a macro within a sentence without the line ends around it."""
+    return value.strip("\n") if isinstance(value, str) else value

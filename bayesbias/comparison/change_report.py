@@ -13,6 +13,7 @@ from bayesbias._phrases import FINE, IN_SDS, difference, figure, percent
 from bayesbias._prose import Prose
 from bayesbias._results import Block, Code, Items, Page, Picture, Result, Section, drawing, filled, unsaid
 from bayesbias.comparison.associations import ONE_GROUP, POPULATIONS, SIGN_RATE, decomposition_sentence
+from bayesbias.distances.list_coverage import lists_named
 from bayesbias.errors import InputError, shown
 from bayesbias.models.results import Fit
 from bayesbias.models.weights import RAW, group_means
@@ -304,14 +305,5 @@ def _asked(records: Mapping[str, Any]) -> Iterator[Block]:
             dimensions=facts.get("dimensions"),
             debiasing=facts.get("debiasing", "").removesuffix("."),
         )
-        rows = [
-            {
-                "list": labelled(each["list"], record.get("labels") or {}),
-                "kind": each["kind"],
-                "asked": "unknown" if each["asked"] is None else f"{each['asked']:,}",
-                "found": each["found"],
-                "missing": ", ".join(each["missing"]),
-            }
-            for each in record["lists"]
-        ]
-        yield WORDS.table("coverage", pd.DataFrame(rows), name=name)
+        lists = lists_named(record["lists"], record.get("labels") or {})
+        yield WORDS.table("coverage", lists.assign(missing=lists["missing"].map(", ".join)), name=name)

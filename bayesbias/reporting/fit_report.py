@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import pandas as pd
@@ -44,7 +45,7 @@ from bayesbias.comparison import (
     prior_sensitivity,
     size_sentence,
 )
-from bayesbias.distances.list_coverage import Coverage
+from bayesbias.distances.list_coverage import Coverage, lists_named
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
 from bayesbias.errors import listed
 from bayesbias.models import list_models
@@ -116,7 +117,7 @@ class FitReport(Result):
     def front(self, prob: float = PROB) -> Page:
         """The first screen: the answer, one figure, three lines."""
         facts, result = self._given(prob), self.result
-        record, table = facts.coverage, facts.table
+        record = facts.coverage
         if facts.other is None:
             picture, other, answer = None, "", contrast_sentences(result, prob)[0]
         else:
@@ -127,13 +128,11 @@ class FitReport(Result):
             title=WORDS.question(other=other),
             lead=WORDS.lead(
                 word_list="" if record is None else record.word_list,
-                distances=len(table),
                 scores=bool(result.data.measure),
-                protected=table["protected_word"].nunique(),
-                attributes=table["attribute_word"].nunique(),
                 model=result.model,
                 engine=result.engine,
                 mass=facts.percent,
+                **facts.counts,
             ),
             answer=answer,
             lines=_lines(facts),
@@ -198,6 +197,12 @@ class _Given(NamedTuple):
     headline: pd.DataFrame  # its table
     plan: Plan | None  # the list length that would decide it
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """Numbers of distances, protected and attribute words."""
+        words = {name: self.table[f"{name}_word"].nunique() for name in ("protected", "attribute")}
+        return {"distances": len(self.table), **words}
+
 
 def _answer(facts: _Given) -> str:
     """The result in a sentence that needs no statistics."""
@@ -215,10 +220,9 @@ def _answer(facts: _Given) -> str:
 
 def _examples(facts: _Given) -> str:
     """The stereotype words that lie nearest to their own group, beside the other groups."""
-    table = facts.table[facts.table["connection"].isin(STEREOTYPES)]
     if facts.other != OTHER:
         return ""
-    means = table.groupby(["attribute_word", "connection", "group"])["distance"].mean().reset_index()
+    means = facts.table.groupby(["attribute_word", "connection", "group"])["distance"].mean().reset_index()
     own = means[means["connection"] == OWN].set_index("attribute_word")
     others = means[means["connection"] == OTHER].groupby("attribute_word")["distance"].mean()
     nearer = (others - own["distance"]).dropna().sort_values(ascending=False)
@@ -281,20 +285,10 @@ def _measured(facts: _Given) -> Iterator[Block]:
     if record.embedding:
         yield WORDS.embedding(**{name: record.embedding[name] for name in ("name", "vectors", "dimensions")})
     yield WORDS.word_list(record=record)
-    related = facts.result.data.relatedness
-    effective = {} if related is None else related.effective_words().set_index(["kind", "list"])["effective"].to_dict()
-    rows = [
-        {
-            "list": labelled(each["list"], facts.labels),
-            "kind": each["kind"],
-            "asked": "unknown" if each["asked"] is None else f"{each['asked']:,}",
-            "found": each["found"],
-            "effective": effective.get((each["kind"], each["list"])),
-            "missing": listed(each["missing"]),
-        }
-        for each in record.lists
-    ]
-    yield WORDS.table("coverage", pd.DataFrame(rows))
+    lists, related = lists_named(record.lists, facts.labels), facts.result.data.relatedness
+    worth = {} if related is None else related.effective_words().set_index(["kind", "list"])["effective"].to_dict()
+    lists["effective"] = [worth.get((each["kind"], each["list"])) for each in record.lists]
+    yield WORDS.table("coverage", lists.assign(missing=lists["missing"].map(listed)))
     yield Items([*record.notes(facts.table, missing=False), *effective_sentences(facts.result)])
 
 
@@ -344,7 +338,8 @@ def _contrasts(facts: _Given) -> Iterator[Block]:
         if not i:
             drawn = partial(plot_decomposition, facts.post, name, facts.prob)
             yield Picture("decomposition", WORDS.sum_of_parts(label=label), drawn)
-        yield WORDS.table("parts", _said(facts, decomposition(facts.post, name, facts.prob)), label=label)
+        parts = decomposition(facts.post, name, facts.prob)
+        yield WORDS.table("parts", _called(facts, parts, "contrast"), label=label)
     for name in beside_associated(facts.result):
         rows, label = contrasts(facts.post, "associated", name, facts.prob), labelled(name, facts.labels)
         yield WORDS.table("contrast", rows, label=label, meaning=rows.attrs["meaning"])
@@ -356,9 +351,10 @@ def _contrasts(facts: _Given) -> Iterator[Block]:
         yield WORDS.table("contrast_by_group", rows)
 
 
-def _said(facts: _Given, table: pd.DataFrame) -> pd.DataFrame:
-    """A table whose contrasts are called as the page calls them."""
-    return table.assign(contrast=[difference(labelled(each, facts.labels)) for each in table["contrast"]])
+def _called(facts: _Given, table: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """A table whose lists, or contrasts of lists, are called as the page calls them."""
+    named = {column: [difference(labelled(each, facts.labels)) for each in table[column]] for column in columns}
+    return table.assign(**named)
 
 
 def _frequency(facts: _Given) -> Iterator[Block]:
@@ -367,24 +363,23 @@ def _frequency(facts: _Given) -> Iterator[Block]:
         return
     yield balance.sentence
     yield from balance.notes
-    by, labels = balance.attribute, facts.labels
-    lists = balance.lists.assign(list=[labelled(name, labels) for name in balance.lists["list"]])
+    by, lists = balance.attribute, _called(facts, balance.lists, "list")
     yield WORDS.table("attribute_of_lists", lists, by=by, unit=balance.unit, source=balance.source)
-    named = balance.contrasts.assign(contrast=[labelled(each, labels) for each in balance.contrasts["contrast"]])
-    yield WORDS.table("attribute_of_contrasts", named, by=by)
-    sides = {name: [labelled(pair, labels) for pair in balance.pairs[name]] for name in ("first", "second")}
-    yield WORDS.table("attribute_of_pairs", balance.pairs.assign(**sides), by=by)
+    yield WORDS.table("attribute_of_contrasts", _called(facts, balance.contrasts, "contrast"), by=by)
+    yield WORDS.table("attribute_of_pairs", _called(facts, balance.pairs, "first", "second"), by=by)
     rows = balance.rows[balance.rows["warning"].astype(bool)]
     if len(rows):
         largest = rows.sort_values("expected", key=lambda values: -values.abs(), kind="stable").head(MOST_WORDS)
-        yield WORDS.table("attribute_of_words", _said(facts, largest), by=by, largest=len(largest), rows=len(rows))
+        counts = {"largest": len(largest), "rows": len(rows)}
+        yield WORDS.table("attribute_of_words", _called(facts, largest, "contrast"), by=by, **counts)
 
 
 def _adjusted(facts: _Given) -> Iterator[Block]:
     """Contrasts before distances were adjusted for an attribute of words."""
     if "adjust" in facts.post.attrs:
         yield from frequency_sentences(facts.result, facts.prob)
-        yield WORDS.table("adjusted", _said(facts, adjustment(facts.post, facts.prob)), by=facts.post.attrs["adjust"])
+        table = _called(facts, adjustment(facts.post, facts.prob), "contrast")
+        yield WORDS.table("adjusted", table, by=facts.post.attrs["adjust"])
 
 
 def _checks(facts: _Given) -> Iterator[Block]:
@@ -392,12 +387,11 @@ def _checks(facts: _Given) -> Iterator[Block]:
     yield Items([*facts.verdict.notes, *reservations(facts.result)])
     numbers = pd.DataFrame(list(facts.verdict.numbers().items()), columns=["figure", "value"])
     yield WORDS.table("figures_of_fit", numbers)
-    table = check_predictions(facts.post, (0.5, facts.prob))
-    table["connection"] = [labelled(name, facts.labels) for name in table["connection"].fillna("all")]
+    table = check_predictions(facts.post, (0.5, facts.prob)).fillna({"connection": "all"})
     inside = [str(name) for name in table if str(name).startswith("inside_")]
     shares = {name: (WORDS.inside_heading(mass=name[7:]), "percent") for name in inside}
     columns = {"connection": ("connection", "text"), **shares, "n": ("n", "count")}
-    yield table_of(WORDS.predicted_shares(), table, columns)
+    yield table_of(WORDS.predicted_shares(), _called(facts, table, "connection"), columns)
     yield Picture("predictions", WORDS.predictions(), partial(plot_predictions, facts.post, facts.prob))
     if facts.topics is not None:
         yield WORDS.chance(topics=facts.topics.text())
@@ -451,7 +445,7 @@ def _coefficients(facts: _Given) -> Iterator[Block]:
     everything = summary(facts.post, facts.prob)
     of_words, unit = everything["protected_word"].notna(), facts.result.data.unit
     everything["connection"] = everything["connection"].fillna(everything.get("attribute_class")).fillna("")
-    everything["connection"] = [labelled(name, facts.labels) for name in everything["connection"]]
+    everything = _called(facts, everything, "connection")
     yield WORDS.table("parameters", everything[~of_words], unit=unit)
     yield WORDS.table("means_of_words", everything[of_words], unit=unit)
 
@@ -461,9 +455,6 @@ def _method(facts: _Given) -> str:
     result, table = facts.result, facts.table
     text = WORDS.method(
         record=facts.coverage,
-        distances=len(table),
-        protected=table["protected_word"].nunique(),
-        attributes=table["attribute_word"].nunique(),
         stereotypes=table[table["attribute_class"].isin(table["group"])]["attribute_word"].nunique(),
         model=result.model,
         family=family_of(result.spec).method_text(result.spec),
@@ -471,6 +462,7 @@ def _method(facts: _Given) -> str:
         version=result.versions["bayesbias"],
         seed=result.seed,
         mass=facts.percent,
+        **facts.counts,
     )
     if facts.other is None:
         return text
@@ -494,8 +486,8 @@ def _reproduction(facts: _Given) -> Iterator[Block]:
     options += "" if made_independently(facts.result) else f" --engine {facts.result.engine}"
     options += f" --adjust {adjusted}" * (adjusted in (FREQUENCY, LENGTH))
     yield Code(
-        f"bayesbias distances {_shell(name)} {_shell(words)} --out distances.parquet\n"
-        f"bayesbias fit distances.parquet --model {_shell(model)} --seed {attrs['seed']}{options} --out fit.nc\n"
+        f"bayesbias distances {quote(name)} {quote(words)} --out distances.parquet\n"
+        f"bayesbias fit distances.parquet --model {quote(model)} --seed {attrs['seed']}{options} --out fit.nc\n"
         "bayesbias report fit.nc --out report.html"
     )
     own_numbers = adjusted and adjusted not in (FREQUENCY, LENGTH)
@@ -510,12 +502,6 @@ def _reproduction(facts: _Given) -> Iterator[Block]:
     seed = WORDS.seed(seed=attrs["seed"], engine=attrs["engine"])
     yield Items([WORDS.versions(versions=facts.result.versions), hashes, seed])
     yield Code(attrs["model_text"])
-
-
-def _shell(text: str) -> str:
-    """A word that a shell takes as one."""
-    plain = text.translate(str.maketrans("", "", "-_."))
-    return text if plain.isalnum() else "'" + text.replace("'", "'\\''") + "'"
 
 
 def _hash(table: pd.DataFrame) -> str:
