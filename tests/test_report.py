@@ -6,7 +6,6 @@ import io
 import re
 from html.parser import HTMLParser
 from urllib.parse import unquote
-from xml.etree import ElementTree
 
 import matplotlib as mpl
 import numpy as np
@@ -119,16 +118,14 @@ def test_pictures_say_what_they_show(pages):
     assert "Association of each protected word with each stereotype list" in said
 
 
-def test_pictures_are_drawings_that_hold_their_words(pages):
+def test_markup_in_pictures_is_shown(pages):
     page = Page(pages["hostile"])
     drawn = [value for tag, name, value in page.attributes if tag == "img" and name == "src"]
-    texts = []
-    for address in drawn:
-        root = ElementTree.fromstring(unquote(address.removeprefix("data:image/svg+xml,")))
-        assert root.tag == "{http://www.w3.org/2000/svg}svg"
-        texts += [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert any("a & b" in text for text in texts)
-    assert any(MARKUP in text for text in texts)
+    pictures = [Page(unquote(address.removeprefix("data:image/svg+xml,"))) for address in drawn]
+    assert all(picture.tags.count("svg") == 1 and "script" not in picture.tags for picture in pictures)
+    words = "".join(text for picture in pictures for text in picture.text)
+    assert "a & b" in words
+    assert MARKUP in words
 
 
 def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, religion_fit):

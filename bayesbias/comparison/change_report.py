@@ -151,7 +151,7 @@ def _groups(result: Comparison, change: _Change) -> list[str]:
 
 
 def _controls(result: Comparison, change: _Change) -> list[str]:
-    """What became of the mean distances to control words."""
+    """Changes of the mean distances to control words."""
     sentences = []
     for name in controls_of(result.connections):
         row = _whole(result.changes(name, prob=change.prob, change=change.number))
@@ -160,7 +160,7 @@ def _controls(result: Comparison, change: _Change) -> list[str]:
 
 
 def _widths(result: Comparison, change: _Change, table: pd.DataFrame) -> str:
-    """How wide the interval is, what two separate fits would leave, and whether it is known to be too narrow."""
+    """The width of the interval, that of two separate fits, and a caution where it is known to be too narrow."""
     separate = result.changes(prob=change.prob, paired=False, change=change.number)
     together, apart = (row["high"] - row["low"] for row in map(_whole, (table, separate)))
     if together == 0:
@@ -241,7 +241,7 @@ def _parts(result: Comparison, prob: float, effects: SideEffects | None) -> dict
 
 
 def _moved(result: Comparison, prob: float) -> str:
-    """What became of the headline contrast, in a sentence that needs no statistics; empty where there is none."""
+    """The change of the headline contrast in a sentence that needs no statistics; empty where there is none."""
     if result.headline is None:
         return ""
     other = labelled(result.headline[1], result.labels, PHRASES)
@@ -293,7 +293,7 @@ def _quantity(result: Comparison, first: str, second: str | None) -> str:
 
 
 def _asked(records: Mapping[str, Any]) -> Iterator[Block]:
-    """What each embedding was asked for."""
+    """Words that each embedding was asked for."""
     if not records:
         yield WORDS.no_coverage()
     for name, record in records.items():

@@ -99,7 +99,7 @@ def to_html(page: Page) -> str:
 
 
 def _digest(text: str) -> str:
-    """How a content security policy names a style or a script that is allowed."""
+    """The name of an allowed style or script in a content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
@@ -165,7 +165,7 @@ class MetricTable(Result):
         return self.values
 
     def findings(self) -> list[str]:
-        """How many values there are."""
+        """The number of values."""
         counts = {f"{column}s": self.values[column].nunique() for column in ("metric", "embedding")}
         return [
             WORDS.findings(

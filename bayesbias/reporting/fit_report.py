@@ -103,7 +103,7 @@ class FitReport(Result):
         return contrasts(self.result.tree)
 
     def findings(self, prob: float = PROB) -> list[str]:
-        """What the fit says, with the reservations that belong to it."""
+        """The verdict, with the reservations that belong to it."""
         return verdict_sentences(self.result.tree, prob)
 
     def figure(self, **options: Any) -> Figure:
@@ -246,7 +246,7 @@ def _spoken(facts: _Given) -> str:
 
 
 def _lines(facts: _Given) -> dict[str, str]:
-    """How sure, about which words, and what would decide it."""
+    """Certainty, words spoken about, and what would decide the question."""
     if facts.plan is None or facts.other is None:
         return {}
     table, row, scores = facts.headline, whole(facts.headline), facts.result.data.measure
@@ -271,7 +271,7 @@ def _lines(facts: _Given) -> dict[str, str]:
 
 
 def _plan(result: Fit, row: pd.Series, prob: float, other: str) -> Plan:
-    """What list length would decide the headline contrast: as large as its posterior mean, or a small one if it is."""
+    """The list length that would decide the headline contrast, or a small one where that is decided."""
     effect = 0.05 if excludes_zero(row) else round(float(row["mean"]), 3) or 0.001
     own_scales = family_of(result.spec).scales(result) is not None
     return plan(result.tree if own_scales else result.data.to_frame(), effect=effect, prob=prob, second=other)
@@ -428,7 +428,7 @@ def _models(facts: _Given) -> Iterator[Block]:
 
 
 def _sensitivity(facts: _Given) -> Iterator[Block]:
-    """What the model, the prior and single words change."""
+    """Changes by another model, other priors and without single words."""
     yield from _models(facts)
     spec = facts.result.spec
     if facts.plan is None or facts.other is None or family_of(spec).obstacle(spec) is not None:

@@ -1,4 +1,4 @@
-"""What a fit says in sentences, with its uncertainty."""
+"""The verdict of a fit in sentences, with its uncertainty."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WORDS = Prose("fit")
 
 
 def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | None = None) -> list[str]:
-    """What a fit says about the whole word list, and the reservations that belong to it.
+    """The verdict of a fit on the whole word list, and the reservations that belong to it.
 
     First whether protected words are closer to their own stereotypes than to those of other groups, by how much, and
     for which of them. Then how much of the contrast with words for people is special to own stereotypes, and how much
@@ -71,7 +71,7 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
 
 
 def reservations(result: Fit) -> tuple[str, ...]:
-    """What a fit's model takes for granted, and whether its numbers are scores."""
+    """Assumptions of a fit's model, and a sentence where its numbers are scores."""
     record = result.data.coverage
     scores = () if record is None else record.on_scores
     taken = family_of(result.spec).reservation
@@ -79,7 +79,7 @@ def reservations(result: Fit) -> tuple[str, ...]:
 
 
 def contrast_sentences(result: Fit, prob: float) -> list[str]:
-    """What a fit says about its contrasts, the headline first."""
+    """Sentences on the contrasts of a fit, the headline first."""
     if result.posterior.sizes["protected_word"] == 1:
         return [WORDS.one_word()]
     others = beside_associated(result)
