@@ -18,7 +18,7 @@ PACKAGE = Path(bb.__file__).parent
 LAYERS = (
     ("errors", "_core", "_progress", "_paths", "_phrases"),
     ("_results", "_registers"),
-    ("_files", "_checks"),
+    ("_files", "_checks", "_prose"),
     ("_runs", "estimates"),
     ("words",),
     ("embeddings",),

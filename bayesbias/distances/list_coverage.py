@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any, TypedDict
@@ -161,6 +161,13 @@ def entries_of(lists: WordLists, held: Container[str]) -> list[ListEntry]:
         for kind, part in lists.by_kind
         for name, words in part.items()
     ]
+
+
+def lists_named(lists: Sequence[ListEntry], labels: Mapping[str, str]) -> pd.DataFrame:
+    """The table of a coverage as pages write it: lists by their labels, and ``asked`` as a text."""
+    table = pd.DataFrame(lists, columns=["list", "kind", "asked", "found", "missing"])
+    asked = table["asked"].astype("Int64").map("{:,}".format, na_action="ignore").astype("string").fillna("unknown")
+    return table.assign(list=[labels.get(name, name) for name in table["list"]], asked=asked)
 
 
 def known_coverage(stored: object) -> Coverage | None:

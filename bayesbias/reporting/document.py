@@ -11,8 +11,8 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
+from typing import Any
+from urllib.parse import quote
 
 import matplotlib as mpl
 import pandas as pd
@@ -22,33 +22,29 @@ from markupsafe import Markup
 
 from bayesbias._checks import flag, one_of, probability
 from bayesbias._files import check_target, home_folder, whole_file, write_text
+from bayesbias._prose import Prose
 from bayesbias._results import Block, Code, Items, Page, Picture, Result, Section, Table, filled, title_of, whole_table
 from bayesbias._runs import one_thread
 from bayesbias.calibration.topics import TopicNull
 from bayesbias.comparison import Comparison, SideEffects
-from bayesbias.errors import InputError, many
+from bayesbias.errors import InputError
 from bayesbias.metrics import list_metrics
 from bayesbias.models.results import Fit, kept_open
 from bayesbias.papers import cite
 from bayesbias.plots import style
 from bayesbias.reporting.fit_report import FitReport
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 HERE = Path(__file__).parent
-SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-FONT = re.compile(r"(?P<before>.*?)(?P<size>[\d.]+)px\s+(?P<family>.+)")
-REFERENCE = re.compile(r"url\(#([^)]+)\)")
+WORDS = Prose("metrics")
 CARE = (
     "The word lists name stereotypes and social groups in order to measure how texts use words. A distance says how "
     "words are used in the texts an embedding was trained on; it says nothing about people."
 )
 
 
-def svg(picture: Picture) -> Markup:
-    """A figure as an element of the page: our own drawing, whose words are escaped."""
-    drawn = Markup(_inline_svg(picture.figure, picture.name, picture.spoken or picture.caption))
+def image(picture: Picture) -> Markup:
+    """A figure as an element of the page."""
+    drawn = Markup('<img src="{}" alt="{}">').format(address(picture), picture.spoken or picture.caption)
     if picture.figure.get_figwidth() <= 6.0:
         return drawn
     # a wider one scrolls on a small screen, where its letters would else be too small
@@ -56,11 +52,17 @@ def svg(picture: Picture) -> Markup:
     return where.format(picture.caption, drawn)
 
 
-def data_address(picture: Picture) -> str:
-    """A figure as PNG, as the address that a page takes."""
-    content = io.BytesIO()
-    picture.figure.savefig(content, format="png", dpi=130, bbox_inches="tight")
-    return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
+def address(picture: Picture) -> str:
+    """A figure as the address that an image of a page takes; the same figure has the same address."""
+    if picture.photo:
+        content = io.BytesIO()
+        picture.figure.savefig(content, format="png", dpi=130, bbox_inches="tight")
+        return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
+    drawn = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": picture.name}):
+        style.write_svg(picture.figure, drawn)
+    # as text, which is shorter than base64
+    return "data:image/svg+xml," + quote(" ".join(drawn.getvalue().split()), safe=" :;=/(),")
 
 
 def write_png(picture: Picture, folder: Path) -> None:
@@ -86,7 +88,7 @@ def to_html(page: Page) -> str:
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     for kind in (Table, Picture, Code, Items):
         environment.tests[kind.__name__.lower()] = lambda block, kind=kind: isinstance(block, kind)
-    environment.filters |= {"svg": svg, "data_address": data_address}
+    environment.filters["image"] = image
     policy = (
         f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -97,7 +99,7 @@ def to_html(page: Page) -> str:
 
 
 def _digest(text: str) -> str:
-    """How a content security policy names a style or a script that is allowed."""
+    """The name of an allowed style or script in a content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
@@ -136,53 +138,6 @@ def _plain(text: str) -> str:
     return MARKED.sub(r"\\\1", " ".join(str(text).split()))
 
 
-def _inline_svg(figure: Figure, name: str, title: str) -> str:
-    """The figure as an ``<svg>`` element for inlining.
-
-    Style attributes become presentation attributes, ids get the prefix ``name`` so that they are unique on a page, and
-    ``title`` is what a screen reader says. The text is the same for the same figure.
-    """
-    buffer = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
-        style.write_svg(figure, buffer)
-    ET.register_namespace("", SVG)
-    ET.register_namespace("xlink", XLINK)
-    root = ET.fromstring(buffer.getvalue())
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag in (f"{{{SVG}}}style", f"{{{SVG}}}metadata"):
-                parent.remove(child)
-    for element in root.iter():
-        _plain_attributes(element)
-        for key, value in element.attrib.items():
-            if key == "id":
-                element.set(key, f"{name}-{value}")
-            elif key == f"{{{XLINK}}}href" and value.startswith("#"):
-                element.set(key, f"#{name}-{value[1:]}")
-            elif "url(#" in value:
-                element.set(key, REFERENCE.sub(rf"url(#{name}-\1)", value))
-    width, _ = root.attrib.pop("width", ""), root.attrib.pop("height", None)
-    shown = {"stroke-linejoin": "round", "stroke-linecap": "butt", "width": width, "role": "img", "aria-label": title}
-    root.attrib.update(shown)
-    label = ET.Element(f"{{{SVG}}}title")
-    label.text = title
-    root.insert(0, label)
-    return ET.tostring(root, encoding="unicode")
-
-
-def _plain_attributes(element: ET.Element) -> None:
-    """Write the style of an element as attributes."""
-    for part in filter(None, (piece.strip() for piece in element.attrib.pop("style", "").split(";"))):
-        key, _, value = (text.strip() for text in part.partition(":"))
-        if key == "font" and (font := FONT.match(value)):
-            element.set("font-size", font["size"])
-            element.set("font-family", font["family"])
-            if "bold" in font["before"] or "700" in font["before"]:
-                element.set("font-weight", "bold")
-        else:
-            element.set(key, value)
-
-
 # columns that every table of metrics has, and those that a report shows
 COLUMNS = ("embedding", "query", "metric", "value", "optimum", "found", "missing", "reason")
 SHOWN = ("embedding", "query", "subquery", "metric", "value", "p_value", *COLUMNS[4:])
@@ -210,31 +165,27 @@ class MetricTable(Result):
         return self.values
 
     def findings(self) -> list[str]:
-        """How many values there are."""
-        measured, queries = int(self.values["value"].notna().sum()), self.values["query"].nunique()
+        """The number of values."""
+        counts = {f"{column}s": self.values[column].nunique() for column in ("metric", "embedding")}
         return [
-            f"{many(measured, 'value')} of {many(self.values['metric'].nunique(), 'metric')} for {queries} "
-            f"quer{'y' if queries == 1 else 'ies'} and {many(self.values['embedding'].nunique(), 'embedding')}."
+            WORDS.findings(
+                values=int(self.values["value"].notna().sum()), queries=self.values["query"].nunique(), **counts
+            )
         ]
 
     def front(self) -> Page:
         """The first screen of a report."""
         measured = self.values[self.values["value"].notna()]
-        without = len(self.values) - len(measured)
         tested = measured["p_value"].dropna() if "p_value" in measured else pd.Series(dtype=float)
-        below = f" {int((tested < 0.05).sum())} of {len(tested)} p-values are below .05." if len(tested) else ""
-        missing = f"{without:,} of {len(self.values):,} values could not be computed; the table says why."
+        missing, rows = len(self.values) - len(measured), len(self.values)
         return Page(
-            title="Classic bias metrics",
-            lead=f"Embeddings: {', '.join(map(str, self.values['embedding'].unique()))}.",
+            title=WORDS.title(),
+            lead=WORDS.lead(embeddings=self.values["embedding"].unique().tolist()),
             answer=self.findings()[0],
             lines={
-                "How sure?": "A metric is one number for the words that were listed. How far it depends on them is not "
-                "part of it: bootstrap_metric tells, and permutation tests take the words for unrelated (unless "
-                f"p_value='related').{below}",
-                "Which values are missing?": missing if without else "None: every metric has a value.",
-                "What is no bias?": "The column optimum has the value that each metric takes without bias. Values of "
-                "different metrics cannot be compared with each other.",
+                WORDS.certainty_question(): WORDS.certainty(tested=len(tested), below=int((tested < 0.05).sum())),
+                WORDS.missing_question(): WORDS.missing(missing=missing, values=rows),
+                WORDS.optimum_question(): WORDS.optimum(),
             },
             picture=None,
         )
@@ -243,9 +194,9 @@ class MetricTable(Result):
         """The parts of a report: values and definitions."""
         values = self.values.reindex(columns=list(SHOWN)).dropna(axis=1, how="all")
         definitions = self.used.filter(items=("name", "title", "description", "source", "doi"))
-        shown = whole_table("Values of the metrics, with the words found and missing", values)
-        sources = whole_table("The metrics used, with their sources", definitions)
-        return filled((Section("Values", [shown, *self.notes]), Section("Definitions", [sources])))
+        shown, sources = whole_table(WORDS.values(), values), whole_table(WORDS.definitions(), definitions)
+        parts = (Section(WORDS.values_title(), [shown, *self.notes]), Section(WORDS.definitions_title(), [sources]))
+        return filled(parts)
 
     def sources(self) -> tuple[Any, ...]:
         """The table, which names metrics, queries and embeddings."""

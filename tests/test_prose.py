@@ -1,0 +1,155 @@
+"""Words of pages: every macro of a template and every heading is used and rendered, and nothing is computed in one."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from jinja2 import Environment, UndefinedError, nodes
+from jinja2.runtime import Macro
+
+import bayesbias as bb
+from bayesbias._prose import FOLDER, Prose
+from bayesbias._results import FORMATS
+from bayesbias.models.results import Fit
+from bayesbias.reporting.document import MetricTable
+from bayesbias.reporting.fit_report import FitReport
+
+PAGES = ("fit", "change", "metrics")
+READERS = {
+    "fit": ("reporting/fit_report.py", "reporting/verdicts.py"),
+    "change": ("comparison/change_report.py",),
+    "metrics": ("reporting/document.py",),
+}
+ARITHMETIC = (nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow, nodes.Neg)
+
+
+def parsed(page):
+    return Environment().parse((FOLDER / f"{page}.jinja").read_text(encoding="utf-8"))  # noqa: S701  # plain text
+
+
+def macros(page):
+    return {macro.name for macro in parsed(page).find_all(nodes.Macro)}
+
+
+def called(page):
+    """Macros that others of the same file call."""
+    return {call.node.name for call in parsed(page).find_all(nodes.Call) if isinstance(call.node, nodes.Name)}
+
+
+def test_every_file_of_templates_is_known():
+    assert {path.stem for path in FOLDER.iterdir()} == set(PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_templates_hold_words_and_no_arithmetic(page):
+    tree = parsed(page)
+    assert not list(tree.find_all(ARITHMETIC))
+    assert len(macros(page)) == len(list(tree.find_all(nodes.Macro)))
+    assert not list(tree.find_all((nodes.Import, nodes.FromImport, nodes.Include, nodes.Extends)))
+
+
+def asked(page):
+    """Macros that the code of a page asks for, and those of them whose tables it asks for."""
+    trees = [ast.parse((Path(bb.__file__).parent / name).read_text(encoding="utf-8")) for name in READERS[page]]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    of_words = [
+        call for call in calls if isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") == "WORDS"
+    ]
+    tables = {call.args[0].value for call in of_words if call.func.attr == "table"}
+    return {call.func.attr for call in of_words} - {"table"} | tables, tables
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_macro_is_asked_for_by_the_code(page):
+    assert asked(page)[0] | called(page) - {"caller"} == macros(page)
+
+
+@pytest.mark.parametrize("page", PAGES[:2])
+def test_every_heading_belongs_to_a_table(page):
+    tables = Prose(page).columns
+    assert asked(page)[1] == set(tables) <= macros(page)
+    assert {kind for columns in tables.values() for _, kind in columns.values()} <= set(FORMATS)
+
+
+@pytest.fixture
+def rendered(monkeypatch):
+    """Macros that are rendered, by page."""
+    found, render = {page: set() for page in PAGES}, Macro.__call__
+
+    def noted(macro, *given, **named):
+        found[Path(macro._func.__code__.co_filename).stem].add(macro.name)
+        return render(macro, *given, **named)
+
+    monkeypatch.setattr(Macro, "__call__", noted)
+    return found
+
+
+def fits():
+    """Tables whose fits have, between them, every sentence; options of the fit, and what its page is given."""
+    religion = bb.distance_table("glove-50d-slice", "religion")
+    lists = religion.drop_duplicates(["attribute_class", "attribute_word"]).groupby("attribute_class")
+    few = religion[religion["attribute_word"].isin(lists.head(5)["attribute_word"])]
+    topics = bb.topic_null("glove-50d-slice", "religion", replicates=20, seed=0)
+    plain, torah = pd.DataFrame(few), few["protected_word"] == "torah"
+    yield few, {}, {"sensitivity": True}
+    yield religion, {}, {"topics": topics}
+    yield bb.distance_table("google-news-slice", "weat7"), {"adjust": "length"}, {}
+    yield plain[~torah | (few["connection"] != "different")], {}, {}
+    yield plain[torah], {}, {}
+    yield plain[few["connection"] == "neutral"], {}, {}
+
+
+def test_every_macro_of_a_fit_is_rendered(rendered):
+    for table, options, given in fits():
+        report = FitReport(Fit.read(bb.fit(table, seed=0, **options)), **{"sensitivity": False, **given})
+        report.front()
+        report.sections()
+    assert macros("fit") - rendered["fit"] == set()
+
+
+def test_every_macro_of_a_comparison_is_rendered(rendered, religion, slice_vectors, hard_debiased):
+    moved = religion["group"].map({"jew": 0.35, "christian": -0.25, "muslim": 0.1})
+    own = religion["connection"] == "associated"
+    apart = religion.assign(distance=religion["distance"] + np.where(own, moved, 0.0))
+    plain = pd.DataFrame(religion[religion["connection"] != "neutral"])
+    noise = np.random.default_rng(0).normal(0.01, 0.01, len(plain))
+    noisy = plain.assign(distance=plain["distance"] + noise)
+    first = plain["connection"] == "associated"
+    vectors = (slice_vectors, hard_debiased)
+    pair = [bb.distance_table(kv, "weat7") for kv in vectors]
+    effects = bb.side_effects(*pair, *vectors, k=10, words=50)
+    for tables, options, given in (
+        ((religion, bb.DistanceTable(apart, truth={})), {}, {}),
+        ((religion, religion), {}, {}),
+        ((plain, noisy), {"draws": 40}, {}),
+        ((plain[first], noisy[first]), {"draws": 400}, {}),
+        (pair, {}, {"effects": effects}),
+    ):
+        result = bb.compare(before=tables[0], after=tables[1], seed=0, **options)
+        result.front(**given)
+        result.sections(**given)
+    assert macros("change") - rendered["change"] == set()
+
+
+def test_every_macro_of_metrics_is_rendered(rendered, slice_vectors):
+    result = MetricTable(bb.run_metrics(slice_vectors, ["weat6", "weat7"], ["weat", "mac"]))
+    result.front()
+    result.sections()
+    assert macros("metrics") == rendered["metrics"]
+
+
+def test_a_number_that_was_not_given_is_an_error():
+    assert Prose("change").coverage(name="a") == "a: words asked for and found, by list"
+    with pytest.raises(UndefinedError, match="name"):
+        Prose("change").coverage()
+    with pytest.raises(TypeError, match="nome"):
+        Prose("change").coverage(nome="a")
+    with pytest.raises(AttributeError):
+        Prose("change").sentence_of_nobody()
+
+
+def test_texts_are_plain_and_stand_on_one_line():
+    text = Prose("fit").nothing_associated(present=["<b>", "a & b"])
+    assert text == "The table holds <b>, a & b distances only: there is no contrast of associated words to report."
