@@ -68,11 +68,7 @@ bb.plots.plot_bias_decay(study)
 bb.plots.plot_rank_agreement(study)
 
 # %% [markdown]
-# Is one corpus more biased than another? The bootstrap's answer, with the chance of training that the two seeds show:
-
-# %%
-more = study.corpus_differences()
-more[more["word_list"] == "stereotypes"].groupby(["first", "second", "algorithm"])["p_more"].describe()[["min", "max"]]
+# Is one corpus more biased than another? The bootstrap of pairs and words, a line for each seed:
 
 # %%
 bb.plots.plot_bias_bootstrap(study, algorithm="sgns")
@@ -88,7 +84,7 @@ components = bb.stability.setting_components(study.table(), log=True, seed=0)
 bb.plots.plot_components(components)
 
 # %%
-components.claims().round(3)
+components
 
 # %% [markdown]
 # Here corpora were made to differ as much as corpora can, and the claim that settings outweigh them is wrong;

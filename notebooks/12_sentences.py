@@ -93,11 +93,13 @@ figure.tight_layout()
 # control words depend on it. Own stereotypes against those of other groups depend on it least.
 
 # %%
-origins = bb.checks.origin_sensitivity(vectors["sentence"], "gender")
-origins
-
-# %%
-origins.table().round(3)
+rows = []
+for centre, top in [("none", 0), ("vocabulary", 0), ("controls", 0), ("vocabulary", 3)]:
+    held = bb.fit(bb.distance_table(vectors["sentence"], "gender", centre=centre, all_but_top=top), seed=0)
+    for other in ("different", "human", "neutral"):
+        row = bb.contrasts(held, "associated", other).iloc[0]
+        rows.append((centre, top, f"associated - {other}", *row[["mean", "low", "high"]]))
+pd.DataFrame(rows, columns=["centre", "all_but_top", "contrast", "mean", "low", "high"]).round(3)
 
 # %% [markdown]
 # ## The classic way

@@ -7,7 +7,6 @@ from ..calibration.topics import TopicNull as TopicNull
 from ..comparison import Comparison as Comparison
 from ..comparison import FrameEffects as FrameEffects
 from ..comparison import MetricUncertainty as MetricUncertainty
-from ..comparison import OriginSensitivity as OriginSensitivity
 from ..comparison import Plan as Plan
 from ..comparison import PriorSensitivity as PriorSensitivity
 from ..comparison import Ranking as Ranking
@@ -17,7 +16,6 @@ from ..comparison import bootstrap_metric as bootstrap_metric
 from ..comparison import compare_models as compare_models
 from ..comparison import influence as influence
 from ..comparison import mean_distances as mean_distances
-from ..comparison import origin_sensitivity as origin_sensitivity
 from ..comparison import prior_sensitivity as prior_sensitivity
 from ..comparison import similarity_shift as similarity_shift
 from ..distances import Relatedness as Relatedness

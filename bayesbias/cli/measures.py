@@ -429,8 +429,6 @@ def stability(given: Given) -> Any:
         say(f"  no variance components: {error}")
     else:
         say(f"  Of the logarithm of direct bias: {components}")
-        if "corpus" in components.sizes and len(components.sizes) > 1:
-            show(components.claims(), "Do settings outweigh corpora?")
     if query is not None:
         measured = bb.stability.metric_stability(kvs, query, seed=given.seed)
         summary = measured.summary().drop(columns=["low", "high"])

@@ -22,9 +22,7 @@ from bayesbias.comparison.contrast import size_sentence as size_sentence
 from bayesbias.comparison.effects import SideEffects as SideEffects
 from bayesbias.comparison.effects import side_effects as side_effects
 from bayesbias.comparison.frame_contrasts import FrameEffects as FrameEffects
-from bayesbias.comparison.frame_contrasts import OriginSensitivity as OriginSensitivity
 from bayesbias.comparison.frame_contrasts import frame_effects as frame_effects
-from bayesbias.comparison.frame_contrasts import origin_sensitivity as origin_sensitivity
 from bayesbias.comparison.loo import compare_models as compare_models
 from bayesbias.comparison.metric_uncertainty import MetricUncertainty as MetricUncertainty
 from bayesbias.comparison.metric_uncertainty import Ranking as Ranking

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from numbers import Real
-from textwrap import fill
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from bayesbias._checks import flag, probability, several
 from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import percent, share, signed
+from bayesbias._phrases import percent, signed
 from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.errors import InputError, shown
 from bayesbias.plots.style import (
@@ -46,7 +45,7 @@ from bayesbias.plots.style import (
 from bayesbias.reliability import ReliabilityRegression, VarianceComponents
 from bayesbias.reliability.components import GOOD
 from bayesbias.reliability.regression import FIXED, INTERCEPT, RESIDUAL, TOTAL
-from bayesbias.stability import SETTINGS, DirectBiasStudy, SettingComponents
+from bayesbias.stability import DirectBiasStudy, SettingComponents
 
 # where each begins, and its shade (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)
 BANDS = {
@@ -205,7 +204,7 @@ def _counted(table: pd.DataFrame) -> list[str]:
     return notes
 
 
-TERM, SPREAD, CLAIM = Look("#0072B2", "o", ""), Look("#009E73", "^", ""), Look("#D55E00", "D", "")
+TERM, SPREAD = Look("#0072B2", "o", ""), Look("#009E73", "^", "")
 EXPLAINED = Look("#D55E00", "s", "")
 
 
@@ -214,9 +213,7 @@ def plot_components(result: VarianceComponents | SettingComponents, prob: float 
     """Shares of the variance by component, the largest on top.
 
     Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals. The component of all
-    facets is what is left over. Shares of settings are those of the observed levels. Below them stand the statements on
-    settings and corpora, where both vary: the median ratio of the standard deviations, and how probable it is that the
-    statement is true.
+    facets is what is left over. Shares of settings are those of the observed levels.
 
     Parameters
     ----------
@@ -235,13 +232,8 @@ def plot_components(result: VarianceComponents | SettingComponents, prob: float 
     """
     prob = probability(prob, "prob")
     table = result.table(prob).sort_values("share", ascending=False, kind="stable")
-    compares = isinstance(result, SettingComponents) and "corpus" in result.sizes and {*SETTINGS} & result.sizes.keys()
-    claims = result.claims(prob) if isinstance(result, SettingComponents) and compares else None
-    sizes = [0.25 * len(table) + 0.8] + ([] if claims is None else [0.36 * len(claims) + 0.8])
-    figure = new_figure(7.4, sum(sizes) + 0.5)
-    figure.set_layout_engine("constrained", h_pad=0.1)
-    panels = figure.subplots(len(sizes), 1, squeeze=False, height_ratios=sizes)[:, 0]
-    axes, heights, inner = panels[0], -np.arange(len(table), dtype=float), result.table(INNER_PROB).loc[table.index]
+    figure, axes = one_panel(None, 7.4, 0.25 * len(table) + 1.3)
+    heights, inner = -np.arange(len(table), dtype=float), result.table(INNER_PROB).loc[table.index]
     draw_row(axes, heights, table["share"], (table["share_low"], table["share_high"]), TERM)
     axes.hlines(heights, inner["share_low"], inner["share_high"], color=TERM.colour, linewidth=3.0, zorder=2)
     notes_beside(axes, heights, ["< 1%" if value < 0.01 else f"{value:.0%}" for value in table["share"]])
@@ -251,26 +243,8 @@ def plot_components(result: VarianceComponents | SettingComponents, prob: float 
     axes_label = f"share of the variance {what} (50% and {percent(prob)})"
     names = [name.replace("_", " ") for name in table["component"]]
     label_rows(axes, names, axes_label, "Components of the variance", 0.0)
-    if claims is not None:
-        _statements(panels[1], claims, prob)
     note_below(figure, *result.notes)
     return figure
-
-
-def _statements(axes: Axes, claims: pd.DataFrame, prob: float) -> None:
-    heights = -np.arange(len(claims), dtype=float)
-    draw_row(axes, heights, claims["ratio"], (claims["low"], claims["high"]), CLAIM)
-    notes_beside(axes, heights, map(share, claims["probability"]))
-    axes.set_xscale("log")
-    least, most = max(0.02, 0.8 * float(claims["low"].min())), 1.25 * max(1.0, float(claims["high"].max()))
-    every = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]
-    ticks = [tick for tick in every if least <= tick <= most]
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.minorticks_off()
-    axes.set_xlim(least, most)
-    statements = [fill(statement, 46) for statement in claims["statement"]]
-    label = f"standard deviation over that of the corpora ({percent(prob)})"
-    label_rows(axes, statements, label, "How probable it is (right) that", 1.0)
 
 
 @picture(VarianceComponents, "variance_components")
@@ -577,9 +551,7 @@ def plot_bias_bootstrap(
     """How far direct bias depends on which words and pairs are taken, by corpus.
 
     A panel for each list of words, algorithm and number of dimensions; in it for each corpus and seed the density of
-    the draws, their interval, and the value of all words and pairs. At the right is the probability that a
-    corpus is more biased than the one below it: the share of draws in which it is, or the least and largest of the
-    seeds' shares.
+    the draws, their interval, and the value of all words and pairs.
 
     Parameters
     ----------
@@ -603,7 +575,6 @@ def plot_bias_bootstrap(
     means = table.groupby("corpus")[column].mean().sort_values(ascending=False, kind="stable")
     known = looks_of(study.table()["corpus"])
     looks = {str(name): known[str(name)] for name in means.index}
-    more = study.corpus_differences(standardised) if len(study.table()["corpus"].unique()) > 1 else None
     panels, columns = _panels_of(table)
     rows, labels = len(panels) // columns, word_labels(looks)
     beside = 0.9 + 0.07 * max(map(len, labels))  # the axis and the corpora's names
@@ -613,8 +584,6 @@ def plot_bias_bootstrap(
         own = _of(table, panel)
         axes.set_visible(panel is not None)
         _densities(axes, own, draws, looks, study.prob, column)
-        if more is not None:
-            _note_differences(axes, _of(more, panel), list(looks))
         word_list_name, algorithm_name, number = panel or ("", "", 0)
         title = f"{algorithm_name} {number}" + f", {word_list_name}" * (len(table["word_list"].unique()) > 1)
         style_axes(axes, "" if below else f"direct bias{' / baseline' * standardised}", title if panel else "")
@@ -623,8 +592,7 @@ def plot_bias_bootstrap(
     grid[0, 0].set_ylim(-len(looks) + 0.6, 0.75)
     seeds = ", a line for each seed" * (len(study.table()["seed"].unique()) > 1)
     drawn = f"Densities: pairs and words drawn with replacement{seeds}; bars: {percent(study.prob)} intervals; points:"
-    right = "At the right, how probable it is that a corpus is more biased than the one below it." * (more is not None)
-    note_below(figure, f"{drawn} all words and pairs.", right, *study.notes)
+    note_below(figure, f"{drawn} all words and pairs.", *study.notes)
     return figure
 
 
@@ -680,13 +648,3 @@ def _densities(
             axes.hlines(level, low, high, color=look.colour, linewidth=1.3, zorder=3)
             axes.scatter(value, level, s=20, marker=look.marker, color=look.colour, edgecolor="white", lw=0.5, zorder=4)
         axes.axhline(-height, color="#CCCCCC", linewidth=0.6, zorder=0)
-
-
-def _note_differences(axes: Axes, more: pd.DataFrame, corpora: list[str]) -> None:
-    """Between two corpora how probable it is that the upper one is more biased."""
-    for i, (upper, lower) in enumerate(pairwise(corpora)):
-        rows = more[more[["first", "second"]].isin([upper, lower]).all(axis=1)]
-        shares = np.where(rows["first"] == upper, rows["p_more"], 1 - rows["p_more"])
-        if len(shares):
-            texts = dict.fromkeys(share(float(end)) for end in (shares.min(), shares.max()))
-            notes_beside(axes, [-i - 0.5], [" to\n".join(texts)])

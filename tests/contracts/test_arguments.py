@@ -380,9 +380,6 @@ CALLS = {
     "checks.compare_models": lambda made: {"table": made.table, "models": ["crossed"], "draws": 200},
     "checks.influence": lambda made: {"post": made.post, "words": "protected"},
     "checks.mean_distances": lambda made: {"post": made.post},
-    "checks.origin_sensitivity": lambda made: {
-        "vectors": made.vectors, "words": LISTS, "origins": [("none", 0)], "seed": 1
-    },
     "checks.prior_sensitivity": lambda made: {"post": made.post},
     "checks.similarity_shift": lambda made: {"result": made.comparison},
     "checks.variance_shares": lambda made: {"post": made.post},

@@ -866,18 +866,10 @@ def test_components_are_sorted_by_their_shares(components):
         bb.plots.plot_components(table)
 
 
-def test_components_of_settings_come_with_their_statements(one_list):
+def test_components_of_settings_are_sorted_by_their_shares(one_list):
     found = bb.stability.setting_components(one_list.table(), draws=400, seed=0)
     figure = through_the_mould(lambda: bb.plots.plot_components(found))
-    above, below = figure.axes
-    table, claims = found.table().sort_values("share", ascending=False), found.claims()
-    np.testing.assert_array_equal(points(above), table["share"])
-    np.testing.assert_array_equal(points(below), claims["ratio"])
-    shown = [label.get_text().replace("\n", " ") for label in below.get_yticklabels()]
-    assert shown == claims["statement"].tolist()
-    assert any("%" in text.get_text() for text in below.texts)
-    same = one_list.table()[one_list.table()["corpus"] == "all $x$"]
-    assert len(bb.plots.plot_components(bb.stability.setting_components(same, draws=400, seed=0)).axes) == 1
+    np.testing.assert_array_equal(points(figure.axes[0]), found.table()["share"].sort_values(ascending=False))
 
 
 def test_factors_show_coefficients_and_shares_of_each_part(regression):
@@ -982,13 +974,6 @@ def test_the_bootstrap_says_how_sure_each_order_is(one_list):
     bars = [line for each in axes.collections if hasattr(each, "get_segments") for line in each.get_segments()]
     drawn = {tuple(line[:, 0]) for line in bars}
     assert all((low, high) in drawn for low, high in zip(table["low"], table["high"], strict=True))
-    more = one_list.corpus_differences().query("algorithm == 'sgns' and dims == 8")
-    shares = [p if first == order[0] else 1 - p for first, p in zip(more["first"], more["p_more"], strict=True)]
-    said = next(text.get_text() for text in axes.texts)
-
-    percent = [f"{100 * share:.1f}%" for share in (min(shares), max(shares))]
-    percent = ["> 99.9%" if one == "100.0%" else "< 0.1%" if one == "0.0%" else one for one in percent]
-    assert set(percent) == set(said.split(" to\n"))
     scaled = bb.plots.plot_bias_bootstrap(one_list, "sgns", 8, standardised=True).axes[0]
     np.testing.assert_allclose(sorted(points(scaled)), sorted(table["standardised"]))
 

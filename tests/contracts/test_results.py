@@ -96,7 +96,6 @@ def results(random_embedding, text_encoder, tmp_path_factory):
         bb.angle(gender, affluence),
         bb.quadrants(gender, affluence, ["nurse", "banker", "maid"]),
         bb.intersections(affluence, family),
-        bb.checks.origin_sensitivity(vectors, LISTS, [("none", 0)]),
         bb.balance(table, COUNTS),
         bb.checks.cluster_interval(table),
         bb.checks.check_words(LISTS, kv),
