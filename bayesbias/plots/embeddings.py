@@ -323,7 +323,7 @@ SINGLE, POOLED = Look(FAINT, "D", "estimate"), Look("#0072B2", "o", "partially p
 
 
 @picture(Pool, "pool")
-def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None, closeness: bool = False) -> Figure:
+def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
     """Each embedding's own estimate in grey and the partially pooled one in blue, with the mean of all as a band.
 
     Parameters
@@ -334,8 +334,6 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None, closeness:
         Mass of the thin bars, and of the band.
     ax
         Axes to draw on; by default those of a new figure.
-    closeness
-        As in :func:`plot_contrasts`.
 
     Examples
     --------
@@ -357,7 +355,7 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None, closeness:
     draw_intervals(axes, heights - 0.12, draws, prob, POOLED)
     axes.scatter([], [], s=22, marker=POOLED.marker, color=POOLED.colour, label=POOLED.label)
     label_rows(axes, word_labels(raw["name"]).tolist(), title=f"{_named(pool)} in each embedding", mark=0.0)
-    show_sign(axes, f"contrast ({_unit(pool)})", f"{pool.contrast[0]} closer", flag(closeness, "closeness"))
+    show_sign(axes, f"contrast ({_unit(pool)})", f"{pool.contrast[0]} closer")
     place_legend(figure, axes, ax, "upper right", ncols=2)
     note_below(figure, f"Bars: {percent(prob)} intervals; band: the mean over these embeddings.", ax=ax)
     return figure
@@ -448,14 +446,14 @@ def plot_relation(
 
 
 @picture(Trend, "trend")
-def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closeness: bool = False) -> Figure:
+def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figure:
     """Estimates with their intervals over time, and the trend as two bands: its level, and its shape.
 
     Parameters
     ----------
     trend
         A result of :func:`trend`.
-    prob, closeness
+    prob
         As in :func:`plot_pool`.
     ax
         Axes to draw on; by default those of a new figure.
@@ -483,7 +481,7 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closene
     axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=whole))
     axes.grid(axis="y", color="#E3E3E3", linewidth=0.6)
     what, nearer = f"contrast ({_unit(trend)})", f"{trend.contrast[0]} closer"
-    show_sign(axes, what, nearer, flag(closeness, "closeness"), vertical=True)
+    show_sign(axes, what, nearer, vertical=True)
     note_below(
         figure,
         f"Bars: {percent(prob)} intervals of single levels, whose errors are shared. Light: the trend; dark: its "
@@ -497,15 +495,15 @@ PANEL = 12  # options of a decision that have a row in the panel of a multiverse
 
 
 @picture(Multiverse, "multiverse")
-def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool = False) -> Figure:
+def plot_multiverse(multiverse: Multiverse, prob: float = PROB) -> Figure:
     """The specification curve, with its intervals, and below it the options of each specification.
 
     Parameters
     ----------
     multiverse
         A result of :func:`multiverse`.
-    prob, closeness
-        Mass of the bars, and as in :func:`plot_contrasts`.
+    prob
+        Mass of the bars.
 
     Examples
     --------
@@ -529,7 +527,7 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool 
     axes.scatter(place, table["estimate"], s=8, color=COLOURS[0], zorder=2)
     mark_line(axes, 0.0, level=True)
     style_axes(axes, title="Every specification, by its estimate")
-    show_sign(axes, f"contrast ({_unit(multiverse)})", "closer", flag(closeness, "closeness"), vertical=True)
+    show_sign(axes, f"contrast ({_unit(multiverse)})", "closer", vertical=True)
     _decision_panel(panel, table, rows, effect)
     sizes = {name: len(own) for name, own in options.items() if len(own) > PANEL}
     others = [f"{name} ({size} options; {effect[name]})" for name, size in sizes.items()]

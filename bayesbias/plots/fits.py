@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from bayesbias._checks import by_name_or_none, flag, interval, one_of, probability
+from bayesbias._checks import by_name_or_none, interval, one_of, probability
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import MINUS, difference, percent, share, signed
 from bayesbias.calibration.topics import LISTS, TopicNull
@@ -243,7 +243,6 @@ def plot_contrasts(
     population: str = GIVEN,
     ax: Axes | None = None,
     rows: str | None = None,
-    closeness: bool = False,
 ) -> Figure:
     """The contrast of two connections, on top for the whole list, below for each protected word.
 
@@ -258,8 +257,6 @@ def plot_contrasts(
         As in :func:`contrasts`.
     ax
         Axes to draw on; by default those of a new figure.
-    closeness
-        Whether the axis is turned and its values have the other sign, so that more is closer.
 
     Examples
     --------
@@ -292,7 +289,7 @@ def plot_contrasts(
     title = f"{one}{MINUS}{other}, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
     kind = "" if posteriors.kind == DIFFERENCE else f" (words: {ROW_LABELS[posteriors.kind]})"
     style_axes(axes, title=title)
-    show_sign(axes, f"difference in {result.data.unit}{kind}", f"closer to {one}", flag(closeness, "closeness"))
+    show_sign(axes, f"difference in {result.data.unit}{kind}", f"closer to {one}")
     note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
     mark_line(axes, 0.0)
     axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
@@ -383,7 +380,6 @@ def plot_overview(
     topics: TopicNull | None = None,
     prob: float = PROB,
     ax: Axes | None = None,
-    closeness: bool = False,
 ) -> Figure:
     """Associated words against each other connection, the headline on top, with what random topics give behind.
 
@@ -401,8 +397,6 @@ def plot_overview(
         Posterior mass of the intervals.
     ax
         Axes to draw on; by default those of a new figure.
-    closeness
-        As in :func:`plot_contrasts`.
 
     Examples
     --------
@@ -435,7 +429,7 @@ def plot_overview(
     coverage = data.coverage
     style_axes(axes, title="Own stereotypes beside other words" + (f": {coverage.word_list}" if coverage else ""))
     what = f"difference in mean {data.unit}"
-    show_sign(axes, what, "own stereotypes closer", flag(closeness, "closeness"))
+    show_sign(axes, what, "own stereotypes closer")
     note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
     grey = f" Grey: the same difference over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
     note_below(figure, f"Thick bars: 50% intervals; thin: {percent(prob)}.{grey}", ax=ax)

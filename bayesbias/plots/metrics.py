@@ -403,9 +403,7 @@ def _observed(axes: Axes, mark: float, words: str, right: bool) -> None:
 
 
 @picture(TopicNull, "topic_null")
-def plot_topic_null(
-    null: TopicNull, statistic: str | None = None, ax: Axes | None = None, closeness: bool = False
-) -> Figure:
+def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | None = None) -> Figure:
     """Histogram of a statistic for random lists, with the observed value as a line.
 
     Replicates at least as far from no bias (dashed) as the observed value are orange.
@@ -418,8 +416,6 @@ def plot_topic_null(
         One of its statistics; by default the first.
     ax
         Axes to draw on; by default those of a new figure.
-    closeness
-        As in :func:`plot_contrasts`; of contrasts only.
 
     Examples
     --------
@@ -433,15 +429,12 @@ def plot_topic_null(
     figure, axes = one_panel(ax, 6.4, 3.2)
     axes.hist([values[~far], values[far]], edges, stacked=True, color=[BARS, "#E69F00"], zorder=2)
     axes.axvline(centre, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
-    sign = -1 if flag(closeness, "closeness") else 1
-    _observed(axes, observed, f"observed {signed(sign * observed)}", bool(sign * (observed - np.median(values)) <= 0))
+    _observed(axes, observed, f"observed {signed(observed)}", bool(observed <= np.median(values)))
     share = f"{far.sum():,} of {len(values):,} ({far.mean():.1%}) are at least as far from {centre:g}"
     style_axes(axes, f"{name} of {null.words}", f"{null.words}, {difference(name)}: {share}")
     if " - " in name:
         nearer = f"{name.split(' - ')[0]} closer"
-        show_sign(axes, "difference of mean cosine distances", nearer, closeness)
-    elif closeness:
-        raise InputError(f"closeness is for contrasts: {name} is a metric with a sign of its own")
+        show_sign(axes, "difference of mean cosine distances", nearer)
     axes.set_yticks([])
     axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # the label of the observed value has room
     lists = f"{len(values):,} {LISTS[null.kind]}, in place of those of {null.words}; {null.embedding}."

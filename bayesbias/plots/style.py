@@ -19,7 +19,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
 from matplotlib.lines import Line2D
-from matplotlib.ticker import ScalarFormatter
 from numpy.typing import NDArray
 
 from bayesbias._core.mixtures import Draws
@@ -169,34 +168,14 @@ def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
     axes.set_title(title, loc="left", fontweight="bold")
 
 
-class Negated(ScalarFormatter):
-    """Tick labels of the other sign."""
-
-    def __call__(self, x: float, pos: int | None = None) -> str:
-        """The label of a tick."""
-        return super().__call__(0.0 if x == 0 else -x, pos)
-
-
-def show_sign(axes: Axes, what: str, nearer: str, closeness: bool = False, vertical: bool = False) -> None:
-    """Label an axis of contrasts, say above the panel which side is closer, and turn the axis for ``closeness``.
-
-    A contrast below 0 is closer; as closeness, its negative, more is closer.
-    """
-    axis = axes.yaxis if vertical else axes.xaxis
-    if closeness:
-        axis.set_inverted(True)
-        axis.set_major_formatter(Negated())
-    label = f"minus {what}" if closeness else what
-    up, down = ("↑", "↓") if vertical else ("→", "←")
-    near, far = (up, down) if closeness else (down, up)
+def show_sign(axes: Axes, what: str, nearer: str, vertical: bool = False) -> None:
+    """Label an axis of contrasts, and say which side is closer: a contrast below 0 is."""
     if vertical:
-        axis.set_label_text(f"{label}\n{near} {nearer}   {far} farther")
+        axes.set_ylabel(f"{what}\n↓ {nearer}   ↑ farther")
         return
-    axis.set_label_text(label)
-    ends = (f"{near} {nearer}", f"{far} farther")
-    for x, text, side in zip((0.0, 1.0), ends[::-1] if closeness else ends, ("left", "right"), strict=True):
-        shown = f"{text[2:]} {text[0]}" if side == "right" else text
-        note(axes, shown, (x, 1.0), (0, 4), xycoords="axes fraction", ha=side, color=INK, fontsize=8.0)
+    axes.set_xlabel(what)
+    for x, text, side in ((0.0, f"← {nearer}", "left"), (1.0, "farther →", "right")):
+        note(axes, text, (x, 1.0), (0, 4), xycoords="axes fraction", ha=side, color=INK, fontsize=8.0)
     axes.set_title(axes.get_title(loc="left"), loc="left", fontweight="bold", pad=17)
 
 
