@@ -297,7 +297,7 @@ class DirectBiasStudy(Result):
         The pairs that were used.
     """
 
-    picture: ClassVar[str] = "plot_bias_decay"
+    picture: ClassVar[str] = "forest"
 
     rows: pd.DataFrame
     bias: pd.DataFrame
@@ -336,6 +336,12 @@ class DirectBiasStudy(Result):
     def table(self) -> pd.DataFrame:
         """One row a setting and word list: ``rows``."""
         return self.rows
+
+    def drawn_from(self) -> tuple[Any, dict[str, Any]]:
+        """Direct bias with its intervals by what settings vary in, a panel for each list of words."""
+        varied = [name for name in FACETS[1:] if len(self.rows[name].unique()) > 1] or ["algorithm"]
+        options = {"rows": varied, "by": "corpus", "panels": "word_list", "value": "direct_bias", "mark": None}
+        return self.rows, {**options, "label": "direct bias"}
 
 
 def direct_bias_study(

@@ -59,19 +59,21 @@ study = bb.stability.direct_bias_study(
 study
 
 # %%
-bb.plots.plot_bias_decay(study)
+study.figure()
+
+# %% [markdown]
+# Direct bias falls with the dimensions, and so do cosines of random pairs of words. Over these, in the mean of the
+# seeds (1 is what random pairs have):
+
+# %%
+over = study.table().pivot_table(index=["word_list", "corpus"], columns=["algorithm", "dims"], values="standardised")
+bb.plots.matrix(over, "direct bias over the baseline", centre=1.0)
 
 # %% [markdown]
 # The order of words by their bias, compared between settings:
 
 # %%
-bb.plots.plot_rank_agreement(study)
-
-# %% [markdown]
-# Is one corpus more biased than another? The bootstrap of pairs and words, a line for each seed:
-
-# %%
-bb.plots.plot_bias_bootstrap(study, algorithm="sgns")
+bb.plots.matrix(study.rank_agreement(), "Kendall's tau-b", centre=None)
 
 # %% [markdown]
 # ## Settings against corpora

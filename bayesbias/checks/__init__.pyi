@@ -17,7 +17,6 @@ from ..comparison import compare_models as compare_models
 from ..comparison import influence as influence
 from ..comparison import mean_distances as mean_distances
 from ..comparison import prior_sensitivity as prior_sensitivity
-from ..comparison import similarity_shift as similarity_shift
 from ..distances import Relatedness as Relatedness
 from ..distances import score_table as score_table
 from ..distances import share_sample as share_sample

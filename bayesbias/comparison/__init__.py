@@ -10,7 +10,6 @@ from bayesbias.comparison.associations import decomposition as decomposition
 from bayesbias.comparison.associations import decomposition_sentence as decomposition_sentence
 from bayesbias.comparison.changes import compare as compare
 from bayesbias.comparison.comparison import Comparison as Comparison
-from bayesbias.comparison.comparison import similarity_shift as similarity_shift
 from bayesbias.comparison.contrast import adjustment as adjustment
 from bayesbias.comparison.contrast import beside_associated as beside_associated
 from bayesbias.comparison.contrast import cell_estimates as cell_estimates

@@ -31,6 +31,8 @@ from bayesbias.models.weights import RAW, group_means
 from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, controls_of, labelled
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from bayesbias.comparison.comparison import Comparison
     from bayesbias.comparison.effects import SideEffects
 
@@ -347,9 +349,20 @@ def _of_change(result: Comparison, number: int, prob: float) -> Section:
     shown = [Picture(f"change-{number}", title, partial(drawing, "plot_change", result, prob, before, after))]
     if set(result.connections) & set(STEREOTYPES):
         title = f"Cosine similarities by connection, {before} and {after}"
-        shift = partial(drawing, "plot_similarity_shift", result, None, before, after)
-        shown.append(Picture(f"shift-{number}", title, shift))
+        shown.append(Picture(f"shift-{number}", title, partial(_similarities, result, before, after), photo=True))
     return Section(heading[0].upper() + heading[1:], [*shown, *_change_tables(result, number, prob)])
+
+
+def _similarities(result: Comparison, before: str, after: str) -> Figure:
+    """Cosine similarities before and after by connection, and the limits of MAC."""
+    pairs = result.paired_distances(before, after).rename(columns={"before": before, "after": after})
+    table = pairs.melt("connection", [before, after], "embedding", "similarity")
+    table["similarity"] = 1 - table["similarity"]
+    table["connection"] = [labelled(name, result.labels) for name in table["connection"]]
+    limit = result.similarity_shift(None, before, after).attrs["limit"]
+    label = f"cosine similarity (lines at \N{PLUS-MINUS SIGN}(1{MINUS}MAC) = \N{PLUS-MINUS SIGN}{limit:.3f})"
+    options: dict[str, Any] = {"by": "embedding", "mark": (-limit, limit), "label": label}
+    return drawing("strip", table, "similarity", "connection", **options)
 
 
 def _change_tables(result: Comparison, number: int, prob: float) -> Iterator[Block]:

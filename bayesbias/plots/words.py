@@ -27,6 +27,7 @@ from bayesbias.axes import Audit, Axis, Quadrants
 from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.distances import Relatedness, relatedness
 from bayesbias.errors import InputError
+from bayesbias.plots.general import draw_forest
 from bayesbias.plots.style import (
     COLOURS,
     FAINT,
@@ -34,7 +35,6 @@ from bayesbias.plots.style import (
     LETTERS,
     Look,
     Picture,
-    draw_row,
     label_rows,
     new_figure,
     note,
@@ -412,9 +412,7 @@ def plot_axis(
     band = whole.centre == "vocabulary" and whole.adjusted is None
     if band:
         axes.axvspan(-whole.spread, whole.spread, color="#F1F1F1", lw=0, zorder=0)
-    for rows_of, look in ((away, AWAY), (~away, NEAR)):
-        part = shown[rows_of]
-        draw_row(axes, heights[rows_of], part["mean"], (part["low"], part["high"]), look)
+    draw_forest(axes, shown.assign(row=shown.index, look=away), range(len(shown)), {True: AWAY, False: NEAR}, size=26)
     label_rows(axes, word_labels(shown["word"]).tolist(), "place (cosine distance)", "", 0.0)
     for tick, word in zip(axes.get_yticklabels(), shown["word"], strict=True):
         tick.set_fontweight("bold" if chosen and len(rows) > len(chosen) and word in set(chosen) else "normal")

@@ -41,7 +41,7 @@ def main():
             table = found.uniformity.assign(model=model, shape=name, pareto_k=found.pareto_k)
             tables.append(table)
             print(model, name, len(table), table["p_value"].min(), found.pareto_k, flush=True)
-            bb.plots.plot_calibration(found).savefig(HERE / f"{given.out}_{model}_{name}.png", dpi=100)
+            found.figure().savefig(HERE / f"{given.out}_{model}_{name}.png", dpi=100)
     pd.concat(tables).round(5).to_csv(HERE / f"{given.out}.csv", index=False)
 
 

@@ -103,7 +103,10 @@ def collect():
         table = table[[key, "method", "contrast", "rate", "se", "width", "replicates"]].round(5)
         name = "simulated" if kind == "simulated" else "real_null"
         table.to_csv(HERE / f"{name}.csv", index=False)
-        figure = bb.plots.plot_calibration(table.drop(columns=key).assign(nominal=NOMINAL))
+        ends = {"low": table["rate"] - 2 * table["se"], "high": table["rate"] + 2 * table["se"]}
+        figure = bb.plots.forest(
+            table.assign(**ends), "method", by=key, panels="contrast", value="rate", mark=NOMINAL, label="rate"
+        )
         figure.savefig(HERE / f"{name}.png", dpi=110)
         print(table.pivot_table(index=[key, "contrast"], columns="method", values="rate").round(3).to_string())
 
