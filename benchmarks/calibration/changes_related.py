@@ -25,6 +25,7 @@ import pandas as pd
 
 import bayesbias as bb
 from bayesbias.comparison.sides import Sides, fixed_values, known_changes, related_sides
+from bayesbias.distances import Relatedness
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.vocabularies import joint_relatedness
 from bayesbias.models.functionals import cell_fields
@@ -70,7 +71,7 @@ class Setting:
     """
 
     groups: dict
-    related: bb.checks.Relatedness
+    related: Relatedness
     units: tuple
     joined: np.ndarray
     words: list

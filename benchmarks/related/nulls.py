@@ -19,6 +19,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 import bayesbias as bb
+from bayesbias.distances import Relatedness
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from common import HERE, SHARED
@@ -99,7 +100,7 @@ class Subjects:
     groups: np.ndarray
     names: tuple
     sizes: tuple
-    base: bb.checks.Relatedness
+    base: Relatedness
     table: pd.DataFrame
     template: Distances
 
@@ -116,7 +117,7 @@ def subjects_of(vocabulary, lists, sizes=None, sample=3000, seed=0):
         sizes = tuple(sum(word in vocabulary.kv for word in words) for words in parts)
     # a sample of the whole vocabulary: random lists may lie anywhere in it
     base = measured_relatedness(vocabulary.kv, replace(lists, stereotypes={}), sample, seed, "as-is")
-    assert isinstance(base, bb.checks.Relatedness), base
+    assert isinstance(base, Relatedness), base
     protected = [word for words in found.values() for word in words]
     groups = np.repeat(np.arange(len(found)), [len(words) for words in found.values()])
     table = placeholder_table(protected, groups, tuple(found), sizes)

@@ -16,6 +16,7 @@ from gensim.models import KeyedVectors
 from matplotlib.figure import Figure
 
 import bayesbias as bb
+from bayesbias._results import Result
 from bayesbias.plots import style
 
 MODULES = (
@@ -365,8 +366,6 @@ CALLS = {
     "topic_null": lambda made: {"kv": made.kv, "words_or_query": LISTS, "replicates": 5},
     "trend": lambda made: {"tables": {"1": made.table, "2": made.after, "3": made.nearly}, "stages": FEW},
     "write_distance_table": lambda made: {"table": made.table, "path": made.folder / "o.csv"},
-    "checks.PairList": lambda made: {"name": "n", "pairs": (("he", "she"),)},
-    "checks.WordList": lambda made: {"name": "n", "words": ("he",)},
     "checks.add_log_likelihood": lambda made: {"post": made.post},
     "checks.add_predictive": lambda made: {"post": made.post, "seed": 1, "draws": 8},
     "checks.adjustment": lambda made: {"post": made.adjusted},
@@ -561,7 +560,7 @@ def public_methods():
     given = (bb.Query, bb.contextual.ContextVectors, bb.stability.ToyCorpus)
     return {
         f"{one.__name__}.{name}"
-        for one in {*given, *results_below(bb.checks.Verdict.__base__)}
+        for one in {*given, *results_below(Result)}
         if ".reporting." not in one.__module__  # what report makes of fits and tables of metrics
         for name, method in inspect.getmembers(one, inspect.isfunction)
         if not name.startswith("_")
