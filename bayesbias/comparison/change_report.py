@@ -349,7 +349,7 @@ def _of_change(result: Comparison, number: int, prob: float) -> Section:
     shown = [Picture(f"change-{number}", title, partial(drawing, "plot_change", result, prob, before, after))]
     if set(result.connections) & set(STEREOTYPES):
         title = f"Cosine similarities by connection, {before} and {after}"
-        shown.append(Picture(f"shift-{number}", title, partial(_similarities, result, before, after), photo=True))
+        shown.append(Picture(f"shift-{number}", title, partial(_similarities, result, before, after)))
     return Section(heading[0].upper() + heading[1:], [*shown, *_change_tables(result, number, prob)])
 
 
