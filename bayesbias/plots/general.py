@@ -14,7 +14,7 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from bayesbias._checks import one_of, several
+from bayesbias._checks import finite_number, one_of, probability, several, text
 from bayesbias._phrases import is_share_of_draws, percent, share, signed
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError, shown
@@ -106,11 +106,15 @@ def forest(
     >>> cells = bb.cell_estimates(post).select(group="jew")
     >>> bb.plots.forest(cells, "protected_word", by="list", mark=1.0).savefig("lists.png")
     """
+    _check_texts(label=label, title=title, closer=closer)
+    prob, mark = probability(prob, "prob"), _marks(mark)
     table = _with_index(estimates, prob) if isinstance(estimates, Estimates) else estimates
     if beside is None and by is None and panels is None and "p_closer" in table:
         beside = "p_closer"
     given = {"by": by, "panels": panels, "value": value, "low": low, "high": high, "beside": beside}
     _check_columns(table, {name: column for name, column in given.items() if column is not None})
+    for column in (value, low, high):
+        _check_numbers(table, column)
     names, kind = _names(table, rows, {by, panels})
     labels = list(dict.fromkeys(names))
     looks = _looks(table, by)
@@ -119,8 +123,8 @@ def forest(
     if beside is not None:
         drawn["beside"] = _written(beside, table[beside])
     parts = {"": drawn} if panels is None else dict(iter(drawn.groupby(panels, sort=False)))
-    figure, column = _panels(len(parts), 0.15 * max(len(looks), 1.5) * len(labels) + 1.3, ax)
-    for axes, (name, part) in zip(column, parts.items(), strict=True):
+    figure, panel = _panels(len(parts), 0.15 * max(len(looks), 1.5) * len(labels) + 1.3, ax)
+    for axes, (name, part) in zip(panel, parts.items(), strict=True):
         draw_forest(axes, part, labels, looks, spread=by is not None)
         label_rows(axes, word_labels(labels).tolist(), label, str(name) or title, mark)
         if closer:
@@ -128,12 +132,12 @@ def forest(
         if beside == "p_closer":
             note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
         set_apart(axes, labels)
-        axes.tick_params(labelleft=axes is column[0])
-    column[0].set_ylabel(kind)
+        axes.tick_params(labelleft=axes is panel[0])
+    panel[0].set_ylabel(kind)
     if panels is not None and title:
         figure.suptitle(title, x=0.02, ha="left", fontweight="bold", fontsize=10)
     if by is not None:
-        _series_legend(figure, column[0], ax, looks)
+        _series_legend(figure, panel[0], ax, looks)
     bars = f"Bars: 50% (thick) and {percent(prob)} intervals." if "inner_low" in table else ""
     note_below(figure, bars, ax=ax)
     return figure
@@ -188,18 +192,40 @@ def _check_columns(table: pd.DataFrame, given: Mapping[str, str]) -> None:
         one_of(column, list(map(str, table)), option)
 
 
+def _check_numbers(table: pd.DataFrame, column: str) -> None:
+    """Refuse a column of something else."""
+    if not pd.api.types.is_numeric_dtype(table[column]):
+        raise InputError(f"the column {shown(column)} holds no numbers: give one that does")
+
+
+def _check_texts(**given: object) -> None:
+    """Refuse what is no text."""
+    for name, value in given.items():
+        text(value, name)
+
+
+def _marks(mark: object) -> list[float]:
+    """Where dashed lines are."""
+    marks = [] if mark is None else [finite_number(value, "mark") for value in several(mark)]
+    if mark is not None and not marks:
+        raise InputError("mark is empty: give a number, several, or None for no line")
+    return marks
+
+
 def _names(table: pd.DataFrame, rows: str | Sequence[str] | None, taken: Iterable[str | None]) -> tuple[list[str], str]:
     """Names of the rows of a table, from one column or several, and what they are where they hold numbers."""
     columns = list(map(str, table))
-    text = [name for name in columns if not pd.api.types.is_numeric_dtype(table[name])]
-    chosen = [name for name in text if name not in taken] if rows is None else several(rows)
+    words = [name for name in columns if not pd.api.types.is_numeric_dtype(table[name])]
+    chosen = [name for name in words if name not in taken] if rows is None else several(rows)
+    if rows is not None and not chosen:
+        raise InputError(f"rows is empty: give one of the columns {', '.join(columns)}, or several")
     if not chosen:
         return table.index.astype(str).tolist(), ""
     for name in chosen:
         one_of(name, columns, "rows")
     parts = table[chosen].astype(object).where(table[chosen].notna(), None).to_numpy()
     names = [", ".join(str(part) for part in row if part is not None) for row in parts]
-    return names, "" if set(chosen) <= set(text) else ", ".join(chosen).replace("_", " ")
+    return names, "" if set(chosen) <= set(words) else ", ".join(chosen).replace("_", " ")
 
 
 def _looks(table: pd.DataFrame, by: str | None) -> dict[str, Look]:
@@ -269,10 +295,13 @@ def matrix(
     >>> frame = bb.association(post, by="group").pivot(index="group", columns="list", values="mean")
     >>> bb.plots.matrix(frame, "cosine distance (below 0: closer)").savefig("lists.png")
     """
+    _check_texts(label=label, title=title)
+    centre = None if centre is None else finite_number(centre, "centre")
     if frame.empty or not all(map(pd.api.types.is_numeric_dtype, frame.dtypes)):
         raise InputError(f"frame has {frame.shape[0]} rows and {frame.shape[1]} columns: give a table of numbers")
-    if framed is not None and framed.shape != frame.shape:
-        raise InputError(f"framed has the shape {framed.shape}: give booleans of the shape {frame.shape}")
+    if framed is not None and not (isinstance(framed, pd.DataFrame) and framed.shape == frame.shape):
+        given = f"has the shape {framed.shape}" if isinstance(framed, pd.DataFrame) else f"is {shown(framed)}"
+        raise InputError(f"framed {given}: give a DataFrame of booleans of the shape {frame.shape}")
     values = frame.to_numpy(dtype=float)
     groups = frame.index.get_level_values(0).astype(str).tolist() if frame.index.nlevels > 1 else []
     rows = word_labels(frame.index.get_level_values(-1).astype(str), groups)
@@ -311,9 +340,9 @@ def write_cells(axes: Axes, image: AxesImage, texts: Sequence[Sequence[str]], si
     colours = image.to_rgba(np.asarray(image.get_array()))
     light = colours[..., :3] @ [0.299, 0.587, 0.114]  # luma
     for row, line in enumerate(texts):
-        for column, text in enumerate(line):
+        for column, letters in enumerate(line):
             colour = INK if light[row, column] > 0.5 else "white"
-            axes.text(column, row, text, ha="center", va="center", fontsize=size, color=colour)
+            axes.text(column, row, letters, ha="center", va="center", fontsize=size, color=colour)
 
 
 def _frame_cell(axes: Axes, row: int, column: int) -> None:
@@ -366,9 +395,10 @@ def strip(
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.plots.strip(table, "distance", "group", by="connection", mark=1.0).savefig("groups.png")
     """
+    _check_texts(label=label, title=title)
+    mark = _marks(mark)
     _check_columns(frame, {"value": value, **({} if by is None else {"by": by})})
-    if not pd.api.types.is_numeric_dtype(frame[value]):
-        raise InputError(f"value is {shown(value)}, a column without numbers: give one of numbers")
+    _check_numbers(frame, value)
     names, kind = _names(frame, rows, {by})
     labels = list(dict.fromkeys(names))
     looks = _looks(frame, by)

@@ -897,7 +897,7 @@ def test_a_strip_shows_every_number_with_its_quartiles(words):
     np.testing.assert_allclose(ends, np.column_stack([by.quantile(0.25), by.quantile(0.75)]))
     assert {f"n = {4 * words:,}"} == {text for text in texts(figure) if text.startswith("n = ")}
     assert [line.get_xdata()[0] for line in axes.get_lines() if line.get_xdata()[0] in (1.0, 2.0)] == [1.0, 2.0]
-    with pytest.raises(bb.InputError, match="value is 'group', a column without numbers"):
+    with pytest.raises(bb.InputError, match="the column 'group' holds no numbers"):
         bb.plots.strip(table, "group")
 
 
