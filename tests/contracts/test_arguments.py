@@ -476,7 +476,6 @@ HOLDERS = {
     "Comparison": lambda made: made.comparison,
     "ContextVectors": lambda made: made.vectors,
     "Criterion": lambda made: made.criterion,
-    "DirectBiasStudy": lambda made: made.study,
     "FrameEffects": lambda made: bb.frame_effects(made.framed),
     "MetricStability": lambda made: bb.stability.metric_stability(
         made.settings, QUERY, ["weat"], contrast=False, draws=200, random_pairs=20
