@@ -70,12 +70,12 @@ over = study.table().pivot_table(index=["word_list", "corpus"], columns=["algori
 bb.plots.matrix(over, "direct bias over the baseline", centre=1.0)
 
 # %% [markdown]
-# The order of words by their bias, compared between the settings of sgns:
+# The order of words by their bias, compared between settings of one corpus and algorithm:
 
 # %%
 agreement = study.rank_agreement()
-sgns = [name for name in agreement if "sgns" in name]
-bb.plots.matrix(agreement.loc[sgns, sgns], "Kendall's tau-b", centre=None)
+one = [name for name in agreement if "bias 1 sgns" in name]
+bb.plots.matrix(agreement.loc[one, one], "Kendall's tau-b", centre=None)
 
 # %% [markdown]
 # ## Settings against corpora
