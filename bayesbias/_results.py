@@ -193,6 +193,10 @@ class Result:
         """The result in sentences, notes last."""
         return " ".join([*self.findings(), *self.notes])
 
+    def drawn_from(self) -> tuple[Any, dict[str, Any]]:
+        """What the figure takes: the result, or a table and the options for it."""
+        return self, {}
+
     def figure(self, **options: Any) -> Figure | None:
         """The figure of the result, by the options of its function in ``bayesbias.plots``; None where it has none."""
         drawn = None if self.picture is None else getattr(import_module("bayesbias.plots"), self.picture)
@@ -200,7 +204,8 @@ class Result:
         if unknown := [name for name in options if name not in valid]:
             picture = "has no figure" if self.picture is None else f"is drawn with {', '.join(valid) or 'no options'}"
             raise InputError(f"{unknown[0]} is no option: {title_of(self).lower()} {picture}")
-        return None if self.picture is None else drawing(self.picture, self, **options)
+        given, own = self.drawn_from()
+        return None if self.picture is None else drawing(self.picture, given, **own | options)
 
     def sources(self) -> tuple[Any, ...]:
         """What to cite: works, and the tables, fits, lists and embeddings that the result was made of."""
@@ -217,7 +222,9 @@ class Result:
     def front(self) -> Page:
         """The first screen of a report."""
         title = title_of(self)
-        drawn = None if self.picture is None else Picture("result", title, partial(drawing, self.picture, self))
+        given, own = self.drawn_from()
+        draw = partial(drawing, self.picture, given, **own) if self.picture else None
+        drawn = None if draw is None else Picture("result", title, draw)
         return front_page(title, "", self.findings(), self.notes, drawn)
 
     def __str__(self) -> str:

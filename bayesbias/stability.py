@@ -18,7 +18,7 @@ from bayesbias._phrases import share
 from bayesbias._progress import progress
 from bayesbias._results import Result
 from bayesbias.checks.convergence import diagnose
-from bayesbias.checks.summaries import PROB, describe, flat_draws
+from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
 from bayesbias.comparison import SIMILAR, contrasts
 from bayesbias.comparison.metric_uncertainty import word_lists_of
@@ -51,8 +51,7 @@ __all__ = [
 ]
 
 FACETS = Setting._fields
-SETTINGS = ("algorithm", "dims", "seed")
-FACET_NAMES = ("corpus", *SETTINGS, "word_list")
+FACET_NAMES = ("corpus", "algorithm", "dims", "seed", "word_list")
 FEW, FEWEST = 5, 2
 RANDOM_PAIRS = 1000
 COSINES = frozenset({"mac", "direct_bias", "db_wa", "same", "semaxis", "weat"})
@@ -242,9 +241,7 @@ def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
     except InputError:  # a measure that does not vary has no components
         return missing
     row = components.table().set_index("component").to_dict("index")["corpus"]
-    probabilities = components.claims().set_index("statement")["probability"].to_dict()
-    outweigh = probabilities.get("settings outweigh corpora", float("nan"))
-    return float(row["share"]), float(row["share_low"]), float(row["share_high"]), float(outweigh)
+    return float(row["share"]), float(row["share_low"]), float(row["share_high"]), _settings_outweigh(components)
 
 
 def _mean_tau(part: pd.DataFrame) -> float:
@@ -281,7 +278,7 @@ class DirectBiasStudy(Result):
         The pairs that were used.
     """
 
-    picture: ClassVar[str] = "plot_bias_decay"
+    picture: ClassVar[str] = "forest"
 
     rows: pd.DataFrame
     bias: pd.DataFrame
@@ -306,46 +303,6 @@ class DirectBiasStudy(Result):
         labels = [setting.label for setting in self.settings]
         return pd.DataFrame(tau, index=labels, columns=labels)
 
-    def corpus_differences(self, standardised: bool = False) -> pd.DataFrame:
-        """How sure it is that one corpus is more biased than another, at every setting that both were trained with.
-
-        With ``standardised`` direct bias is taken over the baseline of its embedding.
-
-        Returns
-        -------
-        DataFrame
-            ``first``, ``second`` (corpora), ``algorithm``, ``dims``, ``seeds`` (how many of each at least),
-            ``word_list``, ``difference`` of the means over seeds with the bootstrap interval ``low`` to ``high``, and
-            ``p_more``, the share of draws in which the first is larger. With several seeds of both, the chance of
-            training is in the interval and the share (Student's t, Welch's degrees of freedom); with one it is not, and
-            they speak of two embeddings, not of two corpora.
-        """
-        standardised = flag(standardised, "standardised")
-        corpora = list(dict.fromkeys(self.rows["corpus"]))
-        if len(corpora) < FEWEST:
-            raise InputError(f"there is one corpus only, {corpora[0]!r}: two are needed to say which is more biased")
-        unit = self.rows["baseline"].to_numpy() if standardised else np.ones(len(self.rows))
-        value, draws = self.rows["direct_bias"].to_numpy() / unit, self.draws / unit[:, None]
-        shared = ["algorithm", "dims", "word_list"]
-        places: dict[tuple[object, ...], list[int]] = {}
-        for i, row in enumerate(self.rows[["corpus", *shared]].itertuples(index=False, name=None)):
-            places.setdefault(row, []).append(i)
-        rows = []
-        for first, second in combinations(corpora, 2):
-            for key in dict.fromkeys(tuple(rest) for _, *rest in places):
-                if (first, *key) in places and (second, *key) in places:
-                    left, right = places[first, *key], places[second, *key]
-                    seeds = min(len(left), len(right))
-                    apart = draws[left].mean(axis=0) - draws[right].mean(axis=0)
-                    if seeds >= FEWEST:
-                        apart = apart + _training_noise([value[left], value[right]], len(apart))
-                    ends = np.quantile(apart, [(1 - self.prob) / 2, (1 + self.prob) / 2])
-                    larger = (apart > 0).mean() + (apart == 0).mean() / 2
-                    figures = map(float, (value[left].mean() - value[right].mean(), *ends, larger))
-                    rows.append((first, second, *key, seeds, *figures))
-        columns = ["first", "second", *shared, "seeds", "difference", "low", "high", "p_more"]
-        return pd.DataFrame(rows, columns=columns)
-
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
         table = self.rows
@@ -360,6 +317,12 @@ class DirectBiasStudy(Result):
     def table(self) -> pd.DataFrame:
         """One row a setting and word list: ``rows``."""
         return self.rows
+
+    def drawn_from(self) -> tuple[Any, dict[str, Any]]:
+        """Direct bias with its intervals by what settings vary in, a panel for each list of words."""
+        varied = [name for name in FACETS[1:] if len(self.rows[name].unique()) > 1] or ["algorithm"]
+        options = {"rows": varied, "by": "corpus", "panels": "word_list", "value": "direct_bias", "mark": None}
+        return self.rows, {**options, "label": "direct bias"}
 
 
 def direct_bias_study(
@@ -461,16 +424,6 @@ def direct_bias_study(
     )
 
 
-def _training_noise(values: list[FloatArray], draws: int) -> FloatArray:
-    """What other seeds would add to a difference of means over seeds, as draws."""
-    parts = np.array([value.var(ddof=1) / len(value) for value in values])
-    if parts.sum() == 0:
-        return np.zeros(draws)
-    freedom = parts.sum() ** 2 / np.sum(parts**2 / np.array([len(value) - 1 for value in values]))
-    noise: FloatArray = np.sqrt(parts.sum()) * np.random.default_rng(0).standard_t(freedom, draws)
-    return noise
-
-
 def _products(
     kv: KeyedVectors, words: list[str], pairs: list[tuple[str, str]], setting: Setting, raw: bool = False
 ) -> tuple[FloatArray, FloatArray]:
@@ -545,58 +498,37 @@ class SettingComponents(Result):
         """
         return component_table(self.posterior, probability(prob, "prob"), finite_population=True)
 
-    def claims(self, prob: float = PROB) -> pd.DataFrame:
-        """Whether settings outweigh corpora, as posterior statements about the observed levels.
-
-        Returns
-        -------
-        DataFrame
-            A row a statement: ``statement``, ``probability`` that it is true, and ``ratio`` with ``low`` and ``high``,
-            that side's standard deviation over that of the corpora, both over the numbers at hand (the sums of squares
-            of :meth:`table`), with what they add from list to list of words. *Settings* are algorithm and dimensions;
-            what they add from corpus to corpus changes how corpora compare, and is left out where a single seed cannot
-            tell it from the chance of training. Seeds are single trainings.
-        """
-        prob = probability(prob, "prob")
-        if "corpus" not in self.sizes or not set(SETTINGS) & self.sizes.keys():
-            raise InputError(f"the table varies by {', '.join(self.sizes)}: several corpora and settings are needed")
-        # sums of squares: the variance that components add to the numbers at hand, up to a common factor
-        constant = self.posterior["constant_data"]
-        weight = (constant["freedom"] * constant["shared_by"]).to_numpy()
-        squares = flat_draws(self.posterior["posterior/finite_population_sd"].to_numpy()) ** 2 * weight
-        # without seeds the last component is the chance of training as much as anything else
-        known = [set(facets) for facets in (self.components if "seed" in self.sizes else self.components[:-1])]
-        squares = squares[:, : len(known)]
-        of_settings = [bool(facets & {"algorithm", "dims"}) and "seed" not in facets for facets in known]
-        with_corpus = ["corpus" in facets for facets in known]
-        others = [name for name in SETTINGS if name in self.sizes and name != "seed"]
-        statements = {
-            "settings outweigh corpora": np.greater(of_settings, with_corpus),
-            "settings change how corpora compare by more than corpora differ": np.logical_and(of_settings, with_corpus),
-            "seeds outweigh corpora": np.array(["seed" in facets for facets in known]),
-        }
-        for name in others if len(others) > 1 else []:
-            statements[f"{name} alone outweighs corpora"] = np.array([f - {"word_list"} == {name} for f in known])
-        corpus = squares[:, [facets - {"word_list"} == {"corpus"} for facets in known]].sum(axis=1)
-        rows = []
-        for statement, belongs in statements.items():
-            variance = squares[:, belongs].sum(axis=1)
-            if variance.any():
-                ratios = np.sqrt(variance / corpus)
-                ends = describe(ratios[:, None], prob)
-                low, high = (float(ends[name][0]) for name in ("low", "high"))
-                rows.append((statement, float((variance > corpus).mean()), float(np.median(ratios)), low, high))
-        return pd.DataFrame(rows, columns=["statement", "probability", "ratio", "low", "high"])
-
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
         table = self.table().sort_values("share", ascending=False).head(3)
         shown = ", ".join(f"{row.component} {row.share:.0%}" for row in table.itertuples())
         parts = [f"Largest shares of the variance between the observed levels: {shown}."]
-        if "corpus" in self.sizes and set(SETTINGS) & self.sizes.keys():
-            first = self.claims().iloc[0]
-            parts.append(f"That {first['statement']} has probability {share(first['probability'])}.")
-        return parts
+        outweigh = _settings_outweigh(self)
+        return (
+            parts
+            if np.isnan(outweigh)
+            else [*parts, f"That settings outweigh corpora has probability {share(outweigh)}."]
+        )
+
+
+def _settings_outweigh(found: SettingComponents) -> float:
+    """Posterior probability that settings outweigh corpora; NaN where not both vary.
+
+    Settings are algorithm and dimensions. Either side is a sum of squares over the observed levels, with what it adds
+    from list to list of words; what settings add from corpus to corpus is on neither.
+    """
+    # the seed's component, or without seeds what is left over, is the chance of training
+    known = [set(facets) for facets in (found.components if "seed" in found.sizes else found.components[:-1])]
+    settings = [bool(facets & {"algorithm", "dims"}) and not facets & {"corpus", "seed"} for facets in known]
+    corpora = [facets - {"word_list"} == {"corpus"} for facets in known]
+    if not any(settings) or not any(corpora):
+        return float("nan")
+    # the variance that components add to the numbers at hand, up to a common factor
+    constant = found.posterior["constant_data"]
+    weight = (constant["freedom"] * constant["shared_by"]).to_numpy()
+    squares = flat_draws(found.posterior["posterior/finite_population_sd"].to_numpy()) ** 2 * weight
+    of_settings, of_corpora = (squares[:, : len(known)] @ np.array(side, dtype=float) for side in (settings, corpora))
+    return float((of_settings > of_corpora).mean())
 
 
 def setting_components(
@@ -627,7 +559,7 @@ def setting_components(
     Returns
     -------
     SettingComponents
-        Posteriors of the components, and of the claim that settings outweigh corpora.
+        Posteriors of the components; ``text()`` says how probable it is that settings outweigh corpora.
 
     Examples
     --------

@@ -7,6 +7,7 @@ import json
 import re
 from itertools import groupby
 from pathlib import Path
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any
 
@@ -58,6 +59,20 @@ AREAS = {
     "errors": ("Errors and warnings", "errors"),
 }
 """Pages of the API reference: title, and the modules whose names they document unless another page names a part."""
+ROOMS = {
+    "axes": "Angle Audit Axis Intersections Quadrants",
+    "checks.confounds": "Balance",
+    "checks.convergence": "Verdict",
+    "checks.summaries": "ClusterInterval",
+    "checks.word_lists": "WordCheck",
+    "comparison": "Comparison FrameEffects MetricUncertainty Plan PriorSensitivity Ranking SideEffects",
+    "distances": "Relatedness",
+    "models": "ModelSpec",
+    "second_stage": "Criterion Multiverse Pool Trend",
+    "sweeps": "Sweep",
+    "words": "PairList WordList",
+}
+"""Classes of what public functions return, by the rooms that they are imported from."""
 
 
 FOREIGN = "dict, BaseModel, Protocol, BaseException, Exception, ValueError, tuple"
@@ -69,6 +84,7 @@ def public_names() -> dict[str, list[str]]:
     addresses = [f"bayesbias.{name}" for name in bb.__all__ if name not in MODULES]
     for module in MODULES:
         addresses += [f"bayesbias.{module}.{name}" for name in all_names(getattr(bb, module)) if name not in bb.__all__]
+    addresses += [f"bayesbias.{room}.{name}" for room, names in ROOMS.items() for name in names.split()]
     pages: dict[str, list[str]] = {page: [] for page in AREAS}
     for address in sorted(addresses, key=lambda address: inspect.isclass(resolve(address))):
         pages[area(address)].append(address)
@@ -95,10 +111,7 @@ def all_names(module: ModuleType) -> list[str]:
 
 def resolve(address: str) -> object:
     """The object at an address."""
-    found: object = bb
-    for part in address.split(".")[1:]:
-        found = getattr(found, part)
-    return found
+    return resolve_name(address)
 
 
 def sources() -> dict[str, str]:
@@ -128,10 +141,13 @@ def entry(address: str, pages: dict[str, str]) -> str:
         lines += ["   :members:", *([f"   :inherited-members: {FOREIGN}"] if own else [])]
     if kind == "data":
         lines += ["   :no-value:"]
-    short, last = f"bb.{address.rpartition('.')[2]}", address.rpartition(".")[2]
+    room, _, last = address.rpartition(".")
+    short = f"bb.{last}"
     twins = [f"``bb.{module}.{last}``" for module in MODULES if last in getattr(bb, module).__all__]
     if short == f"bb.{address.removeprefix('bayesbias.')}" and twins:
         lines += ["", f"   Also {', '.join(twins)}."]
+    if room.removeprefix("bayesbias.") in ROOMS:
+        lines += ["", f"   ``from {room} import {last}``"]
     used = used_in(address, pages)
     return "\n".join([*lines, *(["", f"   {used}"] if used else []), ""])
 

@@ -118,7 +118,7 @@ def public_name(app, env, node, contnode):
     if node.get("refdomain") != "py":
         return None
     last, python = node["reftarget"].rpartition(".")[2], env.get_domain("py")
-    for prefix in ("bayesbias", *(f"bayesbias.{module}" for module in _pages.MODULES)):
+    for prefix in ("bayesbias", *(f"bayesbias.{module}" for module in (*_pages.MODULES, *_pages.ROOMS))):
         entry = python.objects.get(f"{prefix}.{last}")
         if entry:
             from sphinx.util.nodes import make_refnode

@@ -180,7 +180,7 @@ def share_tick(before, after, claim):
 
 rows = []
 for topic, claims in said.items():
-    shift = bb.checks.similarity_shift(changes[topic], mac=0.859 if topic == "religion" else None)
+    shift = changes[topic].similarity_shift(0.859 if topic == "religion" else None)
     shares = 100 * shift.set_index("connection").loc[CONNECTIONS, ["before", "after"]]
     for (connection, (before, after)), claim in zip(shares.iterrows(), claims, strict=True):
         held = "holds" if share_tick(before, after, claim) else "does not hold"
@@ -189,7 +189,10 @@ for topic, claims in said.items():
 pd.DataFrame(rows, columns=["topic", "connection", "within 1 - MAC, %", "the article", "tick"])
 
 # %%
-bb.plots.plot_similarity_shift(changes["religion"], mac=0.859)
+pairs = changes["religion"].paired_distances().melt("connection", ["before", "after"], "embedding", "distance")
+pairs["similarity"] = 1 - pairs["distance"]
+limits = (0.859 - 1, 1 - 0.859)
+bb.plots.strip(pairs, "similarity", "connection", by="embedding", mark=limits, label="cosine similarity")
 
 # %% [markdown]
 # ## The findings of section 5.1, one by one

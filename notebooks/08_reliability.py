@@ -106,7 +106,8 @@ components.reliability().round(3)
 components.needed(seeds=1)
 
 # %%
-bb.plots.plot_decision(components)
+table = components.decision((1, 2, 5, 10, 20, 50))
+bb.plots.forest(table, "base_pairs", by="seeds", mark=0.75, label="reliability of words (relative error)")
 
 # %% [markdown]
 # ## What makes a word reliable?
@@ -133,7 +134,11 @@ for corpus in corpora:
         )
 table = pd.concat(rows, ignore_index=True)
 regression = bb.reliability.reliability_regression(table, draws=1000 if QUICK else 4000, seed=0)
-bb.plots.plot_factors(regression)
+regression.figure()
+
+# %%
+coefficients = regression.table().dropna(subset="mean").iloc[1:]
+bb.plots.forest(coefficients, "term", label="coefficients, and standard deviations of groupings and residuals")
 
 # %%
 regression.table().round(3)

@@ -27,7 +27,6 @@
 # ```
 
 # %%
-import matplotlib.pyplot as plt
 import pandas as pd
 
 import bayesbias as bb
@@ -75,16 +74,7 @@ contrasts = pd.DataFrame(rows, columns=["list", "vectors", "contrast", "mean", "
 contrasts.round(3)
 
 # %%
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
-for ax, (contrast, part) in zip(axes, contrasts.groupby("contrast"), strict=True):
-    heights = -part.reset_index().index.to_numpy()
-    ax.hlines(heights, part["low"], part["high"])
-    ax.plot(part["mean"], heights, "o")
-    ax.axvline(0, color="0.6", lw=0.8)
-    ax.set_yticks(heights, part["list"] + ", " + part["vectors"])
-    ax.set_title(contrast.replace("-", "\N{MINUS SIGN}"), loc="left")
-    ax.set_xlabel("cosine distance")
-figure.tight_layout()
+bb.plots.forest(contrasts, ["list", "vectors"], panels="contrast", label="cosine distance")
 
 # %% [markdown]
 # ## The origin
@@ -93,11 +83,14 @@ figure.tight_layout()
 # control words depend on it. Own stereotypes against those of other groups depend on it least.
 
 # %%
-origins = bb.checks.origin_sensitivity(vectors["sentence"], "gender")
-origins
-
-# %%
-origins.table().round(3)
+rows = []
+for centre, top in [("none", 0), ("vocabulary", 0), ("controls", 0), ("vocabulary", 3)]:
+    held = bb.fit(bb.distance_table(vectors["sentence"], "gender", centre=centre, all_but_top=top), seed=0)
+    for other in ("different", "human", "neutral"):
+        row = bb.contrasts(held, "associated", other).iloc[0]
+        rows.append((centre, top, f"associated - {other}", *row[["mean", "low", "high"]]))
+origins = pd.DataFrame(rows, columns=["centre", "all_but_top", "contrast", "mean", "low", "high"])
+bb.plots.forest(origins, ["centre", "all_but_top"], by="contrast", label="cosine distance")
 
 # %% [markdown]
 # ## The classic way

@@ -550,7 +550,7 @@ def test_demo_writes_pictures_and_reports_and_debiases(here):
     code, out, errors = here("demo", "--debias", "--words", "race", "--out", "d")
     assert (code, errors) == (0, "")
     made = {path.name for path in Path("d").iterdir()}
-    assert {"change.html", "change.png", "similarity-shift.png", "side-effects.png", "changes.csv"} <= made
+    assert {"change.html", "change.png", "side-effects.png", "changes.csv"} <= made
     assert {"coefficients.png", "contrasts.png", "decomposition.png", "predictions.png", "distances.png"} <= made
     assert {"distances.csv", "fit.nc", "report.html"} <= made
     assert "whole list" in out

@@ -12,7 +12,7 @@ MODULES = (
     *("calibration", "checks", "datasets", "debiasing", "metrics", "plots", "reliability", "contextual", "silhouettes"),
     "stability",
 )
-FULL = {"reliability.reliability_regression", "plots.plot_factors", "plots.plot_side_effects"}
+FULL = {"reliability.reliability_regression", "plots.plot_side_effects"}
 """They sample with NUTS, whose first compilation takes twenty seconds, or train classifiers to draw a picture."""
 HOW = doctest.NORMALIZE_WHITESPACE
 

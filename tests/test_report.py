@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.comparison import SideEffects
 from bayesbias.distances import Coverage
 from bayesbias.models.results import Fit, kept_open
 from bayesbias.plots import style
@@ -213,7 +214,7 @@ def test_a_report_on_a_comparison_begins_with_what_changed(pages, hostile_table)
 
 def test_what_a_report_on_a_comparison_refuses(hostile, hostile_table, tmp_path):
     with pytest.raises(bb.InputError, match="effects belong to a comparison"):
-        bb.report(hostile, tmp_path / "r.html", effects=bb.checks.SideEffects(*[pd.DataFrame()] * 5, 0.89, ()))
+        bb.report(hostile, tmp_path / "r.html", effects=SideEffects(*[pd.DataFrame()] * 5, 0.89, ()))
     with pytest.raises(bb.InputError, match="effects is a int"):
         bb.report(compared(hostile_table), tmp_path / "r.html", effects=5)
     with pytest.raises(bb.InputError, match="html"):

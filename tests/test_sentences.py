@@ -665,18 +665,6 @@ class TestMiniLM:
             bb.hf_token_encoder(object(), object())
 
 
-class TestOrigins:
-    def test_each_origin_is_a_fit_of_its_own(self, vectors, lists):
-        found = bb.checks.origin_sensitivity(vectors, lists, (("none", 0), ("vocabulary", 2)))
-        rows = found.table().set_index(["centre", "all_but_top", "contrast"])
-        table = bb.distance_table(vectors, lists, centre="vocabulary", all_but_top=2)
-        row = bb.contrasts(bb.fit(table, seed=0), "associated", "human").iloc[0]
-        assert rows.loc[("vocabulary", 2, "associated - human"), "mean"] == row["mean"]
-        assert len(rows) == 6
-        assert "associated \N{MINUS SIGN} human" in found.text()
-        assert "The origin is a choice" in found.text()
-
-
 @pytest.fixture
 def query(lists):
     stereotypes = {f"of {group}": words for group, words in lists.stereotypes.items()}

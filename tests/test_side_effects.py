@@ -8,6 +8,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import _core, comparison
+from bayesbias.comparison import SideEffects
 
 
 def vectors(words, values):
@@ -323,7 +324,7 @@ def test_a_test_without_power_says_so():
     empty = pd.DataFrame()
     kept = pd.DataFrame([("protected", 10, 1, 0.6, np.nan, np.nan)],
                         columns=["kind", "k", "words", "kept", "low", "high"])  # fmt: skip
-    said = str(bb.checks.SideEffects(kept, empty, empty, empty, frame, 0.89, ()))
+    said = str(SideEffects(kept, empty, empty, empty, frame, 0.89, ()))
     assert "The test has no power here: it did hardly better than chance before." in said
     assert "kept 60% (one word)" in said
     assert "nan" not in said

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.words import PairList, WordList
 
 PUBLISHED = {
     "gender": "gender_group_google_dataset",
@@ -76,13 +77,13 @@ def test_grouped_list_has_its_numbers_of_words(name, numbers):
 @pytest.mark.parametrize(("name", "number"), PLAIN.items())
 def test_plain_list_has_its_number_of_words(name, number):
     words = bb.load_list(name)
-    assert isinstance(words, bb.checks.WordList)
+    assert isinstance(words, WordList)
     assert len(words) == len(set(words)) == number
 
 
 def test_pairs():
     pairs = bb.load_list("gender_pairs")
-    assert isinstance(pairs, bb.checks.PairList)
+    assert isinstance(pairs, PairList)
     assert len(pairs) == 23
     assert pairs[0] == ("boy", "girl")
     assert pairs[-2:] == tuple(pairs)[21:]
@@ -466,7 +467,7 @@ def test_a_plain_list_takes_no_forms(written):
     with pytest.raises(bb.InputError, match=r"words holds \['a', 'b'\]"):
         bb.load_list(written('kind = "list"\nname = "l"\nwords = [["a", "b"]]\n'))
     with pytest.raises(bb.InputError, match="holds"):
-        bb.checks.WordList("l", (["a", "b"],))
+        WordList("l", (["a", "b"],))
 
 
 def test_lists_of_one_language():

@@ -132,7 +132,7 @@ def strata(connection: IntArray, group: IntArray, shape: tuple[int, int]) -> Flo
 
 
 @dataclass(frozen=True)
-class WithinSums:
+class _WithinSums:
     """What the contrasts between the words of a pattern need, for P patterns; H is the largest number of groups."""
 
     # (P,): class, words less one, and observations of a word
@@ -146,7 +146,7 @@ class WithinSums:
 
 
 @dataclass(frozen=True)
-class MeanSums:
+class _MeanSums:
     """What the patterns' mean distances need, by signature: cells with the same connection, group and patterns.
 
     With n words in the patterns of a signature, the precision of a cell's vector of pattern means is
@@ -170,8 +170,8 @@ class CrossedSums:
 
     # the table, reduced
     patterns: tuple[Pattern, ...]
-    within: WithinSums
-    mean: MeanSums
+    within: _WithinSums
+    mean: _MeanSums
     # numbers of each
     connections: int
     groups: int
@@ -180,7 +180,7 @@ class CrossedSums:
 
 
 @dataclass(frozen=True)
-class MeanPart:
+class _MeanPart:
     """The Gaussian of beta = (mu - m0, mean effects) at B points."""
 
     log_likelihood: FloatArray  # (B,): the mean part of the log likelihood
@@ -239,7 +239,7 @@ def within_part(sums: CrossedSums, scales: Scales) -> FloatArray:
     return value
 
 
-def mean_part(sums: CrossedSums, scales: Scales, prior_sd: float) -> MeanPart:
+def mean_part(sums: CrossedSums, scales: Scales, prior_sd: float) -> _MeanPart:
     """The Gaussian of mu and of the patterns' mean effects, and its share of the log likelihood."""
     g, points = sums.mean, len(scales.sigma2)
     n = sums.connections + len(g.effects)
@@ -270,10 +270,10 @@ def mean_part(sums: CrossedSums, scales: Scales, prior_sd: float) -> MeanPart:
     constant = np.log(inverse) @ (g.cells * g.patterns) - np.log(grown) @ g.cells
     constant -= equations[:, -1] + LOG_2PI * (g.cells @ g.patterns) - (x**2).sum(axis=1)
     log_det = np.log(np.diagonal(chol, axis1=1, axis2=2)).sum(axis=1)
-    return MeanPart(0.5 * constant - log_det, sd, chol, x)
+    return _MeanPart(0.5 * constant - log_det, sd, chol, x)
 
 
-def _within_sums(patterns: Sequence[Pattern], blocks: Sequence[FloatArray], connections: int) -> WithinSums:
+def _within_sums(patterns: Sequence[Pattern], blocks: Sequence[FloatArray], connections: int) -> _WithinSums:
     size, most = len(patterns), max(len(p.groups) for p in patterns)
     counts, squares = np.zeros((connections, size)), np.zeros((connections, size))
     by_stratum = np.zeros((connections, size, most))
@@ -286,7 +286,7 @@ def _within_sums(patterns: Sequence[Pattern], blocks: Sequence[FloatArray], conn
         counts[:, i] = by_stratum[:, i].sum(axis=1)
         squares[:, i] = np.bincount(p.cells[:, 1], weights=(apart**2).sum(axis=0), minlength=connections)
         products[:, :, i] = np.einsum("wkh,wlg->klhg", sums, sums)
-    return WithinSums(
+    return _WithinSums(
         attribute_class=np.array([p.attribute_class for p in patterns]),
         contrasts=np.array([len(p.words) - 1.0 for p in patterns]),
         slots=np.array([float(len(p.mean)) for p in patterns]),
@@ -297,7 +297,7 @@ def _within_sums(patterns: Sequence[Pattern], blocks: Sequence[FloatArray], conn
     )
 
 
-def _mean_sums(patterns: Sequence[Pattern], group_of_word: IntArray, connections: int, by_group: bool) -> MeanSums:
+def _mean_sums(patterns: Sequence[Pattern], group_of_word: IntArray, connections: int, by_group: bool) -> _MeanSums:
     effects = [(i, -1) for i in range(len(patterns))]
     if by_group:
         effects += [(i, int(group)) for i, p in enumerate(patterns) for group in p.groups]
@@ -323,7 +323,7 @@ def _mean_sums(patterns: Sequence[Pattern], group_of_word: IntArray, connections
             design[feature, index] = np.r_[(normal @ x).ravel(), normal @ mean, constant]
         described.append((k, words.sum(), cells, len(members)))
     connection, total, cells_of, members_of = np.array(described).T
-    return MeanSums(
+    return _MeanSums(
         connection=connection.astype(np.intp),
         words=total,
         cells=cells_of,
@@ -354,7 +354,7 @@ def _signatures(
 
 
 @dataclass(frozen=True)
-class TablePart:
+class _TablePart:
     """Cells (C) that attribute words tie together, in U kinds of words with the same numbers of distances."""
 
     cells: IntArray  # (C,): number of each cell among all filled ones, those of a group together
@@ -386,7 +386,7 @@ class IncompleteSums:
 
     # the table's patterns, and its connected parts
     patterns: tuple[Pattern, ...]
-    parts: tuple[TablePart, ...]
+    parts: tuple[_TablePart, ...]
     # (K,): sum of squared distances by connection, and their number
     squares: FloatArray
     counts: FloatArray
@@ -446,7 +446,7 @@ def incomplete_sums(
         ends = np.searchsorted(own, np.arange(own.max() + 2))
         pieces = [here[:, begin:end] for begin, end in pairwise(ends.tolist())]
         parts.append(
-            TablePart(
+            _TablePart(
                 cells=cells,
                 connection=k[cells],
                 group=own,
@@ -472,7 +472,7 @@ def incomplete_sums(
 
 
 @dataclass(frozen=True)
-class PartFactor:
+class _PartFactor:
     """The Gaussian of a part's standardised cells z, where a cell is prior_sd a_k + s_k z, at B points."""
 
     # (B,): twice the log likelihood that does not depend on cells or mu, without the constants of the rows
@@ -485,7 +485,7 @@ class PartFactor:
     right: FloatArray
 
 
-def _part_factor(part: TablePart, scales: Scales, prior_sd: float, connections: int) -> PartFactor:
+def _part_factor(part: _TablePart, scales: Scales, prior_sd: float, connections: int) -> _PartFactor:
     """The Gaussian of a part's cells at the scales' points."""
     points, size = len(scales.sigma2), len(part.cells)
     inverse = 1 / scales.sigma2
@@ -543,7 +543,7 @@ def _part_factor(part: TablePart, scales: Scales, prior_sd: float, connections: 
     chol, solved = factor[:, :size, :size], factor[:, size:, :size]
     x, mean = solved[:, k], solved[:, :k]
     constant += (x**2).sum(axis=1) - 2 * np.log(np.diagonal(chol, axis1=1, axis2=2)).sum(axis=1)
-    return PartFactor(
+    return _PartFactor(
         constant=constant,
         chol=chol,
         x=x,
@@ -554,7 +554,7 @@ def _part_factor(part: TablePart, scales: Scales, prior_sd: float, connections: 
 
 
 @dataclass(frozen=True)
-class MeanFactor:
+class _MeanFactor:
     """Log likelihood (B,), and the Gaussian of standardised mu: factor (B, K, K) of its precision, L^-1 rhs (B, K)."""
 
     log_likelihood: FloatArray
@@ -562,7 +562,7 @@ class MeanFactor:
     x: FloatArray
 
 
-def _mean_factor(sums: IncompleteSums, scales: Scales, prior_sd: float) -> tuple[MeanFactor, list[PartFactor]]:
+def _mean_factor(sums: IncompleteSums, scales: Scales, prior_sd: float) -> tuple[_MeanFactor, list[_PartFactor]]:
     """The Gaussian of mu at the scales' points, and those of the cells of each part given mu."""
     inverse = 1 / scales.sigma2
     factors = [_part_factor(part, scales, prior_sd, sums.connections) for part in sums.parts]
@@ -573,7 +573,7 @@ def _mean_factor(sums: IncompleteSums, scales: Scales, prior_sd: float) -> tuple
     value = -sums.rows * LOG_2PI + np.log(inverse) @ sums.counts - inverse @ sums.squares
     value += np.sum([part.constant for part in factors], axis=0) + (x**2).sum(axis=1)
     value -= 2 * np.log(np.diagonal(chol, axis1=1, axis2=2)).sum(axis=1)
-    return MeanFactor(0.5 * value, chol, x), factors
+    return _MeanFactor(0.5 * value, chol, x), factors
 
 
 def _points_at_once(sums: IncompleteSums) -> int:
@@ -594,14 +594,14 @@ def incomplete_means(
     return factor.log_likelihood, np.einsum("bnk,bn->bk", columns, factor.x), columns.transpose(0, 2, 1) @ columns
 
 
-def _mean_factors(sums: IncompleteSums, scales: Scales, prior_sd: float) -> MeanFactor:
+def _mean_factors(sums: IncompleteSums, scales: Scales, prior_sd: float) -> _MeanFactor:
     """The Gaussian of mu at the scales' points, a block at a time."""
 
-    def evaluate(part: slice) -> MeanFactor:
+    def evaluate(part: slice) -> _MeanFactor:
         return _mean_factor(sums, scales.at(part), prior_sd)[0]
 
     blocks = in_blocks(evaluate, len(scales.sigma2), _points_at_once(sums))
-    return MeanFactor(
+    return _MeanFactor(
         np.concatenate([each.log_likelihood for each in blocks]),
         np.concatenate([each.chol for each in blocks]),
         np.concatenate([each.x for each in blocks]),

@@ -132,11 +132,11 @@ def mean_offset(field: Field, strata: Strata) -> MeanOffset:
     scatter (Smyth 2004, https://doi.org/10.2202/1544-6115.1027). What the offsets have in common, no scatter shows.
     """
     expected = expected_variances(field, strata)
-    return observed_offset(field, expected, tuple(field.offsets(member @ strata.vectors) for member in strata.members))
+    return _observed_offset(field, expected, tuple(field.offsets(member @ strata.vectors) for member in strata.members))
 
 
 @dataclass(frozen=True)
-class ExpectedVariances:
+class _ExpectedVariances:
     """What the vocabulary tells of the offsets of an axis, before their scatter is looked at."""
 
     opposition: FloatArray  # variance (Q,) of the mean offset, with what the offsets have in common
@@ -144,7 +144,7 @@ class ExpectedVariances:
     scatters: tuple[FloatArray, ...]  # variance (Q,) of the offsets of each stratum around each other
 
 
-def expected_variances(field: Field, strata: Strata) -> ExpectedVariances:
+def expected_variances(field: Field, strata: Strata) -> _ExpectedVariances:
     """What the similarity of the words at the poles tells of the offsets."""
     units = unit_rows(strata.vectors - field.centre)
     similarity = units @ units.T
@@ -160,7 +160,7 @@ def expected_variances(field: Field, strata: Strata) -> ExpectedVariances:
         _levelled(*both) if _differences(member) else both[1]
         for member, *both in zip(strata.members, own, apart, strict=True)
     ]
-    return ExpectedVariances(opposition, own.sum(axis=0), tuple(scatters))
+    return _ExpectedVariances(opposition, own.sum(axis=0), tuple(scatters))
 
 
 def _differences(member: FloatArray) -> bool:
@@ -184,7 +184,7 @@ def _levelled(own: FloatArray, apart: FloatArray) -> FloatArray:
     return own * (apart.sum() / own.sum())
 
 
-def observed_offset(field: Field, expected: ExpectedVariances, offsets: tuple[FloatArray, ...]) -> MeanOffset:
+def _observed_offset(field: Field, expected: _ExpectedVariances, offsets: tuple[FloatArray, ...]) -> MeanOffset:
     """The mean offset of observed ones, coordinates (K, Q) for each stratum."""
     counts = [len(own) for own in offsets]
     looked, seen = (np.zeros(len(field.variances)) for _ in range(2))
@@ -345,7 +345,7 @@ def drawn_signal(size: int, rng: np.random.Generator) -> FloatArray:
 
 
 def drawn_offset(
-    field: Field, expected: ExpectedVariances, behind: FloatArray, count: int, rng: np.random.Generator
+    field: Field, expected: _ExpectedVariances, behind: FloatArray, count: int, rng: np.random.Generator
 ) -> MeanOffset:
     """The mean offset of ``count`` pairs around what lies behind them (Q,), whose scatter is drawn from its prior."""
     square = (MEDIAN * np.exp(SPREAD * rng.standard_normal())) ** 2
@@ -353,11 +353,11 @@ def drawn_offset(
     squares = square * concentration / rng.chisquare(concentration + 2, len(behind))
     (scatter,) = expected.scatters
     offsets = behind + np.sqrt(squares * scatter) * rng.standard_normal((count, len(behind)))
-    return observed_offset(field, expected, (offsets,))
+    return _observed_offset(field, expected, (offsets,))
 
 
 @dataclass(frozen=True)
-class OutsideRelation:
+class _OutsideRelation:
     """Draws (D,) of the relation of latent outside values to latent places."""
 
     correlation: FloatArray  # of latent values with latent places over words like these
@@ -376,7 +376,7 @@ def outside_relation(
     design: FloatArray,
     draws: int,
     rng: np.random.Generator,
-) -> OutsideRelation:
+) -> _OutsideRelation:
     """How outside values (n,), whose errors have some variances (n,), depend on places; the design is (n, p).
 
     Places are linear in the vectors of words, so that the places of more words than dimensions leave directions
@@ -428,7 +428,7 @@ def outside_relation(
     slope = nodes.slopes[third] + np.gradient(nodes.slopes)[third] * (rng.random(draws) - 0.5)
     slope = slope * place_sd / np.sqrt(place_variance)
     common, residual = nodes.shared(relative)[0, second, third], nodes.residual(relative)[first, second, third]
-    return OutsideRelation(
+    return _OutsideRelation(
         correlation=slope / np.sqrt(slope**2 + residual),
         place_sd=place_sd,
         value_sd=scale * np.sqrt(slope**2 + residual),

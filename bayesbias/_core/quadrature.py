@@ -79,7 +79,7 @@ class ScaleGrid:
 
 
 @dataclass(frozen=True)
-class ScaleDraws:
+class _ScaleDraws:
     """Independent draws: sigma (D,), and s and mu (D,) for each connection."""
 
     sigma: FloatArray
@@ -146,7 +146,7 @@ def scale_grid(connections: Sequence[Connection], priors: Priors) -> ScaleGrid:
 
 def draw_scales(
     grid: ScaleGrid, connections: Sequence[Connection], priors: Priors, size: int, rng: np.random.Generator
-) -> ScaleDraws:
+) -> _ScaleDraws:
     """Independent draws of sigma, and of s and mu for each connection.
 
     A draw takes a node by its mass, then a place within its step: the steps are a small fraction of a posterior sd
@@ -171,7 +171,7 @@ def draw_scales(
             precision, weighted = precision + weight, weighted + weight * deviation
         scales.append(s)
         means.append(priors.mean + weighted / precision + rng.standard_normal(size) / np.sqrt(precision))
-    return ScaleDraws(sigma, tuple(scales), tuple(means))
+    return _ScaleDraws(sigma, tuple(scales), tuple(means))
 
 
 def draw_cells(

@@ -307,7 +307,7 @@ def positive(matrices: FloatArray, axis: int = 0) -> FloatArray:
     return (vectors * np.maximum(values, 0)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
 
 
-def cell_covariance(parts: Components, correlations: FloatArray, word: IntArray, listed: IntArray) -> FloatArray:
+def _cell_covariance(parts: Components, correlations: FloatArray, word: IntArray, listed: IntArray) -> FloatArray:
     """Covariance (cells, cells) of cells' mean distances, by the protected word and the list of each cell."""
     loadings = parts.loadings[word] * np.sqrt(parts.variances)
     total = np.zeros((len(word), len(word)))
@@ -338,7 +338,7 @@ class RelatedSums:
     @cached_property
     def covariance(self) -> FloatArray:
         """G, (n, n), positive semi-definite: for some thousand cells at most."""
-        return cell_covariance(self.parts, self.correlations, self.word, self.listed)
+        return _cell_covariance(self.parts, self.correlations, self.word, self.listed)
 
     @property
     def scaled(self) -> FloatArray:
@@ -502,7 +502,7 @@ def draw_cell_errors(sums: RelatedSums, factors: FloatArray, rng: np.random.Gene
 
 
 @dataclass(frozen=True)
-class PopulationDraws:
+class _PopulationDraws:
     """What the cells say about further protected words: ``mean`` (B, K), ``covariance`` (B, K, K)."""
 
     mean: FloatArray
@@ -574,7 +574,7 @@ def draw_population(
     scale: float,
     rng: np.random.Generator,
     sampled: IntArray | None = None,
-) -> PopulationDraws:
+) -> _PopulationDraws:
     """Means and covariance of the connections over protected words like these, one draw for each draw of the cells.
 
     A protected word's means of K connections are a normal vector around those of the population; words are correlated
@@ -612,7 +612,7 @@ def draw_population(
     )
     deviations = (root * standard).sum(axis=2)
     mean = np.einsum("bjk->bk", cells if filled.all() else np.where(filled, cells, 0.0)) / filled.sum(axis=0)
-    return PopulationDraws(mean - deviations, root @ np.swapaxes(root, 1, 2))
+    return _PopulationDraws(mean - deviations, root @ np.swapaxes(root, 1, 2))
 
 
 def _mean_families(families: FloatArray, sampled: IntArray, filled: NDArray[np.bool_]) -> FloatArray:

@@ -47,7 +47,7 @@ def log_half_cauchy(scale: FloatArray, width: float) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Rotated:
+class _Rotated:
     """Estimates in coordinates in which their known covariance is diagonal, for each of G covariances."""
 
     basis: FloatArray  # W (G, n, n), orthogonal: W' V W is diagonal
@@ -78,7 +78,7 @@ def _regression(x: FloatArray, weights: FloatArray, y: FloatArray) -> tuple[Floa
 
 
 @dataclass(frozen=True)
-class SecondStage:
+class _SecondStage:
     """The posterior of ``y = X b + u_1 + ... + u_m + e``, with ``e ~ N(0, V)`` and ``u_k ~ N(0, tau_k^2 T_k)``.
 
     Each tau_k has a half-Cauchy prior. Everything Gaussian is integrated exactly; the scales are on a grid.
@@ -92,7 +92,7 @@ class SecondStage:
     effects: tuple[FloatArray, ...]
     weights: FloatArray | None  # how coefficients are estimated, (p, n); None for the precision
     outer: FloatArray  # scales (G, m - 1) of the effects but the last
-    rotated: Rotated  # the estimates for each row of ``outer``
+    rotated: _Rotated  # the estimates for each row of ``outer``
     inner: FloatArray  # nodes (G, FINE) of the last effect's scale
     mass: FloatArray  # posterior mass (G, FINE) of the nodes
     log_evidence: float  # log probability of what contrasts of y say, up to a number that does not depend on effects
@@ -162,8 +162,8 @@ def second_stage(
     effects: Sequence[FloatArray],
     widths: Sequence[float],
     weights: FloatArray | None = None,
-) -> SecondStage:
-    """The posterior of estimates with a known covariance, see :class:`SecondStage`.
+) -> _SecondStage:
+    """The posterior of estimates with a known covariance, see :class:`_SecondStage`.
 
     By the precision, coefficients have a flat prior: generalised least squares, given the scales. It is best where V is
     exact, and with strongly correlated errors of unequal variance it puts a mean outside all estimates. With
@@ -181,16 +181,16 @@ def second_stage(
     https://doi.org/10.1214/06-BA117A
     """
 
-    def rotated_at(spreads: FloatArray) -> Rotated:
+    def rotated_at(spreads: FloatArray) -> _Rotated:
         """The estimates at scales (G, m - 1) of the effects but the last."""
         known = np.repeat(covariance[None], len(spreads), axis=0)
         for scale, effect in zip(spreads.T, effects, strict=True):
             known += scale[:, None, None] ** 2 * effect
         variances, basis = np.linalg.eigh(known)
         to_basis = basis.swapaxes(1, 2)
-        return Rotated(basis, np.maximum(variances, 0.0), to_basis @ y, to_basis @ design)
+        return _Rotated(basis, np.maximum(variances, 0.0), to_basis @ y, to_basis @ design)
 
-    def log_density(rotated: Rotated, spreads: FloatArray, inner: FloatArray) -> FloatArray:
+    def log_density(rotated: _Rotated, spreads: FloatArray, inner: FloatArray) -> FloatArray:
         """Log density at nodes (G, K) of the last scale."""
         outer = sum(log_half_cauchy(s, width) for s, width in zip(spreads.T, widths[:-1], strict=True))
         prior: FloatArray = log_half_cauchy(inner, widths[-1]) + np.reshape(outer, (-1, 1))
@@ -212,10 +212,10 @@ def second_stage(
     evidence = float(logsumexp(value))
     mass = np.exp(value - evidence)
     evidence += float(sum(np.log(np.log(nodes[1] / nodes[0])) for nodes in axes))
-    return SecondStage(y, covariance, design, tuple(effects), weights, grid, rotated, inner, mass, evidence)
+    return _SecondStage(y, covariance, design, tuple(effects), weights, grid, rotated, inner, mass, evidence)
 
 
-def mixed_draws(stages: Sequence[SecondStage], draws: int, rng: np.random.Generator) -> tuple[StageDraws, IntArray]:
+def mixed_draws(stages: Sequence[_SecondStage], draws: int, rng: np.random.Generator) -> tuple[StageDraws, IntArray]:
     """Draws of several models of the same estimates, each as often as it is probable, and which model each is of.
 
     The models have the same coefficients and as many effects, and are equally probable beforehand.
@@ -246,7 +246,7 @@ def _reach(value: FloatArray, axis: int, drop: float = DROP) -> IntArray:
 
 
 @dataclass(frozen=True)
-class Relation:
+class _Relation:
     """Draws (D,) of the relation of latent values to latent or known ones."""
 
     # of the latent y with the latent x
@@ -302,7 +302,7 @@ def latent_relation(
     rng: np.random.Generator,
     covariate: FloatArray | None = None,
     weights: FloatArray | None = None,
-) -> Relation:
+) -> _Relation:
     """How latent values depend on an outside variable, where either is known with error.
 
     ``y ~ N(theta, V)``, ``x ~ N(xi, U)``, and (theta_i, xi_i) are normal with correlation rho and covariance T between
@@ -346,7 +346,7 @@ def latent_relation(
     scales_x, scales_y, angles = nodes.axes()
     correlation = np.sin(np.clip(angles[place[3]] + moved[2], -np.pi / 2, np.pi / 2))
     sd, scale_x = scales_y[place[2]] * np.exp(moved[1]), scales_x[place[1]] * np.exp(moved[0])
-    return Relation(
+    return _Relation(
         correlation=correlation,
         slope=correlation * sd / scale_x,
         intercept=centre[place][:, 0] + np.sqrt(centre[place][:, 1]) * rng.standard_normal(draws),
@@ -475,7 +475,7 @@ class Drawn(NamedTuple):
     spreads: FloatArray
 
 
-def effect_maps(designs: Sequence[FloatArray]) -> list[FloatArray]:
+def _effect_maps(designs: Sequence[FloatArray]) -> list[FloatArray]:
     """Matrices (options, n) from estimates to each decision's effects by least squares.
 
     Effects are told from the mean by adding up to 0 over the specifications.
@@ -487,7 +487,7 @@ def effect_maps(designs: Sequence[FloatArray]) -> list[FloatArray]:
 
 def curve_spreads(designs: Sequence[FloatArray], curves: FloatArray) -> FloatArray:
     """Spreads (curves, decisions + 1) of estimates (curves, n): of each decision's effects and of what is left."""
-    parts = [curves @ (design @ own).T for design, own in zip(designs, effect_maps(designs), strict=True)]
+    parts = [curves @ (design @ own).T for design, own in zip(designs, _effect_maps(designs), strict=True)]
     left = curves - curves.mean(axis=1, keepdims=True) - sum(parts)
     return np.column_stack([part.std(axis=1) for part in (*parts, left)])
 
@@ -520,7 +520,7 @@ class Decisions:
         errors, others = (rng.standard_normal((draws, n)) @ root.T for _ in range(2))
         left = np.eye(n) - 1 / n
         scales, effects, parts = [], [], []
-        for design, own in zip(self.designs, effect_maps(self.designs), strict=True):
+        for design, own in zip(self.designs, _effect_maps(self.designs), strict=True):
             tau, effect = self._effects(design, own, errors, rng)
             scales.append(tau)
             effects.append(effect)

@@ -10,6 +10,7 @@ from bayesbias.calibration.simulation import (
     sbc,
     simulate,
 )
+from bayesbias.calibration.topics import TopicNull
 
 __all__ = [
     "Interval",
@@ -17,6 +18,7 @@ __all__ = [
     "NullWeat",
     "PriorCheck",
     "Ranks",
+    "TopicNull",
     "coverage_study",
     "false_positive_rate",
     "null_distribution",

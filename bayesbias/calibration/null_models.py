@@ -63,7 +63,7 @@ def parts_of(statistic: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in statistic.split(" - " if " - " in statistic else "-"))
 
 
-def _stereotype_cells(near: FloatArray, places: Places) -> Cells:
+def _stereotype_cells(near: FloatArray, places: _Places) -> Cells:
     """Mean distances of the stereotype lists; ``near`` (J, B, S) holds the distances of each draw."""
     known = ~np.isnan(near)
     near = np.where(known, near, 0)
@@ -82,7 +82,7 @@ def _stereotype_cells(near: FloatArray, places: Places) -> Cells:
 
 
 @dataclass(frozen=True)
-class Places:
+class _Places:
     """Where the S stereotype words stand to the J protected words."""
 
     # (J, S): place in ``STEREOTYPES`` and list of each pair; -1 where a pair is missing
@@ -91,7 +91,7 @@ class Places:
     group: IntArray  # (J,): group of each protected word
 
     @classmethod
-    def of(cls, data: Distances, slots: IntArray) -> Places:
+    def of(cls, data: Distances, slots: IntArray) -> _Places:
         """Where the words at ``slots`` stand in a table."""
         column = np.full(len(data.attribute_words), -1)
         column[slots] = np.arange(len(slots))
@@ -118,7 +118,7 @@ def _stereotype_rows(data: Distances) -> np.ndarray:
     return np.isin(data.connections, STEREOTYPES)[data.connection]
 
 
-def _called_values(statistic: Metric, data: Distances, places: Places, pool: Pool) -> FloatArray:
+def _called_values(statistic: Metric, data: Distances, places: _Places, pool: Pool) -> FloatArray:
     """The statistic (draws,) of each table with the stereotype words replaced, without control words that have left."""
     classes, listed = np.unique(data.attribute_class, return_inverse=True)
     rows = _stereotype_rows(data)
@@ -351,7 +351,7 @@ def null_distribution(
         asked = data.attribute_words[slots].tolist()
         stand_ins, candidates = _stand_ins(vectors, taken, asked, match_frequency, draws, rng)
         pool = _vocabulary_pool(vectors, data, stand_ins, candidates)
-    places = Places.of(data, slots)
+    places = _Places.of(data, slots)
     if isinstance(statistic, str):
         label, observed = statistic, _of_table(statistic, data)
         values = np.concatenate(list(_named_values(statistic, data, places, pool)))
@@ -455,7 +455,7 @@ def _of_table(statistic: str, data: Distances) -> float:
     return float(_named_value(statistic, cells, data.group_index)[0])
 
 
-def _named_values(statistic: str, data: Distances, places: Places, pool: Pool) -> Iterator[FloatArray]:
+def _named_values(statistic: str, data: Distances, places: _Places, pool: Pool) -> Iterator[FloatArray]:
     size = max(1, BLOCK // places.connection.size)
     with progress(f"drawing words for {statistic}", len(pool.chosen)) as done:
         for begin in range(0, len(pool.chosen), size):

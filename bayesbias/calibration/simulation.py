@@ -138,7 +138,7 @@ class Ranks(Result):
         Variable to ranks (replicates, parameters); the largest Pareto k of all fits, None where the engine has none.
     """
 
-    picture: ClassVar[str] = "plot_calibration"
+    picture: ClassVar[str] = "strip"
     notes: ClassVar[tuple[str, ...]] = ()
 
     model: str
@@ -180,6 +180,11 @@ class Ranks(Result):
     def table(self) -> pd.DataFrame:
         """One row a parameter: :attr:`uniformity`."""
         return self.uniformity
+
+    def drawn_from(self) -> tuple[Any, dict[str, Any]]:
+        """The spread of each parameter's ranks beside that of uniform ones."""
+        label = "spread of the ranks (1: right; above 1 intervals are too narrow)"
+        return self.uniformity, {"value": "spread", "rows": "parameter", "mark": 1.0, "label": label}
 
 
 def _spread_test(ranks: NDArray[np.intp], draws: int) -> tuple[float, float]:

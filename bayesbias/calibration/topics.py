@@ -139,7 +139,7 @@ class TopicNull(Result):
         statistic = (
             next(iter(self.observed)) if statistic is None else one_of(statistic, tuple(self.observed), "statistic")
         )
-        drawn = self.drawn if self.anywhere is None or is_near(statistic) else self.anywhere
+        drawn = self.drawn if self.anywhere is None or _is_near(statistic) else self.anywhere
         if whole_number(replicate, "replicate", least=0) >= self.replicates:
             raise InputError(f"replicate is {replicate}: there are {self.replicates}, counted from 0")
         words = iter(drawn[replicate])
@@ -267,7 +267,7 @@ def topic_null(
     lists = list(plan.lists.values())
     means = np.stack([listed.weights @ unit_rows(vectors.vectors[listed.rows]) for listed in lists])
     rng = np.random.default_rng(seed)
-    near = np.array([kind == "topical" and is_near(name) for name in plan.observed])
+    near = np.array([kind == "topical" and _is_near(name) for name in plan.observed])
     if kind == "topical":
         weights, entries = tuple(f.weights for f in lists), tuple(len(f.forms) for f in lists)
         wanted = Wanted(weights, entries, means @ means.T, plan.together)
@@ -331,7 +331,7 @@ def topic_null(
     )
 
 
-def is_near(statistic: str) -> bool:
+def _is_near(statistic: str) -> bool:
     """Whether the random stereotype lists of a statistic are as near to the protected words as the given ones.
 
     In contrasts with control lists they may lie anywhere: how near lists are is what these are about.
@@ -411,7 +411,7 @@ def _taken(looked: FoundConcepts, lists: WordLists) -> set[str]:
     return {*lists.every_word(), *(key for word, key in looked.forms.keys.items() if word != key)}
 
 
-def _coherence(unit: NDArray[np.floating], words: IntArray, entry: Listed) -> float:
+def _coherence(unit: NDArray[np.floating], words: IntArray, entry: _Listed) -> float:
     """Mean pairwise cosine similarity of the entries of lists (rows, words); NaN for one entry."""
     entries = len(entry.forms)
     if entries == 1:
@@ -477,7 +477,7 @@ def _few(needed: int, candidates: int, sampled: str) -> list[str]:
     return [many] if candidates < PLENTY * needed else [frequent] if sampled == "frequent" else []
 
 
-class Listed(NamedTuple):
+class _Listed(NamedTuple):
     """Rows of the embedding that hold the words of a list, and the number of forms of each of its entries."""
 
     rows: IntArray
@@ -492,7 +492,7 @@ class Listed(NamedTuple):
 class _Asked(NamedTuple):
     """What is to be measured."""
 
-    lists: dict[str, Listed]
+    lists: dict[str, _Listed]
     together: tuple[tuple[int, ...], ...]  # which lists are drawn together: stereotypes first, then each control list
     taken: set[str]  # words that replicates leave out
     observed: dict[str, float]
@@ -571,11 +571,11 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
     )
 
 
-def _listed(kv: KeyedVectors, looked: FoundConcepts, words: Iterable[str]) -> Listed:
+def _listed(kv: KeyedVectors, looked: FoundConcepts, words: Iterable[str]) -> _Listed:
     """Rows of the forms of some words."""
     forms = [list(dict.fromkeys(looked.forms.keys[form] for form in looked.concepts[word])) for word in words]
     rows = [kv.key_to_index[key] for keys in forms for key in keys]
-    return Listed(np.array(rows, dtype=np.intp), tuple(map(len, forms)))
+    return _Listed(np.array(rows, dtype=np.intp), tuple(map(len, forms)))
 
 
 def _weights(known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], stereotypes: list[str]) -> Weights:
@@ -642,7 +642,7 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | Non
         return values[:, None]
 
     return _Asked(
-        lists={name: Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
+        lists={name: _Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
         together=(tuple(range(len(parts))),),
         taken={*listed, *words_of(query, ready)},
         observed={name: _finite(measured.value, name, "the given lists")},

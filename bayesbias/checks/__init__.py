@@ -1,4 +1,4 @@
-"""Checks of an answer: of its model, its priors, its words; and the classes of results.
+"""Checks of an answer: of its model, its priors, its words.
 
 Names of this room and of those that are built on it are imported where they are first used, by the stub beside.
 """

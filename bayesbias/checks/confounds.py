@@ -51,7 +51,7 @@ LISTS = ["list", "kind", "words", "known", "mean", "sd", "low", "high"]
 SPREADS = ["contrast", "difference_low", "difference_high", "slope", "expected_sd", "distance_sd", "warning"]
 
 
-class ListMeans(NamedTuple):
+class _ListMeans(NamedTuple):
     """Distances and expected distances of protected words to attribute lists."""
 
     words: list[str]  # protected words, J, and their groups
@@ -88,7 +88,7 @@ class ListMeans(NamedTuple):
         return weights
 
 
-def list_means(data: Distances, values: WordValues, related: Relatedness | None, slope: float) -> ListMeans:
+def list_means(data: Distances, values: WordValues, related: Relatedness | None, slope: float) -> _ListMeans:
     """Distances and what an attribute predicts of them: by the vocabulary's curves, else by a common slope."""
     table = data.table
     wide = table.drop_duplicates(["protected_word", "attribute_word"]).pivot_table(
@@ -114,10 +114,10 @@ def list_means(data: Distances, values: WordValues, related: Relatedness | None,
         expected[:, np.isfinite(x)] = related.of_words(drawn[0].at(x[np.isfinite(x)]), np.array(rows))
     stereotypes = np.array(sorted({place for place in own if place >= 0}), dtype=np.intp)
     distances = wide.reindex(index=words).to_numpy(dtype=float)
-    return ListMeans(words, groups, names, np.array(own), stereotypes, member, attributes, distances, expected)
+    return _ListMeans(words, groups, names, np.array(own), stereotypes, member, attributes, distances, expected)
 
 
-def judged_rows(given: ListMeans, connections: list[str], related: Relatedness | None, known: bool) -> pd.DataFrame:
+def _judged_rows(given: _ListMeans, connections: list[str], related: Relatedness | None, known: bool) -> pd.DataFrame:
     """Each row of a protected word, what the attribute predicts of it, and whether that calls it into question.
 
     ``known`` says whether the predictions are known to be other than 0.
@@ -144,7 +144,7 @@ def judged_rows(given: ListMeans, connections: list[str], related: Relatedness |
     return rows.assign(warning=known & (rows["expected"].abs() > QUESTIONABLE * rows["se"]))
 
 
-def association_weights(given: ListMeans) -> FloatArray | None:
+def association_weights(given: _ListMeans) -> FloatArray | None:
     """Weights (J, J, L) of the mean distances in each word's association; None where there is none."""
     size, lists = len(given.words), len(given.stereotypes)
     if lists < 2 or (given.own < 0).any() or size > MOST_JUDGED:
@@ -159,7 +159,7 @@ def association_weights(given: ListMeans) -> FloatArray | None:
 class _Errors:
     """Variances of sums of mean distances: from the vectors, or with attribute words as independent clusters."""
 
-    def __init__(self, given: ListMeans, related: Relatedness | None) -> None:
+    def __init__(self, given: _ListMeans, related: Relatedness | None) -> None:
         self.given, self.relatedness = given, related
         if related is not None:
             self.parts = related.components
@@ -202,7 +202,7 @@ class _Errors:
         return result
 
 
-def judged_pairs(given: ListMeans, values: WordValues, spread: float) -> pd.DataFrame:
+def _judged_pairs(given: _ListMeans, values: WordValues, spread: float) -> pd.DataFrame:
     """Each two attribute lists: how far their values differ, and what that predicts of distances."""
     own, expected = values.of(given.attributes), given.means(given.expected)
     centres = given.means(own[None])[0]
@@ -495,7 +495,7 @@ def _balance(
     known = slopes.iloc[0] if len(slopes) else None
     sure = known is not None and abs(float(known["slope"])) > 2 * float(known["se"])
     by_list = list_means(distances, values, related, np.nan if known is None else float(known["slope"]))
-    judged = judged_rows(by_list, distances.connections.tolist(), related, sure or related is not None)
+    judged = _judged_rows(by_list, distances.connections.tolist(), related, sure or related is not None)
     lists, protected = _lists(table, values), table["protected_word"].astype(str).unique().tolist()
     families = _word_families(related if len(protected) <= MOST_PROTECTED else None, protected)
     return Balance(
@@ -505,7 +505,7 @@ def _balance(
         lists=lists,
         slopes=slopes,
         contrasts=_contrasts(distances, values, slopes, spread, judged),
-        pairs=judged_pairs(by_list, values, spread),
+        pairs=_judged_pairs(by_list, values, spread),
         rows=judged,
         families=families,
         spreads=pd.DataFrame(columns=SPREADS),
@@ -513,7 +513,7 @@ def _balance(
     )
 
 
-def _notes(attribute: str, lists: pd.DataFrame, families: pd.DataFrame, given: ListMeans) -> list[str]:
+def _notes(attribute: str, lists: pd.DataFrame, families: pd.DataFrame, given: _ListMeans) -> list[str]:
     """Notes on words without a value, on words that are nearly one, and on what was left out for its size."""
     notes = []
     unknown = [row["list"] for row in lists.to_dict("records") if row["known"] < row["words"] / 2]
@@ -594,11 +594,11 @@ def _slopes(table: pd.DataFrame, values: WordValues, related: Relatedness | None
         known = np.isfinite(x)
         if known.sum() >= FEWEST and np.ptp(x[known]) > 0:
             weights = related.everywhere_weights[known]
-            rows.append(("vocabulary", *slope_of(x[known], related.mean_distances[known], weights)))
+            rows.append(("vocabulary", *_slope_of(x[known], related.mean_distances[known], weights)))
     return pd.DataFrame(rows, columns=["where", "slope", "se", "r2", "words"]), notes
 
 
-def slope_of(x: FloatArray, y: FloatArray, weights: FloatArray) -> tuple[float, float, float, int]:
+def _slope_of(x: FloatArray, y: FloatArray, weights: FloatArray) -> tuple[float, float, float, int]:
     """Slope, standard error, R2 and number of the numbers y (N,) on x, each with the weight at which it was sampled.
 
     The standard error of unequal weights is that of White (1980, https://doi.org/10.2307/1912934), with N / (N - 2).

@@ -148,7 +148,6 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
         save_table(comparison.changes(), out / "changes.csv")
         pictures = {
             "change": bb.plot_change(comparison),
-            "similarity-shift": bb.plots.plot_similarity_shift(comparison),
             "side-effects": bb.plots.plot_side_effects(beside),
         }
         for name, figure in pictures.items():

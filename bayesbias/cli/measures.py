@@ -35,7 +35,7 @@ Aggregates = Literal["mean", "median", "max"]
 Kinds = Literal["topical", "random"]
 Missing = Literal["drop", "error"]
 Published = Literal["published"]
-Sizes = Literal["trimmed", "saturate", "proportional"]
+Sizes = Literal["trimmed", "saturate"]
 Varied = Literal["both", "targets", "attributes"]
 RANKED = ["weat", "weat_effect_size", "rnd", "rnsb"]
 SCORED = ["db_wa", "ripa", "nbm"]
@@ -333,7 +333,7 @@ def silhouette(
             "sizes",
             Sizes,
             help="trimmed first cuts all lists of a kind to the shortest; saturate grows each by as many words until "
-            "it is used up; proportional grows each by the same share.",
+            "it is used up.",
         ),
     ] = "trimmed",
     seed: options.Seed = 0,

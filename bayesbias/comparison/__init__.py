@@ -10,7 +10,6 @@ from bayesbias.comparison.associations import decomposition as decomposition
 from bayesbias.comparison.associations import decomposition_sentence as decomposition_sentence
 from bayesbias.comparison.changes import compare as compare
 from bayesbias.comparison.comparison import Comparison as Comparison
-from bayesbias.comparison.comparison import similarity_shift as similarity_shift
 from bayesbias.comparison.contrast import adjustment as adjustment
 from bayesbias.comparison.contrast import beside_associated as beside_associated
 from bayesbias.comparison.contrast import cell_estimates as cell_estimates
@@ -22,9 +21,7 @@ from bayesbias.comparison.contrast import size_sentence as size_sentence
 from bayesbias.comparison.effects import SideEffects as SideEffects
 from bayesbias.comparison.effects import side_effects as side_effects
 from bayesbias.comparison.frame_contrasts import FrameEffects as FrameEffects
-from bayesbias.comparison.frame_contrasts import OriginSensitivity as OriginSensitivity
 from bayesbias.comparison.frame_contrasts import frame_effects as frame_effects
-from bayesbias.comparison.frame_contrasts import origin_sensitivity as origin_sensitivity
 from bayesbias.comparison.loo import compare_models as compare_models
 from bayesbias.comparison.metric_uncertainty import MetricUncertainty as MetricUncertainty
 from bayesbias.comparison.metric_uncertainty import Ranking as Ranking

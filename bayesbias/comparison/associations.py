@@ -107,7 +107,7 @@ def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows:
     whole, words = every[:1], every[1:]
     shown = whole
     if population == SIMILAR or not len(words):  # means of connections, for words like these
-        shown = of_connections(result, [first, second], [[1.0, -1.0]], whole.index)
+        shown = _of_connections(result, [first, second], [[1.0, -1.0]], whole.index)
     pooled = _pooled(result, words, sums.kind)
     kind = POOLED if sums.kind == RAW and rows is None else rows or sums.kind
     notes = () if sums.kind == DIFFERENCE else _notes(cells)
@@ -117,7 +117,7 @@ def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows:
     return Rows(shown, pooled if kind == POOLED else words, pooled, kind, whole if len(words) else shown, notes)
 
 
-def of_connections(result: Fit, names: Sequence[str], weights: Any, index: pd.DataFrame) -> Estimates:
+def _of_connections(result: Fit, names: Sequence[str], weights: Any, index: pd.DataFrame) -> Estimates:
     """Weighted sums (m, names) of means of connections, for protected words like these."""
     places = [result.data.connections.tolist().index(name) for name in names]
     law = Draws(result.draws("connection_mean")[:, places])
@@ -316,7 +316,7 @@ def decomposition_parts(result: Fit, second: str | None = None, population: str 
     every = sums.of(functionals_of(result, cells, sums.parts))
     whole, words = every[:3], every[3:]
     if population == SIMILAR:
-        whole = of_connections(result, (OWN, OTHER, second), PARTS_OF_WHOLE, whole.index)
+        whole = _of_connections(result, (OWN, OTHER, second), PARTS_OF_WHOLE, whole.index)
     return whole, words
 
 

@@ -20,6 +20,8 @@ from bayesbias.models.weights import RAW, group_means
 from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, controls_of, labelled
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from bayesbias.comparison.comparison import Comparison
     from bayesbias.comparison.effects import SideEffects
 
@@ -256,9 +258,21 @@ def _of_change(result: Comparison, change: _Change) -> Section:
     drawn = partial(drawing, "plot_change", result, change.prob, *names)
     blocks: list[Block] = [Picture(f"change-{change.number}", WORDS.means(change=change), drawn)]
     if set(result.connections) & set(STEREOTYPES):
-        drawn = partial(drawing, "plot_similarity_shift", result, None, *names)
+        drawn = partial(_similarities, result, *names)
         blocks.append(Picture(f"shift-{change.number}", WORDS.similarities(change=change), drawn))
     return Section(WORDS.change_title(change=change), [*blocks, *_change_tables(result, change)])
+
+
+def _similarities(result: Comparison, before: str, after: str) -> Figure:
+    """Cosine similarities before and after by connection, and the limits of MAC."""
+    pairs = result.paired_distances(before, after).rename(columns={"before": before, "after": after})
+    table = pairs.melt("connection", [before, after], "embedding", "similarity")
+    table["similarity"] = 1 - table["similarity"]
+    table["connection"] = [labelled(name, result.labels) for name in table["connection"]]
+    limit = result.similarity_shift(None, before, after).attrs["limit"]
+    label = f"cosine similarity (lines at \N{PLUS-MINUS SIGN}(1\N{MINUS SIGN}MAC) = \N{PLUS-MINUS SIGN}{limit:.3f})"
+    options: dict[str, Any] = {"by": "embedding", "mark": (-limit, limit), "label": label}
+    return drawing("strip", table, "similarity", "connection", **options)
 
 
 def _change_tables(result: Comparison, change: _Change) -> Iterator[Block]:

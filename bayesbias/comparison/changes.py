@@ -47,7 +47,7 @@ from bayesbias.models.spec import ModelSpec, Normal, load_model
 MOST_CELLS = 2000  # cells of all embeddings beyond which a covariance matrix of them is too large for a comparison
 
 
-class Means(NamedTuple):
+class _Means(NamedTuple):
     """Draws of the means of connections and of words, and the run that gave them."""
 
     connection: FloatArray  # (chain, draw, K)
@@ -55,7 +55,7 @@ class Means(NamedTuple):
     run: Run | None  # None where no connection's values vary
 
 
-class Difference(NamedTuple):
+class _Difference(NamedTuple):
     """What is known of the change between two embeddings from the differences of their distances."""
 
     draws: ChangeDraws
@@ -66,7 +66,7 @@ class Difference(NamedTuple):
 
 def _difference(
     matched: Matched, pair: tuple[int, int], spec: ModelSpec, engine: str, size: tuple[int, int], seed: Any
-) -> Difference:
+) -> _Difference:
     """The change between two embeddings, from a fit of the differences and one of what they leave of the levels."""
     label, change, data = matched.label(*pair), matched.change(*pair), matched.data
     base = matched.distances[:, pair[0]]
@@ -93,7 +93,7 @@ def _difference(
         },
     )
     of_fits = dict.fromkeys(note for each in runs.values() for note in (*each.data.notes, *each.drawn.notes))
-    return Difference(
+    return _Difference(
         draws,
         faults=tuple(f"{label}, {name}: {fault}" for name, each in runs.items() for fault in engine_faults(each.drawn)),
         notes=(*change_notes(data, change, fixed, label), *of_fits),
@@ -101,7 +101,7 @@ def _difference(
     )
 
 
-def _means(data: Distances, spec: ModelSpec, engine: str, size: tuple[int, int], seed: int, what: str) -> Means:
+def _means(data: Distances, spec: ModelSpec, engine: str, size: tuple[int, int], seed: int, what: str) -> _Means:
     """The means by a model of these values; those of connections whose values do not vary are these values."""
     fixed, made = fixed_values(data, data.y), None
     words = np.full((*size, *data.filled.shape), np.nan)
@@ -119,7 +119,7 @@ def _means(data: Distances, spec: ModelSpec, engine: str, size: tuple[int, int],
         own = [data.connections.tolist().index(name) for name in made.data.connections.tolist()]
         words[:, :, np.array(rows)[:, None], own] = made.drawn.posterior["word_mean"]
         connection[..., own] = made.drawn.posterior["connection_mean"]
-    return Means(connection, words, made)
+    return _Means(connection, words, made)
 
 
 def _slopes(data: Distances, base: FloatArray, change: FloatArray, fixed: Mapping[int, float]) -> FloatArray:

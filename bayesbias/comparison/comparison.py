@@ -623,7 +623,39 @@ class Comparison(Result):
     def similarity_shift(
         self, mac: float | None = None, before: str | None = None, after: str | None = None
     ) -> pd.DataFrame:
-        """How many cosine similarities lie within 0 plus or minus 1 - MAC: see :func:`similarity_shift`."""
+        """How many cosine similarities lie within 0 plus or minus 1 - MAC, before and after.
+
+        The study takes 1 - MAC, which the authors of MAC held to be a sign of bias, as a baseline of what words
+        without a bias do.
+
+        Parameters
+        ----------
+        mac
+            The mean average cosine distance; None takes that of the pairs before, over protected words and stereotype
+            lists.
+        before, after
+            Two of the embeddings, where there are more than two.
+
+        Returns
+        -------
+        DataFrame
+            One row a connection: ``connection``, ``n`` (pairs), ``before``, ``after`` (shares within the limit).
+            ``attrs["mac"]`` and ``attrs["limit"]`` are the baseline.
+
+        References
+        ----------
+        Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
+        Computational Linguistics 50(2), figures 15 to 17. https://doi.org/10.1162/coli_a_00507
+
+        Examples
+        --------
+        >>> kv = bb.load_embedding("google-news-slice")
+        >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+        >>> before, after = (bb.distance_table(one, "weat7", relatedness=False) for one in (kv, debiased))
+        >>> result = bb.compare(before=before, after=after, seed=0)
+        >>> result.similarity_shift()["connection"].tolist()
+        ['associated', 'different', 'human', 'neutral']
+        """
         pairs = self.paired_distances(before, after)
         if mac is None:
             own = pairs[pairs["connection"].isin(STEREOTYPES)]
@@ -639,46 +671,3 @@ class Comparison(Result):
         table = table.reindex([name for name in self.connections if name in table.index]).reset_index()
         table.attrs = {"mac": mac, "limit": limit}
         return table
-
-
-def similarity_shift(
-    result: Comparison, mac: float | None = None, before: str | None = None, after: str | None = None
-) -> pd.DataFrame:
-    """How many cosine similarities lie within 0 plus or minus 1 - MAC, before and after.
-
-    The study takes 1 - MAC, which the authors of MAC held to be a sign of bias, as a baseline of what words without a
-    bias do.
-
-    Parameters
-    ----------
-    result
-        What :func:`compare` returns.
-    mac
-        The mean average cosine distance; None takes that of the pairs before, over protected words and stereotype
-        lists.
-    before, after
-        Two of the embeddings, where there are more than two.
-
-    Returns
-    -------
-    DataFrame
-        One row a connection: ``connection``, ``n`` (pairs), ``before``, ``after`` (shares within the limit).
-        ``attrs["mac"]`` and ``attrs["limit"]`` are the baseline.
-
-    References
-    ----------
-    Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
-    Computational Linguistics 50(2), figures 15 to 17. https://doi.org/10.1162/coli_a_00507
-
-    Examples
-    --------
-    >>> kv = bb.load_embedding("google-news-slice")
-    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
-    >>> before, after = (bb.distance_table(one, "weat7", relatedness=False) for one in (kv, debiased))
-    >>> result = bb.compare(before=before, after=after, seed=0)
-    >>> bb.checks.similarity_shift(result)["connection"].tolist()
-    ['associated', 'different', 'human', 'neutral']
-    """
-    if not isinstance(result, Comparison):
-        raise InputError(f"given is {type(result).__name__}: similarity_shift takes what compare returns")
-    return result.similarity_shift(mac, before, after)

@@ -160,7 +160,7 @@ def contrasts(
         "notes": (*drawn.notes, *filter(None, [family_of(result.spec).caution])),
     }
     if by != "group":
-        spread, signs = control_spread(data), drawn.clear_signs(prob)
+        spread, signs = _control_spread(data), drawn.clear_signs(prob)
         named = drawn.words.index["protected_word"].to_numpy(dtype=str)
         attrs |= {
             "signs": {side: named[signs == sign].tolist() for side, sign in (("closer", -1), ("farther", 1))},
@@ -219,7 +219,7 @@ def cluster_sentence(table: pd.DataFrame) -> str:
 FEWEST_CONTROLS = 3  # control words below which their spread is not taken for a measure
 
 
-def control_spread(data: Distances) -> float | None:
+def _control_spread(data: Distances) -> float | None:
     """The standard deviation of control words' mean distances to the protected words; None where it is not known."""
     names = data.connections.tolist()
     rows = np.isin(data.connection, [names.index(name) for name in controls_of(names)])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -13,21 +12,17 @@ import xarray as xr
 
 from bayesbias._checks import probability
 from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import MINUS, difference, excludes_zero, negatives, percent, signed
+from bayesbias._phrases import MINUS, negatives, percent, signed
 from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB, contrasted, describe, flat_draws
 from bayesbias.comparison.change_draws import ChangeDraws
-from bayesbias.comparison.contrast import beside_associated, connections_of, contrast_draws, contrasts
+from bayesbias.comparison.contrast import connections_of, contrast_draws
 from bayesbias.comparison.sides import Matched
-from bayesbias.contextual import SAME, ContextVectors
 from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, FRAMES, TEMPLATE, DistanceTable, averaged, frame_columns
-from bayesbias.distances.tables import distance_table
-from bayesbias.errors import InputError, listed, shown
-from bayesbias.models.fits import fit
+from bayesbias.errors import InputError, listed
 from bayesbias.models.frames import GROUP, change_of_frames, frame_errors, frame_notes
 from bayesbias.models.results import Fit
 from bayesbias.models.weights import whole_weights
-from bayesbias.words import OWN, WordLists, load_words
 
 FRAME_COLUMNS = ["frame", "side", "contrast", "se"]
 ENOUGH = 0.1  # share of an interval's variance below which templates are enough
@@ -185,107 +180,6 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
         frames=frames,
         notes=tuple(frame_notes(result)),
     )
-
-
-ORIGINS: tuple[tuple[str, int], ...] = (("none", 0), ("vocabulary", 0), ("controls", 0), ("vocabulary", 3))
-"""Origins that are compared: what is subtracted, and how many principal components are taken out."""
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class OriginSensitivity(Result):
-    """Contrasts of words in sentences with other origins of the vectors.
-
-    Attributes
-    ----------
-    contrasts
-        One row for each origin and contrast with associated: ``centre``, ``all_but_top``, ``contrast``, ``mean``,
-        ``sd``, ``low``, ``high``, ``in_spreads`` (the mean in standard deviations of control distances under
-        that origin), ``credible`` (whether the interval excludes 0).
-    notes
-        What limits the result.
-    """
-
-    contrasts: pd.DataFrame
-    notes: tuple[str, ...]
-
-    def table(self) -> pd.DataFrame:
-        """One row for each origin and contrast: ``contrasts``."""
-        return self.contrasts
-
-    def findings(self) -> list[str]:
-        sentences = []
-        for contrast, part in self.contrasts.groupby("contrast", sort=False):
-            signs, credible = np.sign(part["mean"]).nunique(), part["credible"].sum()
-            low, high = part["in_spreads"].min(), part["in_spreads"].max()
-            name = difference(str(contrast))
-            sign = "has one sign" if signs == 1 else "changes its sign"
-            sentences.append(
-                f"{name} {sign} over {len(part)} origins, its interval excludes 0 with {credible} of them, and it is "
-                f"{signed(low)} to {signed(high)} standard deviations of control distances."
-            )
-        return sentences
-
-
-def origin_sensitivity(
-    vectors: ContextVectors,
-    words: WordLists | str | Path,
-    origins: Sequence[tuple[str, int]] = ORIGINS,
-    frames: str = SAME,
-    seed: int | None = 0,
-    prob: float = PROB,
-) -> OriginSensitivity:
-    """How contrasts depend on the origin of the vectors: contextual vectors point in much the same direction.
-
-    Parameters
-    ----------
-    vectors
-        What :func:`encode` returns.
-    words
-        Word lists, or what :func:`load_words` takes.
-    origins
-        Pairs of ``centre`` and ``all_but_top``, as :func:`distance_table` takes them.
-    frames, seed, prob
-        As in :func:`distance_table`, :func:`fit` and :func:`contrasts`.
-
-    Returns
-    -------
-    OriginSensitivity
-        ``table()`` and ``text()``.
-
-    References
-    ----------
-    Mu, J. and Viswanath, P. (2018). All-but-the-top: simple and effective postprocessing for word representations.
-    ICLR. https://doi.org/10.48550/arXiv.1702.01417
-
-    Examples
-    --------
-    >>> def encoder(texts):  # in place of a sentence encoder
-    ...     letters = "abcdefghijklmnopqrstuvwxyz"
-    ...     return [[text.count(letter) + 0.1 for letter in letters] for text in texts]
-    >>> vectors = bb.encode(encoder, "weat7", ["{}.", "This is {}."])
-    >>> found = bb.checks.origin_sensitivity(vectors, "weat7", [("none", 0), ("vocabulary", 0)])
-    """
-    lists = words if isinstance(words, WordLists) else load_words(words)
-    prob = probability(prob, "prob")
-    if not isinstance(vectors, ContextVectors):
-        raise InputError(f"vectors are {shown(vectors)}: give what encode returns")
-    pairs = list(origins) if isinstance(origins, list | tuple) else []
-    if not pairs or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
-        raise InputError(
-            f"origins is {shown(origins)}: give pairs of centre and all_but_top, such as ('vocabulary', 3)"
-        )
-    rows = []
-    for centre, top in pairs:
-        table = distance_table(vectors, lists, frames=frames, centre=centre, all_but_top=top)
-        post = fit(table, seed=seed)
-        spread = float(post[GROUP].attrs["control_sd"])
-        for other in beside_associated(Fit(post)):
-            row = contrasts(post, OWN, other, prob).iloc[0]
-            numbers = [float(row[name]) for name in ("mean", "sd", "low", "high")]
-            rows.append((centre, top, f"{OWN} - {other}", *numbers, numbers[0] / spread, excludes_zero(row)))
-    columns = ["centre", "all_but_top", "contrast", "mean", "sd", "low", "high", "in_spreads", "credible"]
-    note = "The origin is a choice, and none is the right one: say which was taken."
-    return OriginSensitivity(pd.DataFrame(rows, columns=columns), (note,))
 
 
 def common_frames(

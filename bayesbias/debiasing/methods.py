@@ -450,7 +450,7 @@ GRADIENT = 1e-6  # norm of the gradient by T, the objective scaled by its value 
 RANK = 1e-10  # share of the largest eigenvalue below which a direction holds no vector
 
 
-class Softened(NamedTuple):
+class _Softened(NamedTuple):
     """A map, and how it was found."""
 
     matrix: FloatArray  # T (d, d)
@@ -477,7 +477,7 @@ def soft(
     return every.mapped(solution.matrix.T), record
 
 
-def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, strength: float) -> Softened:
+def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, strength: float) -> _Softened:
     """The symmetric T that minimises the objective of :func:`soft`.
 
     With M the sum of x x' over all vectors and A = T'T, the objective is quadratic in A~ = M^1/2 A M^1/2, and its
@@ -528,7 +528,7 @@ def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, str
     inner = matrix.T @ matrix
     seen = neutral @ inner @ directions.T @ directions
     slope = 2 * gram @ (inner - np.eye(len(inner))) @ gram + strength * (seen + seen.T)
-    return Softened(matrix, np.array(trace) / trace[0], float(np.linalg.norm(2 * matrix @ slope)) / trace[0])
+    return _Softened(matrix, np.array(trace) / trace[0], float(np.linalg.norm(2 * matrix @ slope)) / trace[0])
 
 
 def leace(vocabulary: Vocabulary, groups: Mapping[str, Sequence[str]]) -> Changed:

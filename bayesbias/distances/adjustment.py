@@ -31,7 +31,7 @@ FEWEST_CONTROLS = 8
 
 
 @dataclass(frozen=True)
-class Curve:
+class _Curve:
     """Expected distances of J protected words by a word's value: a cubic spline, a straight line beyond its ends."""
 
     knots: FloatArray  # with the boundary knots repeated
@@ -60,7 +60,7 @@ def _basis(x: FloatArray, knots: FloatArray, low: float, high: float) -> FloatAr
     return design + (x - inside)[:, None] * slopes(inside)
 
 
-def _fitted_curve(x: FloatArray, distances: FloatArray, weights: FloatArray) -> Curve:
+def _fitted_curve(x: FloatArray, distances: FloatArray, weights: FloatArray) -> _Curve:
     """The weighted least-squares spline of distances (J, N) on the words' values (N,), those beyond its ends included.
 
     Weights (N,) make the words those of the vocabulary: words that are sampled for their distances would bend it.
@@ -73,7 +73,7 @@ def _fitted_curve(x: FloatArray, distances: FloatArray, weights: FloatArray) -> 
     basis = _basis(x, knots, low, high)
     root = np.sqrt(weights)[:, None]
     coefficients = np.linalg.lstsq(root * basis, root * distances.T, rcond=None)[0]
-    return Curve(knots, coefficients, float(low), float(high), float(x.min()), float(x.max()))
+    return _Curve(knots, coefficients, float(low), float(high), float(x.min()), float(x.max()))
 
 
 class Slope(NamedTuple):
@@ -346,7 +346,7 @@ def adjustment_from(arrays: Mapping[str, NDArray[Any]]) -> Adjustment:
     )
 
 
-def vocabulary_curve(related: Relatedness, values: WordValues) -> tuple[Curve, IntArray] | None:
+def vocabulary_curve(related: Relatedness, values: WordValues) -> tuple[_Curve, IntArray] | None:
     """The curve over the vocabulary's sample and the places of its words with values; None where these are too few."""
     x = values.of(related.sample_words)
     known = np.flatnonzero(np.isfinite(x))
@@ -360,7 +360,7 @@ LEAST_REST = 0.1
 """Least share of a vector's squared length that is left when the part that goes with its value is taken out."""
 
 
-def _without_levels(related: Relatedness, curve: Curve, x: FloatArray, own: FloatArray) -> Relatedness:
+def _without_levels(related: Relatedness, curve: _Curve, x: FloatArray, own: FloatArray) -> Relatedness:
     """Relatedness whose similarities are those beyond what the words' values make of them.
 
     Frequent words are similar as such. Once frequency is out of the distances, that part of their similarity predicts

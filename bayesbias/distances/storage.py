@@ -227,7 +227,7 @@ def _say_left_out(carried: Provenance, file: Path) -> None:
         )
 
 
-def checked_frames(table: pd.DataFrame) -> None:
+def _checked_frames(table: pd.DataFrame) -> None:
     """Refuse templates without a name."""
     for column in frame_columns(table):
         names = table[column]
@@ -304,7 +304,7 @@ def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list
 def _check(table: pd.DataFrame, file: Path, bounded: bool = True) -> pd.DataFrame:
     """The table with text and numbers as they should be; words of many rows are categories."""
     unknown = unknown_connections(table)
-    checked_frames(table)
+    _checked_frames(table)
     if table["distance"].dtype.kind in "bcmM":
         raise InputError(
             f"{file}: the column 'distance' holds {table['distance'].dtype}: give cosine distances as numbers"

@@ -129,7 +129,7 @@ def distance_table(
             raise InputError("frames='crossed' needs two templates: give more templates, or frames='same'")
         moved = kv.whole().centred(centre, lists, all_but_top)
         means = distance_table(moved.keyed_vectors(frames), lists, False, case, relatedness, twins)
-        return with_frames(means, moved, lists, frames)
+        return _with_frames(means, moved, lists, frames)
     if frames != SAME or centre != "none" or all_but_top:
         raise InputError("frames, centre and all_but_top are for words in sentences: give what encode returns")
     return _distances_of(opened(kv), lists, keep_duplicates, case, relatedness, twins)
@@ -303,7 +303,7 @@ def _entries(lists: WordLists, looked: FoundConcepts) -> list[ListEntry]:
     return entries
 
 
-def attributes_of(lists: WordLists, group: str, concepts: Collection[str], keep_duplicates: bool) -> list[_Attribute]:
+def _attributes_of(lists: WordLists, group: str, concepts: Collection[str], keep_duplicates: bool) -> list[_Attribute]:
     """The attribute words of a group's protected words, in the order that decides doubtful pairs."""
     others = [name for name in lists.stereotypes if name != group]
     order = [("associated", group, lists.stereotypes.get(group, ()))]
@@ -317,7 +317,7 @@ def attributes_of(lists: WordLists, group: str, concepts: Collection[str], keep_
 
 def _measured(lists: WordLists, looked: FoundConcepts, keep_duplicates: bool) -> tuple[pd.DataFrame, list[str]]:
     """The rows of a table, and words that are protected and attribute words."""
-    by_group = {group: attributes_of(lists, group, looked.concepts, keep_duplicates) for group in lists.protected}
+    by_group = {group: _attributes_of(lists, group, looked.concepts, keep_duplicates) for group in lists.protected}
     protected = [word for word in lists.group_of if word in looked.concepts]
     attributes = list(dict.fromkeys(a.word for part in by_group.values() for a in part))
     matrix: FloatArray = np.clip(1.0 - looked.units(protected) @ looked.units(attributes).T, 0.0, 2.0)
@@ -473,7 +473,7 @@ def _of_lists(lists: WordLists, distance: pd.Series) -> tuple[pd.DataFrame, int]
     rows = [
         (word, group, other.word, other.attribute_class, other.connection)
         for group, protected in lists.protected.items()
-        for other in attributes_of(lists, group, everything, keep_duplicates=False)
+        for other in _attributes_of(lists, group, everything, keep_duplicates=False)
         for word in protected
         if word != other.word
     ]
@@ -488,7 +488,7 @@ def _of_lists(lists: WordLists, distance: pd.Series) -> tuple[pd.DataFrame, int]
     return known.astype(dict.fromkeys(COLUMNS[:-1], "str")), len(table)
 
 
-def with_frames(table: DistanceTable, vectors: ContextVectors, lists: WordLists, frames: str) -> DistanceTable:
+def _with_frames(table: DistanceTable, vectors: ContextVectors, lists: WordLists, frames: str) -> DistanceTable:
     """A table of mean distances with one row for each template of each pair."""
     units, filled = _concepts(vectors, lists)
     place = {name: i for i, name in enumerate(units)}

@@ -471,7 +471,7 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
             keys |= {*record.substituted.values(), *(form for forms in record.forms.values() for form in forms)}
     lists = [words for each in known.values() for _, kind, words in each.lists if kind != PROTECTED]
     nearness = [[_nearness_in(each)] for each in known.values()]
-    drawn = shared_draws([opened(embeddings[name]) for name in tables], keys, lists, nearness)
+    drawn = _shared_draws([opened(embeddings[name]) for name in tables], keys, lists, nearness)
     if isinstance(drawn, str):
         raise InputError(drawn)
     return {
@@ -506,10 +506,10 @@ def draws_for(
             for words in (*each.stereotypes.values(), *each.controls.values()):
                 forms = [form for word in words for form in looked.concepts.get(word, ())]
                 followed.append(tuple(looked.forms.keys[form] for form in forms))
-    return shared_draws(embeddings, keys, followed, nearness)
+    return _shared_draws(embeddings, keys, followed, nearness)
 
 
-def shared_draws(
+def _shared_draws(
     embeddings: Sequence[KeyedVectors],
     keys: Collection[str],
     lists: Sequence[Sequence[str]],

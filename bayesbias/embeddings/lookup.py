@@ -179,7 +179,7 @@ def _capitals(word: str, language: str | None) -> tuple[str, str, str]:
     return low, high[:1] + low[1:], high
 
 
-class Spread(TypedDict, total=False):
+class _Spread(TypedDict, total=False):
     """The unit of an embedding, the number of words that it was measured between, and how these were drawn."""
 
     sd: float  # absent where there are too few words
@@ -194,7 +194,7 @@ class About(TypedDict, total=False):
     vectors: int
     dimensions: int
     debiasing: str
-    spread: Spread
+    spread: _Spread
 
 
 def about(kv: KeyedVectors) -> About:
@@ -211,7 +211,7 @@ def about_distances(kv: KeyedVectors) -> About:
     return {**about(kv), "spread": spread_of(kv)}
 
 
-def spread_of(kv: KeyedVectors) -> Spread:
+def spread_of(kv: KeyedVectors) -> _Spread:
     """The standard deviation of the cosine distances between words of an embedding: the unit of its contrasts.
 
     The distances are those of each two of up to 1,000 words. Words are drawn by a hash of their letters from the 20,000
@@ -226,7 +226,7 @@ def spread_of(kv: KeyedVectors) -> Spread:
         vectors, kind = part.overall, part.overall_kind
     units = unit_rows(vectors)
     units = units[first_alike(units) == np.arange(len(units))]
-    found: Spread = {"words": len(units), "kind": kind}
+    found: _Spread = {"words": len(units), "kind": kind}
     if len(units) < LEAST_SPREAD:
         return found
     products = (units @ units.T)[np.triu_indices(len(units), 1)]
@@ -390,7 +390,7 @@ def sample_of(kv: KeyedVectors) -> VocabularySample | None:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class _Waiting:
     """Words of a vocabulary in the order in which they are drawn.
 
     Each word has an exponential waiting time with its own rate; those who wait least are a sample without replacement,
@@ -404,7 +404,7 @@ class Waiting:
     rates: FloatArray  # (n,)
     kind: str  # "ranks", "frequent" or "random", as in :func:`drawn_rows`
 
-    def of(self, kept: slice | NDArray[np.bool_]) -> Waiting:
+    def of(self, kept: slice | NDArray[np.bool_]) -> _Waiting:
         """Some of the words."""
         return replace(self, rows=self.rows[kept], times=self.times[kept], rates=self.rates[kept])
 
@@ -446,7 +446,7 @@ def nearness_of(looked: FoundConcepts, lists: WordLists) -> Nearness | None:
     return Nearness(mean, {name: dict(zip(forms, at[name].tolist(), strict=True)) for name, forms in known.items()})
 
 
-def near_factors(
+def _near_factors(
     units: Sequence[FloatArray], nearness: Sequence[Sequence[Nearness | None]], sample: int
 ) -> FloatArray | None:
     """By what the rates (n,) of words are multiplied so that a sample is as near as stereotypes; None without these.
@@ -478,7 +478,7 @@ def waiting_words(
     sample: int,
     seed: int,
     followed: Sequence[IntArray] | None = None,
-) -> Waiting:
+) -> _Waiting:
     """Words outside of lists in the order in which they are drawn; see :func:`drawn_rows`."""
     ordered = len(keys) > sample + len(listed_keys) and ordered_by_frequency(keys)
     kind = "random" if not ordered else "frequent" if followed is None else "ranks"
@@ -486,7 +486,7 @@ def waiting_words(
     outside = np.array([place for place in places if keys[place] not in listed_keys], dtype=np.intp)
     if len(outside) <= sample:
         kind = "random" if len(outside) < FREQUENT else kind
-        return Waiting(outside, np.zeros(len(outside)), np.ones(len(outside)), kind)
+        return _Waiting(outside, np.zeros(len(outside)), np.ones(len(outside)), kind)
     uniform = (_scrambled([keys[row] for row in outside.tolist()], seed).astype(float) + 1) / 2.0**64
     if kind == "ranks":
         rates = _rates_of_places(len(keys), followed or ())[outside]
@@ -494,13 +494,13 @@ def waiting_words(
     else:
         rates, times = np.ones(len(outside)), -np.log1p(-np.minimum(uniform, 1 - 2.0**-53))
     order = np.argsort(times, kind="stable")
-    return Waiting(outside[order], times[order], rates[order], kind)
+    return _Waiting(outside[order], times[order], rates[order], kind)
 
 
 VectorsOf = Callable[[IntArray], NDArray[Any]]
 
 
-class LocalSample(NamedTuple):
+class _LocalSample(NamedTuple):
     """A sample of the words of one or several embeddings that is as near to protected words as their stereotypes."""
 
     rows: IntArray  # (N,), ascending
@@ -509,14 +509,14 @@ class LocalSample(NamedTuple):
 
 
 def local_sample(
-    waiting: Waiting,
+    waiting: _Waiting,
     readers: Sequence[VectorsOf],
     nearness: Sequence[Sequence[Nearness | None]],
     sample: int,
-) -> LocalSample:
+) -> _LocalSample:
     """The words with a direction in each embedding that wait least once their rates follow the nearness of lists.
 
-    ``readers`` give the vectors of rows in each embedding; ``nearness`` is as :func:`near_factors` takes it. Words are
+    ``readers`` give the vectors of rows in each embedding; ``nearness`` is as :func:`_near_factors` takes it. Words are
     found among the first that are drawn from the vocabulary. Without stereotypes these are the sample.
     """
     local = any(near is not None for own in nearness for near in own)
@@ -527,12 +527,12 @@ def local_sample(
     vectors = [np.asarray(read(first.rows[order]))[back] for read in readers]
     usable = np.all([np.isfinite(own).all(axis=1) & own.any(axis=1) for own in vectors], axis=0)
     first, vectors = first.of(usable), [own[usable] for own in vectors]
-    factors = near_factors([unit_rows(own) for own in vectors], nearness, sample) if len(first.rows) > sample else None
+    factors = _near_factors([unit_rows(own) for own in vectors], nearness, sample) if len(first.rows) > sample else None
     chosen, weights = first.redrawn(np.ones(len(first.rows)) if factors is None else factors, sample)
     ascending = np.argsort(first.rows[chosen])
     places = chosen[ascending]
     everywhere = weights[ascending].astype(np.float32)  # as files keep them
-    return LocalSample(first.rows[places], [own[places] for own in vectors], everywhere)
+    return _LocalSample(first.rows[places], [own[places] for own in vectors], everywhere)
 
 
 def drawn_rows(

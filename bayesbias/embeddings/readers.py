@@ -46,7 +46,7 @@ IntArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Lines:
+class _Lines:
     """Lines of a text that hold something."""
 
     text: bytes
@@ -69,7 +69,7 @@ class Lines:
         return [text[start:blank] for start, blank in zip(starts, blanks, strict=True)]
 
 
-def lines_of(text: bytes) -> Lines:
+def _lines_of(text: bytes) -> _Lines:
     """The lines of a text; empty ones, and those of nothing but blanks that begin with one, are left out."""
     letters = np.frombuffer(text, dtype=np.uint8)
     breaks = np.flatnonzero(letters == LINE_BREAK)
@@ -78,7 +78,7 @@ def lines_of(text: bytes) -> Lines:
     odd = np.flatnonzero(~long | (letters[np.where(long, starts, 0)] == BLANK))
     full = np.ones(len(starts), dtype=np.bool_)
     full[odd] = [bool(text[starts[row] : ends[row]].strip()) for row in odd.tolist()]
-    return Lines(text, starts[full], ends[full], np.flatnonzero(full), len(starts))
+    return _Lines(text, starts[full], ends[full], np.flatnonzero(full), len(starts))
 
 
 class Named:
@@ -96,7 +96,7 @@ class Named:
         self.met.append(word)
         return word in self.words
 
-    def may_take(self, lines: Lines) -> list[int]:
+    def may_take(self, lines: _Lines) -> list[int]:
         """Which of the next entries, lines of a text file, may be wanted, as their words up to the first blank say."""
         begin, firsts = len(self.met), lines.firsts()
         self.met += firsts
@@ -122,7 +122,7 @@ class Placed:
         self._next += 1
         return self._next - 1 in self.places
 
-    def may_take(self, lines: Lines) -> list[int]:
+    def may_take(self, lines: _Lines) -> list[int]:
         """Which of the next entries, as lines of a text file, are wanted."""
         begin, self._next = self._next, self._next + len(lines.starts)
         first, last = np.searchsorted(self._ascending, (begin, self._next))
@@ -232,7 +232,7 @@ class _Chunks:
         self.position += len(line)
         return line
 
-    def lines(self) -> tuple[Lines | None, bool]:
+    def lines(self) -> tuple[_Lines | None, bool]:
         """The whole lines of the current piece, the last one of the file with what is left of it; None at the end.
 
         The flag says that the last of them ends the file without a break.
@@ -243,7 +243,7 @@ class _Chunks:
         self.position = len(self.buffer) if end < 0 else end + 1
         if not whole and end < 0:
             return None, False
-        return lines_of(whole.replace(b"\t", b" ")), end < 0
+        return _lines_of(whole.replace(b"\t", b" ")), end < 0
 
 
 def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wanted) -> Blocks:
@@ -285,7 +285,7 @@ def _text(reader: _Chunks, path: Path, dimensions: int, words: int | None, wante
             f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {begin[:60]!r}"
         )
     number, count, last, ending = 1 if words is None else 2, 0, b"", 0
-    lines, unbroken = (lines_of(first.rstrip(b"\r\n")), not first.endswith(b"\n")) if first else reader.lines()
+    lines, unbroken = (_lines_of(first.rstrip(b"\r\n")), not first.endswith(b"\n")) if first else reader.lines()
     while lines is not None:
         chosen = range(len(lines.starts)) if wanted is None else wanted.may_take(lines)
         entries = [_entry(path, number + lines.numbers[row], lines.at(row), dimensions) for row in chosen]

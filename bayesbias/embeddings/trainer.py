@@ -120,7 +120,7 @@ class _Task:
     """One model to train."""
 
     setting: Setting
-    corpus: Corpus
+    corpus: _Corpus
     options: Mapping[str, Any]  # those of gensim, beside what the setting says
     file: Path | None
 
@@ -200,7 +200,7 @@ def train_embeddings(
     if not 0 <= options["sample"] < 1:
         raise InputError(f"sample is {sample!r}: give a share of all words from 0 (never) to 1, such as 0.001")
     workers = whole_number(os.cpu_count() or 1 if jobs is None else jobs, "jobs")
-    texts = texts_by_name(corpus, name)
+    texts = _texts_by_name(corpus, name)
     place = None if folder is None else home_folder(folder)
     if place is not None and place.exists() and not place.is_dir():
         raise InputError(f"folder is {str(place)!r}, which is a file: give a folder")
@@ -247,7 +247,7 @@ class _Passes:
     passes end.
     """
 
-    def __init__(self, corpus: Corpus, stop: Event) -> None:
+    def __init__(self, corpus: _Corpus, stop: Event) -> None:
         self.corpus, self.stop = corpus, stop
         self.read = 0
         self.error: Exception | None = None
@@ -257,7 +257,7 @@ class _Passes:
         if self.error is not None:
             return
         try:
-            for sentence in sentences_of(corpus.text):
+            for sentence in _sentences_of(corpus.text):
                 if self.stop.is_set():
                     return
                 sentences, words = sentences + 1, words + len(sentence)
@@ -341,7 +341,7 @@ def _trained(task: _Task, passes: _Passes) -> KeyedVectors:
 
 
 @dataclass(frozen=True)
-class Corpus:
+class _Corpus:
     """A text, and what the first pass over it found."""
 
     name: str
@@ -354,7 +354,7 @@ class Corpus:
     sha256: str
 
 
-def texts_by_name(corpus: Text | Mapping[str, Text], name: str | None) -> dict[str, Path | Sentences]:
+def _texts_by_name(corpus: Text | Mapping[str, Text], name: str | None) -> dict[str, Path | Sentences]:
     """The corpora by their names."""
     if isinstance(corpus, Mapping):
         if name is not None:
@@ -397,7 +397,7 @@ def _opened(text: object) -> Path | Sentences:
     return list(text) if isinstance(text, Iterator) else text
 
 
-def counted(name: str, text: Path | Sentences, min_count: int) -> Corpus:
+def counted(name: str, text: Path | Sentences, min_count: int) -> _Corpus:
     """Counts and hash of a corpus, found in one pass."""
     counts: Counter[str] = Counter()
     digest = hashlib.sha256()
@@ -405,7 +405,7 @@ def counted(name: str, text: Path | Sentences, min_count: int) -> Corpus:
     # bytes of a file, or number of sentences, 0 where they do not tell
     size = text.stat().st_size if isinstance(text, Path) else length_hint(text)
     with progress(f"reading {name}", size) as done:
-        for words in sentences_of(text, done):
+        for words in _sentences_of(text, done):
             try:
                 digest.update("\0".join(words).encode() + b"\0\0")
             except (TypeError, UnicodeEncodeError) as error:
@@ -431,10 +431,10 @@ def counted(name: str, text: Path | Sentences, min_count: int) -> Corpus:
             f"no word of the corpus {name!r} occurs {min_count} times: it has {len(counts):,} distinct words, the most "
             f"frequent of which occurs {max(counts.values())} times; give a larger corpus or a smaller min_count"
         )
-    return Corpus(name, text, frequent, sentences, counts.total(), digest.hexdigest())
+    return _Corpus(name, text, frequent, sentences, counts.total(), digest.hexdigest())
 
 
-def sentences_of(text: Path | Sentences, done: Callable[[float], None] | None = None) -> Iterator[Sequence[str]]:
+def _sentences_of(text: Path | Sentences, done: Callable[[float], None] | None = None) -> Iterator[Sequence[str]]:
     """The sentences of a corpus, none of them empty or too long.
 
     ``done`` is told now and then how many bytes of the file, or how many sentences, have been read.
@@ -633,7 +633,7 @@ def _zipf(many: int, chances: FloatArray) -> IntArray:
     return places
 
 
-class Resampled:
+class _Resampled:
     """The sentences of documents that were drawn with replacement; they are read from the corpus each time."""
 
     def __init__(self, documents: Sequence[Sequence[str | Sequence[str]]], drawn: IntArray) -> None:
@@ -649,7 +649,7 @@ class Resampled:
 
 def resample_corpus(
     corpus: Text | Iterable[Sequence[Sequence[str]]], n: int = 10, seed: int = 0, name: str = "resample"
-) -> dict[str, Resampled]:
+) -> dict[str, _Resampled]:
     """Corpora of documents drawn with replacement, whose embeddings differ as other documents would make them.
 
     Parameters
@@ -684,7 +684,7 @@ def resample_corpus(
     text = _opened(corpus)
     documents: list[Sequence[str | Sequence[str]]] = []
     if isinstance(text, Path):
-        documents = [[words] for words in sentences_of(text)]
+        documents = [[words] for words in _sentences_of(text)]
     else:
         for document in text:
             if not isinstance(document, str | list | tuple):
@@ -694,4 +694,4 @@ def resample_corpus(
     if len(documents) < 2:
         raise InputError(f"the corpus has {len(documents)} documents, and resampling needs at least 2")
     rng = np.random.default_rng(seed)
-    return {f"{name}{i}": Resampled(documents, rng.integers(len(documents), size=len(documents))) for i in range(n)}
+    return {f"{name}{i}": _Resampled(documents, rng.integers(len(documents), size=len(documents))) for i in range(n)}

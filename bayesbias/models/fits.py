@@ -184,14 +184,14 @@ def fit(
         table = adjusted_for(table, adjust, frequencies)
     elif frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
-    asked = Asked(model, engine, *checked_draws(draws, chains), used_seed(seed), priors)
+    asked = _Asked(model, engine, *checked_draws(draws, chains), used_seed(seed), priors)
     post = _posterior(table, asked)
     if not isinstance(table, DistanceTable) or (adjustment := table.adjustment) is None:
         return post
     return recorded(with_slope(post, adjustment, asked.seed), adjustment, _posterior(as_measured(table), asked))
 
 
-class Asked(NamedTuple):
+class _Asked(NamedTuple):
     """What is to be fitted, and how."""
 
     model: str | Path | ModelSpec
@@ -202,10 +202,10 @@ class Asked(NamedTuple):
     priors: Mapping[str, Mapping[str, Any]] | None
 
 
-def _posterior(table: pd.DataFrame, asked: Asked) -> xr.DataTree:
+def _posterior(table: pd.DataFrame, asked: _Asked) -> xr.DataTree:
     """The posterior of the distances as they stand in a table."""
     data = read_distances(table)
-    spec, notes = chosen_model(asked.model, data, asked.priors)
+    spec, notes = _chosen_model(asked.model, data, asked.priors)
     made = run(spec, data, asked.engine, asked.draws, asked.chains, asked.seed)
     how = {**made_by(made.spec, made.engine, asked.seed), "attribute_words": family_of(made.spec).attribute_words}
     post = assemble(made.spec, replace(made.data, notes=(*notes, *made.data.notes)), made.drawn, how)
@@ -213,7 +213,7 @@ def _posterior(table: pd.DataFrame, asked: Asked) -> xr.DataTree:
     return post if frames is None else with_frame_effects(post, frames, asked.seed)
 
 
-def chosen_model(
+def _chosen_model(
     model: str | Path | ModelSpec, data: Distances, priors: Mapping[str, Mapping[str, Any]] | None = None
 ) -> tuple[ModelSpec, tuple[str, ...]]:
     """The model that was asked for, with its priors, and notes on how it came about.

@@ -52,7 +52,7 @@ class Variation:
 
 
 @dataclass(frozen=True)
-class FrameData:
+class _FrameData:
     """Distances of pairs by template."""
 
     data: Distances  # the mean distances
@@ -74,7 +74,7 @@ class FrameData:
         return float(distances.std()) or 1e-6
 
 
-def frame_data(table: pd.DataFrame, data: Distances) -> FrameData | None:
+def frame_data(table: pd.DataFrame, data: Distances) -> _FrameData | None:
     """The distances of a table with these means by template; None for a table without templates."""
     columns = frame_columns(table)
     if not columns:
@@ -89,10 +89,10 @@ def frame_data(table: pd.DataFrame, data: Distances) -> FrameData | None:
         matrix = plain.pivot_table("distance", UNIT, column, aggfunc="mean", sort=False, observed=True)
         matrix = matrix[list(dict.fromkeys(plain[column].tolist()))]
         axes.append((tuple(map(str, matrix.columns)), matrix.reindex(keys).to_numpy(dtype=float)))
-    return FrameData(data, tuple(axes), record is not None and record.contexts.get("pairing") == "sentences")
+    return _FrameData(data, tuple(axes), record is not None and record.contexts.get("pairing") == "sentences")
 
 
-def variation(found: FrameData, axis: int, first: int, second: int) -> tuple[Variation, Variation]:
+def variation(found: _FrameData, axis: int, first: int, second: int) -> tuple[Variation, Variation]:
     """How a contrast of two connections (by number) varies over the templates of one side: whole list, and words.
 
     Of the words it is the deviation from the whole list, all words together.
@@ -155,7 +155,7 @@ def _noise(parts: FloatArray, unit: IntArray, lists: IntArray, attribute: IntArr
     return float(scaled.sum())
 
 
-def with_frame_effects(post: xr.DataTree, found: FrameData, seed: int) -> xr.DataTree:
+def with_frame_effects(post: xr.DataTree, found: _FrameData, seed: int) -> xr.DataTree:
     """A fit of mean distances with what other templates of this kind would change, integrated over.
 
     Each connection's mean, and each protected word's, gets the error of the mean over these templates: contrasts with
@@ -197,7 +197,7 @@ def with_frame_effects(post: xr.DataTree, found: FrameData, seed: int) -> xr.Dat
     return result
 
 
-def frame_errors(frames: FrameData, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
+def frame_errors(frames: _FrameData, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Errors of means over templates: whole list (D, K) and words' own (D, J, K); sds (D, K - 1) of contrasts over
     templates.
 
@@ -227,7 +227,7 @@ def frame_errors(frames: FrameData, size: int, rng: np.random.Generator) -> tupl
     return whole, words, np.sqrt(variances)
 
 
-def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, data: Distances) -> list[FrameData]:
+def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, data: Distances) -> list[_FrameData]:
     """The templates behind a change of distances: those that both tables have, of the differences, else each table's
     own.
 
@@ -268,7 +268,7 @@ def _alike(by_frame: FloatArray) -> FloatArray:
     return matrix
 
 
-def _sentence_errors(frames: FrameData, size: int, rng: np.random.Generator) -> FloatArray:
+def _sentence_errors(frames: _FrameData, size: int, rng: np.random.Generator) -> FloatArray:
     """Errors (D, J, K) of protected words' means over sentences of their own, the same in all their sentences."""
     data, (_, distances) = frames.data, frames.axes[0]
     filled = ~np.isnan(distances)

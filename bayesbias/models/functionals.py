@@ -57,7 +57,7 @@ NODES = 16  # nodes that stand for the posterior of a factor; smooth functions o
 
 
 @dataclass(frozen=True)
-class Conditional(Nodes):
+class _Conditional(Nodes):
     """The law of p weighted sums of cells that are independent and normal given the scales and the means they share.
 
     These, connection means less ``prior_mean`` and effects of patterns, are the centre plus the root times standard
@@ -204,7 +204,7 @@ class Fields(Law):
         held = self.word[place], self.listed[place], self.kind[place]
         given = CellWeights(entries.row[some], entries.data[some], *held, weights.shape[0])
         classes, roots = weighted_roots(given, self.scaled, self.correlations)
-        mass, factors = factor_nodes(self.grid, classes)
+        mass, factors = _factor_nodes(self.grid, classes)
         return Normals(weights @ self.mean, tuple(roots), mass, factors)
 
     def _held(self, weights: Matrix) -> NDArray[np.bool_]:
@@ -240,7 +240,7 @@ class Fields(Law):
         patterns, number = np.unique(self._held(weights), axis=0, return_inverse=True)
         for place, pattern in enumerate(patterns):
             kinds = np.flatnonzero(pattern).tolist() or [0]
-            mass, factors = factor_nodes(self.grid, kinds)
+            mass, factors = _factor_nodes(self.grid, kinds)
             rows = np.flatnonzero(number.ravel() == place)
             numbers = len(rows) * len(kinds) * self.scaled.shape[1] * self.correlations.shape[1]
             for some in np.array_split(rows, numbers // NUMBERS + 1):
@@ -294,7 +294,7 @@ def related_functionals(spec: ModelSpec, data: Distances, cells: Cells, weights:
     return Estimates.of(cell_fields(spec, data, cells).settled(weights), weights.shape[0])
 
 
-def factor_nodes(grid: FactorGrid, classes: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+def _factor_nodes(grid: FactorGrid, classes: Sequence[int]) -> tuple[FloatArray, FloatArray]:
     """Nodes that stand for the posterior of some classes' factors: their posterior mass (N,), and values (N, A)."""
     # factors of different classes are independent: the nodes of several are all combinations of the nodes of each
     rules = [gauss_rule(np.log(grid.factor), grid.mass[kind], NODES) for kind in classes]
@@ -362,7 +362,7 @@ def conditional_functionals(
     if means is None:
         return None
     parts = by_connection(cells, weights)
-    law = Conditional(parts, means.totals, scales, means.centre, means.root, prior.mean, np.full(points, 1 / points))
+    law = _Conditional(parts, means.totals, scales, means.centre, means.root, prior.mean, np.full(points, 1 / points))
     return Estimates.of(law, parts.shape[0])
 
 

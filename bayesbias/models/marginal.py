@@ -47,7 +47,7 @@ LEAST_SHARE, MAX_EXTRA = 0.1, 3
 """Effective points, as a share of those asked for, below which stages are added, and how many at most."""
 
 
-class Proposal(NamedTuple):
+class _Proposal(NamedTuple):
     """A mixture of two multivariate t distributions with one centre: root (d, d) of its scale matrix and a wide one."""
 
     centre: FloatArray
@@ -98,7 +98,7 @@ def resample(drawn: WeightedPoints, size: int, rng: np.random.Generator) -> Floa
     return points
 
 
-def _laplace(log_density: Density, start: FloatArray) -> Proposal:
+def _laplace(log_density: Density, start: FloatArray) -> _Proposal:
     """The proposal of a normal about the mode, by Newton's method; directions without curvature get a wide scale.
 
     Each step looks at several lengths along the Newton direction at once, and the search ends where another would
@@ -122,7 +122,7 @@ def _laplace(log_density: Density, start: FloatArray) -> Proposal:
         if not heights[best] > height:
             break
         centre = tried[best]
-    return Proposal(centre, root)
+    return _Proposal(centre, root)
 
 
 def _curvature(log_density: Density, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -141,7 +141,7 @@ def _curvature(log_density: Density, theta: FloatArray) -> tuple[float, FloatArr
     return float(height), (ahead - back)[:size] / (2 * CURVATURE_STEP), hessian / CURVATURE_STEP**2
 
 
-def _stage(log_density: Density, proposal: Proposal, count: int, rng: np.random.Generator) -> WeightedPoints:
+def _stage(log_density: Density, proposal: _Proposal, count: int, rng: np.random.Generator) -> WeightedPoints:
     """Points of a proposal, weighted to stand for a density."""
     from scipy.stats import qmc  # loads slowly
 
@@ -180,13 +180,13 @@ def smoothed_weights(log_ratio: FloatArray) -> tuple[FloatArray, float]:
     return np.exp(smoothed - logsumexp(smoothed)), float(k)
 
 
-def _refit(drawn: WeightedPoints) -> Proposal:
+def _refit(drawn: WeightedPoints) -> _Proposal:
     """The proposal with the weighted mean and covariance of a stage's points."""
     centre = drawn.weights @ drawn.points
     apart = drawn.points - centre
     covariance = (apart * drawn.weights[:, None]).T @ apart
     variances, axes = np.linalg.eigh(covariance)
-    return Proposal(centre, axes * np.sqrt(np.maximum(variances, 1e-8)))
+    return _Proposal(centre, axes * np.sqrt(np.maximum(variances, 1e-8)))
 
 
 BOUNDS = (-5.0, 5.5)
@@ -437,7 +437,7 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     return taker.into(Draws(by_chain, sampled.stats, attrs, notes), chains)
 
 
-class Explored(NamedTuple):
+class _Explored(NamedTuple):
     """A density by importance sampling, or by NUTS where the weights cannot be trusted."""
 
     points: WeightedPoints
@@ -452,13 +452,13 @@ class Explored(NamedTuple):
 
 def explored(
     log_density: Density, start: FloatArray, points: int, chains: int, draws: int, rng: np.random.Generator
-) -> Explored:
+) -> _Explored:
     """Importance sampling of a density with so many points, and NUTS where :func:`_weights_fault` asks for it."""
     sampled = _importance_sample(log_density, start, points, rng)
     if (fault := _weights_fault(sampled, points)) is None:
-        return Explored(sampled, None, None, {"pareto_k": sampled.pareto_k, "importance_ess": sampled.ess})
+        return _Explored(sampled, None, None, {"pareto_k": sampled.pareto_k, "importance_ess": sampled.ess})
     walked, diverging = walk(log_density, sampled.weights @ sampled.points, chains, draws, rng)
-    return Explored(sampled, f"{fault} after {sampled.stages} stages", walked, {"diverging": diverging})
+    return _Explored(sampled, f"{fault} after {sampled.stages} stages", walked, {"diverging": diverging})
 
 
 def points_for(draws: int, fewest: int = FEWEST_POINTS) -> int:

@@ -52,7 +52,7 @@ BLOCK = 256  # points that are looked at at once
 Moments = tuple[FloatArray, FloatArray]  # mean (K,) and covariance (K, K)
 
 
-class ScalePoints(NamedTuple):
+class _ScalePoints(NamedTuple):
     """Points that stand for the posterior of a crossed model's scales."""
 
     places: dict[str, slice]  # scale to its columns of the points
@@ -83,7 +83,7 @@ def mean_moments(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> 
     return scale_points(spec, data, rng).moments
 
 
-def scale_points(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> ScalePoints:
+def scale_points(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> _ScalePoints:
     """Points of a crossed model's scales by importance sampling; by NUTS where the weights cannot be trusted."""
     target = crossed_target(spec, data)
     sampled = explored(target.log_density, target.start, POINTS, CHAINS, POINTS // CHAINS, rng)
@@ -93,7 +93,7 @@ def scale_points(spec: ModelSpec, data: Distances, rng: np.random.Generator) -> 
     return _weighted(target, sampled.walked.reshape(-1, target.size), np.zeros(POINTS))
 
 
-def moved_points(points: ScalePoints, spec: ModelSpec, data: Distances) -> ScalePoints | None:
+def moved_points(points: _ScalePoints, spec: ModelSpec, data: Distances) -> _ScalePoints | None:
     """The same points weighted for other data; None where they do not reach, or the scales are others.
 
     Two posteriors on the same points differ by what the data say, not by the noise of the points.
@@ -106,14 +106,14 @@ def moved_points(points: ScalePoints, spec: ModelSpec, data: Distances) -> Scale
     weights, k = smoothed_weights(log_density - points.log_density + np.log(points.weights))
     if k > MAX_PARETO_K or 1 / np.sum(weights**2) < LEAST_SHARE * len(weights):
         return None
-    return ScalePoints(points.places, points.theta, weights, log_density, _averaged(weights, means, covariances))
+    return _ScalePoints(points.places, points.theta, weights, log_density, _averaged(weights, means, covariances))
 
 
-def _weighted(target: CrossedTarget, theta: FloatArray, log_weights: FloatArray) -> ScalePoints:
+def _weighted(target: CrossedTarget, theta: FloatArray, log_weights: FloatArray) -> _ScalePoints:
     """Points with such weights, and the moments that they give."""
     log_density, means, covariances = _conditional_means(target, theta)
     weights = np.exp(log_weights - logsumexp(log_weights))
-    return ScalePoints(target.places, theta, weights, log_density, _averaged(weights, means, covariances))
+    return _ScalePoints(target.places, theta, weights, log_density, _averaged(weights, means, covariances))
 
 
 def _averaged(weights: FloatArray, means: FloatArray, covariances: FloatArray) -> Moments:

@@ -52,26 +52,26 @@ FLOOR = 1e-6
 JITTER = 1e-9  # share of the mean variance that is added to that of every cell where a density is asked for
 
 
-class RelatedPriors(NamedTuple):
+class _RelatedPriors(NamedTuple):
     """The priors of the model of related words."""
 
     factor: LogNormal
     population: InverseWishart
 
 
-def priors_of(spec: ModelSpec) -> RelatedPriors:
+def priors_of(spec: ModelSpec) -> _RelatedPriors:
     """The priors of a model of related words."""
     factor, population = spec.priors["sd_factor"], spec.priors["connection_covariance"]
     if not isinstance(factor, LogNormal) or not isinstance(population, InverseWishart):
         raise TypeError("a model of related words has the priors of its file")
-    return RelatedPriors(factor, population)
+    return _RelatedPriors(factor, population)
 
 
 @dataclass(frozen=True)
 class RelatedPosterior:
     """The posteriors of the factors on a grid; given these the cells' means are normal around the observed ones."""
 
-    priors: RelatedPriors
+    priors: _RelatedPriors
     sums: RelatedSums
     grid: FactorGrid
 
@@ -96,7 +96,7 @@ def related_posterior(spec: ModelSpec, data: Distances) -> RelatedPosterior:
     return RelatedPosterior(priors_of(spec), sums, factors_of(spec, sums))
 
 
-def factors_of(spec: ModelSpec, fields: ListFields | RelatedSums) -> FactorGrid:
+def factors_of(spec: ModelSpec, fields: _ListFields | RelatedSums) -> FactorGrid:
     """The posteriors of the factors given the scatter of a table's lists."""
     prior = priors_of(spec).factor
     return factor_grid(fields.freedom, fields.scatter, prior.median, prior.spread)
@@ -126,7 +126,7 @@ def completed(
     factors: FloatArray,
     sums: RelatedSums,
     data: Distances,
-    priors: RelatedPriors,
+    priors: _RelatedPriors,
     rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
     """Every posterior variable (B, ...) from draws of the cells' means (B, J, K) and of the factors (B, A)."""
@@ -259,7 +259,7 @@ def prior_scale(data: Distances) -> float:
     return float(np.sqrt((parts.loadings**2 @ parts.variances).mean()))
 
 
-class ListFields(NamedTuple):
+class _ListFields(NamedTuple):
     """The lists of a table, how their fields are correlated, and the scatter within their cells."""
 
     lists: CellLists
@@ -270,7 +270,7 @@ class ListFields(NamedTuple):
     expected: FloatArray  # and that
 
 
-def list_fields(data: Distances) -> ListFields:
+def list_fields(data: Distances) -> _ListFields:
     """The lists of a table that knows how its words are related."""
     relatedness, lists = relatedness_for(data), checked_lists(data)
     parts = components_for(relatedness, data.protected_words)
@@ -281,7 +281,7 @@ def list_fields(data: Distances) -> ListFields:
 
 def fields_of(
     data: Distances, parts: Components, lists: CellLists, overlaps: tuple[FloatArray, FloatArray], observed: FloatArray
-) -> ListFields:
+) -> _ListFields:
     """The fields of lists from their overlaps, and from the observed scatter (A,) within the cells of each class.
 
     ``data`` may hold more rows than the lists, which then are those of a part of the table.
@@ -291,7 +291,7 @@ def fields_of(
     freedom, expected = _scatter_within(data, parts, lists, same, shares)
     known = freedom > 0
     scatter = np.divide(observed, expected, out=np.ones(len(known)), where=known)
-    return ListFields(lists, parts, correlations, freedom, scatter, expected)
+    return _ListFields(lists, parts, correlations, freedom, scatter, expected)
 
 
 def related_sums(data: Distances) -> RelatedSums:
@@ -402,7 +402,7 @@ def _scatter_variance(parts: Components, words: NDArray[np.intp], same: float, s
 
 
 @dataclass(frozen=True)
-class Kernels:
+class _Kernels:
     """Correlations of a table's attribute words in each component."""
 
     components: Components  # of the protected words of the table
@@ -421,7 +421,7 @@ class Kernels:
         return matrix if self.shares is None else self.shares @ matrix @ self.shares.T
 
 
-def kernels_of(data: Distances) -> Kernels:
+def kernels_of(data: Distances) -> _Kernels:
     """The correlations of a table's attribute words, which take the square of their number in memory."""
     relatedness = relatedness_for(data)
     if len(data.attribute_words) > MOST_WORDS:
@@ -433,7 +433,7 @@ def kernels_of(data: Distances) -> Kernels:
     units, shares = relatedness.expanded(data.attribute_words.tolist())
     bins = similarity_bins(units @ units.T)
     bins[np.diag_indices(len(bins))] = BINS
-    return Kernels(parts, bins, np.column_stack([parts.correlations, np.ones(len(parts.variances))]), shares)
+    return _Kernels(parts, bins, np.column_stack([parts.correlations, np.ones(len(parts.variances))]), shares)
 
 
 def protected_root(data: Distances) -> FloatArray:

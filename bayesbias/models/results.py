@@ -193,7 +193,8 @@ class Fit:
             raise InputError(f"{where} is a {type(tree).__name__}: give the DataTree that fit returns")
         if "paired" in tree.children:
             raise InputError(
-                f"{where} is the posterior of a comparison, not a fit: use the methods of bb.checks.Comparison(tree)"
+                f"{where} is the posterior of a comparison, not a fit: use the methods of "
+                "bayesbias.comparison.Comparison(tree)"
             )
         needed = ("posterior", "word_mean"), ("observed_data", "distance"), ("constant_data", "n")
         for group, variable in needed:

@@ -148,7 +148,7 @@ def of_words(cells: Cells, words: IntArray, columns: IntArray, values: FloatArra
     return sparse.csr_array((flat, places.ravel(), begins), shape=(len(words), cells.n.size))
 
 
-def picked(cells: Cells, words: IntArray, columns: IntArray) -> sparse.csr_array:
+def _picked(cells: Cells, words: IntArray, columns: IntArray) -> sparse.csr_array:
     """Weights (words, J * C) of 1 for one cell of each word."""
     return of_words(cells, words, columns[:, None], np.ones(1))
 
@@ -183,7 +183,7 @@ def nearness_weights(cells: Cells, weights: FloatArray) -> sparse.csr_array:
     return sparse.csr_array(flat, shape=(size, cells.n.size))
 
 
-def own_lists(cells: Cells, words: IntArray) -> sparse.csr_array:
+def _own_lists(cells: Cells, words: IntArray) -> sparse.csr_array:
     """The list (words, G) of each word's own group."""
     place = (np.arange(len(words)), cells.own[words] - cells.connections)
     return sparse.csr_array((np.ones(len(words)), place), shape=(len(words), len(cells.lists)))
@@ -207,7 +207,7 @@ def association_weights(
     their own both are sparse.
     """
     first = stacked(list_differences(cells, words, cells.own[words]), nearness_weights(cells, weights))
-    return sparse.csr_array(sparse.hstack([identity(len(words)), -own_lists(cells, words)])), first
+    return sparse.csr_array(sparse.hstack([identity(len(words)), -_own_lists(cells, words)])), first
 
 
 def stacked(*rows: sparse.csr_array) -> sparse.csr_array:
@@ -307,7 +307,7 @@ def list_sums(data: Distances, cells: Cells) -> Sums:
         list=pd.array([cells.columns[place] for place in column], dtype="string"),
         connection=pd.array([cells.columns[place] for place in cells.stands_for[word, column]], dtype="string"),
     )
-    return Sums(index, identity(len(word)), picked(cells, word, column))
+    return Sums(index, identity(len(word)), _picked(cells, word, column))
 
 
 def left_out(data: Distances, rows: Estimates) -> list[str]:
@@ -328,12 +328,12 @@ def why_no_association(data: Distances, cells: Cells, first: str = OWN, second: 
         return f"an association needs the stereotype lists of two groups, and {there} one"
     if same := cells.same_lists:
         return f"the stereotype lists of {listed(list(same))} hold the same words"
-    if gone := groups_without(data, cells, cells.associated):
+    if gone := _groups_without(data, cells, cells.associated):
         return f"no protected word of {listed(gone)} has distances to the stereotypes of every group"
     return ""
 
 
-def groups_without(data: Distances, cells: Cells, chosen: NDArray[np.bool_]) -> list[str]:
+def _groups_without(data: Distances, cells: Cells, chosen: NDArray[np.bool_]) -> list[str]:
     """Groups with a stereotype list of which no protected word is among some chosen ones (J,)."""
     present = set(data.groups[chosen].tolist())
     return [name for name in cells.columns[cells.connections :] if name not in present]
@@ -368,7 +368,7 @@ def decomposition_sums(data: Distances, cells: Cells, second: str) -> Sums:
         combine = identity(3 * len(words))
     else:
         kept = cells.associated & cells.filled[:, names.index(second)]
-        if gone := groups_without(data, cells, kept):
+        if gone := _groups_without(data, cells, kept):
             raise InputError(
                 f"a decomposition needs words of each group with distances to every stereotype list and to {second} "
                 f"words, and {listed(gone)} has none"
@@ -377,7 +377,7 @@ def decomposition_sums(data: Distances, cells: Cells, second: str) -> Sums:
         lists, near = cells.own[words], nearness_weights(cells, whole_weights(data, kept))
         to_control = differences(cells, words, lists, names.index(second))
         parts = stacked(list_differences(cells, words, lists), near, to_control)
-        mine, each = own_lists(cells, words), identity(len(words))
+        mine, each = _own_lists(cells, words), identity(len(words))
         blocks = [[each, -mine, None], [None, mine, None], [-each, None, each], [None, None, each]]
         combine = sparse.csr_array(sparse.block_array(blocks))
     weights, size = sparse.csr_array(whole_weights(data, kept)[None, words]), len(of_word)

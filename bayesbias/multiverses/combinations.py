@@ -156,7 +156,7 @@ def _result(
     """All specifications with their joint covariance and their null."""
     several = any(len(decisions[name]) > 1 for name in OF_VECTORS)
     standardise = several if plan.standardise is None else plan.standardise
-    sources = Sources({plain_json(task.settings): each for task, each in zip(tasks, measured, strict=True)})
+    sources = _Sources({plain_json(task.settings): each for task, each in zip(tasks, measured, strict=True)})
     rows, weights = [], []
     combinations = list(product(*decisions.values()))
     with progress("computing specifications", len(combinations)) as done:
@@ -165,8 +165,8 @@ def _result(
             row = {name: _shown(settings[name]) for name in statuses}
             try:
                 own = sources.weights(settings)
-            except (InputError, FailedError) as error:
-                status = "failed" if isinstance(error, FailedError) else "impossible"
+            except (InputError, _FailedError) as error:
+                status = "failed" if isinstance(error, _FailedError) else "impossible"
                 rows.append({**row, "status": status, "reason": str(error), "found": np.nan})
             else:
                 scale = sources.blocks[own.block].scale if standardise else 1.0
@@ -187,7 +187,7 @@ def _result(
     joint = joint_relatedness(known, [list(each.protected_words) for each in known])
     if isinstance(joint, str):
         raise InputError(f"the covariance of the specifications is not known, since {joint}")
-    entries = Entries.of(weights, joint, blocks)
+    entries = _Entries.of(weights, joint, blocks)
     null, notes = entries.topics(weights, joint, blocks, plan.replicates, plan.seed)
     return multiverse_of(
         specifications,
@@ -228,12 +228,12 @@ def _shown(option: Any) -> Any:
     return Path(option).name if isinstance(option, str) and Path(option).is_absolute() else option
 
 
-class FailedError(Exception):
+class _FailedError(Exception):
     """An embedding could not be measured."""
 
 
 @dataclass(frozen=True)
-class Weights:
+class _Weights:
     """A specification: a weighted sum of the distances in one block, which is an embedding, adjusted or not."""
 
     value: float  # the estimate
@@ -262,7 +262,7 @@ class _Prepared(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sources:
+class _Sources:
     """What the embeddings gave, by the settings of their vectors; what several specifications share is made once."""
 
     measured: Mapping[str, Measured]
@@ -272,7 +272,7 @@ class Sources:
     _tables: dict[str, Distances] = field(default_factory=dict)
     _prepared: dict[str, _Prepared] = field(default_factory=dict)
 
-    def weights(self, settings: Mapping[str, Any]) -> Weights:
+    def weights(self, settings: Mapping[str, Any]) -> _Weights:
         """The weights of one combination of decisions."""
         axis = axis_of(settings["contrast"])
         settings = {**settings, "axis": axis}
@@ -292,7 +292,7 @@ class Sources:
         origin = settings["words"] if axis == NONE else axis["axis"]
         distance = np.full((len(data.protected_words), len(data.attribute_words)), np.nan)
         distance[data.word, data.attribute] = data.y
-        return Weights(
+        return _Weights(
             value=float(weight @ distance[word, attribute]),
             block=self._numbers[block],
             protected=tuple(data.protected_words[word].tolist()),
@@ -310,7 +310,7 @@ class Sources:
     def _of(self, settings: Mapping[str, Any]) -> Measured:
         own = self.measured[_key(settings, OF_VECTORS)]
         if own.relatedness is None:
-            raise FailedError(own.failed)
+            raise _FailedError(own.failed)
         return own
 
     def _table(self, settings: Mapping[str, Any]) -> Distances:
@@ -435,7 +435,7 @@ def _metric_weights(prepared: _Prepared, settings: Mapping[str, Any]) -> _Entry:
 
 
 @dataclass(frozen=True)
-class Entries:
+class _Entries:
     """The weights of all specifications, over the joint protected words and the attribute words."""
 
     specification: IntArray  # of each weight, as all but the size, (entries,)
@@ -446,7 +446,7 @@ class Entries:
     size: int  # number of specifications
 
     @classmethod
-    def of(cls, weights: Sequence[Weights], joint: Relatedness, blocks: Sequence[Block]) -> Entries:
+    def of(cls, weights: Sequence[_Weights], joint: Relatedness, blocks: Sequence[Block]) -> _Entries:
         """All weights, whose protected words stand block after block in the joint relatedness."""
         begins = np.cumsum([0, *(len(block.relatedness.protected_words) for block in blocks)])
         rows = [
@@ -493,7 +493,7 @@ class Entries:
         return total
 
     def topics(
-        self, weights: Sequence[Weights], joint: Relatedness, blocks: Sequence[Block], replicates: int, seed: int
+        self, weights: Sequence[_Weights], joint: Relatedness, blocks: Sequence[Block], replicates: int, seed: int
     ) -> tuple[FloatArray, tuple[str, ...]]:
         """Estimates (replicates, n) with random topics in place of the lists, and what is to be said of them.
 

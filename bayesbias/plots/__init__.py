@@ -9,7 +9,6 @@ from bayesbias.plots.embeddings import plot_multiverse as plot_multiverse
 from bayesbias.plots.embeddings import plot_pool as plot_pool
 from bayesbias.plots.embeddings import plot_relation as plot_relation
 from bayesbias.plots.embeddings import plot_side_effects as plot_side_effects
-from bayesbias.plots.embeddings import plot_similarity_shift as plot_similarity_shift
 from bayesbias.plots.embeddings import plot_trend as plot_trend
 from bayesbias.plots.fits import plot_association as plot_association
 from bayesbias.plots.fits import plot_coefficients as plot_coefficients
@@ -19,18 +18,15 @@ from bayesbias.plots.fits import plot_distances as plot_distances
 from bayesbias.plots.fits import plot_overview as plot_overview
 from bayesbias.plots.fits import plot_predictions as plot_predictions
 from bayesbias.plots.fits import plot_templates as plot_templates
-from bayesbias.plots.metrics import plot_calibration as plot_calibration
+from bayesbias.plots.general import forest as forest
+from bayesbias.plots.general import matrix as matrix
+from bayesbias.plots.general import strip as strip
 from bayesbias.plots.metrics import plot_null_weat as plot_null_weat
 from bayesbias.plots.metrics import plot_plan as plot_plan
 from bayesbias.plots.metrics import plot_ranking as plot_ranking
 from bayesbias.plots.metrics import plot_silhouette as plot_silhouette
 from bayesbias.plots.metrics import plot_topic_null as plot_topic_null
-from bayesbias.plots.reliability import plot_bias_bootstrap as plot_bias_bootstrap
-from bayesbias.plots.reliability import plot_bias_decay as plot_bias_decay
 from bayesbias.plots.reliability import plot_components as plot_components
-from bayesbias.plots.reliability import plot_decision as plot_decision
-from bayesbias.plots.reliability import plot_factors as plot_factors
-from bayesbias.plots.reliability import plot_rank_agreement as plot_rank_agreement
 from bayesbias.plots.reliability import plot_reliability as plot_reliability
 from bayesbias.plots.words import plot_audit as plot_audit
 from bayesbias.plots.words import plot_axis as plot_axis
@@ -55,4 +51,4 @@ OF_A_TABLE: dict[str, Callable[..., Figure]] = {  # figures by what they are cal
     "variogram": plot_variogram,
 }
 
-__all__ = [name for name in globals() if name.startswith("plot_")]
+__all__ = ["forest", "matrix", "strip", *(name for name in globals() if name.startswith("plot_"))]

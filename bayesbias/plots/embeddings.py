@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bayesbias._checks import flag, one_of, probability, whole_number
+from bayesbias._core.mixtures import Draws
 from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias._phrases import IN_SDS, MINUS, difference, percent, signed
 from bayesbias._phrases import figure as figure_of
 from bayesbias.checks.summaries import PROB, interval_ends
-from bayesbias.comparison import Comparison, SideEffects, similarity_shift
+from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.comparison.change_report import route
 from bayesbias.comparison.effects import KINDS
 from bayesbias.comparison.sides import Sides
@@ -27,6 +28,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, shown
 from bayesbias.models.weights import RAW
+from bayesbias.plots.general import draw_forest
 from bayesbias.plots.style import (
     BAND,
     COLOURS,
@@ -34,8 +36,6 @@ from bayesbias.plots.style import (
     INK,
     Look,
     connection_looks,
-    draw_intervals,
-    draw_posteriors,
     draw_row,
     handles_of,
     label_rows,
@@ -47,6 +47,7 @@ from bayesbias.plots.style import (
     part_rows,
     picture,
     place_legend,
+    posterior_table,
     show_sign,
     spread_rows,
     style_axes,
@@ -173,60 +174,12 @@ def _row(left: Axes, right: Axes, heights: FloatArray, sides: Sides, rows: IntAr
     seen = (sides.observed_after - sides.observed_before)[rows]
     apart = np.abs(seen - sides.change.mean[rows]) > 1e-9  # less is rounding
     right.scatter(seen[apart], heights[apart], s=18, marker="x", color=look.colour, alpha=0.6, linewidths=0.8)
-    draw_posteriors(right, heights, sides.change, prob, look, rows)
+    found = posterior_table(sides.change, prob).iloc[rows]
+    inner = (found["inner_low"], found["inner_high"])
+    draw_row(right, heights, found["mean"], (found["low"], found["high"]), look, size=22, inner=inner)
 
 
-@picture(Comparison, "compare")
-def plot_similarity_shift(
-    result: Comparison, mac: float | None = None, before: str | None = None, after: str | None = None
-) -> Figure:
-    """Histograms of cosine similarities before (outline) and after (filled), one panel a connection.
-
-    The dashed lines lie at plus and minus 1 - MAC before; the shares of pairs between them stand in each panel.
-
-    Parameters
-    ----------
-    result, mac, before, after
-        As in :func:`similarity_shift`.
-
-    Examples
-    --------
-    >>> kv = bb.load_embedding("google-news-slice")
-    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
-    >>> before, after = (bb.distance_table(one, "weat7", relatedness=False) for one in (kv, debiased))
-    >>> result = bb.compare(before=before, after=after, seed=0)
-    >>> bb.plots.plot_similarity_shift(result).savefig("shift.png")
-    """
-    shares = similarity_shift(result, mac, before, after)
-    pairs = result.paired_distances(before, after)
-    names = result.pair(result.place(before, after))
-    limit, looks = shares.attrs["limit"], connection_looks(shares["connection"], result.labels)
-    low, high = 1 - pairs[["before", "after"]].to_numpy().max(), 1 - pairs[["before", "after"]].to_numpy().min()
-    ends = min(low, -1.1 * limit), max(high, 1.1 * limit)
-    figure = new_figure(7.5, 1.45 * len(shares) + 0.9)
-    panels = figure.subplots(len(shares), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, row in zip(panels, shares.to_dict("records"), strict=True):
-        own, look = pairs[pairs["connection"] == row["connection"]], looks[row["connection"]]
-        edges = np.linspace(*ends, (40 if len(own) > 200 else 20) + 1)
-        axes.hist(1 - own["after"], edges, density=True, color=look.colour, alpha=0.45)
-        axes.hist(1 - own["before"], edges, density=True, histtype="step", color=INK, linewidth=1.2)
-        for line in (-limit, limit):
-            axes.axvline(line, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
-        style_axes(axes, "", f"{look.label}, n = {row['n']:,}")
-        axes.set_yticks([])
-        shown = f"between the lines\n{names[0]} {100 * row['before']:.0f}%\n{names[1]} {100 * row['after']:.0f}%"
-        note(axes, shown, (0.995, 0.95), (0, 0), xycoords="axes fraction", ha="right", va="top", fontsize=8)
-    panels[-1].set_xlabel(
-        f"cosine similarity (0 is where unrelated words lie; lines at \N{PLUS-MINUS SIGN}(1 \N{MINUS SIGN} MAC) = "
-        f"\N{PLUS-MINUS SIGN}{limit:.3f})"
-    )
-    handles = [Line2D([], [], color=INK, linewidth=1.2, label=names[0])]
-    handles += [Line2D([], [], color=FAINT, alpha=0.6, linewidth=7, label=names[1])]
-    figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
-    return figure
-
-
-BEFORE, AFTER = Look("#767676", "o", "before"), Look("#0072B2", "D", "after")
+SIDES = {"before": Look("#767676", "o", "before"), "after": Look("#0072B2", "D", "after")}
 
 
 @picture(SideEffects, "side_effects")
@@ -264,58 +217,56 @@ def plot_side_effects(result: SideEffects) -> Figure:
     return figure
 
 
-def _legend(axes: Axes, looks: list[Look]) -> None:
+def _legend(axes: Axes, looks: Iterable[Look]) -> None:
     handles = handles_of(looks, linewidth=1.6)
     axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
 
 
 def _neighbours(axes: Axes, result: SideEffects) -> None:
     table = result.neighbours
-    kinds, ks = table["kind"].unique().tolist(), table["k"].unique().tolist()
-    sizes = (Look("#D55E00", "o", ""), Look("#0072B2", "s", ""), Look("#009E73", "^", ""), Look("#4D4D4D", "D", ""))
-    looks = [sizes[i % len(sizes)]._replace(label=f"k = {k}") for i, k in enumerate(ks)]
-    for row in table.to_dict("records"):
-        place = ks.index(row["k"])
-        height = -kinds.index(row["kind"]) + 0.2 - 0.4 * (place + 0.5) / len(ks)
-        draw_row(axes, height, row["kept"], (row["low"], row["high"]), looks[place], 1.6)
+    kinds = table["kind"].unique().tolist()
+    colours = ("#D55E00", "#0072B2", "#009E73", "#4D4D4D")
+    looks = {k: Look(colours[i % 4], "os^D"[i % 4], f"k = {k}") for i, k in enumerate(table["k"].unique())}
+    draw_forest(axes, table.assign(mean=table["kept"], row=table["kind"], look=table["k"]), kinds, looks, spread=True)
     counts = table.drop_duplicates("kind").set_index("kind")["words"]
     labels = [f"{KINDS[kind]}\nn = {counts[kind]}" for kind in kinds]
     label_rows(axes, labels, "share of nearest neighbours kept", "Neighbours")
     axes.set_xlim(min(0.5, table["low"].min() - 0.03), 1.01)
-    _legend(axes, looks)
+    _legend(axes, looks.values())
 
 
 def _controls(axes: Axes, result: SideEffects) -> None:
     labels = result.controls.attrs.get("labels", {})
-    looks = connection_looks(result.controls["connection"], labels)
-    for i, row in enumerate(result.controls.to_dict("records")):
-        draw_row(axes, -i, row["mean"], (row["low"], row["high"]), looks[row["connection"]], 1.6)
-    names = [labels.get(name, f"{name} words") for name in looks]
-    label_rows(axes, names, "change of mean cosine distance", "Control words", 0)
+    names = result.controls["connection"]
+    looks = connection_looks(names, labels)
+    draw_forest(axes, result.controls.assign(row=names, look=names), names.tolist(), looks)
+    rows = [labels.get(name, f"{name} words") for name in looks]
+    label_rows(axes, rows, "change of mean cosine distance", "Control words", 0)
 
 
 def _recovery(axes: Axes, result: SideEffects) -> None:
-    for i, row in enumerate(result.recovery.to_dict("records")):
-        for shift, look, side in ((0.12, BEFORE, "before"), (-0.12, AFTER, "after")):
-            draw_row(axes, -i + shift, row[side], (row[f"{side}_low"], row[f"{side}_high"]), look, 1.6)
-        axes.scatter(row["chance"], -i, s=40, marker="x", color=INK, zorder=3)
-        axes.hlines(-i - 0.34, row["reference_low"], row["reference_high"], color="#BBBBBB", linewidth=5, zorder=1)
-    words = result.recovery["words"].iloc[0]
-    what = f"share of {words:,} words whose old side is found (cross: by chance; grey: of random topics)"
+    table = result.recovery.reset_index(drop=True)
+    ends = {side: {"mean": table[side], "low": table[f"{side}_low"], "high": table[f"{side}_high"]} for side in SIDES}
+    found = pd.concat([table.assign(**own, look=side, row=table["test"]) for side, own in ends.items()])
+    draw_forest(axes, found, table["test"].tolist(), SIDES, spread=True)
+    heights = -np.arange(len(table), dtype=float)
+    axes.scatter(table["chance"], heights, s=40, marker="x", color=INK, zorder=3)
+    random = table["reference_low"], table["reference_high"]
+    axes.hlines(heights - 0.34, *random, color="#BBBBBB", linewidth=5, zorder=1)
+    what = f"share of {table['words'][0]:,} words whose old side is found (cross: by chance; grey: of random topics)"
     tests = {"cluster": "k-means", "classify": "logistic regression"}
-    label_rows(axes, [tests[test] for test in result.recovery["test"]], what, "Is the old bias still there?")
-    axes.set_xlim(min(0.4, result.recovery["chance"].min() - 0.05), 1.01)
-    _legend(axes, [BEFORE, AFTER])
+    label_rows(axes, [tests[test] for test in table["test"]], what, "Is the old bias still there?")
+    axes.set_xlim(min(0.4, table["chance"].min() - 0.05), 1.01)
+    _legend(axes, SIDES.values())
 
 
 def _similarity(axes: Axes, result: SideEffects) -> None:
-    rows = {row["side"]: row for row in result.similarity.to_dict("records")}
-    for i, (side, look) in enumerate((("before", BEFORE), ("after", AFTER))):
-        row = rows[side]
-        draw_row(axes, -i, row["spearman"], (row["low"], row["high"]), look, 1.6)
-    change = rows["change"]
+    table = result.similarity
+    side = table["side"]
+    draw_forest(axes, table.assign(mean=table["spearman"], row=side, look=side)[side.isin(SIDES)], list(SIDES), SIDES)
+    change = table[side == "change"].iloc[0]
     what = f"Spearman's correlation, {change['found']} of {change['asked']} pairs"
-    label_rows(axes, ["before", "after"], what, "Agreement with similarities")
+    label_rows(axes, list(SIDES), what, "Agreement with similarities")
     axes.annotate(f"change {change['spearman']:+.3f}", (1.01, 0.5), xycoords="axes fraction", fontsize=8, color=FAINT)
 
 
@@ -323,7 +274,7 @@ SINGLE, POOLED = Look(FAINT, "D", "estimate"), Look("#0072B2", "o", "partially p
 
 
 @picture(Pool, "pool")
-def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None, closeness: bool = False) -> Figure:
+def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
     """Each embedding's own estimate in grey and the partially pooled one in blue, with the mean of all as a band.
 
     Parameters
@@ -334,8 +285,6 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None, closeness:
         Mass of the thin bars, and of the band.
     ax
         Axes to draw on; by default those of a new figure.
-    closeness
-        As in :func:`plot_contrasts`.
 
     Examples
     --------
@@ -344,21 +293,19 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None, closeness:
     >>> tables = {"1990": bb.distance_table(kv, "weat7"), "2000": bb.distance_table(debiased, "weat7")}
     >>> bb.plots.plot_pool(bb.pool(tables)).savefig("pool.png")
     """
-    table = pool.table(prob).reset_index(drop=True)
-    order = table.sort_values("mean", kind="stable").index.to_numpy()
-    draws = pool.draws("theta")[:, order]
-    heights = -np.arange(len(order), dtype=float)
+    table = pool.table(prob).reset_index(drop=True).sort_values("mean", kind="stable")
+    draws = pool.draws("theta")[:, table.index.to_numpy()]
     low, high = interval_ends(pool.draws("mean")[:, None], prob)
-    figure, axes = one_panel(ax, 5.6, 0.3 * len(order) + 1.5)
+    single = table.assign(mean=table["estimate"], low=table["estimate_low"], high=table["estimate_high"], look="single")
+    pooled = posterior_table(Draws(draws), prob).assign(name=table["name"].tolist(), look="pooled")
+    found = pd.concat([single, pooled])
+    names, looks = table["name"].tolist(), {"single": SINGLE, "pooled": POOLED}
+    figure, axes = one_panel(ax, 5.6, 0.3 * len(table) + 1.5)
     axes.axvspan(low[0], high[0], color=BAND, lw=0, zorder=0)
-    raw = table.loc[order]
-    axes.hlines(heights + 0.16, raw["estimate_low"], raw["estimate_high"], color=SINGLE.colour, linewidth=0.9)
-    axes.scatter(raw["estimate"], heights + 0.16, s=14, marker=SINGLE.marker, color=SINGLE.colour, label=SINGLE.label)
-    draw_intervals(axes, heights - 0.12, draws, prob, POOLED)
-    axes.scatter([], [], s=22, marker=POOLED.marker, color=POOLED.colour, label=POOLED.label)
-    label_rows(axes, word_labels(raw["name"]).tolist(), title=f"{_named(pool)} in each embedding", mark=0.0)
-    show_sign(axes, f"contrast ({_unit(pool)})", f"{pool.contrast[0]} closer", flag(closeness, "closeness"))
-    place_legend(figure, axes, ax, "upper right", ncols=2)
+    draw_forest(axes, found.assign(row=found["name"]), names, looks, spread=True)
+    label_rows(axes, word_labels(names).tolist(), title=f"{_named(pool)} in each embedding", mark=0.0)
+    show_sign(axes, f"contrast ({_unit(pool)})", f"{pool.contrast[0]} closer")
+    place_legend(figure, axes, ax, "upper right", handles=handles_of(looks.values(), linewidth=0), ncols=2)
     note_below(figure, f"Bars: {percent(prob)} intervals; band: the mean over these embeddings.", ax=ax)
     return figure
 
@@ -448,14 +395,14 @@ def plot_relation(
 
 
 @picture(Trend, "trend")
-def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closeness: bool = False) -> Figure:
+def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figure:
     """Estimates with their intervals over time, and the trend as two bands: its level, and its shape.
 
     Parameters
     ----------
     trend
         A result of :func:`trend`.
-    prob, closeness
+    prob
         As in :func:`plot_pool`.
     ax
         Axes to draw on; by default those of a new figure.
@@ -483,7 +430,7 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None, closene
     axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=whole))
     axes.grid(axis="y", color="#E3E3E3", linewidth=0.6)
     what, nearer = f"contrast ({_unit(trend)})", f"{trend.contrast[0]} closer"
-    show_sign(axes, what, nearer, flag(closeness, "closeness"), vertical=True)
+    show_sign(axes, what, nearer, vertical=True)
     note_below(
         figure,
         f"Bars: {percent(prob)} intervals of single levels, whose errors are shared. Light: the trend; dark: its "
@@ -497,15 +444,15 @@ PANEL = 12  # options of a decision that have a row in the panel of a multiverse
 
 
 @picture(Multiverse, "multiverse")
-def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool = False) -> Figure:
+def plot_multiverse(multiverse: Multiverse, prob: float = PROB) -> Figure:
     """The specification curve, with its intervals, and below it the options of each specification.
 
     Parameters
     ----------
     multiverse
         A result of :func:`multiverse`.
-    prob, closeness
-        Mass of the bars, and as in :func:`plot_contrasts`.
+    prob
+        Mass of the bars.
 
     Examples
     --------
@@ -529,7 +476,7 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB, closeness: bool 
     axes.scatter(place, table["estimate"], s=8, color=COLOURS[0], zorder=2)
     mark_line(axes, 0.0, level=True)
     style_axes(axes, title="Every specification, by its estimate")
-    show_sign(axes, f"contrast ({_unit(multiverse)})", "closer", flag(closeness, "closeness"), vertical=True)
+    show_sign(axes, f"contrast ({_unit(multiverse)})", "closer", vertical=True)
     _decision_panel(panel, table, rows, effect)
     sizes = {name: len(own) for name, own in options.items() if len(own) > PANEL}
     others = [f"{name} ({size} options; {effect[name]})" for name, size in sizes.items()]

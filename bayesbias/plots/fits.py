@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 from textwrap import fill
 from typing import Any
 
@@ -12,11 +11,11 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
-from bayesbias._checks import by_name_or_none, flag, interval, one_of, probability
+from bayesbias._checks import by_name_or_none, interval, one_of, probability
+from bayesbias._core.mixtures import Draws
 from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import MINUS, difference, percent, share, signed
+from bayesbias._phrases import MINUS, difference, percent, share
 from bayesbias.calibration.topics import LISTS, TopicNull
 from bayesbias.checks.convergence import check_predictions, predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
@@ -29,6 +28,7 @@ from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, many, shown
 from bayesbias.models.results import Fit
 from bayesbias.models.weights import DIFFERENCE, POOLED, RAW
+from bayesbias.plots.general import MANY, PLAIN, draw_forest, draw_strip, matrix, set_apart
 from bayesbias.plots.style import (
     BAND,
     FAINT,
@@ -39,25 +39,19 @@ from bayesbias.plots.style import (
     check_kind,
     connection_legend,
     connection_looks,
-    draw_intervals,
-    draw_posteriors,
     label_rows,
     mark_line,
     new_figure,
     note,
     note_below,
-    notes_beside,
     one_panel,
-    part_rows,
     picture,
+    posterior_table,
     show_sign,
-    spread_rows,
     style_axes,
     word_labels,
 )
-from bayesbias.words import PHRASES, STEREOTYPES, controls_of, in_order, labelled
-
-MANY = 500  # a row with more points than this is drawn as an image in vector files
+from bayesbias.words import PHRASES, STEREOTYPES, WHOLE, controls_of, in_order, labelled
 
 
 @picture()
@@ -108,7 +102,7 @@ def _all_words(table: pd.DataFrame, ax: Axes | None) -> tuple[Figure, Axes]:
     counts = []
     for i, (name, look) in enumerate(looks.items()):
         distances = table.loc[table["connection"] == name, "distance"].to_numpy(dtype=float)
-        _strip(axes, -float(i), distances, look)
+        draw_strip(axes, -float(i), distances, look)
         counts.append(f"{labels.get(name, name)}\nn = {len(distances):,}")
     axes.set_yticks(-np.arange(len(looks)), counts)
     axes.set_ylim(-len(looks) + 0.5, 0.5)
@@ -132,7 +126,7 @@ def _one_word(rows: pd.DataFrame, ax: Axes | None) -> tuple[Figure, Axes]:
     height = -float(len(stereotypes)) - 1.0
     for name in controls:
         distances = rows.loc[rows["connection"] == name, "distance"].to_numpy(dtype=float)
-        _strip(axes, height, distances, looks[name], spread=1.1)
+        draw_strip(axes, height, distances, looks[name], spread=1.1)
         labels.append(f"{label_of.get(name, name)}, n = {len(distances)}")
         ticks.append(height)
         height -= 3.2
@@ -140,17 +134,6 @@ def _one_word(rows: pd.DataFrame, ax: Axes | None) -> tuple[Figure, Axes]:
     axes.set_ylim(height + 1.2, 1.0)
     connection_legend(figure, looks.values(), ax)
     return figure, axes
-
-
-def _strip(axes: Axes, height: float, distances: np.ndarray, look: Look, spread: float = 0.3) -> None:
-    """Distances as points, with their median and quartiles."""
-    jitter = np.random.default_rng(0).uniform(-spread, spread, len(distances))
-    how: dict[str, Any] = {"s": 10, "marker": look.marker, "color": look.colour, "linewidths": 0}
-    faint = 0.45 if len(distances) < MANY else 0.25
-    axes.scatter(distances, height + jitter, alpha=faint, rasterized=len(distances) > MANY, **how)
-    low, middle, high = np.quantile(distances, [0.25, 0.5, 0.75])
-    axes.hlines(height, low, high, color=INK, linewidth=4, zorder=3)
-    axes.vlines(middle, height - 1.2 * spread, height + 1.2 * spread, color=INK, linewidth=1.6, zorder=4)
 
 
 ONE_COLUMN = 20  # with more protected words than this the words stand in two columns
@@ -196,24 +179,20 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
     figure = new_figure(5.2 * columns + 1.6, sum(heights) + 0.5)
     grid = figure.add_gridspec(2, columns, height_ratios=heights)
     top = figure.add_subplot(grid[0, :])
-    mean = result.draws("connection_mean")
-    if population == GIVEN:
-        mean = np.nanmean(word_draws, axis=1)
-    for k, name in enumerate(names):
-        draw_intervals(top, np.array([-float(k)]), mean[:, [k]], prob, looks[name])
-    notes_beside(top, -np.arange(len(names)), [f"n = {count:,}" for count in counts.sum(axis=0)], 8)
+    mean = result.draws("connection_mean") if population != GIVEN else np.nanmean(word_draws, axis=1)
+    sizes = [f"n = {count:,}" for count in counts.sum(axis=0)]
+    whole = posterior_table(Draws(mean), prob).assign(row=names, look=names, beside=sizes)
+    draw_forest(top, whole, names, looks, note_size=8)
     heading = f"Whole list, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
     label_rows(top, [result.labels.get(name, name) for name in names], closest, heading, 1.0)
+    cells = posterior_table(Draws(word_draws.reshape(len(word_draws), -1)), prob)
+    place, look = np.repeat(np.arange(len(words)), len(names)), np.tile(names, len(words))
+    cells = cells.assign(row=place, look=look, beside=counts.ravel())
     shared: Axes | None = top if columns == 1 else None
     for column, chunk in enumerate(np.array_split(order, columns)):
         axes = figure.add_subplot(grid[1, column], sharex=shared)
         shared = shared or axes
-        for k, name in enumerate(names):
-            some = counts[chunk, k] > 0
-            places = spread_rows(len(chunk), len(names), k)[some]
-            draw_intervals(axes, places, word_draws[:, chunk[some], k], prob, looks[name])
-            notes_beside(axes, places, counts[chunk[some], k].astype(str), 6)
-        part_rows(axes, len(chunk))
+        draw_forest(axes, cells[cells["row"].isin(chunk)], chunk.tolist(), looks, spread=True, note_size=6)
         axes.set_title("n", loc="right", fontsize=7, color=FAINT, x=1.025)
         label_rows(axes, labels[chunk].tolist(), closest, "" if column else "By protected word", 1.0)
     connection_legend(figure, looks.values())
@@ -229,7 +208,11 @@ def _by_effect(mean: FloatArray, names: list[str]) -> np.ndarray:
     return np.argsort(np.where(np.isnan(first), np.inf, first), kind="stable")
 
 
-SIGN_LOOKS = (Look("#0072B2", "o", "clear sign"), Look(FAINT, "o", "no clear sign"))
+SIGN_LOOKS = {
+    WHOLE: Look("#000000", "D", WHOLE),
+    True: Look("#0072B2", "o", "clear sign"),
+    False: Look(FAINT, "o", "no clear sign"),
+}
 ROW_LABELS = {POOLED: "association, partially pooled", RAW: "association", DIFFERENCE: "difference"}
 
 
@@ -243,7 +226,6 @@ def plot_contrasts(
     population: str = GIVEN,
     ax: Axes | None = None,
     rows: str | None = None,
-    closeness: bool = False,
 ) -> Figure:
     """The contrast of two connections, on top for the whole list, below for each protected word.
 
@@ -258,8 +240,6 @@ def plot_contrasts(
         As in :func:`contrasts`.
     ax
         Axes to draw on; by default those of a new figure.
-    closeness
-        Whether the axis is turned and its values have the other sign, so that more is closer.
 
     Examples
     --------
@@ -279,37 +259,23 @@ def plot_contrasts(
     order = np.argsort(posteriors.words.mean, kind="stable")
     labels, words = names[kept][order], posteriors.words[order]
     figure, axes = one_panel(ax, 7.0, 0.23 * (len(labels) + 2) + 1.0)
-    heights = -np.arange(len(labels), dtype=float) - 1.5
-    draw_posteriors(axes, np.array([0.0]), posteriors.whole, prob, Look("#000000", "D", "whole list"))
     clear = posteriors.clear_signs(prob)[order] != 0
-    for chosen, look in zip((clear, ~clear), SIGN_LOOKS, strict=True):
-        draw_posteriors(axes, heights[chosen], words, prob, look, chosen)
+    table = pd.concat([posterior_table(part, prob) for part in (posteriors.whole, words)], ignore_index=True)
+    shares = [*posteriors.whole.below(0.0), *words.below(0.0)]
+    table = table.assign(row=range(len(table)), look=[WHOLE, *clear], beside=list(map(share, shares)))
+    draw_forest(axes, table, range(len(table)), SIGN_LOOKS)
     if region is not None:
         axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
-    shares = [*posteriors.whole.below(0.0), *words.below(0.0)]
-    notes_beside(axes, [0.0, *heights], map(share, shares))
     one, other = (labelled(name, result.labels) for name in (first, second))
     title = f"{one}{MINUS}{other}, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
     kind = "" if posteriors.kind == DIFFERENCE else f" (words: {ROW_LABELS[posteriors.kind]})"
-    style_axes(axes, title=title)
-    show_sign(axes, f"difference in {result.data.unit}{kind}", f"closer to {one}", flag(closeness, "closeness"))
+    label_rows(axes, [WHOLE, *labels], title=title, mark=0.0)
+    set_apart(axes, [WHOLE, *labels])
+    show_sign(axes, f"difference in {result.data.unit}{kind}", f"closer to {one}")
     note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
-    mark_line(axes, 0.0)
-    axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
-    _label_whole_list(axes, heights, labels)
     without = f"Without the distances that a row needs: {', '.join(left_out)}." if left_out else ""
     note_below(figure, "Blue: the sign of the word is clear; grey: it is not.", without, ax=ax)
     return figure
-
-
-def _label_whole_list(axes: Axes, heights: FloatArray, labels: Iterable[str]) -> None:
-    """Labels of rows of words, and of the whole list above them."""
-    axes.set_yticks([0.0, *heights], ["whole list", *labels])
-    axes.get_yticklabels()[0].set_fontweight("bold")
-    axes.set_ylim(heights[-1] - 0.6, 0.6)
-
-
-MOST_FIGURES = 12  # lists up to which the cells of a matrix of associations hold their figures
 
 
 @picture()
@@ -336,43 +302,23 @@ def plot_association(
     >>> bb.plots.plot_association(post).savefig("association.png")
     """
     table = association(post, prob, by)
-    lists = list(dict.fromkeys(table["list"]))
+    lists = table["list"].drop_duplicates().tolist()
+    rows = table.iloc[:: len(lists)]  # the lists of a word follow one another
+    index = pd.Index(rows["group"])
+    order = np.arange(len(rows))
     if by == "protected_word":
-        own = table[table["own"]].sort_values("mean", kind="stable")
-        groups = list(dict.fromkeys(table["group"]))
-        words = [word for group in groups for word in own.loc[own["group"] == group, "protected_word"]]
-        group_of = dict(zip(own["protected_word"], own["group"], strict=True))
-        labels = word_labels(words, [group_of[word] for word in words]).tolist()
+        index = pd.MultiIndex.from_frame(rows[["group", "protected_word"]])
+        order = np.lexsort((table.loc[table["own"], "mean"], rows["group"].factorize()[0]))
         clear = {word for side in contrasts(post, prob=prob).attrs["signs"].values() for word in side}
         framed, rule = table["own"] & table["protected_word"].isin(clear), "the sign of the word is clear"
     else:
-        words = labels = list(dict.fromkeys(table["group"]))
-        groups, group_of = words, {name: name for name in words}
         framed, rule = (table["low"] > 0) | (table["high"] < 0), f"the {percent(prob)} interval excludes 0"
-    table = table.assign(framed=framed)
-    cells = table.set_index([by, "list"])
-    reach = max(float(table["mean"].abs().max()), 1e-12)
-    figure, axes = one_panel(ax, 2.6 + 0.85 * len(lists), 0.24 * len(words) + 1.5)
-    values = np.array([[cells.loc[(word, name), "mean"] for name in lists] for word in words], dtype=float)
-    image = axes.imshow(values, cmap="PuOr_r", vmin=-reach, vmax=reach, aspect="auto")
-    for row, word in enumerate(words):
-        for column, name in enumerate(lists):
-            cell = cells.loc[(word, name)]
-            if len(lists) <= MOST_FIGURES:
-                colour = "white" if abs(cell["mean"]) > 0.7 * reach else INK
-                axes.text(column, row, signed(cell["mean"]), ha="center", va="center", fontsize=7, color=colour)
-            if cell["framed"]:
-                place, size = (column - 0.46, row - 0.42), (0.92, 0.84)
-                axes.add_patch(Rectangle(place, *size, fill=False, edgecolor="white", linewidth=2.6))
-                axes.add_patch(Rectangle(place, *size, fill=False, edgecolor=INK, linewidth=1.2))
-    for before, after in pairwise(words):
-        if group_of[before] != group_of[after]:
-            axes.axhline(words.index(after) - 0.5, color=INK, linewidth=0.8)
-    axes.set_xticks(np.arange(len(lists)), lists)
-    axes.set_yticks(np.arange(len(words)), labels)
-    axes.tick_params(length=0, left=False, bottom=False)
-    axes.set_title("Association with each stereotype list", loc="left", fontsize=9)
-    figure.colorbar(image, ax=axes, shrink=0.8).set_label(f"{Fit.read(post).data.unit} (below 0: closer)")
+    means, frames = (
+        pd.DataFrame(column.to_numpy().reshape(-1, len(lists))[order], index[order], lists)
+        for column in (table["mean"], framed)
+    )
+    unit = f"{Fit.read(post).data.unit} (below 0: closer)"
+    figure = matrix(means, unit, "Association with each stereotype list", framed=frames, ax=ax)
     note_below(figure, f"Framed: {rule}.", ax=ax)
     return figure
 
@@ -383,7 +329,6 @@ def plot_overview(
     topics: TopicNull | None = None,
     prob: float = PROB,
     ax: Axes | None = None,
-    closeness: bool = False,
 ) -> Figure:
     """Associated words against each other connection, the headline on top, with what random topics give behind.
 
@@ -401,8 +346,6 @@ def plot_overview(
         Posterior mass of the intervals.
     ax
         Axes to draw on; by default those of a new figure.
-    closeness
-        As in :func:`plot_contrasts`.
 
     Examples
     --------
@@ -419,23 +362,23 @@ def plot_overview(
     names, labels = ["associated", *others], result.labels
     looks = connection_looks(names, labels)
     figure, axes = one_panel(ax, 5.4, 0.62 * len(others) + 1.4)
+    wholes = [rows_of(result, "associated", other).whole for other in others]
+    found = pd.concat([posterior_table(whole, prob) for whole in wholes])
+    shares = [share(float(whole.below(0.0)[0])) for whole in wholes]
     for i, other in enumerate(others):
-        whole = rows_of(result, "associated", other).whole
         if topics is not None and f"associated - {other}" in topics.observed:
             values = topics.of(f"associated - {other}")
             counts, edges = np.histogram(values, min(24, max(5, len(values) // 8)))
             axes.stairs(0.42 * counts / counts.max() - i, edges, baseline=-i, fill=True, color="#C9C9C9", zorder=1)
-        draw_posteriors(axes, np.array([-float(i)]), whole, prob, looks[other])
-        notes_beside(axes, [-float(i)], map(share, whole.below(0.0)))
-    mark_line(axes, 0.0)
+    draw_forest(axes, found.assign(row=others, look=others, beside=shares), others, looks)
     rows = [fill(labelled(other, labels, PHRASES), 20).removeprefix("the ") for other in others]
-    axes.set_yticks(-np.arange(len(others)), rows)
-    axes.set_ylim(-len(others) + 0.55, 0.6)
     data = result.data
     coverage = data.coverage
-    style_axes(axes, title="Own stereotypes beside other words" + (f": {coverage.word_list}" if coverage else ""))
+    title = "Own stereotypes beside other words" + (f": {coverage.word_list}" if coverage else "")
+    label_rows(axes, rows, "", title, 0.0)
+    axes.set_ylim(-len(others) + 0.55, 0.6)
     what = f"difference in mean {data.unit}"
-    show_sign(axes, what, "own stereotypes closer", flag(closeness, "closeness"))
+    show_sign(axes, what, "own stereotypes closer")
     note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
     grey = f" Grey: the same difference over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
     note_below(figure, f"Thick bars: 50% intervals; thin: {percent(prob)}.{grey}", ax=ax)
@@ -482,7 +425,6 @@ def plot_decomposition(
     count, contrasts = int(kept.sum()), words.index["contrast"].drop_duplicates().tolist()
     order = np.argsort(words.select(contrast=contrasts[0]).mean, kind="stable")
     labels = labels[kept][order]
-    heights = -np.arange(count, dtype=float) - 1.5
     total = difference(labelled(contrasts[-1], result.labels))
     looks: tuple[Look, ...] = LOOKS_OF_PARTS
     titles: tuple[tuple[str, str], ...] = (*PANELS, (f"= {total}", "the sum"))
@@ -494,14 +436,12 @@ def plot_decomposition(
     figure = new_figure(0.6 + 2.7 * len(looks), max(0.23 * (count + 2) + 1.3, 2.4))
     panels = figure.subplots(1, len(looks), sharex=True, sharey=True)
     for axes, name, look, (title, meaning), row in zip(panels, contrasts, looks, titles, of_whole, strict=True):
-        draw_posteriors(axes, heights, words.select(contrast=name)[order], prob, look)
-        if row is not None:
-            draw_posteriors(axes, np.array([0.0]), whole[row], prob, look)
-        style_axes(axes, meaning, title)
-        mark_line(axes, 0.0)
+        parts = [posterior_table(words.select(contrast=name)[order], prob).assign(row=range(1, count + 1))]
+        parts += [] if row is None else [posterior_table(whole[row], prob).assign(row=0)]
+        draw_forest(axes, pd.concat(parts).assign(look=name), range(count + 1), {name: look})
+        label_rows(axes, [WHOLE, *labels], meaning, title, 0.0)
         axes.locator_params(axis="x", nbins=5)
-        axes.axhline(-0.75, color="#BBBBBB", linewidth=0.7)
-    _label_whole_list(panels[0], heights, labels)
+        set_apart(axes, [WHOLE, *labels])
     note_below(
         figure,
         f"Differences in {result.data.unit} (left of 0: closer), with 50% and {percent(prob)} intervals; the whole "
@@ -637,14 +577,12 @@ def plot_templates(
         raise InputError("the sentences come from a corpus and are no templates: there is nothing to draw")
     low, high = interval_ends(effects.whole[:, None], prob)
     table = table.iloc[np.lexsort((table["contrast"], table["side"]))]
-    heights = -np.arange(len(table), dtype=float)
     figure, axes = one_panel(ax, 6.4, 0.28 * len(table) + 1.3)
     axes.axvspan(low[0], high[0], color=BAND, lw=0, zorder=0)
     axes.axvline(effects.whole.mean(), color="#0072B2", lw=0.8, zorder=1)
-    axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
-    values, se = table["contrast"].to_numpy(), table["se"].to_numpy()
-    axes.hlines(heights, values - se, values + se, color="#0072B2", linewidth=1.2)
-    axes.scatter(values, heights, s=20, color="#0072B2")
+    ends = {"low": table["contrast"] - table["se"], "high": table["contrast"] + table["se"]}
+    drawn = table.assign(mean=table["contrast"], **ends, row=range(len(table)), look="")
+    draw_forest(axes, drawn, range(len(table)), {"": PLAIN})
     sides = ["" if side == "both" else str(side) for side in table["side"]]
     contrast = MINUS.join(effects.contrast)
     label_rows(axes, word_labels(table["frame"], sides).tolist(), f"{contrast}, cosine distance", "Frames", 0.0)

@@ -1,4 +1,4 @@
-"""Figures of metrics: rankings, silhouettes and plans; of calibration, and of what chance gives."""
+"""Figures of metrics: rankings, silhouettes and plans; and of what chance gives."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ from bayesbias._checks import flag
 from bayesbias._core.vectors import FloatArray
 from bayesbias._phrases import MINUS, difference, percent, signed
 from bayesbias.calibration.null_models import NullWeat, as_far
-from bayesbias.calibration.simulation import Ranks
 from bayesbias.calibration.topics import LISTS, TopicNull
 from bayesbias.comparison.metric_uncertainty import Ranking
 from bayesbias.comparison.power import Plan
 from bayesbias.errors import InputError
+from bayesbias.plots.general import write_cells
 from bayesbias.plots.style import (
     COLOURS,
     FAINT,
     INK,
-    MARKERS,
-    label_rows,
     mark_line,
     new_figure,
     note,
@@ -107,10 +105,9 @@ def _added(axes: Axes, ranks: pd.DataFrame, metrics: list[str]) -> None:
 
 def _probable(axes: Axes, shares: np.ndarray, ranks: np.ndarray, metric: str) -> None:
     """Probabilities (embeddings, ranks) of one metric."""
-    axes.imshow(shares, cmap="Greys", vmin=0, vmax=1.15, aspect="auto")
-    for (row, column), share in np.ndenumerate(shares):
-        text = "1" if share > 0.995 else f"{share:.2f}".lstrip("0") if share >= 0.005 else ""
-        axes.text(column, row, text, ha="center", va="center", fontsize=7.5, color="white" if share > 0.6 else INK)
+    image = axes.imshow(shares, cmap="Greys", vmin=0, vmax=1.15, aspect="auto")
+    texts = [["1" if p > 0.995 else f"{p:.2f}".lstrip("0") if p >= 0.005 else "" for p in row] for row in shares]
+    write_cells(axes, image, texts, 7.5)
     for row, rank in enumerate(ranks):
         tied = int((ranks == rank).sum())  # those that tie share as many ranks
         if tied:
@@ -273,81 +270,6 @@ def plot_plan(plan: Plan) -> Figure:
     return figure
 
 
-@picture()
-def plot_calibration(result: pd.DataFrame | Ranks) -> Figure:
-    """False-positive rates against the nominal rate, or ranks of the truth against uniform ones.
-
-    Parameters
-    ----------
-    result
-        A table of :func:`false_positive_rate`, :func:`null_false_positive_rate` or :func:`coverage_study`, with several
-        rows of a method as several points; or a result of :func:`sbc`.
-
-    Examples
-    --------
-    >>> shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6}
-    >>> ranks = bb.calibration.sbc("published", shape, replicates=5, draws=19)
-    >>> bb.plots.plot_calibration(ranks).savefig("ranks.png")
-    """
-    if isinstance(result, Ranks):
-        return _ranks(result)
-    if isinstance(result, pd.DataFrame):
-        table = result.rename(columns={"coverage": "rate"})
-        if {"method", "contrast", "rate", "se", "nominal"} <= set(table.columns) and len(table):
-            return _rates(table, "coverage" if "coverage" in result else "false-positive rate")
-    raise InputError(
-        "plot_calibration takes a table of false_positive_rate, null_false_positive_rate or coverage_study, "
-        "or a result of sbc"
-    )
-
-
-def _rates(table: pd.DataFrame, label: str) -> Figure:
-    methods, contrasts = (list(dict.fromkeys(table[name])) for name in ("method", "contrast"))
-    nominal = float(table["nominal"].iloc[0])
-    figure = new_figure(3.0 * len(contrasts) + 1.0, 0.32 * len(methods) + 1.4)
-    axes_row = figure.subplots(1, len(contrasts), squeeze=False, sharex=True, sharey=True)[0]
-    for axes, contrast in zip(axes_row, contrasts, strict=True):
-        for i, method in enumerate(methods):
-            rows = table[(table["contrast"] == contrast) & (table["method"] == method)]
-            heights = -i + np.linspace(-0.22, 0.22, len(rows)) * (len(rows) > 1)
-            colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
-            ends = [(2 * rows["se"]).clip(upper=most) for most in (rows["rate"], 1 - rows["rate"])]
-            axes.errorbar(rows["rate"], heights, xerr=ends, fmt="none", ecolor=colour, elinewidth=0.8)
-            axes.scatter(rows["rate"], heights, s=24, color=colour, marker=marker, edgecolor="white", lw=0.5, zorder=3)
-        label_rows(axes, methods, label, contrast, nominal)
-    axes_row[0].set_xlim(left=-0.01)
-    note_below(figure, f"dashed: nominal, {nominal:.2f}; bars: two standard errors")
-    return figure
-
-
-def _ranks(result: Ranks) -> Figure:
-    """Empirical distribution of the ranks minus the uniform one, with the band of chance."""
-    names = list(result.ranks)
-    columns = min(3, len(names))
-    rows = -(-len(names) // columns)
-    grid = np.linspace(0, 1, 200)
-    replicates = len(next(iter(result.ranks.values())))
-    from scipy.stats import kstwo  # loads slowly
-
-    band = kstwo.ppf(0.99, replicates)
-    figure = new_figure(2.7 * columns + 0.6, 1.6 * rows + 0.7)
-    panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
-    for axes, name in zip(panels, names, strict=False):
-        axes.fill_between([0, 1], -band, band, color="#E3E3E3", linewidth=0)
-        for column in result.ranks[name].T:
-            share = np.searchsorted(np.sort((column + 0.5) / (result.draws + 1)), grid, side="right") / replicates
-            axes.plot(grid, share - grid, color="#0072B2", linewidth=0.7, alpha=0.7)
-        style_axes(axes, "", f"{name} ({result.ranks[name].shape[1]})")
-        axes.axhline(0, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
-    for axes in panels[len(names) :]:
-        axes.set_visible(False)
-    source = f"model {result.model}, engine {result.engine}, {replicates} tables"
-    text = f"rank of the truth ({source}); grey: where 99% of right engines' lines stay"
-    figure.supxlabel(text, fontsize=7.5, color=FAINT)
-    figure.supylabel("share below − uniform", fontsize=8)
-    return figure
-
-
 BARS, MARK = "#56B4E9", "#D55E00"
 
 
@@ -403,9 +325,7 @@ def _observed(axes: Axes, mark: float, words: str, right: bool) -> None:
 
 
 @picture(TopicNull, "topic_null")
-def plot_topic_null(
-    null: TopicNull, statistic: str | None = None, ax: Axes | None = None, closeness: bool = False
-) -> Figure:
+def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | None = None) -> Figure:
     """Histogram of a statistic for random lists, with the observed value as a line.
 
     Replicates at least as far from no bias (dashed) as the observed value are orange.
@@ -418,8 +338,6 @@ def plot_topic_null(
         One of its statistics; by default the first.
     ax
         Axes to draw on; by default those of a new figure.
-    closeness
-        As in :func:`plot_contrasts`; of contrasts only.
 
     Examples
     --------
@@ -433,15 +351,12 @@ def plot_topic_null(
     figure, axes = one_panel(ax, 6.4, 3.2)
     axes.hist([values[~far], values[far]], edges, stacked=True, color=[BARS, "#E69F00"], zorder=2)
     axes.axvline(centre, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
-    sign = -1 if flag(closeness, "closeness") else 1
-    _observed(axes, observed, f"observed {signed(sign * observed)}", bool(sign * (observed - np.median(values)) <= 0))
+    _observed(axes, observed, f"observed {signed(observed)}", bool(observed <= np.median(values)))
     share = f"{far.sum():,} of {len(values):,} ({far.mean():.1%}) are at least as far from {centre:g}"
     style_axes(axes, f"{name} of {null.words}", f"{null.words}, {difference(name)}: {share}")
     if " - " in name:
         nearer = f"{name.split(' - ')[0]} closer"
-        show_sign(axes, "difference of mean cosine distances", nearer, closeness)
-    elif closeness:
-        raise InputError(f"closeness is for contrasts: {name} is a metric with a sign of its own")
+        show_sign(axes, "difference of mean cosine distances", nearer)
     axes.set_yticks([])
     axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # the label of the observed value has room
     lists = f"{len(values):,} {LISTS[null.kind]}, in place of those of {null.words}; {null.embedding}."

@@ -13,15 +13,16 @@ from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
 from matplotlib.lines import Line2D
-from matplotlib.ticker import ScalarFormatter
 from numpy.typing import NDArray
 
+from bayesbias._checks import several
 from bayesbias._core.mixtures import Draws
 from bayesbias._core.vectors import FloatArray
 from bayesbias.errors import InputError
@@ -169,34 +170,14 @@ def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
     axes.set_title(title, loc="left", fontweight="bold")
 
 
-class Negated(ScalarFormatter):
-    """Tick labels of the other sign."""
-
-    def __call__(self, x: float, pos: int | None = None) -> str:
-        """The label of a tick."""
-        return super().__call__(0.0 if x == 0 else -x, pos)
-
-
-def show_sign(axes: Axes, what: str, nearer: str, closeness: bool = False, vertical: bool = False) -> None:
-    """Label an axis of contrasts, say above the panel which side is closer, and turn the axis for ``closeness``.
-
-    A contrast below 0 is closer; as closeness, its negative, more is closer.
-    """
-    axis = axes.yaxis if vertical else axes.xaxis
-    if closeness:
-        axis.set_inverted(True)
-        axis.set_major_formatter(Negated())
-    label = f"minus {what}" if closeness else what
-    up, down = ("↑", "↓") if vertical else ("→", "←")
-    near, far = (up, down) if closeness else (down, up)
+def show_sign(axes: Axes, what: str, nearer: str, vertical: bool = False) -> None:
+    """Label an axis of contrasts, and say which side is closer: a contrast below 0 is."""
     if vertical:
-        axis.set_label_text(f"{label}\n{near} {nearer}   {far} farther")
+        axes.set_ylabel(f"{what}\n↓ {nearer}   ↑ farther")
         return
-    axis.set_label_text(label)
-    ends = (f"{near} {nearer}", f"{far} farther")
-    for x, text, side in zip((0.0, 1.0), ends[::-1] if closeness else ends, ("left", "right"), strict=True):
-        shown = f"{text[2:]} {text[0]}" if side == "right" else text
-        note(axes, shown, (x, 1.0), (0, 4), xycoords="axes fraction", ha=side, color=INK, fontsize=8.0)
+    axes.set_xlabel(what)
+    for x, text, side in ((0.0, f"← {nearer}", "left"), (1.0, "farther →", "right")):
+        note(axes, text, (x, 1.0), (0, 4), xycoords="axes fraction", ha=side, color=INK, fontsize=8.0)
     axes.set_title(axes.get_title(loc="left"), loc="left", fontweight="bold", pad=17)
 
 
@@ -207,18 +188,33 @@ def mark_line(axes: Axes, value: float, level: bool = False) -> None:
 
 
 def draw_row(
-    axes: Axes, heights: Any, values: Any, ends: tuple[Any, Any], look: Look, width: float = 1.1, size: float = 26
+    axes: Axes,
+    heights: Any,
+    values: Any,
+    ends: tuple[Any, Any],
+    look: Look,
+    width: float = 1.1,
+    size: float = 26,
+    inner: tuple[Any, Any] | None = None,
 ) -> None:
-    """Points with their intervals, one at each of ``heights``."""
+    """Points with their intervals, one at each of ``heights``; those of ``inner`` are thick."""
+    if inner is not None:
+        axes.hlines(heights, *inner, color=look.colour, linewidth=3.0, zorder=2)
     axes.hlines(heights, *ends, color=look.colour, linewidth=width, zorder=2)
     axes.scatter(values, heights, s=size, marker=look.marker, color=look.colour, edgecolor="white", lw=0.6, zorder=3)
 
 
-def label_rows(axes: Axes, labels: Sequence[str], xlabel: str = "", title: str = "", mark: float | None = None) -> None:
-    """Finish a panel of labelled rows, the first on top, with a dashed line at ``mark``."""
+def label_rows(
+    axes: Axes,
+    labels: Sequence[str],
+    xlabel: str = "",
+    title: str = "",
+    mark: float | Sequence[float] | None = None,
+) -> None:
+    """Finish a panel of labelled rows, the first on top, with dashed lines at ``mark``."""
     style_axes(axes, xlabel, title)
-    if mark is not None:
-        mark_line(axes, mark)
+    for value in () if mark is None else several(mark):
+        mark_line(axes, value)
     axes.set_yticks(-np.arange(len(labels)), labels)
     axes.set_ylim(-len(labels) + 0.4, 0.6)
 
@@ -239,20 +235,15 @@ def word_labels(words: Iterable[str], groups: Iterable[str] = ()) -> NDArray[np.
     return np.array(cut, dtype=object)
 
 
-def draw_posteriors(
-    axes: Axes, heights: FloatArray, found: Estimates | Draws, prob: float, look: Look, rows: Any = slice(None)
-) -> None:
-    """Mean, 50% bar and ``prob`` bar of each quantity, or of some, one row at each of ``heights``."""
-    inner, outer = (
-        [found.quantile(tail)[rows] for tail in ((1 - mass) / 2, (1 + mass) / 2)] for mass in (INNER_PROB, prob)
-    )
-    axes.hlines(heights, *inner, color=look.colour, linewidth=3.0, zorder=2)
-    draw_row(axes, heights, found.mean[rows], (outer[0], outer[1]), look, size=22)
-
-
-def draw_intervals(axes: Axes, heights: FloatArray, draws: FloatArray, prob: float, look: Look) -> None:
-    """The same of draws (D, rows)."""
-    draw_posteriors(axes, heights, Draws(draws), prob, look)
+def posterior_table(found: Estimates | Draws, prob: float) -> pd.DataFrame:
+    """Posterior means with the ends of 50% and ``prob`` equal-tailed intervals: what a forest draws."""
+    masses = {"": prob, "inner_": INNER_PROB}
+    ends = {
+        f"{kind}{side}": found.quantile((1 + sign * mass) / 2)
+        for kind, mass in masses.items()
+        for side, sign in (("low", -1), ("high", 1))
+    }
+    return pd.DataFrame({"mean": found.mean, **ends})
 
 
 def handles_of(looks: Iterable[Look], **how: Any) -> list[Any]:

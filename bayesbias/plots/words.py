@@ -27,6 +27,7 @@ from bayesbias.axes import Audit, Axis, Quadrants
 from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.distances import Relatedness, relatedness
 from bayesbias.errors import InputError
+from bayesbias.plots.general import draw_forest
 from bayesbias.plots.style import (
     COLOURS,
     FAINT,
@@ -34,7 +35,6 @@ from bayesbias.plots.style import (
     LETTERS,
     Look,
     Picture,
-    draw_row,
     label_rows,
     new_figure,
     note,
@@ -56,7 +56,7 @@ GAP, LEADER, HEAD, SCALE, APART, MARGIN = 0.06, 0.2, 0.3, 0.45, 0.15, 0.12
 POINTS = 72
 
 
-class Panel(NamedTuple):
+class _Panel(NamedTuple):
     """Similarities of words in the order of their lists."""
 
     title: str
@@ -104,7 +104,7 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure
     return _drawn(panels, f"{relatedness.sentence} Similarity 0 is that of two random words.")
 
 
-def _panel(relatedness: Relatedness, protected: bool) -> Panel:
+def _panel(relatedness: Relatedness, protected: bool) -> _Panel:
     """Words put in order, and every list labelled: its words, and their effective number."""
     if protected:
         title, measure = "Protected words: correlation of their bias beyond what their group shares", "correlation"
@@ -121,7 +121,7 @@ def _panel(relatedness: Relatedness, protected: bool) -> Panel:
         if (kind == "protected") == protected
     ]
     place = {word: i for i, word in enumerate(known)}
-    rows = np.concatenate([clustered(similarity, np.array([place[word] for word in words])) for _, words in lists])
+    rows = np.concatenate([_clustered(similarity, np.array([place[word] for word in words])) for _, words in lists])
     words = word_labels([known[row] for row in rows]).tolist() if len(rows) <= LABELLED else []
     labels: list[str] = []
     if len(lists) <= MOST_LISTS:
@@ -136,10 +136,10 @@ def _panel(relatedness: Relatedness, protected: bool) -> Panel:
     cell = min(max(usual / len(rows), 0.064 if words else 0.0), 0.26)
     cell = max(cell, _height(labels) * len(labels) / len(rows))
     sizes = [len(words) for _, words in lists]
-    return Panel(title, measure, most, similarity[np.ix_(rows, rows)], words, labels, sizes, cell)
+    return _Panel(title, measure, most, similarity[np.ix_(rows, rows)], words, labels, sizes, cell)
 
 
-def clustered(similarity: FloatArray, rows: IntArray) -> IntArray:
+def _clustered(similarity: FloatArray, rows: IntArray) -> IntArray:
     """Rows of a matrix in an order that puts similar ones next to one another (average linkage)."""
     if len(rows) < 3:
         return rows
@@ -154,7 +154,7 @@ def _height(labels: Sequence[str]) -> float:
     return 0.32 if len(labels) <= IN_TWO_LINES else 0.16
 
 
-def _drawn(panels: Sequence[Panel], sentences: str) -> Picture:
+def _drawn(panels: Sequence[_Panel], sentences: str) -> Picture:
     """Panels one below the other, laid out in inches."""
     left = GAP + max(_widest(panel.words, panel.font) for panel in panels)
     right = max(panel.side + LEADER + 2 * GAP + _widest(panel.lists, 8.0) for panel in panels)
@@ -191,7 +191,7 @@ def _widest(labels: Sequence[str], size: float, weight: str = "normal") -> float
     return max((text.get_window_extent(renderer).width / figure.dpi for text in texts), default=0.0)
 
 
-def _heat_map(axes: Axes, panel: Panel) -> None:
+def _heat_map(axes: Axes, panel: _Panel) -> None:
     """The similarities, and right of them each list with a bracket: data are inches from the upper left corner."""
     side, most = panel.side, panel.most
     axes.imshow(panel.values, "RdBu_r", vmin=-most, vmax=most, extent=(0, side, side, 0), interpolation="nearest")
@@ -412,9 +412,7 @@ def plot_axis(
     band = whole.centre == "vocabulary" and whole.adjusted is None
     if band:
         axes.axvspan(-whole.spread, whole.spread, color="#F1F1F1", lw=0, zorder=0)
-    for rows_of, look in ((away, AWAY), (~away, NEAR)):
-        part = shown[rows_of]
-        draw_row(axes, heights[rows_of], part["mean"], (part["low"], part["high"]), look)
+    draw_forest(axes, shown.assign(row=shown.index, look=away), range(len(shown)), {True: AWAY, False: NEAR}, size=26)
     label_rows(axes, word_labels(shown["word"]).tolist(), "place (cosine distance)", "", 0.0)
     for tick, word in zip(axes.get_yticklabels(), shown["word"], strict=True):
         tick.set_fontweight("bold" if chosen and len(rows) > len(chosen) and word in set(chosen) else "normal")

@@ -18,7 +18,7 @@ from bayesbias._checks import by_name_or_none, flag, one_of, printable, probabil
 from bayesbias._core.components import FEWEST, FORMS, bootstrap_icc, icc
 from bayesbias._core.vectors import FloatArray, IntArray, in_blocks, nearest_rows, unit_rows, unit_single
 from bayesbias._progress import progress
-from bayesbias._results import Result, drawing
+from bayesbias._results import Result
 from bayesbias.checks.summaries import PROB
 from bayesbias.embeddings import TWINS, Embedding, Twins, about, find_words, opened
 from bayesbias.embeddings.lookup import alike_in_all, in_all, pairs_once, words_once
@@ -31,7 +31,6 @@ from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
-    from matplotlib.figure import Figure
 
 
 MEASURES = ("db_wa", "ripa", "nbm")
@@ -619,9 +618,9 @@ class Coefficients(Result):
             sentences += _of_pairs(_pair_reliability(self.tables[RETEST_OF_PAIRS], self.tables[RATERS_OF_PAIRS]))
         return sentences
 
-    def figure(self, **options: Any) -> Figure:
-        """A panel for each kind."""
-        return drawing(self.picture, self.tables, **options)
+    def drawn_from(self) -> tuple[Any, dict[str, Any]]:
+        """The tables, a panel for each kind."""
+        return self.tables, {}
 
 
 def coefficients_of(scores: xr.DataArray, queries: Mapping[str, Iterable[str]] | None = None) -> Coefficients:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -74,7 +74,7 @@ class ReliabilityRegression(Result):
     mixed-effects models. Methods in Ecology and Evolution 4(2). https://doi.org/10.1111/j.2041-210x.2012.00261.x
     """
 
-    picture: ClassVar[str] = "plot_factors"
+    picture: ClassVar[str] = "forest"
 
     outcome: str
     rows: pd.DataFrame
@@ -100,6 +100,11 @@ class ReliabilityRegression(Result):
     def table(self) -> pd.DataFrame:
         """One row a term: ``rows``."""
         return self.rows
+
+    def drawn_from(self) -> tuple[Any, dict[str, Any]]:
+        """The shares of the variance."""
+        columns = {"rows": "term", "value": "r2", "low": "r2_low", "high": "r2_high"}
+        return self.rows.dropna(subset="r2"), {**columns, "label": f"share of the variance of {self.outcome}"}
 
 
 class _Design(NamedTuple):

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
+from bayesbias.distances import Relatedness
 from benchmarks.inside import (
     Distances,
     cell_fields,
@@ -61,7 +62,7 @@ class Setting:
     """
 
     groups: dict
-    related: bb.checks.Relatedness
+    related: Relatedness
     units: tuple
     joined: np.ndarray
     words: list

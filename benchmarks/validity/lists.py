@@ -13,6 +13,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 import bayesbias as bb
+from bayesbias.distances import Relatedness
 from benchmarks.builders.minilm import minilm, token_vectors
 from benchmarks.inside import (
     Distances,
@@ -103,7 +104,7 @@ class Subjects:
     groups: np.ndarray
     names: tuple
     sizes: tuple
-    base: bb.checks.Relatedness
+    base: Relatedness
     table: pd.DataFrame
     template: Distances
 

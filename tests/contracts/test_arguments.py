@@ -16,6 +16,7 @@ from gensim.models import KeyedVectors
 from matplotlib.figure import Figure
 
 import bayesbias as bb
+from bayesbias._results import Result
 from bayesbias.plots import style
 
 MODULES = (
@@ -365,8 +366,6 @@ CALLS = {
     "topic_null": lambda made: {"kv": made.kv, "words_or_query": LISTS, "replicates": 5},
     "trend": lambda made: {"tables": {"1": made.table, "2": made.after, "3": made.nearly}, "stages": FEW},
     "write_distance_table": lambda made: {"table": made.table, "path": made.folder / "o.csv"},
-    "checks.PairList": lambda made: {"name": "n", "pairs": (("he", "she"),)},
-    "checks.WordList": lambda made: {"name": "n", "words": ("he",)},
     "checks.add_log_likelihood": lambda made: {"post": made.post},
     "checks.add_predictive": lambda made: {"post": made.post, "seed": 1, "draws": 8},
     "checks.adjustment": lambda made: {"post": made.adjusted},
@@ -380,11 +379,7 @@ CALLS = {
     "checks.compare_models": lambda made: {"table": made.table, "models": ["crossed"], "draws": 200},
     "checks.influence": lambda made: {"post": made.post, "words": "protected"},
     "checks.mean_distances": lambda made: {"post": made.post},
-    "checks.origin_sensitivity": lambda made: {
-        "vectors": made.vectors, "words": LISTS, "origins": [("none", 0)], "seed": 1
-    },
     "checks.prior_sensitivity": lambda made: {"post": made.post},
-    "checks.similarity_shift": lambda made: {"result": made.comparison},
     "checks.variance_shares": lambda made: {"post": made.post},
     "checks.verdict_sentences": lambda made: {"post": made.post},
     "calibration.coverage_study": lambda made: {
@@ -436,24 +431,22 @@ CALLS = {
     "stability.train_embeddings": lambda made: {
         "corpus": TINY, "seeds": 1, "dims": 2, "epochs": 1, "min_count": 1, "jobs": 1
     },
+    "plots.forest": lambda made: {"estimates": bb.contrasts(made.post)},
+    "plots.forest of estimates": lambda made: {"estimates": bb.cell_estimates(made.post)[:5]},
+    "plots.matrix": lambda made: {"frame": pd.DataFrame([[1.0, 2.0]])},
+    "plots.strip": lambda made: {"frame": made.table, "value": "distance"},
     "plots.plot_association": lambda made: {"post": made.associated},
     "plots.plot_audit": lambda made: {"found": made.audit},
     "plots.plot_axis": lambda made: {"axis": made.gender},
     "plots.plot_quadrants": lambda made: {"quadrants": made.quadrants},
-    "plots.plot_bias_bootstrap": lambda made: {"study": made.study},
-    "plots.plot_bias_decay": lambda made: {"study": made.study},
-    "plots.plot_calibration": lambda made: {"result": made.ranks},
     "plots.plot_components": lambda made: {"result": made.components},
     "plots.plot_components of settings": lambda made: {"result": made.setting_components},
-    "plots.plot_decision": lambda made: {"components": made.components},
-    "plots.plot_factors": lambda made: {"regression": made.regression},
     "plots.plot_null_weat": lambda made: {"result": made.null_weat},
     "plots.plot_overview": lambda made: {"post": made.post},
     "plots.plot_plan": lambda made: {"plan": made.plan},
     "plots.plot_multiverse": lambda made: {"multiverse": made.multiverse},
     "plots.plot_pool": lambda made: {"pool": made.pooled},
     "plots.plot_predictions": lambda made: {"post": made.post, "seed": 1},
-    "plots.plot_rank_agreement": lambda made: {"study": made.study},
     "plots.plot_ranking": lambda made: {"ranking": made.ranking},
     "plots.plot_relatedness": lambda made: {"holder": made.relatedness},
     "plots.plot_relation": lambda made: {"result": made.pooled},
@@ -461,7 +454,6 @@ CALLS = {
     "plots.plot_reliability": lambda made: {"table": made.retest},
     "plots.plot_side_effects": lambda made: {"result": made.side_effects},
     "plots.plot_silhouette": lambda made: {"panels": made.silhouettes[0]},
-    "plots.plot_similarity_shift": lambda made: {"result": made.comparison},
     "plots.plot_templates": lambda made: {"post": made.framed},
     "plots.plot_templates of effects": lambda made: {"post": bb.frame_effects(made.framed)},
     "plots.plot_topic_null": lambda made: {"null": made.topics},
@@ -472,7 +464,6 @@ CALLS = {
 FULL = {
     "reliability.reliability_regression",
     "sweep",
-    "plots.plot_factors",
     "plots.plot_side_effects",
     "SideEffects.added_to",
     "MetricStability.summary",
@@ -485,7 +476,6 @@ HOLDERS = {
     "Comparison": lambda made: made.comparison,
     "ContextVectors": lambda made: made.vectors,
     "Criterion": lambda made: made.criterion,
-    "DirectBiasStudy": lambda made: made.study,
     "FrameEffects": lambda made: bb.frame_effects(made.framed),
     "MetricStability": lambda made: bb.stability.metric_stability(
         made.settings, QUERY, ["weat"], contrast=False, draws=200, random_pairs=20
@@ -568,7 +558,7 @@ def public_methods():
     given = (bb.Query, bb.contextual.ContextVectors, bb.stability.ToyCorpus)
     return {
         f"{one.__name__}.{name}"
-        for one in {*given, *results_below(bb.checks.Verdict.__base__)}
+        for one in {*given, *results_below(Result)}
         if ".reporting." not in one.__module__  # what report makes of fits and tables of metrics
         for name, method in inspect.getmembers(one, inspect.isfunction)
         if not name.startswith("_")

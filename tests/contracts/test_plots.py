@@ -233,20 +233,6 @@ def test_a_word_that_is_not_there_is_refused():
         bb.plot_distances(table_of(2), "jedi")
 
 
-def test_calibration_is_drawn_with_its_errors():
-    shape = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "neutral": 6}
-    truth = {"connection_mean": 0.9, "connection_sd": 0.02, "sigma": 0.05, "attribute_sd": 0.05, "interaction_sd": 0.01}
-    rates = bb.calibration.false_positive_rate(shape, truth, ["published"], replicates=10)
-    figure = bb.plots.plot_calibration(rates)
-    assert len(figure.axes) == rates["contrast"].nunique()
-    drawn = {x for axes in figure.axes for points in axes.collections for x, _ in points.get_offsets()}
-    assert set(rates["rate"]) <= drawn
-    ranks = bb.plots.plot_calibration(bb.calibration.sbc("published", shape, 10))
-    assert len([axes for axes in ranks.axes if axes.get_visible()]) == 4
-    with pytest.raises(bb.InputError, match="false_positive_rate, null_false_positive_rate or coverage_study"):
-        bb.plots.plot_calibration(table_of(2))
-
-
 def test_a_plan_is_drawn_with_the_present_lists_marked():
     plan = bb.plan(table_of(6), effect=0.1)
     figure = bb.plots.plot_plan(plan)
@@ -460,13 +446,12 @@ def change_of(words, connections=("associated", "different", "human", "neutral")
     )
 
 
-@pytest.mark.parametrize("plot", [bb.plot_change, bb.plots.plot_similarity_shift], ids=["change", "shift"])
 @pytest.mark.parametrize("words", [3, 50])
-def test_a_picture_of_a_comparison(plot, words):
+def test_a_picture_of_a_comparison(words):
     result = change_of(words)
-    through_the_mould(lambda: plot(result), tallest=40)
+    through_the_mould(lambda: bb.plot_change(result), tallest=40)
     with pytest.raises(bb.InputError, match="takes what compare returns"):
-        plot(table_of(2))
+        bb.plot_change(table_of(2))
 
 
 def test_a_change_shows_every_word_before_and_after_with_intervals():
@@ -534,25 +519,9 @@ def test_of_three_embeddings_one_change_is_named():
     result = bb.compare(tables, seed=0, draws=400)
     figure = bb.plot_change(result, before="a", after="c")
     assert figure.axes[0].get_title(loc="left") == "Whole list, from a to c"
-    assert bb.plots.plot_similarity_shift(result, before="b", after="c")
     for wrong in ({}, {"before": "c", "after": "a"}):
         with pytest.raises(bb.InputError, match="the changes are a to b, a to c, b to c"):
             bb.plot_change(result, **wrong)
-
-
-def test_the_shift_shows_the_shares_within_the_lines():
-    result = change_of(4)
-    shares = bb.checks.similarity_shift(result)
-    figure = bb.plots.plot_similarity_shift(result)
-    assert len(figure.axes) == 4
-    row = shares.iloc[0]
-    assert f"before {100 * row['before']:.0f}%" in "".join(texts(figure))
-    lines = sorted(line.get_xdata()[0] for line in figure.axes[0].get_lines())
-    assert lines == pytest.approx([-shares.attrs["limit"], shares.attrs["limit"]])
-    with pytest.raises(bb.InputError, match="mac is 3"):
-        bb.plots.plot_similarity_shift(result, mac=3)
-    with pytest.raises(bb.InputError, match="no stereotype words to take MAC of"):
-        bb.plots.plot_similarity_shift(change_of(3, ("human", "neutral")))
 
 
 def test_side_effects_are_drawn_with_their_intervals(slice_vectors):
@@ -682,38 +651,6 @@ def components(scores):
     return bb.reliability.variance_components(scores, draws=400, seed=0)
 
 
-@pytest.fixture(scope="module")
-def regression():
-    """A regression with draws around known numbers."""
-    rng = np.random.default_rng(0)
-    terms = ["intercept", "measure[nbm]", "measure[$x$]", "l2_norm"]
-    parts = ["measure", "l2_norm", "fixed effects", "algorithm", "residual", "total"]
-
-    def drawn(means, sd):
-        return np.array(means) + sd * rng.standard_normal((2, 100, len(means)))
-
-    step = ("chain", "draw")
-    posterior = xr.Dataset(
-        {
-            "coefficient": ((*step, "term"), drawn([0.8, -0.2, 0.1, 0.3], 0.02)),
-            "group_sd": ((*step, "group"), drawn([0.4], 0.05)),
-            "residual_sd": (step, drawn([0.2], 0.01)[:, :, 0]),
-            "r2": ((*step, "part"), drawn([0.1, 0.2, 0.3, 0.4, 0.3, 0.7], 0.01)),
-        },
-        {"term": terms, "group": ["algorithm"], "part": parts},
-    )
-    order = ["intercept", "measure", *terms[1:3], *parts[1:]]
-    return bb.reliability.ReliabilityRegression(
-        outcome="value",
-        rows=pd.DataFrame({"term": order}),
-        posterior=xr.DataTree.from_dict({"/posterior": posterior}),
-        references={"measure": "db_wa"},
-        levels={"algorithm": 3},
-        prob=0.89,
-        notes=("95 of 1,728 rows lack a value and are left out.",),
-    )
-
-
 OF_RELIABILITY = {
     "boxes": lambda made: bb.plots.plot_reliability(bb.reliability.retest_reliability(made["scores"]), labels=False),
     "names": lambda made: bb.plots.plot_reliability(bb.reliability.retest_reliability(made["scores"])),
@@ -724,20 +661,16 @@ OF_RELIABILITY = {
         },
         labels=False,
     ),
-    "decision": lambda made: bb.plots.plot_decision(made["components"], (1, 4), (1, 3)),
     "components": lambda made: bb.plots.plot_components(made["components"]),
-    "factors": lambda made: bb.plots.plot_factors(made["regression"]),
-    "agreement": lambda made: bb.plots.plot_rank_agreement(made["one_list"]),
-    "decay": lambda made: bb.plots.plot_bias_decay(made["study"]),
-    "bootstrap": lambda made: bb.plots.plot_bias_bootstrap(made["one_list"], algorithm="sgns"),
+    "decision": lambda made: bb.plots.forest(made["components"].decision((1, 4), (1, 3)), "base_pairs", by="seeds"),
+    "agreement": lambda made: bb.plots.matrix(made["one_list"].rank_agreement(), centre=None),
+    "study": lambda made: made["study"].figure(),
 }
 
 
 @pytest.fixture(scope="module")
-def made(scores, components, regression, study, one_list):
-    return {
-        "scores": scores, "components": components, "regression": regression, "study": study, "one_list": one_list
-    }  # fmt: skip
+def made(scores, components, study, one_list):
+    return {"scores": scores, "components": components, "study": study, "one_list": one_list}
 
 
 @pytest.mark.parametrize("plot", OF_RELIABILITY.values(), ids=OF_RELIABILITY.keys())
@@ -753,7 +686,19 @@ def titles(figure):
     return [axes.get_title(loc="left") for axes in figure.axes]
 
 
-def test_reliability_in_boxes_shows_every_value_and_counts_what_is_missing(scores):
+def intervals_of(axes):
+    """The thin bars of a forest, (low, high) each."""
+    bars = [each for each in axes.collections if isinstance(each, LineCollection) and each.get_linewidth()[0] == 1.1]
+    return np.array([line[:, 0] for bar in bars for line in bar.get_segments() if len(line)])
+
+
+def medians_of(axes):
+    """The long marks of strips."""
+    bars = [each for each in axes.collections if isinstance(each, LineCollection) and each.get_linewidth()[0] == 1.6]
+    return [bar.get_segments()[0][0, 0] for bar in bars]
+
+
+def test_reliability_in_strips_shows_every_value_and_counts_what_is_missing(scores):
     table = bb.reliability.retest_reliability(scores)
     table.loc[3, "value"] = -2.5
     figure = bb.plots.plot_reliability(table, labels=False)
@@ -761,9 +706,8 @@ def test_reliability_in_boxes_shows_every_value_and_counts_what_is_missing(score
     value = table["value"].dropna()
     np.testing.assert_allclose(sorted(points(axes)), sorted(value.clip(lower=-0.5)))
     assert [label.get_text() for label in axes.get_yticklabels()] == ["db_wa", "ripa", "nbm"]
-    medians = [line.get_xdata()[0] for line in axes.get_lines() if line.get_linewidth() == 1.6]
-    found = table.assign(value=table["value"].clip(lower=-0.5)).groupby("measure", sort=False)["value"].median()
-    np.testing.assert_allclose(medians, found)
+    found = table.assign(value=table["value"].clip(lower=-0.5)).groupby("measure", sort=False)["value"]
+    np.testing.assert_allclose(medians_of(axes), found.median())
     assert "n = 5" in " ".join(texts(figure))
     assert {"poor", "moderate", "good", "excellent"} <= texts(figure)
     edges = {round(band.get_x(), 2) for band in axes.patches if band.get_x() > 0}
@@ -772,15 +716,13 @@ def test_reliability_in_boxes_shows_every_value_and_counts_what_is_missing(score
     assert "Values below −0.5 stand at the left edge: 2, the smallest is −2.50." in noted(figure)
 
 
-def test_many_values_of_reliability_are_boxes_with_outliers():
+def test_many_values_of_reliability_are_all_points():
     rng = np.random.default_rng(0)
     value = np.append(1 - rng.beta(2, 30, size=500), 0.1)
     labels = [f"word{at}" for at in range(len(value))]
     table = pd.DataFrame({"label": labels, "value": value, "low": value - 0.1, "high": 1.0, "reason": None})
     axes = bb.plots.plot_reliability(table).axes[0]
-    assert not len(points(axes))
-    outliers = [line for line in axes.get_lines() if line.get_linestyle() == "None"]
-    assert 0.1 in np.concatenate([line.get_xdata() for line in outliers])
+    np.testing.assert_allclose(np.sort(points(axes)), np.sort(value))
     assert f"median {np.median(value):.2f}, n = 501" in texts(axes.figure)
 
 
@@ -794,11 +736,12 @@ def test_reliability_by_name_has_the_best_on_top_with_intervals(scores):
     assert sum("…" in label for label in labels) == 1
     value = table.set_index(["label", "measure"])["value"]
     for at, name in enumerate(["db_wa", "ripa", "nbm"]):
-        drawn = axes.collections[2 * at + 1].get_offsets()
-        np.testing.assert_allclose(drawn[:, 0], value.xs(name, level="measure").reindex(order).clip(lower=-0.5))
-        np.testing.assert_allclose(drawn[:, 1], -np.arange(6) + 0.4 - 0.8 * (at + 0.5) / 3, atol=1e-12)
-    lows = axes.collections[0].get_segments()[0][0, 0]
-    assert lows == table.set_index(["label", "measure"]).loc[(order[0], "db_wa"), "low"]
+        drawn = {tuple(point) for point in axes.collections[2 * at + 1].get_offsets().round(9).tolist()}
+        heights = pd.Series(-np.arange(6) + 0.4 - 0.8 * (at + 0.5) / 3, order)
+        own = value.xs(name, level="measure").dropna().clip(lower=-0.5)
+        assert drawn == {(round(each, 9), round(heights[label], 9)) for label, each in own.items()}
+    lows = {line[0, 0] for line in axes.collections[0].get_segments()}
+    assert lows == set(table.loc[table["measure"] == "db_wa", "low"])
     assert "no value" not in texts(axes.figure)
     flat = bb.plots.plot_reliability(bb.reliability.inter_rater_consistency(0 * scores))
     assert "no value" in texts(flat)
@@ -827,203 +770,150 @@ def test_reliability_of_several_tables(scores):
             bb.plots.plot_reliability(wrong, **options)
 
 
-def test_a_decision_has_a_line_and_a_band_for_each_number_of_seeds(components, scores):
-    figure = bb.plots.plot_decision(components, (4, 1, 10), (3, 1), threshold=0.6)
-    axes, table = figure.axes[0], components.decision((1, 4, 10), (1, 3), threshold=0.6)
-    lines = {line.get_label(): line for line in axes.get_lines() if "seed" in str(line.get_label())}
-    assert [name.split(":")[0] for name in lines] == ["1 seed", "3 seeds"]
-    for number, line in zip((1, 3), lines.values(), strict=True):
-        rows = table[table["seeds"] == number]
-        np.testing.assert_array_equal(line.get_xdata(), [1, 4, 10])
-        np.testing.assert_array_equal(line.get_ydata(), rows["mean"])
-    band = axes.collections[1].get_paths()[0].vertices[:, 1]
-    assert {table["low"].iloc[-1], table["high"].iloc[-1]} <= set(band)
-    assert 0.6 in [line.get_ydata()[0] for line in axes.get_lines()]
-    few = components.needed(3, threshold=0.6)
-    assert f"{few['median']:,.0f}".replace("inf", "∞") in list(lines)[1]
-    assert "There are 2 seeds only" in noted(figure)
-    alone = bb.reliability.variance_components(scores.isel(seed=[0]), draws=400, seed=0)
-    assert (
-        len([line for line in bb.plots.plot_decision(alone).axes[0].get_lines() if "seed" in str(line.get_label())])
-        == 1
-    )
-    pairs = bb.plots.plot_decision(components, of="base_pair", absolute=True).axes[0]
-    assert pairs.get_xlabel().startswith("target words")
-    assert "absolute" in pairs.get_ylabel()
-    with pytest.raises(bb.InputError, match="plot_decision takes what variance_components returns"):
-        bb.plots.plot_decision(table)
-
-
 def test_components_are_sorted_by_their_shares(components):
     axes = bb.plots.plot_components(components, prob=0.7).axes[0]
     table = components.table(0.7).sort_values("share", ascending=False)
     assert [label.get_text() for label in axes.get_yticklabels()] == table["component"].str.replace("_", " ").tolist()
     np.testing.assert_array_equal(points(axes), table["share"])
-    ends = np.array([line[:, 0] for line in axes.collections[0].get_segments()])
-    np.testing.assert_array_equal(ends, table[["share_low", "share_high"]])
+    np.testing.assert_array_equal(intervals_of(axes), table[["share_low", "share_high"]])
     assert f"{table['share'].iloc[0]:.0%}" in texts(axes.figure)
     with pytest.raises(bb.InputError, match="takes what variance_components or setting_components returns"):
         bb.plots.plot_components(table)
 
 
-def test_components_of_settings_come_with_their_statements(one_list):
+def test_components_of_settings_are_sorted_by_their_shares(one_list):
     found = bb.stability.setting_components(one_list.table(), draws=400, seed=0)
     figure = through_the_mould(lambda: bb.plots.plot_components(found))
-    above, below = figure.axes
-    table, claims = found.table().sort_values("share", ascending=False), found.claims()
-    np.testing.assert_array_equal(points(above), table["share"])
-    np.testing.assert_array_equal(points(below), claims["ratio"])
-    shown = [label.get_text().replace("\n", " ") for label in below.get_yticklabels()]
-    assert shown == claims["statement"].tolist()
-    assert any("%" in text.get_text() for text in below.texts)
-    same = one_list.table()[one_list.table()["corpus"] == "all $x$"]
-    assert len(bb.plots.plot_components(bb.stability.setting_components(same, draws=400, seed=0)).axes) == 1
+    np.testing.assert_array_equal(points(figure.axes[0]), found.table()["share"].sort_values(ascending=False))
 
 
-def test_factors_show_coefficients_and_shares_of_each_part(regression):
-    figure = bb.plots.plot_factors(regression)
-    above, own, below, whole = figure.axes
-    labels = [label.get_text() for label in above.get_yticklabels()]
-    assert labels == ["measure (against db_wa)", "    nbm", "    $x$", "l2 norm"]
-    means = regression.posterior["posterior"].to_dataset().mean(("chain", "draw"))
-    np.testing.assert_allclose(points(above), means["coefficient"].to_numpy()[1:])
-    np.testing.assert_allclose(points(above, 1), [-1, -2, -3])
-    np.testing.assert_allclose(points(own), means["r2"].sel(part=["measure", "l2_norm"]))
-    np.testing.assert_allclose(points(own, 1), [0, -3])
-    np.testing.assert_allclose(points(below), [means["group_sd"].item(), means["residual_sd"].item()])
-    np.testing.assert_allclose(points(whole), means["r2"].to_numpy()[2:])
-    assert [label.get_text() for label in below.get_yticklabels()] == [
-        "all features", "algorithm (3 levels)", "residual", "all but the residual",
-    ]  # fmt: skip
-    assert f"{means['r2'].sel(part='total').item():.1%}" in texts(figure)
-    assert "95 of 1,728 rows" in noted(figure)
-    tree = regression.posterior["posterior"].to_dataset().drop_vars(["group_sd", "group"])
-    bare = replace(regression, levels={}, posterior=xr.DataTree.from_dict({"/posterior": tree}))
-    assert len(points(bb.plots.plot_factors(bare).axes[2])) == 1
-    with pytest.raises(bb.InputError, match="takes what reliability_regression returns"):
-        bb.plots.plot_factors(table_of(2))
-
-
-def study_of(corpora, dims, seeds, words=12):
-    """A study of as many settings, with random numbers in it."""
-    rng = np.random.default_rng(0)
-    keys = [(corpus, "sgns", size, seed) for corpus in corpora for size in dims for seed in range(seeds)]
-    index = pd.MultiIndex.from_tuples(keys, names=["corpus", "algorithm", "dims", "seed"])
-    bias = pd.DataFrame(rng.normal(0, 0.1, (len(keys), words)), index, [f"word{at}" for at in range(words)])
-    draws = np.abs(rng.normal(0.1, 0.02, (len(keys), 50)))
-    table = index.to_frame(index=False).assign(
-        word_list="words",
-        direct_bias=bias.abs().mean(axis=1).to_numpy(),
-        low=0.05,
-        high=0.15,
-        baseline=0.1,
-        isotropic=0.1,
-    )
-    table["standardised"] = table["direct_bias"] / 0.1
-    return bb.stability.DirectBiasStudy(table, bias, draws, (("he", "she"), ("man", "woman")), 0.89)
-
-
-@pytest.mark.parametrize(
-    ("corpora", "dims", "seeds", "numbers"),
-    [
-        (["wiki"], (10, 20, 40, 80), 1, True),
-        (["wiki", "reddit", "a corpus whose name is much too long for a label"], (25, 50, 100, 200), 2, True),
-        ([f"corpus {at}" for at in range(6)], (25, 50, 100, 200), 2, False),
-    ],
-)
-def test_agreement_of_few_and_many_settings(corpora, dims, seeds, numbers):
-    many = study_of(corpora, dims, seeds)
-    figure = bb.plots.plot_rank_agreement(many)
-    axes, tau = figure.axes[0], many.rank_agreement().to_numpy()
-    np.testing.assert_array_equal(axes.images[0].get_array(), tau)
-    inside = [text for text in axes.texts if not hasattr(text, "xyann")]
-    assert len(inside) == (tau.size if numbers else 0)
-    if numbers:
-        assert inside[1].get_text() == f"{tau[0, 1]:.2f}".replace("0.", ".").replace("-", "−")
-    names = [text.get_text() for text in axes.texts if hasattr(text, "xyann")]
-    assert len(names) == 2 * len(corpora)
-    assert f"{corpora[0]} sgns" in names
-    assert len(axes.get_yticklabels()) == len(axes.get_xticklabels()) == len(tau)
-    assert len(axes.get_lines()) == 2 * (len(corpora) - 1)
-    width, height = figure.get_size_inches()
-    assert 5 < width < 13
-    assert 2 < height < 13
-
-
-def test_decay_draws_means_over_seeds_beside_the_isotropic_line(study):
-    figure = bb.plots.plot_bias_decay(study)
-    assert len(figure.axes) == 6
-    assert titles(figure)[0] == "stereotypes\nDirect bias"
-    assert titles(figure)[3] == "others\nDirect bias"
-    table = study.table()[study.table()["word_list"] == "others"]
-    for axes, column in zip(figure.axes[3:], ("direct_bias", "baseline", "standardised"), strict=True):
-        means = table.groupby(["corpus", "algorithm", "dims"], sort=False)[column].mean()
-        drawn = [line.get_ydata() for line in axes.get_lines() if line.get_marker() != "None"]
-        np.testing.assert_allclose(np.concatenate(drawn), means)
-        np.testing.assert_allclose(sorted(points(axes, 1)), sorted(table[column]))
-        assert axes.get_xscale() == "log"
-        assert [label.get_text() for label in axes.get_xticklabels()] == ["4", "8"]
-    dotted = next(line for line in figure.axes[1].get_lines() if line.get_linestyle() == ":")
-    np.testing.assert_allclose(dotted.get_ydata(), np.sqrt(2 / (np.pi * dotted.get_xdata())))
-    assert 1.0 in [line.get_ydata()[0] for line in figure.axes[2].get_lines()]
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == ["all $x$", "none $x$", "cbow", "sgns"]
-    assert len(bb.plots.plot_bias_decay(study_of(["wiki"], (50,), 1)).axes) == 3
-
-
-def test_the_bootstrap_says_how_sure_each_order_is(one_list):
-    figure = bb.plots.plot_bias_bootstrap(one_list, algorithm="sgns", dims=8)
+def test_a_forest_draws_the_rows_of_a_table_in_their_order(religion_fit):
+    table = bb.contrasts(religion_fit, prob=0.7)
+    figure = through_the_mould(lambda: bb.plots.forest(table, closer="own stereotypes closer"))
     axes = figure.axes[0]
-    assert titles(figure) == ["sgns 8"]
-    table = one_list.table().query("algorithm == 'sgns' and dims == 8")
-    order = table.groupby("corpus")["direct_bias"].mean().sort_values(ascending=False).index
-    assert [label.get_text() for label in axes.get_yticklabels()] == list(order)
-    np.testing.assert_allclose(points(axes), table.set_index("corpus")["direct_bias"].loc[order])
-    bars = [line for each in axes.collections if hasattr(each, "get_segments") for line in each.get_segments()]
-    drawn = {tuple(line[:, 0]) for line in bars}
-    assert all((low, high) in drawn for low, high in zip(table["low"], table["high"], strict=True))
-    more = one_list.corpus_differences().query("algorithm == 'sgns' and dims == 8")
-    shares = [p if first == order[0] else 1 - p for first, p in zip(more["first"], more["p_more"], strict=True)]
-    said = next(text.get_text() for text in axes.texts)
-
-    percent = [f"{100 * share:.1f}%" for share in (min(shares), max(shares))]
-    percent = ["> 99.9%" if one == "100.0%" else "< 0.1%" if one == "0.0%" else one for one in percent]
-    assert set(percent) == set(said.split(" to\n"))
-    scaled = bb.plots.plot_bias_bootstrap(one_list, "sgns", 8, standardised=True).axes[0]
-    np.testing.assert_allclose(sorted(points(scaled)), sorted(table["standardised"]))
+    np.testing.assert_array_equal(points(axes), table["mean"])
+    np.testing.assert_array_equal(points(axes, 1), -np.arange(len(table)))
+    np.testing.assert_array_equal(intervals_of(axes), table[["low", "high"]])
+    labels = axes.get_yticklabels()
+    first = table.loc[1]
+    assert [label.get_text() for label in labels[:2]] == ["whole list", f"{first['protected_word']}, {first['group']}"]
+    assert [label.get_fontweight() for label in labels[:2]] == ["bold", "normal"]
+    assert {"P(closer)", "← own stereotypes closer", "farther →"} <= texts(figure)
+    assert sum("%" in text.get_text() for text in axes.texts) == len(table)
 
 
-def test_the_bootstrap_has_a_panel_for_each_setting(study):
-    figure = bb.plots.plot_bias_bootstrap(study)
-    assert titles(figure)[:4] == ["cbow 4, others", "cbow 8, others", "sgns 4, others", "sgns 8, others"]
-    assert len(figure.axes) == 8
-    five = bb.plots.plot_bias_bootstrap(study_of(["wiki"], (10, 20, 40, 80, 160), 2))
-    assert len(five.axes) == 8
-    assert len([axes for axes in five.axes if axes.get_visible()]) == 5
-    assert "At the right" not in noted(five)
-    whole = study_of(["wiki", "reddit"], (10, 20), 1)
-    gap = ~whole.table()["dims"].eq(20) | whole.table()["corpus"].eq("wiki")
-    gaps = replace(whole, rows=whole.table()[gap].reset_index(drop=True), draws=whole.draws[gap])
-    assert [len(axes.texts) for axes in bb.plots.plot_bias_bootstrap(gaps).axes] == [1, 0]
+def test_a_forest_of_estimates_has_both_intervals(religion_fit):
+    cells = bb.cell_estimates(religion_fit).select(group="jew")
+    figure = bb.plots.forest(cells, "protected_word", by="connection", mark=1.0, prob=0.7)
+    axes, table = figure.axes[0], cells.summary(0.7)
+    np.testing.assert_allclose(np.sort(points(axes)), np.sort(table["mean"]))
+    np.testing.assert_allclose(np.sort(intervals_of(axes)[:, 0]), np.sort(table["low"]))
+    thick = [each for each in axes.collections if isinstance(each, LineCollection) and each.get_linewidth()[0] == 3.0]
+    low = np.concatenate([[line[0, 0] for line in bar.get_segments()] for bar in thick])
+    np.testing.assert_allclose(np.sort(low), np.sort(cells.quantile(0.25)))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "associated (own stereotype)", "different (another group's)", "human (control)", "neutral (control)",
+    ]  # fmt: skip
+    assert len(axes.get_yticklabels()) == 5
+    assert noted(figure) == "Bars: 50% (thick) and 70% intervals."
+
+
+def test_a_forest_of_a_study_has_a_panel_for_each_list(study):
+    figure = study.figure(title="$x$")
+    assert titles(figure) == ["stereotypes", "others"]
+    assert figure._suptitle.get_text() == "$x$"
+    for axes, (_, table) in zip(figure.axes, study.table().groupby("word_list", sort=False), strict=True):
+        np.testing.assert_allclose(np.sort(points(axes)), np.sort(table["direct_bias"]))
+        np.testing.assert_allclose(np.sort(intervals_of(axes)[:, 1]), np.sort(table["high"]))
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels[:3] == ["cbow, 4, 0", "cbow, 4, 1", "cbow, 8, 0"]
+    assert figure.axes[0].get_ylabel() == "algorithm, dims, seed"
+
+
+def test_a_forest_without_an_end_has_no_bar():
+    table = pd.DataFrame({"name": ["$a$", "b", "b"], "kind": [1, 1, 2], "x": [0.1, 0.2, np.nan]})
+    table = table.assign(low=[np.nan, 0.0, 0.0], high=1.0)
+    axes = bb.plots.forest(table, value="x", by="kind", mark=(0.5, 0.6)).axes[0]
+    np.testing.assert_array_equal(points(axes), [0.1, 0.2])
+    np.testing.assert_array_equal(intervals_of(axes), [[0.0, 1.0]])
+    assert [line.get_xdata()[0] for line in axes.get_lines()[-2:]] == [0.5, 0.6]
+    assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == ["kind = 1", "kind = 2"]
     for options, message in (
-        ({"algorithm": "glove"}, "algorithm is 'glove': valid are cbow, sgns"),
-        ({"dims": (4, 5)}, "dims is 5: valid are 4, 8"),
-        ({"word_list": "none"}, "word_list is 'none': valid are stereotypes, others"),
-        ({"standardised": 1}, "standardised is 1"),
+        ({"value": "y"}, "value is 'y'"),
+        ({"rows": "y", "value": "x"}, "rows is 'y'"),
+        ({"value": "x", "low": "x", "panels": "kind", "ax": axes}, "ax is one panel, and 2 are to be drawn"),
     ):
         with pytest.raises(bb.InputError, match=message):
-            bb.plots.plot_bias_bootstrap(study, **options)
+            bb.plots.forest(table, **options)
+    with pytest.raises(bb.InputError, match="the table has no row"):
+        bb.plots.forest(table[:0], value="x")
+    with pytest.raises(bb.InputError, match="given is list: forest takes what"):
+        bb.plots.forest([1.0])
 
 
-@pytest.mark.parametrize(
-    "plot",
-    [bb.plots.plot_rank_agreement, bb.plots.plot_bias_decay, bb.plots.plot_bias_bootstrap],
-)
-def test_what_is_no_study_is_refused(plot):
-    with pytest.raises(
-        bb.InputError, match=f"given is DataFrame: {plot.__name__} takes what direct_bias_study returns"
+@pytest.mark.parametrize(("side", "centre"), [(3, 0.0), (16, None), (40, 0.5)])
+def test_a_matrix_holds_its_numbers_up_to_thirty_columns(side, centre):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(0, 0.2, (side, side)), [f"$x_{{{at}}}$" for at in range(side)])
+    frame.iloc[0, 1] = np.nan
+    framed = frame > 0.3
+    figure = through_the_mould(lambda: bb.plots.matrix(frame, "unit", "title", centre, framed))
+    axes = figure.axes[0]
+    np.testing.assert_array_equal(axes.images[0].get_array(), frame)
+    written = [text.get_text() for text in axes.texts]
+    assert len(written) == (side**2 if side <= 30 else 0)
+    if side <= 30:
+        first = f"{frame.iloc[0, 0]:.3f}" if centre is not None else f"{frame.iloc[0, 0]:.2f}".replace("0.", ".")
+        assert written[:2] == [first.replace("-", "−"), "–"]
+    assert len(axes.patches) == 2 * framed.to_numpy().sum()
+    assert [label.get_text() for label in axes.get_yticklabels()][:2] == ["$x_{0}$", "$x_{1}$"]
+    low, high = axes.images[0].get_clim()
+    assert centre is None or (low + high) / 2 == pytest.approx(centre)
+    assert figure.axes[1].get_ylabel() == "unit"
+
+
+def test_lines_part_the_rows_of_a_matrix_by_their_first_level():
+    index = pd.MultiIndex.from_tuples([("a", "x"), ("a", "y"), ("b", "z")])
+    axes = bb.plots.matrix(pd.DataFrame(np.eye(3), index)).axes[0]
+    assert [line.get_ydata()[0] for line in axes.get_lines()] == [1.5]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["x (a)", "y (a)", "z (b)"]
+    for frame, framed, message in (
+        (pd.DataFrame({"a": ["x"]}), None, "frame has 1 rows and 1 columns: give a table of numbers"),
+        (pd.DataFrame(np.eye(2)), pd.DataFrame([True]), r"framed has the shape \(1, 1\)"),
     ):
-        plot(table_of(2))
+        with pytest.raises(bb.InputError, match=message):
+            bb.plots.matrix(frame, framed=framed)
+
+
+@pytest.mark.parametrize("words", [2, 200])
+def test_a_strip_shows_every_number_with_its_quartiles(words):
+    table = table_of(words, name="$x_{{{}}}$")
+    figure = through_the_mould(lambda: bb.plots.strip(table, "distance", "connection", by="group", mark=(1.0, 2.0)))
+    axes = figure.axes[0]
+    by = table.groupby("connection", sort=False)["distance"]
+    np.testing.assert_allclose(np.sort(points(axes)), np.sort(table["distance"]))
+    np.testing.assert_allclose(medians_of(axes), by.median())
+    quartiles = [each for each in axes.collections if isinstance(each, LineCollection) and each.get_linewidth()[0] == 4]
+    ends = np.array([bar.get_segments()[0][:, 0] for bar in quartiles])
+    np.testing.assert_allclose(ends, np.column_stack([by.quantile(0.25), by.quantile(0.75)]))
+    assert {f"n = {4 * words:,}"} == {text for text in texts(figure) if text.startswith("n = ")}
+    assert [line.get_xdata()[0] for line in axes.get_lines() if line.get_xdata()[0] in (1.0, 2.0)] == [1.0, 2.0]
+    with pytest.raises(bb.InputError, match="the column 'group' holds no numbers"):
+        bb.plots.strip(table, "group")
+
+
+def test_a_page_of_a_change_shows_similarities_before_and_after():
+    result = change_of(4)
+    blocks = [block for section in result.sections() for block in section.blocks]
+    drawn = next(block for block in blocks if getattr(block, "name", "") == "shift-0").figure.axes[0]
+    pairs = result.paired_distances()
+    np.testing.assert_allclose(np.sort(points(drawn)), np.sort(1 - pairs[["before", "after"]].to_numpy().ravel()))
+    limit = result.similarity_shift().attrs["limit"]
+    marks = [line.get_xdata()[0] for line in drawn.get_lines()]
+    assert [-limit, limit] == pytest.approx([mark for mark in marks if mark != 0][:2])
+    with pytest.raises(bb.InputError, match="mac is 3"):
+        result.similarity_shift(mac=3)
+    with pytest.raises(bb.InputError, match="no stereotype words to take MAC of"):
+        change_of(3, ("human", "neutral")).similarity_shift()
 
 
 @pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())

@@ -100,7 +100,7 @@ def test_paired_intervals_are_at_most_half_as_wide(compared):
 
 def test_similarities_between_the_lines(compared):
     """Figure 15: the study prints 35, 43, 55 and 56% before and 63, 63, 59 and 59% after, around its MAC of .859."""
-    found = bb.checks.similarity_shift(compared["religion"], mac=0.859).set_index("connection")
+    found = compared["religion"].similarity_shift(mac=0.859).set_index("connection")
     assert (100 * found["before"]).round(1).to_dict() == {
         "associated": 36.4,
         "different": 43.6,
@@ -114,7 +114,7 @@ def test_similarities_between_the_lines(compared):
         "neutral": 58.8,
     }
     assert found.attrs["limit"] == pytest.approx(0.141)
-    assert bb.checks.similarity_shift(compared["religion"]).attrs["mac"] == pytest.approx(0.861, abs=0.0005)
+    assert compared["religion"].similarity_shift().attrs["mac"] == pytest.approx(0.861, abs=0.0005)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_similarities_between_the_lines(compared):
 )
 def test_similarities_within_the_other_lists_own_limits(compared, topic, before, after):
     """Figures 16 and 17: human and different words of race are printed as falling (67 to 55, 39 to 36%); they rise."""
-    found = bb.checks.similarity_shift(compared[topic]).set_index("connection")
+    found = compared[topic].similarity_shift().set_index("connection")
     order = ["associated", "different", "human", "neutral"]
     assert tuple((100 * found.loc[order, "before"]).round(1)) == before
     assert tuple((100 * found.loc[order, "after"]).round(1)) == after
