@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from bayesbias._files import Document, check, from_json, home_folder, read_text, read_toml
-from bayesbias._paths import shipped
-from bayesbias._progress import quiet
+from bayesbias._support.files import Document, check, from_json, home_folder, read_text, read_toml
+from bayesbias._support.paths import shipped
+from bayesbias._support.progress import quiet
 from bayesbias.distances import DistanceTable, read_distance_table
-from bayesbias.embeddings import load_embedding
 from bayesbias.errors import InputError, listed, shown
+from bayesbias.vectors import load_embedding
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,10 +17,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from bayesbias._checks import finite_number, interval, one_of, probability, several, whole_number
-from bayesbias._core.mixtures import Draws, Law, Matrix, Mixtures, NormalMixture
-from bayesbias._core.vectors import FloatArray
+from bayesbias._support.arguments import finite_number, interval, one_of, probability, several, whole_number
 from bayesbias.errors import InputError, listed, many, near, shown
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.mixtures import Draws, Law, Matrix, Mixtures, NormalMixture
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -15,9 +15,9 @@ from unicodedata import normalize
 
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, Strict, model_validator
 
-from bayesbias._checks import is_printable, several
-from bayesbias._files import check, checked, frozen, home_folder, read_toml
-from bayesbias._paths import shipped
+from bayesbias._support.arguments import is_printable, several
+from bayesbias._support.files import check, checked, frozen, home_folder, read_toml
+from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, listed, near, shown
 
 if TYPE_CHECKING:

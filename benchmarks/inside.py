@@ -2,13 +2,13 @@
 
 import bayesbias.axes.angles
 import bayesbias.axes.poles
-from bayesbias import _core, comparison, distances, models, reliability  # noqa: F401  (loads _core.components)
-from bayesbias.calibration import simulation
+from bayesbias import comparison, contrast, distances, models, numerics, reliability  # noqa: F401  (loads _core.components)
 from bayesbias.checks import summaries
+from bayesbias.checks.calibration import simulation
 from bayesbias.second_stage import estimates, pools, specifications, trends, two_stage
 
-TYPICAL_SCALES = comparison.power.TYPICAL_SCALES
-contrast_draws = comparison.contrast.contrast_draws
+TYPICAL_SCALES = contrast.power.TYPICAL_SCALES
+contrast_draws = contrast.contrast.contrast_draws
 pseudo_lists = simulation._pseudo_lists
 association_rows, word_weights = models.weights.association_rows, models.weights.word_weights
 interval_of = summaries.cluster_interval_of
@@ -19,20 +19,20 @@ Distances, Fit, read_distances = distances.distances.Distances, models.results.F
 TARGET_ACCEPT, TUNE, build = models.nuts.TARGET_ACCEPT, models.nuts.TUNE, models.nuts.build
 model_of_text = models.spec.model_of_text
 related_model, prior_scale = models.related, models.related.prior_scale
-bootstrap_icc, icc = _core.components.bootstrap_icc, _core.components.icc
-related_core, mixtures = _core.related, _core.mixtures
-functionals, weights_of, associations = models.functionals, models.weights, comparison.associations
-draw_alike, Wanted = _core.random_lists.draw_alike, _core.random_lists.Wanted
-unit_rows, s_values = _core.vectors.unit_rows, _core.mixtures.s_values
-near_weights = _core.nearness.near_weights
+bootstrap_icc, icc = numerics.components.bootstrap_icc, numerics.components.icc
+related_core, mixtures = numerics.related, numerics.mixtures
+functionals, weights_of, associations = models.functionals, models.weights, contrast.associations
+draw_alike, Wanted = numerics.random_lists.draw_alike, numerics.random_lists.Wanted
+unit_rows, s_values = numerics.arrays.unit_rows, numerics.mixtures.s_values
+near_weights = numerics.nearness.near_weights
 template_variation = models.frames
-offsets, axes = _core.offsets, bayesbias.axes
+offsets, axes = numerics.offsets, bayesbias.axes
 find_poles, poles_of = axes.poles.find_poles, axes.poles.poles_of
 vocabulary_of, sample_beside = axes.poles.vocabulary_of, axes.poles.sample_beside
 joint_relatedness, stacked_tables = distances.vocabularies.joint_relatedness, distances.distances.stacked_tables
 cell_fields, sides = models.functionals.cell_fields, comparison.sides
 kolmogorov_smirnov, spread_test = simulation._kolmogorov_smirnov, simulation._spread_test
-latent_relation, second_stage = _core.second_stage.latent_relation, _core.second_stage.second_stage
+latent_relation, second_stage = numerics.second_stage.latent_relation, numerics.second_stage.second_stage
 WEIGHTS, contrasts_of, stage_cells = two_stage.WEIGHTS, estimates.contrasts_of, estimates.stage_cells
 GROUP_SHARES, POOL_WIDTH, Layout = pools.GROUP_SHARES, pools.WIDTH, pools._Layout
 trend_levels = trends._levels

@@ -24,7 +24,7 @@ import pandas as pd
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from bayesbias.embeddings import keyed_vectors
+from bayesbias.vectors import keyed_vectors
 from benchmarks.inside import TARGET_ACCEPT, TUNE, Distances, build
 from benchmarks.speed.large import DIMENSIONS as LONG
 from benchmarks.speed.large import memory, simulated, timed, vectors_and_lists, word2vec_file

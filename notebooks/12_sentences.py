@@ -30,7 +30,7 @@
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.contextual import load_context_vectors
+from bayesbias.vectors.contextual import load_context_vectors
 
 vectors = {kind: load_context_vectors(f"minilm-{kind}.npz") for kind in ("sentence", "word")}
 vectors["word"]

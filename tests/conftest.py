@@ -21,7 +21,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import bayesbias as bb
-from bayesbias._core import related
+from bayesbias.numerics import related
 
 if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
     # workers share the processors: with all threads in each, they wait for each other; tests marked reproducible run
@@ -234,7 +234,7 @@ def blank_pictures():
     @contextmanager
     def blank():
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("bayesbias._results.Picture.figure", property(lambda picture: Figure(figsize=(2, 1))))
+            patch.setattr("bayesbias._support.results.Picture.figure", property(lambda picture: Figure(figsize=(2, 1))))
             yield
 
     return blank

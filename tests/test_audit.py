@@ -9,8 +9,8 @@ from gensim.models import KeyedVectors
 from scipy.stats import t
 
 import bayesbias as bb
-import bayesbias._core.mixtures
-from bayesbias import _core
+import bayesbias.numerics.mixtures
+from bayesbias import numerics
 from bayesbias.errors import InputError
 
 GROUPS = {"men": ["he", "man", "his", "male", "boy"], "women": ["she", "woman", "her", "female", "girl"]}
@@ -19,7 +19,7 @@ GROUPS = {"men": ["he", "man", "his", "male", "boy"], "women": ["she", "woman", 
 class TestShrinkage:
     def test_s_values_are_running_means(self):
         rates = np.array([0.3, 0.01, 0.05, 0.5])
-        assert np.allclose(_core.mixtures.s_values(rates), [0.12, 0.01, 0.03, 0.215])
+        assert np.allclose(numerics.mixtures.s_values(rates), [0.12, 0.01, 0.03, 0.215])
 
 
 PAIRS = list(zip(*GROUPS.values(), strict=True))
@@ -70,7 +70,7 @@ class TestAudit:
         assert np.allclose(table["mean"], slice_audit.words["place"], atol=1e-7)
         assert np.allclose(table["pairs_sd"], slice_audit.words["se"], rtol=1e-4)
         assert slice_audit.ropes["he"] == pytest.approx(axis.spread / 2, rel=1e-6)
-        behind, tails = _core.offsets.signal(axis.offset), t(axis.offset.freedom)
+        behind, tails = numerics.offsets.signal(axis.offset), t(axis.offset.freedom)
         rows = [0, 100, 2000]
         words, rope = axis.coordinates[rows], slice_audit.ropes["he"]
         # the moments of the mixture over nodes, by loops

@@ -11,7 +11,12 @@ from scipy.special import stdtrit
 from scipy.stats import chi2, norm, t
 
 import bayesbias as bb
-from bayesbias._core.offsets import (
+from bayesbias._support.phrases import signed
+from bayesbias.axes import angles
+from bayesbias.axes.poles import find_poles, poles_of
+from bayesbias.errors import InputError
+from bayesbias.numerics.arrays import unit_rows
+from bayesbias.numerics.offsets import (
     LEAST,
     MEDIAN,
     SPREAD,
@@ -22,12 +27,7 @@ from bayesbias._core.offsets import (
     mean_offset,
     signal,
 )
-from bayesbias._core.related import MIDDLES, STEP
-from bayesbias._core.vectors import unit_rows
-from bayesbias._phrases import signed
-from bayesbias.axes import angles
-from bayesbias.axes.poles import find_poles, poles_of
-from bayesbias.errors import InputError
+from bayesbias.numerics.related import MIDDLES, STEP
 
 PAIRS = [("he", "she"), ("man", "woman"), ("boy", "girl")]
 MONEY = [("poor", "rich"), ("cheap", "expensive"), ("poverty", "wealth")]

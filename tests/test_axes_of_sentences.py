@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
-from bayesbias._core.vectors import unit_rows
-from bayesbias.contextual import ContextVectors
 from bayesbias.errors import InputError
+from bayesbias.numerics.arrays import unit_rows
+from bayesbias.vectors.contextual import ContextVectors
 
 DIMS = 20
 PAIRS = [("n0", "p0"), ("n1", "p1"), ("n2", "p2"), ("n3", "p3")]

@@ -9,10 +9,10 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import models
-from bayesbias._core import offsets
-from bayesbias.calibration import simulation
+from bayesbias.checks.calibration import simulation
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
+from bayesbias.numerics import offsets
 
 DRAWS = 199
 SHAPE = {"groups": {"g": 4, "h": 4}, "stereotypes": {"g": 5, "h": 5}, "human": 8, "neutral": 10}
@@ -345,7 +345,7 @@ def test_a_prior_check_catches_a_density_of_another_variable(monkeypatch):
             own.setattr(offsets, "log_half_cauchy", right)
             return drawn(size, rng)
 
-    monkeypatch.setattr("bayesbias.prior_analyses.drawn_signal", from_the_prior)
+    monkeypatch.setattr("bayesbias.second_stage.prior_analyses.drawn_signal", from_the_prior)
     monkeypatch.setattr(offsets, "log_half_cauchy", without_jacobian)
     wrong = bb.calibration.prior_check("audit", 150, seed=0)
     assert wrong.doubted["quantity"].tolist() == ["place"]
@@ -354,7 +354,7 @@ def test_a_prior_check_catches_a_density_of_another_variable(monkeypatch):
 
 
 def test_an_analysis_adds_itself(monkeypatch):
-    monkeypatch.setattr("bayesbias.calibration.priors._ANALYSES", {})
+    monkeypatch.setattr("bayesbias.second_stage.prior_checks._ANALYSES", {})
 
     @bb.calibration.prior_analysis("mean of ten")
     def mean_of_ten(rng, prob):

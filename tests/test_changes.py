@@ -11,7 +11,8 @@ import xarray as xr
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias import _core, _phrases, comparison, models
+from bayesbias import comparison, models, numerics
+from bayesbias._support import phrases
 from bayesbias.comparison import Comparison
 from bayesbias.distances import Coverage
 from bayesbias.distances.distances import Distances
@@ -606,7 +607,7 @@ def test_groups_of_opposite_signs_are_told_for_three_groups(religion):
 
 def test_small_figures_have_two_digits():
     values = (0, 0.12345, -0.0987, 0.00234, -0.000012345)
-    assert [_phrases.figure(value) for value in values] == [
+    assert [phrases.figure(value) for value in values] == [
         "0.000", "0.123", "\N{MINUS SIGN}0.099", "0.0023", "\N{MINUS SIGN}0.000012",
     ]  # fmt: skip
 
@@ -969,13 +970,13 @@ def test_joint_draws_of_sides(exact):
 def test_opposite_signs_of_two_normal_quantities():
     rng = np.random.default_rng(0)
     means, sds, rho = rng.normal(0, 1, (2, 12)), rng.uniform(0.2, 2, (2, 12)), rng.uniform(-0.99, 0.99, 12)
-    found = _core.mixtures._opposite_signs((means[0], means[1]), (sds[0], sds[1]), rho * sds[0] * sds[1])
+    found = numerics.mixtures._opposite_signs((means[0], means[1]), (sds[0], sds[1]), rho * sds[0] * sds[1])
     e = rng.standard_normal((2, 400_000, 1))
     x = means[0] + sds[0] * e[0]
     y = means[1] + sds[1] * (rho * e[0] + np.sqrt(1 - rho**2) * e[1])
     np.testing.assert_allclose(found, (x * y < 0).mean(axis=0), atol=0.004)
     zero, one = np.zeros(1), np.ones(1)
-    known = _core.mixtures._opposite_signs
+    known = numerics.mixtures._opposite_signs
     np.testing.assert_allclose(known((zero, zero), (one, one), np.array([0.5])), 0.5 - np.arcsin(0.5) / np.pi)
     assert known((one, one), (one, one), one) == 0, "one quantity"
     assert known((one, -one), (one, one), -one) == 1, "one quantity and its negative"

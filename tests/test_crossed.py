@@ -11,7 +11,7 @@ import xarray as xr
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias import _core, models
+from bayesbias import models, numerics
 
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 CENTRES = {"associated": 0.80, "different": 0.88, "human": 0.93, "neutral": 0.97}
@@ -308,17 +308,17 @@ def gaussian_draws(table, scale, by_group, dense, draws):
     filled = np.zeros((len(groups), 4), dtype=bool)
     filled[word, connection] = True
     rows = (word, connection, attribute, groups, classes, table["distance"].to_numpy() - 1)
-    patterns, blocks = _core.marginal.find_patterns(*rows, 4)
+    patterns, blocks = numerics.marginal.find_patterns(*rows, 4)
     sums = (
-        _core.marginal.incomplete_sums(patterns, filled, *rows)
+        numerics.marginal.incomplete_sums(patterns, filled, *rows)
         if dense
-        else _core.marginal.crossed_sums(patterns, blocks, groups, 4, by_group)
+        else numerics.marginal.crossed_sums(patterns, blocks, groups, 4, by_group)
     )
 
     def repeated(values):
         return np.tile(np.square(values), (draws, 1))
 
-    scales = _core.marginal.Scales(
+    scales = numerics.marginal.Scales(
         repeated([scale["sigma", k] for k in CENTRES]),
         repeated([scale["connection_sd", k] for k in CENTRES]),
         repeated([scale["attribute_sd", name] for name in kinds]),
@@ -337,7 +337,7 @@ def gaussian_draws(table, scale, by_group, dense, draws):
                 self.effect[word] = attribute[at], None if interaction is None else interaction[at]
 
     taken = Columns()
-    mu = _core.conditionals.draw_gaussians(sums, scales, PRIOR_SD, filled, np.random.default_rng(5), taken)
+    mu = numerics.conditionals.draw_gaussians(sums, scales, PRIOR_SD, filled, np.random.default_rng(5), taken)
     columns = {("mu", k): mu[:, at] for at, k in enumerate(CENTRES)}
     for j, k in np.argwhere(filled):
         columns["cell", lists["protected_word"][j], list(CENTRES)[k]] = taken.cell[j][k]

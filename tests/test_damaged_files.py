@@ -17,7 +17,8 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias import _files, models
+from bayesbias import models
+from bayesbias._support import files
 
 MARK = b"\xef\xbb\xbf"
 GLOVE = b"he 1 0 .5\nshe 0 1 .5\nnurse .5 1 0\n"
@@ -94,7 +95,7 @@ def test_a_word_alone_on_its_line_is_refused_where_it_is_asked_for(tmp_path):
 
 
 def test_an_embedding_in_place_of_a_word_list_is_refused_unread(tmp_path, monkeypatch):
-    monkeypatch.setattr(_files, "MOST_TOML", 30)
+    monkeypatch.setattr(files, "MOST_TOML", 30)
     (tmp_path / "v.txt").write_bytes(GLOVE)
     with pytest.raises(bb.InputError, match=r"v\.txt is not a TOML file: it has 34 bytes, and 30 are read at most"):
         bb.load_words(tmp_path / "v.txt")
@@ -178,7 +179,7 @@ def test_wanted_words_of_an_archive_are_read_without_the_others(tmp_path):
 
 
 def test_packed_files_that_unpack_without_end_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(_files, "ROOM", 1 << 20)  # of 64 MB: files need not be as large
+    monkeypatch.setattr(files, "ROOM", 1 << 20)  # of 64 MB: files need not be as large
     line = b"w 1" + b" 0" * 300 + b"\n"
     with gzip.open(tmp_path / "bomb.gz", "wb") as file:
         file.write(line * 5_000)
@@ -205,7 +206,7 @@ def test_trained_vectors_of_other_shapes_are_refused(tmp_path):
     how = {"seeds": 1, "dims": 2, "min_count": 1, "folder": tmp_path}
     bb.stability.train_embeddings([["a", "b"]] * 5, **how)
     (path,) = tmp_path.iterdir()
-    held = _files.read_arrays(io.BytesIO(path.read_bytes()), path.name)
+    held = files.read_arrays(io.BytesIO(path.read_bytes()), path.name)
     for changed in ({"vectors": held["vectors"][:, :1]}, {"words": np.array([1.0, 2.0])}, {"counts": np.array("x")}):
         np.savez(path, **{**held, **changed})
         with pytest.raises(bb.InputError, match=r"seed 0\.npz is damaged"):
@@ -230,10 +231,10 @@ def test_an_error_in_the_worker_ends_the_training(monkeypatch):
 
 def test_a_read_only_file_stays(tmp_path):
     path = tmp_path / "a.txt"
-    _files.write_text(path, "old")
+    files.write_text(path, "old")
     path.chmod(0o444)
     with pytest.raises(OSError, match=r"cannot write a\.txt .*read-only"):
-        _files.write_text(path, "new")
+        files.write_text(path, "new")
     assert path.read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
 
@@ -243,7 +244,7 @@ def test_a_link_to_a_pipe_or_device_stays(tmp_path):
     for name, target in (("a.txt", tmp_path / "pipe"), ("b.txt", "/dev/null")):
         (tmp_path / name).symlink_to(target)
         with pytest.raises(OSError, match=f"cannot write {name} .*no file"):
-            _files.write_text(tmp_path / name, "new")
+            files.write_text(tmp_path / name, "new")
     assert (tmp_path / "pipe").is_fifo()
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.txt", "b.txt", "pipe"]
 
@@ -390,7 +391,7 @@ def test_a_command_that_is_ended_leaves_no_temporary_file(tmp_path):
     code = (
         "import os, signal, sys\n"
         "import bayesbias.cli, bayesbias.cli.app\n"
-        "from bayesbias._files import whole_file\n"
+        "from bayesbias._support.files import whole_file\n"
         "def work():\n"
         "    with whole_file(sys.argv[1]) as temporary:\n"
         "        temporary.write_text('half')\n"

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import bayesbias as bb
-from bayesbias.embeddings import find_concepts, find_words, spellings
+from bayesbias.vectors import find_concepts, find_words, spellings
 
 DATA = Path(__file__).parents[1] / "data"
 

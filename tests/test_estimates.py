@@ -6,10 +6,10 @@ import pytest
 from scipy import sparse, stats
 
 import bayesbias as bb
-from bayesbias._core import mixtures
-from bayesbias.comparison.associations import rows_of
+from bayesbias.contrast.associations import rows_of
 from bayesbias.estimates import Estimates
-from bayesbias.models.results import Fit
+from bayesbias.models.tree import Fit
+from bayesbias.numerics import mixtures
 
 NUMBERS = ["mean", "sd", "low", "high", "p_closer"]
 

@@ -9,7 +9,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias import models
-from bayesbias.models.results import Fit
+from bayesbias.models.tree import Fit
 
 families = models.families
 ASKED = (

@@ -8,12 +8,12 @@ import pytest
 from scipy import optimize, special, stats
 
 import bayesbias as bb
-from bayesbias import _core, comparison, models
+from bayesbias import contrast, models, numerics
 from bayesbias.estimates import Estimates
 from bayesbias.models import families
-from bayesbias.models.results import Fit
+from bayesbias.models.tree import Fit
 
-mixtures, functionals, associations = _core.mixtures, models.functionals, comparison.associations
+mixtures, functionals, associations = numerics.mixtures, models.functionals, contrast.associations
 UNEQUAL = {
     "man": ["he", "son", "father"],
     "woman": [
@@ -257,7 +257,7 @@ def test_nuts_agrees_with_pooled_deviations(fits):
 
 
 def test_a_decomposition_adds_up_draw_by_draw(fits):
-    whole, words = comparison.associations.decomposition_parts(Fit(fits("religion")))
+    whole, words = contrast.associations.decomposition_parts(Fit(fits("religion")))
     draws = words.draws(50).reshape(50, -1, 4)
     np.testing.assert_allclose(draws[:, :, :3].sum(axis=2), draws[:, :, 3], atol=1e-10)
     whole = whole.draws(50)

@@ -16,22 +16,19 @@ import bayesbias as bb
 
 PACKAGE = Path(bb.__file__).parent
 LAYERS = (
-    ("errors", "_core", "_progress", "_paths", "_phrases"),
-    ("_results", "_registers"),
-    ("_files", "_checks", "_prose"),
-    ("_runs", "estimates"),
-    ("words",),
-    ("embeddings",),
-    ("contextual",),
+    ("errors",),
+    ("numerics",),
+    ("_support",),
+    ("estimates", "words"),
+    ("vectors",),
     ("distances",),
-    ("models", "metrics", "debiasing", "datasets"),
+    ("models", "metrics", "datasets"),
     ("checks",),
-    ("calibration", "axes"),
-    ("comparison",),
-    ("silhouettes", "reliability", "stability", "second_stage"),
-    ("plots", "papers"),
+    ("contrast", "axes"),
+    ("comparison", "baselines"),
+    ("second_stage",),
+    ("plots",),
     ("reporting",),
-    ("sweeps", "multiverses", "prior_analyses"),
     ("cli",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
@@ -86,6 +83,37 @@ def test_modules_of_the_command_line_form_no_circle():
     assert list(TopologicalSorter(needs).static_order())
 
 
+def test_the_house_has_twenty_entries_at_most():
+    entries = {path.name for path in PACKAGE.iterdir()} - {"__init__.py", "__init__.pyi", "py.typed", "__pycache__"}
+    assert entries == {path.name for path in PACKAGE.iterdir() if part_of(path) in RANK}
+    assert len(entries) <= 20
+
+
+def modules_taken(path: Path) -> set[str]:
+    """Modules of the package that a file imports when it runs, in functions too; not those for types alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    return {name for node in found for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))}
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    homes = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in FILES}
+    homes = {name.removesuffix(".__init__"): path for name, path in homes.items()}
+    # a package's own list of names is what others take from it, not what its modules need
+    graph = {
+        name: {taken for taken in modules_taken(path) if taken in homes and taken != name}
+        for name, path in homes.items()
+        if path.name != "__init__.py"
+    }
+    left = dict(graph)
+    while free := [name for name, taken in left.items() if not taken & set(left)]:
+        left = {name: taken for name, taken in left.items() if name not in free}
+    assert not left
+
+
 def outside(path: Path) -> set[str]:
     """What a file imports besides NumPy, SciPy, the package and the standard library."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -94,8 +122,8 @@ def outside(path: Path) -> set[str]:
     return {n.split(".")[0] for n in names} - set(sys.stdlib_module_names) - {"numpy", "scipy", "bayesbias"}
 
 
-def test_the_core_imports_numpy_and_scipy_only():
-    core = {path.name: outside(path) for path in FILES if part_of(path) == "_core"}
+def test_numerics_imports_numpy_and_scipy_only():
+    core = {path.name: outside(path) for path in FILES if part_of(path) == "numerics"}
     assert core
     assert not any(core.values()), core
 

@@ -9,9 +9,9 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import bayesbias as bb
-from bayesbias import _core, comparison, models
+from bayesbias import contrast, models, numerics
 from bayesbias.distances.distances import Distances
-from bayesbias.models.results import Fit
+from bayesbias.models.tree import Fit
 
 SHAPE = {"groups": {"a": 4, "b": 4}, "stereotypes": {"a": 5, "b": 5}, "human": 8, "neutral": 8}
 SMALL = {"groups": {"a": 2, "b": 2}, "stereotypes": {"a": 4, "b": 4}, "human": 6}
@@ -65,7 +65,7 @@ def test_the_density_of_a_word_is_the_normal_of_its_distances(crossed_table, by_
     data = Distances.read(holed(crossed_table))
     groups = data.group_index if by_group else np.zeros_like(data.group_index)
     rng, draws, k = np.random.default_rng(4), 40, len(data.connections)
-    scales = _core.marginal.Scales(
+    scales = numerics.marginal.Scales(
         sigma2=rng.uniform(0.05, 0.2, (draws, k)) ** 2,
         s2=np.full((draws, k), np.nan),
         attribute=rng.uniform(0.02, 0.2, (draws, 3)) ** 2,
@@ -74,7 +74,7 @@ def test_the_density_of_a_word_is_the_normal_of_its_distances(crossed_table, by_
     cells = rng.normal(0.9, 0.1, (draws, *data.filled.shape))
     cells[:, ~data.filled] = np.nan
     rows = (data.word, data.connection, data.attribute, groups, data.class_index, data.y)
-    found = _core.conditionals.word_log_likelihood(*_core.marginal.find_patterns(*rows, k), scales, cells)
+    found = numerics.conditionals.word_log_likelihood(*numerics.marginal.find_patterns(*rows, k), scales, cells)
     for draw in (0, 17, 39):
         for word in range(len(data.attribute_words)):
             own = data.attribute == word
@@ -91,10 +91,10 @@ def test_without_effects_the_density_is_a_product_of_normals(plain_table):
     data = Distances.read(table)
     pairs = bb.checks.add_log_likelihood(post)["log_likelihood/distance"].to_numpy().reshape(40, -1)
     expected = np.column_stack([pairs[:, data.attribute == at].sum(axis=1) for at in range(len(data.attribute_words))])
-    found = comparison.loo._word_densities(Fit(post), data, np.arange(len(data.attribute_words)))
+    found = contrast.loo._word_densities(Fit(post), data, np.arange(len(data.attribute_words)))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
     np.testing.assert_allclose(
-        comparison.loo._word_densities(Fit(post), data, np.array([3, 7])),
+        contrast.loo._word_densities(Fit(post), data, np.array([3, 7])),
         expected[:, [3, 7]],
         rtol=0,
         atol=1e-10,
@@ -129,7 +129,7 @@ def test_the_headline_of_a_crossed_model_is_what_its_scales_say(small_table):
 
 
 def test_a_high_pareto_k_calls_for_a_fit_without_the_word(small_table, by_evidence, monkeypatch):
-    monkeypatch.setattr(comparison.loo, "MAX_PARETO_K", -np.inf)
+    monkeypatch.setattr(contrast.loo, "MAX_PARETO_K", -np.inf)
     found = bb.checks.compare_models(small_table, ["published"], draws=400, pairs=False).iloc[0]
     assert found["elpd_word"] == pytest.approx(by_evidence.sum(), abs=1e-9)
     assert (found["bad_k_word"], found["unresolved_k_word"]) == (len(by_evidence), 0)
@@ -138,8 +138,8 @@ def test_a_high_pareto_k_calls_for_a_fit_without_the_word(small_table, by_eviden
 def test_without_an_evidence_the_density_is_averaged_over_the_fit_without_the_word(
     small_table, by_evidence, monkeypatch
 ):
-    monkeypatch.setattr(comparison.loo, "MAX_PARETO_K", -np.inf)
-    monkeypatch.setattr(comparison.loo, "fit", without_evidence)
+    monkeypatch.setattr(contrast.loo, "MAX_PARETO_K", -np.inf)
+    monkeypatch.setattr(contrast.loo, "fit", without_evidence)
     found = bb.checks.compare_models(small_table, ["published"], draws=2000, pairs=False).iloc[0]
     assert found["elpd_word"] == pytest.approx(by_evidence.sum(), abs=0.5)
     assert np.isnan(found["log_evidence"])
@@ -152,7 +152,7 @@ def test_a_word_that_no_fit_can_do_without_keeps_its_weights(plain_table, monkey
     resolved = bb.checks.compare_models(table, ["published"], pairs=False)
     assert resolved["unresolved_k_word"].tolist() == [0]
     assert resolved.attrs["notes"] == []
-    monkeypatch.setattr(comparison.loo, "fit", without_evidence)
+    monkeypatch.setattr(contrast.loo, "fit", without_evidence)
     found = bb.checks.compare_models(table, ["published"], pairs=False)
     assert found["bad_k_word"].tolist() == resolved["bad_k_word"].tolist()
     assert found["unresolved_k_word"].tolist() == [1]
@@ -232,7 +232,7 @@ def test_a_model_with_student_residuals_is_scored_by_pairs_only(crossed_table, m
             del post.attrs["log_evidence"]
         return post
 
-    monkeypatch.setattr(comparison.loo, "fit", fitted)
+    monkeypatch.setattr(contrast.loo, "fit", fitted)
     found = bb.checks.compare_models(small, ["robust", "published"], draws=400).set_index("model")
     assert found.index.tolist() == ["published", "robust"]
     row = found.loc["robust"]
@@ -282,7 +282,7 @@ class TestProtectedWords:
     def test_the_density_is_that_of_the_joint_normal(self, small_table):
         """Published, one draw: a word's distances under a connection are normal with covariance sigma^2 I + s^2 11'."""
         post, data = bb.fit(small_table, "published", draws=4, seed=0), Distances.read(small_table)
-        found = comparison.loo._protected_densities(Fit(post), data, np.arange(len(data.protected_words)))
+        found = contrast.loo._protected_densities(Fit(post), data, np.arange(len(data.protected_words)))
         posterior = post["posterior"].dataset.isel(chain=0, draw=0)
         for at, word in enumerate(data.protected_words):
             expected = 0.0
@@ -302,7 +302,7 @@ class TestProtectedWords:
         words = plain_table["protected_word"].unique()
         exact = evidence(plain_table) - np.array([evidence(plain_table.query("protected_word != @w")) for w in words])
         post, data = bb.fit(plain_table, "published", seed=0), Distances.read(plain_table)
-        found, k = comparison.loo._left_out(comparison.loo._protected_densities(Fit(post), data, np.arange(len(words))))
+        found, k = contrast.loo._left_out(contrast.loo._protected_densities(Fit(post), data, np.arange(len(words))))
         assert (k < 0.7).sum() >= 6
         assert found[k < 0.7] == pytest.approx(exact[k < 0.7], abs=0.15)
 
@@ -311,7 +311,7 @@ class TestProtectedWords:
         for at in (0, 5):
             rest = crossed_table[crossed_table["protected_word"] != data.protected_words[at]]
             without = bb.fit(rest, "crossed", draws=8000, seed=0)
-            found = logsumexp(comparison.loo._protected_densities(Fit(without), data, np.array([at]))) - np.log(8000)
+            found = logsumexp(contrast.loo._protected_densities(Fit(without), data, np.array([at]))) - np.log(8000)
             assert found == pytest.approx(post.attrs["log_evidence"] - without.attrs["log_evidence"], abs=0.5)
 
     def test_the_true_model_comes_first(self, crossed_table):

@@ -6,8 +6,8 @@ import pytest
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from bayesbias._core.vectors import SAME, first_alike
-from bayesbias.embeddings.lookup import alike_in_all
+from bayesbias.numerics.arrays import SAME, first_alike
+from bayesbias.vectors.lookup import alike_in_all
 
 
 def embedding(vectors):

@@ -9,11 +9,11 @@ from scipy import sparse
 
 import bayesbias as bb
 from bayesbias import models
-from bayesbias._core import mixtures
-from bayesbias._core import related as core
-from bayesbias.embeddings import keyed_vectors
 from bayesbias.estimates import Estimates
 from bayesbias.models import functionals
+from bayesbias.numerics import mixtures
+from bayesbias.numerics import related as core
+from bayesbias.vectors import keyed_vectors
 
 WORDS, DIMS = 300, 20
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesbias._core.marginal import (
+from bayesbias.numerics.marginal import (
     LOG_2PI,
     Scales,
     crossed_sums,

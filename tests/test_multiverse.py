@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias._core.second_stage import Decisions
-from bayesbias._phrases import figure as figure_of
+from bayesbias._support.phrases import figure as figure_of
 from bayesbias.errors import InputError
+from bayesbias.numerics.second_stage import Decisions
 from bayesbias.second_stage.specifications import DRAWS, STANDARD_WIDTH, multiverse_of
 
 SLICE = "google-news-slice"
@@ -418,7 +418,7 @@ class TestRuns:
         np.testing.assert_array_equal(with_dask.null, found.null)
 
     def test_each_embedding_is_loaded_once(self, decisions, vectors, monkeypatch):
-        import bayesbias.multiverses.plans as measures
+        import bayesbias.second_stage.decisions as measures
 
         names, load = [], measures.load_embedding
         monkeypatch.setattr(measures, "load_embedding", lambda name: names.append(name) or load(name))
@@ -432,7 +432,7 @@ class TestRuns:
             multiverse({**plan, "words": ["weat8"]}, tmp_path)
 
     def test_a_failed_embedding_stays_in_the_table(self, vectors, tmp_path, monkeypatch):
-        import bayesbias.multiverses.plans as measures
+        import bayesbias.second_stage.decisions as measures
 
         plan = {"embedding": vectors, "words": ["weat7"]}
         whole = measures._vectors

@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import gaussian_kde
 
 import bayesbias as bb
-from bayesbias import _core
-from bayesbias._core.nearness import density_ratio, effective_size, flattened, near_weights
-from bayesbias._core.vectors import unit_rows
-from bayesbias.embeddings import lookup
+from bayesbias import numerics
+from bayesbias.numerics.arrays import unit_rows
+from bayesbias.numerics.nearness import density_ratio, effective_size, flattened, near_weights
+from bayesbias.vectors import lookup
 
 GLOVE = "glove-50d-slice"
 
@@ -133,7 +133,7 @@ def test_an_answer_does_not_depend_on_a_list_that_it_does_not_use():
     human = next(words for name, _, words in found.lists if name == "human")
     member = np.array([*members, [word in human for word in found.attribute_words]])
     both, every = (
-        _core.related.smoothed_correlations(found.components.correlations, *found.overlaps(m, found.attribute_words))
+        numerics.related.smoothed_correlations(found.components.correlations, *found.overlaps(m, found.attribute_words))
         for m in (member[:2], member)
     )
     np.testing.assert_allclose(both, every[:, :2, :2], atol=1e-12)

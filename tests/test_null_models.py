@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.calibration import null_distribution, simulate_null_weat
+from bayesbias.checks.calibration import null_distribution, simulate_null_weat
 
 NEIGHBOURS = 200
 """Words of like frequency, of which a stand-in is drawn."""

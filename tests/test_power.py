@@ -8,8 +8,8 @@ import pytest
 from scipy.special import ndtr
 
 import bayesbias as bb
-from bayesbias import _core, comparison, models
-from bayesbias.calibration import simulation
+from bayesbias import contrast, models, numerics
+from bayesbias.checks.calibration import simulation
 from bayesbias.distances.distances import Distances
 
 Z = 1.5981931399
@@ -36,7 +36,7 @@ def ragged():
 
 def random_scales(data, points, rng, interaction=True):
     k = len(data.connections)
-    return _core.marginal.Scales(
+    return numerics.marginal.Scales(
         sigma2=rng.uniform(0.001, 0.02, (points, k)),
         s2=rng.uniform(0.0001, 0.02, (points, k)),
         attribute=rng.uniform(0.0001, 0.02, (points, len(data.attribute_classes))),
@@ -49,14 +49,14 @@ def random_scales(data, points, rng, interaction=True):
 def test_sd_is_that_of_the_marginal_engine(table, interaction):
     data = Distances.read(table)
     scales = random_scales(data, 6, np.random.default_rng(1), interaction)
-    part = _core.marginal.mean_part(models.marginal.reduced(data, 1.0, by_group=interaction), scales, 0.3)
+    part = numerics.marginal.mean_part(models.marginal.reduced(data, 1.0, by_group=interaction), scales, 0.3)
     for first, second in ((0, 1), (0, 2), (2, 1)):
         weight = np.zeros(part.sd.shape)
         weight[:, first], weight[:, second] = 0.3, -0.3
         solved = np.linalg.solve(part.chol, weight[:, :, None])[:, :, 0]
-        found = comparison.power.contrast_sd(
-            comparison.power.design_of(data, "associated", "human"),
-            comparison.power.Question(first, second, scales, 0.3),
+        found = contrast.power.contrast_sd(
+            contrast.power.design_of(data, "associated", "human"),
+            contrast.power.Question(first, second, scales, 0.3),
         )
         np.testing.assert_allclose(found, np.sqrt((solved**2).sum(axis=1)), rtol=1e-10)
 
@@ -64,22 +64,22 @@ def test_sd_is_that_of_the_marginal_engine(table, interaction):
 def test_sd_by_hand_where_attribute_words_rule():
     m, j, t, sigma = 6, 5, 0.1, 0.05
     data = Distances.read(shape(stereotypes=m, protected=j, human=100_000 // j, neutral=0, groups="a"))
-    scales = _core.marginal.Scales(np.full((1, 2), sigma**2), np.full((1, 2), 1e-12), np.full((1, 2), t**2), None)
-    found = comparison.power.contrast_sd(
-        comparison.power.design_of(data, "associated", "human"),
-        comparison.power.Question(0, 1, scales, 1e3),
+    scales = numerics.marginal.Scales(np.full((1, 2), sigma**2), np.full((1, 2), 1e-12), np.full((1, 2), t**2), None)
+    found = contrast.power.contrast_sd(
+        contrast.power.design_of(data, "associated", "human"),
+        contrast.power.Question(0, 1, scales, 1e3),
     )
     assert found[0] == pytest.approx(np.sqrt(t**2 / m + sigma**2 / (m * j)), rel=1e-3)
 
 
 def test_sd_by_hand_where_protected_words_rule():
     data = Distances.read(shape(protected=7, groups="a"))
-    scales = _core.marginal.Scales(
+    scales = numerics.marginal.Scales(
         np.full((1, 3), 1e-12), np.array([[0.03, 0.05, 0.04]]) ** 2, np.full((1, 3), 1e-12), None
     )
-    found = comparison.power.contrast_sd(
-        comparison.power.design_of(data, "associated", "human"),
-        comparison.power.Question(0, 2, scales, 1e3),
+    found = contrast.power.contrast_sd(
+        contrast.power.design_of(data, "associated", "human"),
+        contrast.power.Question(0, 2, scales, 1e3),
     )
     assert found[0] == pytest.approx(np.sqrt((0.03**2 + 0.04**2) / 7), rel=1e-3)
 
@@ -157,7 +157,7 @@ def test_word_lists_take_typical_scales():
     assert found.present.stereotype_words == sum(map(len, words.stereotypes.values()))
     assert found.present.control_words == len(words.controls["human"])
     assert found.present.protected_words == sum(map(len, words.protected.values()))
-    given = bb.plan(words, scales=comparison.power.TYPICAL_SCALES, second="human")
+    given = bb.plan(words, scales=contrast.power.TYPICAL_SCALES, second="human")
     assert given.scales_from == "given"
     assert given.present == found.present
     pd.testing.assert_frame_equal(given.needed, found.needed)
@@ -166,7 +166,7 @@ def test_word_lists_take_typical_scales():
 def test_typical_scales_are_those_of_the_benchmark():
     file = Path(__file__).parents[1] / "benchmarks" / "results" / "typical_scales.csv"
     table = pd.read_csv(file, keep_default_na=False).set_index(["parameter", "label"])
-    for name, scales in comparison.power.TYPICAL_SCALES.items():
+    for name, scales in contrast.power.TYPICAL_SCALES.items():
         for label, value in {"": scales}.items() if isinstance(scales, float) else scales.items():
             assert value == pytest.approx(table.loc[(name, label), "median"], abs=6e-4)
     assert (table["tables"] == 18).all()

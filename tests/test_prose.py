@@ -10,9 +10,9 @@ from jinja2 import Environment, UndefinedError, nodes
 from jinja2.runtime import Macro
 
 import bayesbias as bb
-from bayesbias._prose import FOLDER, Prose
-from bayesbias._results import FORMATS
-from bayesbias.models.results import Fit
+from bayesbias._support.prose import FOLDER, Prose
+from bayesbias._support.results import FORMATS
+from bayesbias.models.tree import Fit
 from bayesbias.reporting.document import MetricTable
 from bayesbias.reporting.fit_report import FitReport
 

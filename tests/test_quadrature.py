@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesbias._core import marginal, quadrature
+from bayesbias.numerics import marginal, quadrature
 
 PRIORS = quadrature.Priors(1.0, 0.3, lambda x: np.log(2) - 2 * x, lambda x: np.log(2) - 2 * x)
 

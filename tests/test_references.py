@@ -5,8 +5,8 @@ import re
 import pytest
 
 import bayesbias as bb
-from bayesbias.debiasing.registry import METHODS
-from bayesbias.papers import references
+from bayesbias.reporting.papers import references
+from bayesbias.vectors.debiasing.registry import METHODS
 
 APPROACH = "10.1162/coli_a_00507"
 CALISKAN = "10.1126/science.aal4230"

@@ -12,7 +12,7 @@ from gensim.models import KeyedVectors
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias import _core, comparison, distances, models
+from bayesbias import contrast, distances, models, numerics
 from bayesbias.distances.covariances import LEAST, relatedness_content
 from bayesbias.distances.distances import Distances
 
@@ -145,7 +145,7 @@ class TestCovariance:
         units /= np.linalg.norm(units, axis=1, keepdims=True)
         member = np.zeros((2, 5000), dtype=bool)
         member[0, :2500], member[1, 2500:] = True, True
-        same, shares = _core.related.pair_counts(member, units).shares()
+        same, shares = numerics.related.pair_counts(member, units).shares()
         assert same.tolist() == [[1 / 2500, 0], [0, 1 / 2500]]
         np.testing.assert_allclose(shares.sum(axis=2) + same, 1)
         middle = -1 + 0.01 * (np.arange(200) + 0.5)
@@ -154,7 +154,7 @@ class TestCovariance:
 
     def test_negative_eigenvalues_are_set_to_zero(self):
         matrix = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.9], [0.0, 0.9, 1.0]])
-        fixed = _core.related.positive(matrix[None])[0]
+        fixed = numerics.related.positive(matrix[None])[0]
         values, vectors = np.linalg.eigh(matrix)
         assert values[0] < 0
         np.testing.assert_allclose(fixed, (vectors * np.maximum(values, 0)) @ vectors.T, atol=1e-12)
@@ -176,7 +176,7 @@ class TestCovariance:
     def test_pairs_are_counted_all_and_kept_in_part(self):
         units = np.random.default_rng(0).normal(size=(700, 4))
         units /= np.linalg.norm(units, axis=1, keepdims=True)
-        pairs = _core.related.sample_pairs(units, np.random.default_rng(1), most=50)
+        pairs = numerics.related.sample_pairs(units, np.random.default_rng(1), most=50)
         assert pairs.counts.sum() == 700 * 699 // 2
         kept = np.bincount(pairs.bins, minlength=200)
         assert kept.max() < 90
@@ -188,11 +188,11 @@ class TestCovariance:
         units = rng.normal(size=(1500, 10))
         units /= np.linalg.norm(units, axis=1, keepdims=True)
         scatter = rng.normal(size=(2, 1500))
-        parts = _core.related.components_of(
-            scatter, _core.related.sample_pairs(units, rng), np.ones(1500), np.ones(1500)
+        parts = numerics.related.components_of(
+            scatter, numerics.related.sample_pairs(units, rng), np.ones(1500), np.ones(1500)
         )
         assert np.abs(parts.correlations[:, 70:130]).max() < 0.03
-        one = _core.related.list_correlations(parts.correlations, np.eye(1) / 10, np.zeros((1, 1, 200)))
+        one = numerics.related.list_correlations(parts.correlations, np.eye(1) / 10, np.zeros((1, 1, 200)))
         np.testing.assert_allclose(one, 0.1)
 
 
@@ -578,7 +578,7 @@ class TestAround:
         data = replace(Distances.read(small[2]), relatedness=bb.relatedness(small[2]))
         found = models.related.related_posterior(spec, data)
         fixed = replace(
-            found, grid=_core.related.FactorGrid(np.exp([-1e-9, 0, 1e-9]), np.tile([0.0, 1.0, 0.0], (2, 1)))
+            found, grid=numerics.related.FactorGrid(np.exp([-1e-9, 0, 1e-9]), np.tile([0.0, 1.0, 0.0], (2, 1)))
         )
         kernels = models.related.kernels_of(data)
         parts = kernels.components
@@ -656,7 +656,7 @@ class TestAround:
 
         found = bb.relatedness(small[2])
         data = replace(Distances.read(small[2]), relatedness=found)
-        design = comparison.power.related_design(data, "associated", "human")
+        design = contrast.power.related_design(data, "associated", "human")
         posterior = models.related.related_posterior(bb.load_model("related"), data)
         own = (posterior.sums.connection == 0) / 4 - (posterior.sums.connection == 2) / 4.0
         variance = design.variance(design.words.astype(float), True)
@@ -745,7 +745,7 @@ class TestPopulation:
         filled = np.ones((5, 3), dtype=bool)
         filled[2, 1] = False
         root = rng.standard_normal((14, 14))
-        found = _core.related.scatter_of_errors(root @ root.T, filled)
+        found = numerics.related.scatter_of_errors(root @ root.T, filled)
         cells = np.full((20_000, 5, 3), np.nan)
         cells[:, filled] = rng.standard_normal((20_000, 14)) @ root.T
         apart = cells[:, filled.all(axis=1)]
@@ -760,11 +760,11 @@ class TestPopulation:
         filled = np.ones((8, 2), dtype=bool)
         errors = 0.03**2 * (np.eye(16) + np.kron(np.ones((8, 8)), np.eye(2))) / 2
         root = np.linalg.cholesky(errors)
-        noise = np.broadcast_to(_core.related.scatter_of_errors(errors, filled), (400, 2, 2))
+        noise = np.broadcast_to(numerics.related.scatter_of_errors(errors, filled), (400, 2, 2))
         for _ in range(400):
             observed = sd * rng.standard_normal((8, 2)) + (root @ rng.standard_normal(16)).reshape(8, 2)
             cells = observed + (rng.standard_normal((400, 16)) @ root.T).reshape(400, 8, 2)
-            found = _core.related.draw_population(cells, observed, noise, np.eye(8), 0.03, rng)
+            found = numerics.related.draw_population(cells, observed, noise, np.eye(8), 0.03, rng)
             low, high = np.quantile(found.mean[:, 0] - found.mean[:, 1], [0.055, 0.945])
             covered.append(low < 0 < high)
         assert least < np.mean(covered) < most
@@ -773,9 +773,9 @@ class TestPopulation:
         families = np.full((6, 6), 0.999)
         np.fill_diagonal(families, 1.0)
         two = np.kron(np.eye(2), families[:3, :3])
-        assert _core.related.freedom_of(np.eye(6))[0] == pytest.approx(5)
-        assert _core.related.freedom_of(two)[0] == pytest.approx(1, abs=0.01)
-        assert _core.related.freedom_of(np.ones((1, 1))) == (0.0, 0.0)
+        assert numerics.related.freedom_of(np.eye(6))[0] == pytest.approx(5)
+        assert numerics.related.freedom_of(two)[0] == pytest.approx(1, abs=0.01)
+        assert numerics.related.freedom_of(np.ones((1, 1))) == (0.0, 0.0)
 
     def test_diagnose_says_that_few_independent_words_leave_it_to_the_prior(self, gender):
         notes = " ".join(bb.diagnose(gender[1]).notes)

@@ -11,7 +11,7 @@ from gensim.models import KeyedVectors
 from scipy import linalg, stats
 
 import bayesbias as bb
-from bayesbias import _core, reliability
+from bayesbias import numerics, reliability
 
 HALF = np.sqrt(0.5)
 
@@ -22,34 +22,34 @@ def rotation(size, seed):
 
 def test_a_quarter_turn_by_hand():
     first, second = np.eye(2), np.array([[0.0, 1.0], [-1.0, 0.0]])
-    np.testing.assert_allclose(_core.vectors._orthogonal_map(first, second), second, atol=1e-12)
+    np.testing.assert_allclose(numerics.arrays._orthogonal_map(first, second), second, atol=1e-12)
 
 
 def test_a_planted_rotation_is_found_and_words_are_stable():
     first = np.random.default_rng(0).standard_normal((50, 6))
     planted = rotation(6, 1)
-    np.testing.assert_allclose(_core.vectors._orthogonal_map(first, first @ planted), planted, atol=1e-12)
+    np.testing.assert_allclose(numerics.arrays._orthogonal_map(first, first @ planted), planted, atol=1e-12)
     embeddings = [first, 3 * first @ planted, first @ rotation(6, 2)]
-    np.testing.assert_allclose(_core.vectors.word_stability(embeddings), 1, atol=1e-12)
+    np.testing.assert_allclose(numerics.arrays.word_stability(embeddings), 1, atol=1e-12)
 
 
 def test_the_map_is_the_best_orthogonal_one(monkeypatch):
     rng = np.random.default_rng(0)
     first, second = rng.standard_normal((2, 40, 5))
-    found = _core.vectors._orthogonal_map(first, second)
+    found = numerics.arrays._orthogonal_map(first, second)
     np.testing.assert_allclose(found, linalg.orthogonal_procrustes(first, second)[0], atol=1e-12)
     np.testing.assert_allclose(found @ found.T, np.eye(5), atol=1e-12)
     least = np.linalg.norm(first @ found - second)
     assert all(np.linalg.norm(first @ rotation(5, seed) - second) > least for seed in range(20))
-    monkeypatch.setattr(_core.vectors, "BLOCK", 7)
-    np.testing.assert_allclose(_core.vectors._orthogonal_map(first, second), found, atol=1e-12)
+    monkeypatch.setattr(numerics.arrays, "BLOCK", 7)
+    np.testing.assert_allclose(numerics.arrays._orthogonal_map(first, second), found, atol=1e-12)
 
 
 def test_stability_by_hand():
     """The maps, fitted to other words, change nothing: cosines between vectors at 0, 60 and 90 degrees."""
     fitted = [np.eye(2)] * 3
     turned = [np.array([[np.cos(angle), np.sin(angle)]]) for angle in np.radians([0, 60, 90])]
-    assert _core.vectors.word_stability(turned, fitted)[0] == pytest.approx((0.5 + 0 + np.cos(np.radians(30))) / 3)
+    assert numerics.arrays.word_stability(turned, fitted)[0] == pytest.approx((0.5 + 0 + np.cos(np.radians(30))) / 3)
 
 
 def keyed(vectors, counts=None):
@@ -387,10 +387,10 @@ def test_effects_given_sds_are_those_of_the_dense_normal(count):
     design, variances, covariance = dense(columns, groupings, sds)
     gain = np.linalg.solve(covariance, design * variances).T
     mean, spread = gain @ y, np.diag(variances) - gain @ (design * variances)
-    sums = _core.components.mixed_sums(columns, y, groupings)
-    fixed, effects = _core.components.draw_effects(sums, sds[None], reliability.regression.FIXED_SD, Still())
+    sums = numerics.components.mixed_sums(columns, y, groupings)
+    fixed, effects = numerics.components.draw_effects(sums, sds[None], reliability.regression.FIXED_SD, Still())
     np.testing.assert_allclose(np.column_stack([fixed, *effects])[0], mean, atol=1e-10)
-    fixed, effects = _core.components.draw_effects(
+    fixed, effects = numerics.components.draw_effects(
         sums, np.tile(sds, (40_000, 1)), reliability.regression.FIXED_SD, np.random.default_rng(1)
     )
     drawn = np.column_stack([fixed, *effects])
@@ -405,8 +405,8 @@ def test_the_density_of_the_sds_is_that_of_the_dense_normal(count):
     columns, y, groupings = crossed()
     groupings = groupings[2 - count :]
     sds = np.array([[0.7, 0.5, 1.3], [1.1, 0.02, 0.4], [0.3, 2.0, 0.01]])[:, : 1 + count]
-    sums = _core.components.mixed_sums(columns, y, groupings)
-    found = _core.components.log_density_of_sds(sums, sds, reliability.regression.FIXED_SD)
+    sums = numerics.components.mixed_sums(columns, y, groupings)
+    found = numerics.components.log_density_of_sds(sums, sds, reliability.regression.FIXED_SD)
     expected = [stats.multivariate_normal(cov=dense(columns, groupings, each)[2]).logpdf(y) for each in sds]
     np.testing.assert_allclose(np.subtract(found, found[0]), np.subtract(expected, expected[0]), atol=1e-9)
 

@@ -15,7 +15,7 @@ import pytest
 import bayesbias as bb
 from bayesbias.comparison import SideEffects
 from bayesbias.distances import Coverage
-from bayesbias.models.results import Fit, kept_open
+from bayesbias.models.tree import Fit, kept_open
 from bayesbias.plots import style
 
 MARKUP = "<script>alert('x')</script>"

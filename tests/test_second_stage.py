@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import chisquare
 
 import bayesbias as bb
-from bayesbias import _core, second_stage
+from bayesbias import numerics, second_stage
 from bayesbias.errors import InputError
 
 BCG = np.array(
@@ -72,7 +72,7 @@ def pooled(tables):
 class TestTheSecondStage:
     def test_its_restricted_likelihood_is_that_of_a_published_meta_analysis(self, bcg):
         y, variance = bcg
-        stage = _core.second_stage.second_stage(y, np.diag(variance), np.ones((13, 1)), [], [100.0])
+        stage = numerics.second_stage.second_stage(y, np.diag(variance), np.ones((13, 1)), [], [100.0])
         # a prior that wide leaves the restricted likelihood, whose mode is published: tau^2 = .3132, mean -.7145
         tau = np.linspace(0.3, 0.8, 5001)
         best = tau[stage.rotated.log_likelihood(tau[None]).argmax()]
@@ -83,7 +83,7 @@ class TestTheSecondStage:
 
     def test_moments_are_those_of_brute_force(self, bcg):
         y, variance = bcg
-        draws = _core.second_stage.second_stage(y, np.diag(variance), np.ones((13, 1)), [], [0.5]).draw(
+        draws = numerics.second_stage.second_stage(y, np.diag(variance), np.ones((13, 1)), [], [0.5]).draw(
             40_000, np.random.default_rng(0)
         )
         tau = np.geomspace(1e-4, 20, 4000)
@@ -112,7 +112,7 @@ class TestTheSecondStage:
         y = 0.1 + 0.05 * x + rng.normal(0, 0.05, 3)[group] + rng.multivariate_normal(np.zeros(9), covariance)
         member = (group[:, None] == group).astype(float)
         design = np.column_stack([np.ones(9), x])
-        own = _core.second_stage.second_stage(y, covariance, design, [member], [0.05, 0.05]).draw(20_000, rng)
+        own = numerics.second_stage.second_stage(y, covariance, design, [member], [0.05, 0.05]).draw(20_000, rng)
         with pm.Model():
             tau = pm.HalfCauchy("tau", 0.05, shape=2)
             b = pm.Flat("b", shape=2)
@@ -158,7 +158,7 @@ class TestTheSecondStage:
             tau = 0.05 * abs(rng.standard_cauchy())
             theta = design @ [0.1, -0.05] + tau * rng.standard_normal(n)
             y = rng.multivariate_normal(theta, covariance)
-            draws = _core.second_stage.second_stage(y, covariance, design, [], [0.05]).draw(99, rng)
+            draws = numerics.second_stage.second_stage(y, covariance, design, [], [0.05]).draw(99, rng)
             found = draws.coefficients @ design.T + draws.effects[0]
             ranks.append(
                 [
@@ -193,7 +193,7 @@ class TestTheSecondStage:
             y, x = rng.multivariate_normal(theta, covariance), latent + errors * rng.standard_normal(n)
             if covariate:
                 y, x = y + 3 * both, x - 2 * both
-            found = _core.second_stage.latent_relation(
+            found = numerics.second_stage.latent_relation(
                 y, covariance, x, np.full(n, errors**2), [np.eye(n)], 0.05, 99, rng, both
             )
             ranks.append([(found.correlation < rho).sum(), (found.residual_sd < sd * np.sqrt(1 - rho**2)).sum()])
@@ -219,7 +219,7 @@ class TestRelation:
         log += np.log(sd)[:, None] - np.log1p((sd / 0.05) ** 2)[:, None]
         mass = np.exp(log - log.max()).sum(axis=0)
         mass /= mass.sum()
-        found = _core.second_stage.latent_relation(
+        found = numerics.second_stage.latent_relation(
             y, covariance, x, np.zeros(n), [np.eye(n)], 0.05, 40_000, rng
         ).correlation
         assert found.mean() == pytest.approx(mass @ rho, abs=0.01)
@@ -236,7 +236,7 @@ class TestRelation:
         for _ in range(60):
             x, theta = (rng.normal(0, 1, 4)[band] + rng.normal(0, 0.3, 24) for _ in range(2))
             y = 0.03 * theta + rng.normal(0, 0.01, 24)
-            found = _core.second_stage.latent_relation(
+            found = numerics.second_stage.latent_relation(
                 y, 1e-4 * np.eye(24), x, np.zeros(24), residuals if groups else residuals[:1], 0.05, 1000, rng
             )
             low, high = np.quantile(found.correlation, [0.055, 0.945])
@@ -251,7 +251,7 @@ class TestRelation:
             root = rng.normal(0.01, 0.015, (20, 5))
             latent = rng.standard_normal(20)
             theta = 0.03 * (0.7 * latent + np.sqrt(0.51) * rng.standard_normal(20))
-            found = _core.second_stage.latent_relation(
+            found = numerics.second_stage.latent_relation(
                 theta + root @ rng.standard_normal(5),
                 root @ root.T,
                 latent + errors * rng.standard_normal(20),
@@ -271,7 +271,7 @@ class TestRelation:
         rng, sd = np.random.default_rng(0), 0.03 * np.linspace(1, 2.5, 12)
         covariance, x = np.outer(sd, sd) * (0.95 + 0.05 * np.eye(12)), np.arange(12.0)
         y = rng.multivariate_normal(np.zeros(12), covariance)
-        found = _core.second_stage.latent_relation(
+        found = numerics.second_stage.latent_relation(
             y, covariance, x, np.zeros(12), [np.eye(12)], 0.05, 20_000, rng, weights=np.full(12, 1 / 12)
         )
         assert (found.intercept + found.slope * x.mean()).mean() == pytest.approx(y.mean(), abs=2e-3)
@@ -306,7 +306,7 @@ class TestRelation:
         covariance = 0.03**2 * (0.9 + 0.1 * np.eye(size))
         for _ in range(60):
             x, y = rng.standard_normal(size), rng.multivariate_normal(0.03 * rng.standard_normal(size), covariance)
-            found = _core.second_stage.latent_relation(
+            found = numerics.second_stage.latent_relation(
                 y, covariance, x, np.zeros(size), [np.eye(size)], 0.05, 500, rng, weights=np.full(size, 1 / size)
             )
             low, high = np.quantile(found.correlation, [0.055, 0.945])
@@ -493,7 +493,7 @@ class TestPool:
         mass = np.exp(np.array(log) - max(log)) / (1 + (grid / 0.05) ** 2) * grid
         mass /= mass.sum()
         expected = mass @ np.array(centre)
-        stage = _core.second_stage.second_stage(y, covariance, np.ones((4, 1)), [], [0.05], np.full((1, 4), 0.25))
+        stage = numerics.second_stage.second_stage(y, covariance, np.ones((4, 1)), [], [0.05], np.full((1, 4), 0.25))
         drawn = stage.draw(100_000, np.random.default_rng(0))
         theta = drawn.coefficients + drawn.effects[0]
         assert theta.mean(axis=0) == pytest.approx(expected, abs=4e-4)
@@ -806,7 +806,7 @@ class TestTrend:
         apart = sd**2 * correlation ** np.abs(times[:, None] - times)
         for _ in range(60):
             y = rng.multivariate_normal(np.zeros(10), covariance + apart)
-            alone = _core.second_stage.second_stage(y, covariance, design, [], [0.02], np.linalg.pinv(design))
+            alone = numerics.second_stage.second_stage(y, covariance, design, [], [0.02], np.linalg.pinv(design))
             level, _ = second_stage.trends._levels(y, covariance, times, "linear", "equal", 500, rng)
             slopes = {"before": alone.draw(500, rng).coefficients[:, 1], "now": level[:, 1] - level[:, 0]}
             for name, slope in slopes.items():

@@ -9,9 +9,9 @@ from arviz_stats import psense
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias import _core, comparison, models
+from bayesbias import contrast, models, numerics
 from bayesbias.distances.distances import Distances
-from bayesbias.models.results import Fit
+from bayesbias.models.tree import Fit
 
 MEANS = {"associated": 0.80, "different": 0.90, "human": 0.95}
 TRUTH = {"connection_mean": MEANS, "connection_sd": 0.05, "sigma": 0.10}
@@ -103,9 +103,7 @@ def judged(*rows):
     refits = pd.DataFrame([(pd.NA, "as given", -0.1, 0.1, -0.22, 0.02), *rows], columns=names)
     refits["shift"] = (refits["mean"] + 0.1) / 0.1
     refits["sd_ratio"] = refits["sd"] / 0.1
-    return refits.assign(
-        matters=(comparison.sensitivity._strength(refits) > 1) | comparison.sensitivity._decides(refits)
-    )
+    return refits.assign(matters=(contrast.sensitivity._strength(refits) > 1) | contrast.sensitivity._decides(refits))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +125,7 @@ def judged(*rows):
 def test_what_makes_a_prior_matter(rows, matters, said):
     refits = judged(*rows)
     assert refits["matters"].any() == matters
-    verdict = comparison.sensitivity._verdict(refits, "associated - human")
+    verdict = contrast.sensitivity._verdict(refits, "associated - human")
     assert verdict.startswith(f"The prior {'matters' if matters else 'does not matter'} for associated - human: ")
     assert said in verdict
 
@@ -307,11 +305,11 @@ def test_moments_of_a_table_full_of_holes(table, monkeypatch):
     part = table[np.random.default_rng(2).random(len(table)) > 0.3].query("connection in ['associated', 'human']")
     part = part[part["protected_word"].isin(["a 0", "a 1", "b 0", "b 1"])]
     spec, data = bb.load_model("crossed_plain"), Distances.read(part)
-    assert isinstance(models.marginal.crossed_target(spec, data).sums, _core.marginal.IncompleteSums)
+    assert isinstance(models.marginal.crossed_target(spec, data).sums, numerics.marginal.IncompleteSums)
     dense = models.moments.mean_moments(spec, data, np.random.default_rng(0))
     monkeypatch.undo()
     monkeypatch.setattr(models.marginal, "MOST_EFFECTS", 1000)
-    assert not isinstance(models.marginal.crossed_target(spec, data).sums, _core.marginal.IncompleteSums)
+    assert not isinstance(models.marginal.crossed_target(spec, data).sums, numerics.marginal.IncompleteSums)
     assert_same_moments(dense, models.moments.mean_moments(spec, data, np.random.default_rng(0)), 0.03)
 
 

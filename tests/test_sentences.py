@@ -11,10 +11,10 @@ from scipy.stats import chisquare
 
 import bayesbias as bb
 from bayesbias import contextual, models
-from bayesbias.contextual import templates
 from bayesbias.distances.dataframe import averaged
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
+from bayesbias.vectors.contextual import templates
 
 DIMS = 40
 FRAMES = ("This is {a}.", "I saw the {}.", "People talk about {}.", "The word is {}.", "They like {}.", "Where is {}?")

@@ -5,14 +5,15 @@ import pytest
 from scipy import integrate
 
 import bayesbias as bb
-from bayesbias import _phrases, comparison
-from bayesbias._core import mixtures
+from bayesbias import contrast
+from bayesbias._support import phrases
 from bayesbias.estimates import Estimates
 from bayesbias.models.related import prior_scale
-from bayesbias.models.results import Fit
+from bayesbias.models.tree import Fit
 from bayesbias.models.weights import whole_weights
+from bayesbias.numerics import mixtures
 
-associations = comparison.associations
+associations = contrast.associations
 NONE = {"closer": [], "farther": []}
 
 
@@ -126,7 +127,7 @@ def test_sentence_column_figures_and_report_agree(posts, name, tmp_path):
     page = bb.report(post, tmp_path / "report.md", sensitivity=False).read_text(encoding="utf-8")
     assert said in page
     for row in table.iloc[1:].itertuples():  # the report's table has the posterior that the names come from
-        assert f"| {row.protected_word} | {_phrases.signed(row.mean)} |" in page
+        assert f"| {row.protected_word} | {phrases.signed(row.mean)} |" in page
     forest = bb.plot_contrasts(post).axes[0]
     places = [each.get_offsets()[:, 0].tolist() for each in forest.collections if hasattr(each, "get_sizes")]
     places = [np.sort(each) for each in places if each]

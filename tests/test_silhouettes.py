@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import bayesbias as bb
-from bayesbias import _core, silhouettes
+from bayesbias import numerics, silhouettes
 
 WORDS = [f"{kind}{at}" for kind in "xyab" for at in range(12)]
 
@@ -190,12 +190,12 @@ def test_rnsb_is_a_converged_logistic_regression(kv):
 def test_logistic_regression_in_rows(scale):
     rng = np.random.default_rng(3)
     x, first = scale * rng.normal(size=(40, 100)), np.arange(40) < 13
-    alpha, b = _core.logistic.fit_in_rows(x @ x.T, first)
+    alpha, b = numerics.logistic.fit_in_rows(x @ x.T, first)
     w = x.T @ alpha
     p = 1 / (1 + np.exp(-(x @ w + b)))
     np.testing.assert_allclose(w, x.T @ (first - p), atol=1e-8 * scale)
     assert abs((first - p).sum()) < 1e-8
-    again = _core.logistic.fit_in_rows(x @ x.T, first, (np.where(np.arange(40) < 30, alpha, 0), b))
+    again = numerics.logistic.fit_in_rows(x @ x.T, first, (np.where(np.arange(40) < 30, alpha, 0), b))
     np.testing.assert_allclose(again[0], alpha, atol=1e-8)
 
 

@@ -221,7 +221,7 @@ def test_dask_finishes_when_a_worker_is_killed(made, plan, tmp_path):
 
 DYING = """
 import os
-from bayesbias import sweeps
+from bayesbias.second_stage import sweeps
 fitted = sweeps._fitted
 sweeps._fitted = lambda task: os._exit(1) if task.settings["seed"] == {seed} else fitted(task)
 """
@@ -237,12 +237,12 @@ def pool_of_processes(seed):
 @pytest.mark.full
 def test_a_fit_that_ends_its_worker_is_recorded_and_the_others_are_made(tables, tmp_path, monkeypatch):
     plan = {"tables": [str(tables / "table0.parquet")], "models": ["published"], "seeds": [0, 1, 2, 3], **DRAW}
-    monkeypatch.setattr("bayesbias.sweeps.executors", lambda *_: lambda: pool_of_processes(1))
+    monkeypatch.setattr("bayesbias.second_stage.sweeps.executors", lambda *_: lambda: pool_of_processes(1))
     found = bb.sweep(plan, tmp_path / "out", workers=2)
     assert found.fits["status"].tolist() == ["done", "failed", "done", "done"], found.fits["reason"].tolist()
     assert "its worker process died 3 times" in found.fits["reason"][1]
     # with retry, the failure on record is not taken for the result of this run
-    monkeypatch.setattr("bayesbias.sweeps.executors", lambda *_: lambda: pool_of_processes(9))
+    monkeypatch.setattr("bayesbias.second_stage.sweeps.executors", lambda *_: lambda: pool_of_processes(9))
     assert bb.sweep(plan, tmp_path / "out", workers=2, retry=True).fits["status"].eq("done").all()
 
 
@@ -373,7 +373,7 @@ def test_a_file_that_changes_is_noticed(tables, tmp_path, monkeypatch):
         file.write_bytes((tables / "table1.parquet").read_bytes())
         return table
 
-    monkeypatch.setattr("bayesbias.sweeps.read_distance_table", changing)
+    monkeypatch.setattr("bayesbias.second_stage.sweeps.read_distance_table", changing)
     found = bb.sweep(plan, tmp_path / "out", "serial")
     assert "changed while the sweep ran" in found.fits["reason"][0]
     with pytest.raises(bb.InputError, match="files of the plan have changed"):
@@ -413,7 +413,7 @@ def test_other_folders_executors_and_schedulers_are_refused(plan, tmp_path, monk
         bb.sweep(plan, tmp_path / "other")
     with pytest.raises(bb.InputError, match="executor is 'threads'"):
         bb.sweep(plan, tmp_path / "out", "threads")
-    monkeypatch.setattr("bayesbias._runs.PATIENCE", 1)
+    monkeypatch.setattr("bayesbias._support.runs.PATIENCE", 1)
     if find_spec("distributed") is None:
         with pytest.raises(bb.InputError, match=r"needs the extra: pip install 'bayesbias\[distributed\]'"):
             bb.sweep(plan, tmp_path / "out", "tcp://127.0.0.1:9")

@@ -10,7 +10,7 @@ import pytest
 import bayesbias as bb
 from bayesbias import models
 from bayesbias.errors import InputError
-from bayesbias.models.results import Fit
+from bayesbias.models.tree import Fit
 
 families = models.families
 SAID = {

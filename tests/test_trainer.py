@@ -16,7 +16,7 @@ import pytest
 from gensim.models import Word2Vec
 
 import bayesbias as bb
-from bayesbias import embeddings
+from bayesbias import vectors
 
 SMALL = {"dims": 8, "epochs": 1, "min_count": 1}
 TINY = [["the", "cat", "sat"], ["the", "dog", "sat"], ["the", "cat", "ran"], ["a", "cat", "ran"]]
@@ -126,7 +126,7 @@ def test_nested_order_and_names():
     ]
     assert all(isinstance(setting, bb.stability.Setting) for setting in kvs)
     assert all(kv.vectors.shape == (6, setting.dims) for setting, kv in kvs.items())
-    assert embeddings.about(kvs["a", "sgns", 4, 2]) == {"name": "a sgns 4 seed 2", "vectors": 6, "dimensions": 4}
+    assert vectors.about(kvs["a", "sgns", 4, 2]) == {"name": "a sgns 4 seed 2", "vectors": 6, "dimensions": 4}
     np.testing.assert_array_equal(kvs["a", "sgns", 4, 2].vectors, kvs["b", "sgns", 4, 2].vectors)
 
 
@@ -485,25 +485,25 @@ def test_shares_of_the_toy_corpus():
     groups = [[group_of[word] for word in words if word in group_of] for words in corpus]
     people = [found for found in groups if found]
     assert all(len(found) == 2 and len(set(found)) == 1 for found in people)
-    assert abs(len(people) / len(corpus) - embeddings.trainer.PEOPLE) < 4 * np.sqrt(
-        embeddings.trainer.PEOPLE * (1 - embeddings.trainer.PEOPLE) / len(corpus)
+    assert abs(len(people) / len(corpus) - vectors.training.PEOPLE) < 4 * np.sqrt(
+        vectors.training.PEOPLE * (1 - vectors.training.PEOPLE) / len(corpus)
     )
     female = np.mean([found[0] == "female" for found in people])
     assert abs(female - 0.5) < 4 * np.sqrt(0.25 / len(people))
     counts = Counter(word for words in corpus for word in words)
-    human = sum(counts[word] for word in embeddings.trainer.WORDS["human"])
-    stereotypes = sum(counts[word] for word in embeddings.trainer.WORDS["female"] + embeddings.trainer.WORDS["male"])
+    human = sum(counts[word] for word in vectors.training.WORDS["human"])
+    stereotypes = sum(counts[word] for word in vectors.training.WORDS["female"] + vectors.training.WORDS["male"])
     assert human + stereotypes == 2 * len(people)
-    assert abs(human / (2 * len(people)) - embeddings.trainer.HUMAN_SHARE) < 4 * np.sqrt(0.25 / (2 * len(people)))
+    assert abs(human / (2 * len(people)) - vectors.training.HUMAN_SHARE) < 4 * np.sqrt(0.25 / (2 * len(people)))
 
 
 def test_controls_are_used_alike_for_both_groups():
     corpus = bb.stability.toy_corpus(1.0, seed=5)
     alike = {
-        *embeddings.trainer.WORDS["human"],
-        *embeddings.trainer.WORDS["neutral"],
-        *embeddings.trainer.WORDS["filler"],
-        *(word for pair in embeddings.trainer.SHARED for word in pair),
+        *vectors.training.WORDS["human"],
+        *vectors.training.WORDS["neutral"],
+        *vectors.training.WORDS["filler"],
+        *(word for pair in vectors.training.SHARED for word in pair),
     }
     tables = {group: Counter() for group in corpus.words.protected}
     for words in corpus:
@@ -516,7 +516,7 @@ def test_controls_are_used_alike_for_both_groups():
 
 
 def test_one_seed_differs_in_stereotype_words_only():
-    stereotypes = {*embeddings.trainer.WORDS["female"], *embeddings.trainer.WORDS["male"]}
+    stereotypes = {*vectors.training.WORDS["female"], *vectors.training.WORDS["male"]}
     for first, second in zip(bb.stability.toy_corpus(0, seed=3), bb.stability.toy_corpus(1, seed=3), strict=True):
         assert len(first) == len(second)
         assert all(a == b or {a, b} <= stereotypes for a, b in zip(first, second, strict=True))
@@ -553,8 +553,8 @@ def test_word_lists_of_the_toy_corpus():
     assert set(corpus.targets) == {*lists.stereotypes["female"], *lists.stereotypes["male"], *lists.controls["neutral"]}
     roles = [
         *lists.every_word(),
-        *embeddings.trainer.WORDS["filler"],
-        *(word for words in embeddings.trainer.SHARED + embeddings.trainer.TOPICS for word in words),
+        *vectors.training.WORDS["filler"],
+        *(word for words in vectors.training.SHARED + vectors.training.TOPICS for word in words),
     ]
     assert len(roles) == len(set(roles)) == 244
 
@@ -598,10 +598,7 @@ def test_what_was_planted_is_found(levels):
 def test_vectors_of_the_toy_corpus_make_sense(levels):
     kv, _ = levels[2]
     near = [
-        word in topic
-        for topic in embeddings.trainer.TOPICS
-        for one in topic
-        for word, _ in kv.most_similar(one, topn=5)
+        word in topic for topic in vectors.training.TOPICS for one in topic for word, _ in kv.most_similar(one, topn=5)
     ]
     assert np.mean(near) > 0.95
     found = kv.most_similar(positive=["king", "woman"], negative=["man"], topn=3)

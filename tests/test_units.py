@@ -7,8 +7,8 @@ import pytest
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from bayesbias.embeddings.lookup import LEAST_SPREAD, SPREAD, about_distances, spread_of
 from bayesbias.errors import InputError
+from bayesbias.vectors.lookup import LEAST_SPREAD, SPREAD, about_distances, spread_of
 
 NEUTRAL = ("human", "neutral")
 

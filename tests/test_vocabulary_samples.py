@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
-from bayesbias.calibration import topics
+from bayesbias.checks.calibration import topics
 from bayesbias.distances.covariances import relatedness_content
-from bayesbias.embeddings.formats import keyed_vectors, load_lists
-from bayesbias.embeddings.lookup import SAMPLE, _rates_of_places, drawn_rows, ordered_by_frequency, sample_of
+from bayesbias.vectors.formats import keyed_vectors, load_lists
+from bayesbias.vectors.lookup import SAMPLE, _rates_of_places, drawn_rows, ordered_by_frequency, sample_of
 
 SIZE = 12_000
 

@@ -23,7 +23,7 @@ def test_large_tables_have_fewer_draws_and_say_so(model, monkeypatch):
 @pytest.mark.parametrize("model", ["crossed", "published"])
 def test_draws_do_not_depend_on_the_number_of_processors(model, monkeypatch):
     table = bb.distance_table("google-news-slice", "gender", relatedness=False)
-    monkeypatch.setattr("bayesbias._core.conditionals.BLOCK", 20_000)
+    monkeypatch.setattr("bayesbias.numerics.conditionals.BLOCK", 20_000)
     monkeypatch.setattr("bayesbias.models.exact.BLOCK", 20_000)
     found = []
     for cores in (1, 3):

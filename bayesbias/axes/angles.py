@@ -12,18 +12,19 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from bayesbias._checks import one_of, probability, whole_number
-from bayesbias._core.offsets import TYPICAL, Field, MeanOffset, covariances, field_of, mean_offset, signal
-from bayesbias._core.related import root_of
-from bayesbias._core.second_stage import log_half_cauchy
-from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import ends_of, excludes_zero, negatives, percent, share, signed
-from bayesbias._results import Cited, Page, Picture, Result, Section, drawing, table_of, unsaid
-from bayesbias._runs import one_thread
+from bayesbias._support.arguments import one_of, probability, whole_number
+from bayesbias._support.figures import drawing
+from bayesbias._support.phrases import ends_of, excludes_zero, negatives, percent, share, signed
+from bayesbias._support.results import Cited, Page, Picture, Result, Section, table_of, unsaid
+from bayesbias._support.runs import one_thread
 from bayesbias.axes.places import POPULATIONS, Axis
 from bayesbias.axes.poles import refuse_one_pair, refuse_templates, sample_beside
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, listed, shown
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.offsets import TYPICAL, Field, MeanOffset, covariances, field_of, mean_offset, signal
+from bayesbias.numerics.related import root_of
+from bayesbias.numerics.second_stage import log_half_cauchy
 from bayesbias.words import WordLists, load_words
 
 RHO = np.sin(np.pi / 2 * np.linspace(-0.98, 0.98, 49))

@@ -12,15 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._checks import finite_number, flag, probability, whole_number
-from bayesbias._core.mixtures import false_sign_rates, s_values
-from bayesbias._core.offsets import Field, MeanOffset, Strata, field_of, mean_offset, signal
-from bayesbias._core.vectors import FloatArray, unit_rows
-from bayesbias._files import check_target, checked, whole_file
-from bayesbias._phrases import negatives, percent, signed
-from bayesbias._progress import progress
-from bayesbias._results import Cited, Page, Picture, Result, Section, Table, drawing, table_of, unsaid
-from bayesbias._runs import one_thread
+from bayesbias._support.arguments import finite_number, flag, probability, whole_number
+from bayesbias._support.figures import drawing
+from bayesbias._support.files import check_target, checked, whole_file
+from bayesbias._support.phrases import negatives, percent, signed
+from bayesbias._support.progress import progress
+from bayesbias._support.results import Cited, Page, Picture, Result, Section, Table, table_of, unsaid
+from bayesbias._support.runs import one_thread
 from bayesbias.axes.places import Axis, above_zero, summary_of
 from bayesbias.axes.poles import (
     LISTS,
@@ -32,10 +30,13 @@ from bayesbias.axes.poles import (
     sample_beside,
 )
 from bayesbias.checks.summaries import PROB
-from bayesbias.contextual import ContextVectors
 from bayesbias.distances.vocabularies import ordered_by_frequency
-from bayesbias.embeddings import Embedding, about, find_words, opened
 from bayesbias.errors import InputError, listed
+from bayesbias.numerics.arrays import FloatArray, unit_rows
+from bayesbias.numerics.mixtures import false_sign_rates, s_values
+from bayesbias.numerics.offsets import Field, MeanOffset, Strata, field_of, mean_offset, signal
+from bayesbias.vectors import Embedding, about, find_words, opened
+from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.words import WordLists, Words, lists_of_any_kind
 
 if TYPE_CHECKING:

@@ -13,14 +13,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from bayesbias._checks import by_name_or_none, flag, one_of, probability, whole_number
-from bayesbias._core.mixtures import Normals
-from bayesbias._core.offsets import Field, MeanOffset, field_of, mean_offset
-from bayesbias._core.related import root_of
-from bayesbias._core.vectors import FloatArray, unit_rows
-from bayesbias._phrases import percent, signed
-from bayesbias._results import Cited, Page, Picture, Result, Section, drawing, table_of, unsaid
-from bayesbias._runs import one_thread
+from bayesbias._support.arguments import by_name_or_none, flag, one_of, probability, whole_number
+from bayesbias._support.figures import drawing
+from bayesbias._support.phrases import percent, signed
+from bayesbias._support.results import Cited, Page, Picture, Result, Section, table_of, unsaid
+from bayesbias._support.runs import one_thread
 from bayesbias.axes.poles import (
     Base,
     FoundPoles,
@@ -38,12 +35,16 @@ from bayesbias.axes.poles import (
     whole_templates,
 )
 from bayesbias.checks.summaries import PROB
-from bayesbias.contextual import ContextVectors
 from bayesbias.distances.vocabularies import FREQUENCY
-from bayesbias.embeddings import Case, Embedding, about, find_words, opened
-from bayesbias.embeddings.lookup import CASES, about_distances
 from bayesbias.errors import InputError, listed, many
 from bayesbias.estimates import Estimates
+from bayesbias.numerics.arrays import FloatArray, unit_rows
+from bayesbias.numerics.mixtures import Normals
+from bayesbias.numerics.offsets import Field, MeanOffset, field_of, mean_offset
+from bayesbias.numerics.related import root_of
+from bayesbias.vectors import Case, Embedding, about, find_words, opened
+from bayesbias.vectors.contextual import ContextVectors
+from bayesbias.vectors.lookup import CASES, about_distances
 from bayesbias.words import words_given
 
 if TYPE_CHECKING:

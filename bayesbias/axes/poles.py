@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._core.offsets import SAME, MeanOffset, Strata, moderation
-from bayesbias._core.related import sample_pairs, similarity_bins, variograms
-from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
-from bayesbias._files import Document, check, checked, read_toml
-from bayesbias._paths import shipped
-from bayesbias.contextual import ContextVectors
+from bayesbias._support.files import Document, check, checked, read_toml
+from bayesbias._support.paths import shipped
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
-from bayesbias.embeddings import Case, about, find_words
-from bayesbias.embeddings.lookup import FREQUENT, SAMPLE, sample_of
 from bayesbias.errors import InputError, listed
+from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
+from bayesbias.numerics.offsets import SAME, MeanOffset, Strata, moderation
+from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
+from bayesbias.vectors import Case, about, find_words
+from bayesbias.vectors.contextual import ContextVectors
+from bayesbias.vectors.lookup import FREQUENT, SAMPLE, sample_of
 from bayesbias.words import PairList, Pairs, WordList, WordLists, Words, lists_of_any_kind, load_list, pairs_given
 
 if TYPE_CHECKING:

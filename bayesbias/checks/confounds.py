@@ -12,18 +12,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._core.related import list_correlations
-from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._phrases import MINUS, signed
-from bayesbias._results import Result, Section, whole_table
+from bayesbias._support.phrases import MINUS, signed
+from bayesbias._support.results import Result, Section, whole_table
 from bayesbias.checks.summaries import PROB, cluster_interval_of
 from bayesbias.distances.adjustment import FEWEST, control_slope, vocabulary_curve
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
-from bayesbias.models.results import Fit, read_distances
+from bayesbias.models.tree import Fit, read_distances
 from bayesbias.models.weights import association_rows, word_weights
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.related import list_correlations
 from bayesbias.words import OWN, STEREOTYPES, counterparts
 
 if TYPE_CHECKING:

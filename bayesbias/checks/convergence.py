@@ -12,10 +12,8 @@ import pandas as pd
 import xarray as xr
 from scipy.special import stdtr
 
-from bayesbias._checks import probability, several
-from bayesbias._core.related import MIDDLES
-from bayesbias._core.vectors import FloatArray
-from bayesbias._results import Result
+from bayesbias._support.arguments import probability, several
+from bayesbias._support.results import Result
 from bayesbias.checks.confounds import Balance, known_balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
 from bayesbias.distances.dataframe import coverage_of
@@ -24,8 +22,10 @@ from bayesbias.models.families import family_of
 from bayesbias.models.fits import MORE_DRAWS, engine_of, made_independently, predictive_generator
 from bayesbias.models.frames import frame_notes
 from bayesbias.models.related import kernels_of
-from bayesbias.models.results import Draws, Fit, read_distances
 from bayesbias.models.spec import log_priors
+from bayesbias.models.tree import Draws, Fit, read_distances
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.related import MIDDLES
 from bayesbias.words import controls_of
 
 

@@ -10,15 +10,15 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesbias._checks import flag, one_of, probability
-from bayesbias._core.resampling import clustered_contrast, shortest_interval, sorted_interval, t_ends
-from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._phrases import MINUS, percent
-from bayesbias._results import Result
+from bayesbias._support.arguments import flag, one_of, probability
+from bayesbias._support.phrases import MINUS, percent
+from bayesbias._support.results import Result
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of
-from bayesbias.models.results import EFFECTS, Fit, read_distances
+from bayesbias.models.tree import EFFECTS, Fit, read_distances
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.resampling import clustered_contrast, shortest_interval, sorted_interval, t_ends
 from bayesbias.words import counterparts
 
 PROB = 0.89  # the share of posterior mass in an interval unless another is asked for, as in the published study

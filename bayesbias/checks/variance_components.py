@@ -12,20 +12,20 @@ import pandas as pd
 import xarray as xr
 from scipy.special import ndtri
 
-from bayesbias._checks import one_of
-from bayesbias._core.components import Component as Axes
-from bayesbias._core.components import FacetSums, facet_sums, noise_to
-from bayesbias._core.vectors import FloatArray
-from bayesbias._files import to_json
-from bayesbias._progress import progress
+from bayesbias._support.arguments import one_of
+from bayesbias._support.files import to_json
+from bayesbias._support.progress import progress
 from bayesbias.checks.convergence import draw_faults, judged, unreadable
 from bayesbias.checks.summaries import describe, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.marginal import STAGES, explored, points_for
 from bayesbias.models.nuts import run_nuts
-from bayesbias.models.results import versions_of
 from bayesbias.models.spec import Exponential
+from bayesbias.models.tree import versions_of
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.components import Component as Axes
+from bayesbias.numerics.components import FacetSums, facet_sums, noise_to
 
 PRIOR = Exponential(distribution="exponential", rate=2.0)  # of every standard deviation, in units of the numbers' own
 UNIT = Exponential(distribution="exponential", rate=1.0)

@@ -12,18 +12,18 @@ from unicodedata import combining, normalize
 import numpy as np
 import pandas as pd
 
-from bayesbias._results import Cited, Result, Section, whole_table
+from bayesbias._support.results import Cited, Result, Section, whole_table
 from bayesbias.checks.confounds import Balance, balance
 from bayesbias.distances import distance_table, relatedness
 from bayesbias.distances.list_coverage import entries_of
-from bayesbias.embeddings import Embedding, about, find_concepts, load_embedding
 from bayesbias.errors import InputError, listed, many
+from bayesbias.vectors import Embedding, about, find_concepts, load_embedding
 from bayesbias.words import WordLists, load_words
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from bayesbias.embeddings.lookup import FoundConcepts
+    from bayesbias.vectors.lookup import FoundConcepts
 
 NEAR = 0.9  # cosine similarity above which two words are nearly one
 SAME = 1 - 1e-6

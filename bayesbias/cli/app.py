@@ -21,7 +21,7 @@ from typer import Argument, Option
 from typer.core import TyperGroup
 
 import bayesbias as bb
-from bayesbias._paths import shipped
+from bayesbias._support.paths import shipped
 from bayesbias.cli import many, measures, options
 from bayesbias.cli.options import among, bundled, to_write
 from bayesbias.cli.screen import say, show, working
@@ -97,8 +97,8 @@ def new_words(
     ] = None,
 ) -> None:
     """Write a word list to start from, with comments."""
-    from bayesbias._checks import printable
-    from bayesbias._files import home_folder, write_text
+    from bayesbias._support.arguments import printable
+    from bayesbias._support.files import home_folder, write_text
 
     title = printable(name, "the name of the list").removesuffix(".toml")
     stem = re.sub(r"[^\w.-]+", "-", title).strip("-.")
@@ -121,7 +121,7 @@ def check_words(
 ) -> None:
     """Check a word list against an embedding: coverage, near duplicates, frequency, spellings."""
     from bayesbias.checks.word_lists import variants
-    from bayesbias.embeddings.formats import load_lists
+    from bayesbias.vectors.formats import load_lists
 
     listed = bb.load_words(words)
     others = (form for word in listed.every_word() for form in variants(word))

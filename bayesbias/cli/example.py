@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
-from bayesbias._files import home_folder
-from bayesbias._phrases import share
-from bayesbias.calibration.topics import load_for_topics
+from bayesbias._support.files import home_folder
+from bayesbias._support.phrases import share
+from bayesbias.checks.calibration.topics import load_for_topics
 from bayesbias.checks.summaries import PROB
 from bayesbias.cli.options import Cases
 from bayesbias.cli.screen import (
@@ -21,11 +21,11 @@ from bayesbias.cli.screen import (
     show_coverage,
     working,
 )
-from bayesbias.comparison import beside_associated, size_sentence
-from bayesbias.embeddings import about
+from bayesbias.contrast import beside_associated, size_sentence
 from bayesbias.errors import InputError
-from bayesbias.models.results import Fit, kept_open
+from bayesbias.models.tree import Fit, kept_open
 from bayesbias.reporting.verdicts import verdict_sentences
+from bayesbias.vectors import about
 from bayesbias.words import OTHER, PairList, WordLists
 
 if TYPE_CHECKING:

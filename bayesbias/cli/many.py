@@ -357,8 +357,8 @@ def debias(
     trust_pickle: options.TrustPickle = False,
 ) -> None:
     """A debiased copy of an embedding. Options of the method follow as --name value, such as --components 2."""
-    from bayesbias._files import home_folder
-    from bayesbias.debiasing.registry import find_method
+    from bayesbias._support.files import home_folder
+    from bayesbias.vectors.debiasing.registry import find_method
 
     source = home_folder(embedding)
     if out.exists() and source.exists() and out.samefile(source):

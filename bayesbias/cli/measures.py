@@ -53,7 +53,7 @@ def distances(
     trust_pickle: options.TrustPickle = False,
 ) -> None:
     """Cosine distances between protected words and attribute words."""
-    from bayesbias.embeddings import spellings
+    from bayesbias.vectors import spellings
 
     listed = bb.load_words(words)
     # spellings other than those of the lists have ranks that the file's sample would not follow
@@ -92,7 +92,7 @@ def fit(
     bb.save_fit(post, out)
     say(str(bb.diagnose(post)))
     if adjust is not None:
-        from bayesbias.comparison import adjustment
+        from bayesbias.contrast import adjustment
 
         show(adjustment(post).round(3), "Contrasts before and after")
     say(f"fit of model {post.attrs['model']} (seed {post.attrs['seed']}) written to {out}")
@@ -117,8 +117,8 @@ def contrasts(
     out: options.Out = None,
 ) -> None:
     """How much closer one kind of attribute word is than another."""
-    from bayesbias.comparison import decomposable_controls, decomposition_sentence
-    from bayesbias.models.results import Fit
+    from bayesbias.contrast import decomposable_controls, decomposition_sentence
+    from bayesbias.models.tree import Fit
 
     post = bb.load_fit(fit)
     found = bb.contrasts(
@@ -346,7 +346,7 @@ def silhouette(
     picture: options.Picture = None,
 ) -> None:
     """How much a metric depends on which words are listed: bias silhouettes, their robustness and accuracy."""
-    from bayesbias.silhouettes.studies import SCORES, STUDIED, VARIED, follow_study, scores_of, values_of
+    from bayesbias.baselines.silhouettes.studies import SCORES, STUDIED, VARIED, follow_study, scores_of, values_of
 
     queries = _queries(query, words)
     kvs = embeddings_by_name(embeddings, trust_pickle)
@@ -388,7 +388,7 @@ def reliability(
     picture: options.Picture = None,
 ) -> None:
     """Whether bias scores agree over seeds, measures, words and pairs, and how many pairs are enough."""
-    from bayesbias.reliability.consistency import coefficients_of
+    from bayesbias.baselines.reliability.consistency import coefficients_of
     from bayesbias.words import words_given
 
     queries = {name: words_given(name, "query") for name in query or []}
@@ -439,8 +439,8 @@ def _embeddings_of(
     arguments: list[str], queries: Mapping[str, Query], metrics: Collection[str], case: str, trust_pickle: bool
 ) -> dict[str, KeyedVectors]:
     """Name to embedding: of the words asked for, or whole where a metric looks at the whole vocabulary."""
-    from bayesbias.embeddings import spellings
     from bayesbias.metrics.catalogue import find_metric
+    from bayesbias.vectors import spellings
 
     whole = any(find_metric(name).space for name in metrics)
     every = (word for query in queries.values() for listed in query.sets.values() for word in listed)

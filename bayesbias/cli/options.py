@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from typer import Argument, BadParameter, Option
 
-from bayesbias._paths import shipped
+from bayesbias._support.paths import shipped
 
 TABLES = (".csv", ".parquet")
 PAGES = (".html", ".htm", ".md")
@@ -73,7 +73,7 @@ def to_write(what: str, *suffixes: str, help: str, names: tuple[str, ...] = ("--
     """An option that names a file to write; its suffix and its folder are checked."""
 
     def check(file: Path | None) -> Path | None:
-        from bayesbias._files import check_target
+        from bayesbias._support.files import check_target
 
         if file is not None:
             check_target(file, suffixes, what)
@@ -86,7 +86,7 @@ def among(name: str, words: Any) -> Callable[[str | None], str | None]:
     """A check of a word that a ``Literal`` lists; others are refused as functions of the package refuse them."""
 
     def check(word: str | None) -> str | None:
-        from bayesbias._checks import one_of
+        from bayesbias._support.arguments import one_of
 
         return word if word is None else one_of(word, get_args(words), name)
 
@@ -100,7 +100,7 @@ def choice(name: str, words: Any, help: str) -> Any:  # noqa: A002
 
 def mass(prob: float | None) -> float | None:
     """The check of a posterior mass."""
-    from bayesbias._checks import probability
+    from bayesbias._support.arguments import probability
 
     return prob if prob is None else probability(prob, "prob")
 

@@ -87,7 +87,7 @@ def csv_table(path: Path, **options: Any) -> pd.DataFrame:
     """A CSV file as a table."""
     import pandas as pd
 
-    from bayesbias._files import home_folder
+    from bayesbias._support.files import home_folder
 
     try:
         table: pd.DataFrame = pd.read_csv(home_folder(path), **options)
@@ -126,7 +126,7 @@ def similarities(path: Path) -> pd.DataFrame:
     """Pairs of words and their similarity."""
     import pandas as pd
 
-    from bayesbias._files import home_folder
+    from bayesbias._support.files import home_folder
 
     file = home_folder(path)
     if not file.is_file():
@@ -197,7 +197,7 @@ def _embeddings(files: Mapping[str, str], part: WordLists | None, trust_pickle: 
     All are read again as a whole where the samples share too few words to be compared.
     """
     from bayesbias.distances.covariances import ENOUGH
-    from bayesbias.embeddings.lookup import sample_of
+    from bayesbias.vectors.lookup import sample_of
 
     loaded = {}
     for name, argument in files.items():

@@ -100,8 +100,8 @@ def show_coverages(tables: dict[str, pd.DataFrame]) -> None:
 
 def show_contrasts(found: pd.DataFrame) -> None:
     """A table of contrasts."""
-    from bayesbias._phrases import share
-    from bayesbias.comparison import POPULATIONS, cluster_sentence
+    from bayesbias._support.phrases import share
+    from bayesbias.contrast import POPULATIONS, cluster_sentence
     from bayesbias.words import labelled
 
     first, second = (labelled(found.attrs[name], found.attrs.get("labels", {})) for name in ("first", "second"))
@@ -119,7 +119,7 @@ def show_contrasts(found: pd.DataFrame) -> None:
 
 def show_changes(comparison: Comparison, beside: SideEffects | None, prob: float) -> None:
     """A table of the headline, then sentences by part."""
-    from bayesbias._phrases import share
+    from bayesbias._support.phrases import share
 
     if comparison.headline is not None:
         table = comparison.changes(prob=prob)
@@ -165,14 +165,14 @@ def write_report(result: Any, path: Path | None, **options: Any) -> None:
 
 def save_table(table: pd.DataFrame, path: Path) -> None:
     """A table as .csv, whole or not at all."""
-    from bayesbias._files import write_text
+    from bayesbias._support.files import write_text
 
     write_text(path, table.to_csv(index=False))
 
 
 def save_picture(figure: Figure, path: Path) -> None:
     """A figure as .png, whole or not at all."""
-    from bayesbias._files import whole_file
+    from bayesbias._support.files import whole_file
     from bayesbias.plots.style import write_png
 
     with whole_file(path) as temporary:

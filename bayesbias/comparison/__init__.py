@@ -1,34 +1,6 @@
-"""What fits say about bias: contrasts, comparisons of models, and how they depend on priors, words and list length."""
+"""Two embeddings or more: the same pairs matched, what changed, side effects, and templates."""
 
-from bayesbias.comparison.associations import GIVEN as GIVEN
-from bayesbias.comparison.associations import ONE_GROUP as ONE_GROUP
-from bayesbias.comparison.associations import POPULATIONS as POPULATIONS
-from bayesbias.comparison.associations import SIMILAR as SIMILAR
-from bayesbias.comparison.associations import association as association
-from bayesbias.comparison.associations import decomposable_controls as decomposable_controls
-from bayesbias.comparison.associations import decomposition as decomposition
-from bayesbias.comparison.associations import decomposition_sentence as decomposition_sentence
 from bayesbias.comparison.changes import compare as compare
 from bayesbias.comparison.comparison import Comparison as Comparison
-from bayesbias.comparison.contrast import adjustment as adjustment
-from bayesbias.comparison.contrast import beside_associated as beside_associated
-from bayesbias.comparison.contrast import cell_estimates as cell_estimates
-from bayesbias.comparison.contrast import cluster_sentence as cluster_sentence
-from bayesbias.comparison.contrast import connections_of as connections_of
-from bayesbias.comparison.contrast import contrasts as contrasts
-from bayesbias.comparison.contrast import mean_distances as mean_distances
-from bayesbias.comparison.contrast import size_sentence as size_sentence
 from bayesbias.comparison.effects import SideEffects as SideEffects
 from bayesbias.comparison.effects import side_effects as side_effects
-from bayesbias.comparison.frame_contrasts import FrameEffects as FrameEffects
-from bayesbias.comparison.frame_contrasts import frame_effects as frame_effects
-from bayesbias.comparison.loo import compare_models as compare_models
-from bayesbias.comparison.metric_uncertainty import MetricUncertainty as MetricUncertainty
-from bayesbias.comparison.metric_uncertainty import Ranking as Ranking
-from bayesbias.comparison.metric_uncertainty import bootstrap_metric as bootstrap_metric
-from bayesbias.comparison.metric_uncertainty import rank as rank
-from bayesbias.comparison.power import Plan as Plan
-from bayesbias.comparison.power import plan as plan
-from bayesbias.comparison.sensitivity import PriorSensitivity as PriorSensitivity
-from bayesbias.comparison.sensitivity import influence as influence
-from bayesbias.comparison.sensitivity import prior_sensitivity as prior_sensitivity

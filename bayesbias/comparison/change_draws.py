@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesbias._core.marginal import scatter_cells
-from bayesbias._core.related import draw_cells, draw_factors, draw_population, scatter_of_errors
-from bayesbias._core.vectors import FloatArray
-from bayesbias._files import to_json
-from bayesbias.comparison.associations import GIVEN, SIMILAR
+from bayesbias._support.files import to_json
 from bayesbias.comparison.sides import Matched, fixed_values
+from bayesbias.contrast.associations import GIVEN, SIMILAR
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group
 from bayesbias.distances.distances import Distances
 from bayesbias.models.families import family_of
 from bayesbias.models.related import LEAST_SCATTER, factor_products, protected_root, related_posterior, relatedness_for
-from bayesbias.models.results import made_by, versions_of
 from bayesbias.models.spec import ModelSpec
+from bayesbias.models.tree import made_by, versions_of
 from bayesbias.models.weights import whole_weights
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.marginal import scatter_cells
+from bayesbias.numerics.related import draw_cells, draw_factors, draw_population, scatter_of_errors
 
 STEP = ("chain", "draw")
 WHOLE, WORDS = ("connection",), ("protected_word", "connection")

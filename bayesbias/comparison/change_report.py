@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesbias._phrases import FINE, IN_SDS, difference, figure, percent
-from bayesbias._prose import Prose
-from bayesbias._results import Block, Code, Items, Page, Picture, Result, Section, drawing, filled, unsaid
-from bayesbias.comparison.associations import ONE_GROUP, POPULATIONS, SIGN_RATE, decomposition_sentence
+from bayesbias._support.figures import drawing
+from bayesbias._support.phrases import FINE, IN_SDS, difference, figure, percent
+from bayesbias._support.prose import Prose
+from bayesbias._support.results import Block, Code, Items, Page, Picture, Result, Section, filled, unsaid
+from bayesbias.contrast.associations import ONE_GROUP, POPULATIONS, SIGN_RATE, decomposition_sentence
 from bayesbias.distances.list_coverage import lists_named
 from bayesbias.errors import InputError, shown
-from bayesbias.models.results import Fit
+from bayesbias.models.tree import Fit
 from bayesbias.models.weights import RAW, group_means
 from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, controls_of, labelled
 

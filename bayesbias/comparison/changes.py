@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._core.vectors import FloatArray
-from bayesbias._progress import progress
+from bayesbias._support.progress import progress
 from bayesbias.checks.convergence import engine_faults
 from bayesbias.comparison.change_draws import (
     LEVELS_MODEL,
@@ -23,7 +22,7 @@ from bayesbias.comparison.change_draws import (
     with_draws,
 )
 from bayesbias.comparison.comparison import Comparison
-from bayesbias.comparison.frame_contrasts import common_frames, over_frames
+from bayesbias.comparison.frames import common_frames, over_frames
 from bayesbias.comparison.sides import Case, Matched, change_notes, fixed_values, match
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
@@ -41,8 +40,9 @@ from bayesbias.models.fits import (
     used_seed,
 )
 from bayesbias.models.related import too_many_lists
-from bayesbias.models.results import EXACT
 from bayesbias.models.spec import ModelSpec, Normal, load_model
+from bayesbias.models.tree import EXACT
+from bayesbias.numerics.arrays import FloatArray
 
 MOST_CELLS = 2000  # cells of all embeddings beyond which a covariance matrix of them is too large for a comparison
 

@@ -12,12 +12,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesbias._checks import finite_number, flag, one_of, probability, whole_number
-from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import IN_SDS, MINUS
-from bayesbias._results import Page, Result, Section
+from bayesbias._support.arguments import finite_number, flag, one_of, probability, whole_number
+from bayesbias._support.phrases import IN_SDS, MINUS
+from bayesbias._support.results import Page, Result, Section
 from bayesbias.checks.summaries import PROB, contrasted, flat_draws
-from bayesbias.comparison.associations import ONE_GROUP, PARTS_OF_WHOLE, SIMILAR, control_of_parts, decomposable
 from bayesbias.comparison.change_draws import related_changes, with_draws
 from bayesbias.comparison.change_report import front_of, route, sections_of, verdict_of
 from bayesbias.comparison.sides import (
@@ -30,15 +28,15 @@ from bayesbias.comparison.sides import (
     related_sides,
     side_weights,
 )
+from bayesbias.contrast.associations import ONE_GROUP, PARTS_OF_WHOLE, SIMILAR, control_of_parts, decomposable
 from bayesbias.distances.covariances import relatedness_in_fit
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.list_coverage import COSINE, carried_labels
-from bayesbias.embeddings.lookup import distance_sd
 from bayesbias.errors import InputError, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of
 from bayesbias.models.functionals import Fields, cell_fields
-from bayesbias.models.results import Fit
+from bayesbias.models.tree import Fit
 from bayesbias.models.weights import (
     Cells,
     Sums,
@@ -49,6 +47,8 @@ from bayesbias.models.weights import (
     row_sums,
     why_no_association,
 )
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import OTHER, OWN, STEREOTYPES
 
 if TYPE_CHECKING:

@@ -11,10 +11,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._checks import one_of, probability, whole_number, whole_numbers
-from bayesbias._core.random_lists import Wanted, by_list, draw_alike
-from bayesbias._core.resampling import ends, mean_interval, share_interval
-from bayesbias._core.vectors import (
+from bayesbias._support.arguments import one_of, probability, whole_number, whole_numbers
+from bayesbias._support.phrases import ends_of, signed
+from bayesbias._support.progress import progress
+from bayesbias._support.results import Result
+from bayesbias._support.runs import one_thread
+from bayesbias.checks.summaries import PROB
+from bayesbias.comparison.changes import compare
+from bayesbias.comparison.comparison import Comparison
+from bayesbias.distances.distances import Distances
+from bayesbias.distances.list_coverage import carried_labels
+from bayesbias.errors import InputError
+from bayesbias.numerics.arrays import (
     FloatArray,
     IntArray,
     cosine_distances,
@@ -23,18 +31,10 @@ from bayesbias._core.vectors import (
     unit_rows,
     unit_single,
 )
-from bayesbias._phrases import ends_of, signed
-from bayesbias._progress import progress
-from bayesbias._results import Result
-from bayesbias._runs import one_thread
-from bayesbias.checks.summaries import PROB
-from bayesbias.comparison.changes import compare
-from bayesbias.comparison.comparison import Comparison
-from bayesbias.distances.distances import Distances
-from bayesbias.distances.list_coverage import carried_labels
-from bayesbias.embeddings import Case, Embedding, find_words, opened
-from bayesbias.embeddings.lookup import CASES
-from bayesbias.errors import InputError
+from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike
+from bayesbias.numerics.resampling import ends, mean_interval, share_interval
+from bayesbias.vectors import Case, Embedding, find_words, opened
+from bayesbias.vectors.lookup import CASES
 from bayesbias.words import STEREOTYPES, controls_of
 
 if TYPE_CHECKING:

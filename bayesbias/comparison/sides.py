@@ -13,17 +13,17 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias._checks import one_of, printable
-from bayesbias._core.mixtures import Draws, Law, Normals
-from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import IN_SDS
-from bayesbias.comparison.associations import named_together
+from bayesbias._support.arguments import one_of, printable
+from bayesbias._support.phrases import IN_SDS
+from bayesbias.contrast.associations import named_together
 from bayesbias.distances.dataframe import PAIR
 from bayesbias.distances.distances import Distances, once, refuse_mixed
 from bayesbias.errors import InputError, listed
 from bayesbias.estimates import Estimates
 from bayesbias.models.functionals import Fields, cell_draws
 from bayesbias.models.weights import DIFFERENCE, RAW, Cells, Sums, stacked
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.mixtures import Draws, Law, Normals
 
 Case = Literal["as-is", "fallback"]
 CASES = ("as-is", "fallback")

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._core.related import MIDDLES, root_of, similarity_bins
-from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._files import from_json, to_json
+from bayesbias._support.files import from_json, to_json
 from bayesbias.distances.covariances import Relatedness, relatedness_content, relatedness_from
 from bayesbias.distances.dataframe import ADJUSTED_FOR, DistanceTable, provenance_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.related import MIDDLES, root_of, similarity_bins
 from bayesbias.words import STEREOTYPES
 
 if TYPE_CHECKING:

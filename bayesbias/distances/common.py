@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bayesbias._checks import whole_number
+from bayesbias._support.arguments import whole_number
 from bayesbias.distances.vocabularies import ENGLISH, WORDFREQ_TAGS
-from bayesbias.embeddings import load_embedding
 from bayesbias.errors import InputError, shown
+from bayesbias.vectors import load_embedding
 from bayesbias.words import WordLists, lists_and_words, subtag
 
 FREQUENT = 10_000  # most frequent words, among which those given lie at even steps

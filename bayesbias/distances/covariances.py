@@ -12,9 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._checks import several
-from bayesbias._core.nearness import effective_size, flattened
-from bayesbias._core.related import (
+from bayesbias._support.arguments import several
+from bayesbias._support.files import from_json, read_arrays, to_json
+from bayesbias._support.results import Result
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.nearness import effective_size, flattened
+from bayesbias.numerics.related import (
     BINS,
     MIDDLES,
     Components,
@@ -25,11 +29,7 @@ from bayesbias._core.related import (
     positive,
     similarity_bins,
 )
-from bayesbias._core.vectors import FloatArray
-from bayesbias._files import from_json, read_arrays, to_json
-from bayesbias._results import Result
-from bayesbias.embeddings.lookup import FREQUENT
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.vectors.lookup import FREQUENT
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.list_coverage import COSINE, Coverage
 from bayesbias.errors import InputError, RelatednessWarning, shown, warn
+from bayesbias.numerics.arrays import FloatArray
 
 if TYPE_CHECKING:
     from bayesbias.distances.adjustment import Adjustment

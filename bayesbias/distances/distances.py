@@ -11,9 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._checks import is_printable
-from bayesbias._core.marginal import Cells, reduce_to_cells
-from bayesbias._core.vectors import FloatArray, IntArray
+from bayesbias._support.arguments import is_printable
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import (
     ADJUSTED_FOR,
@@ -28,8 +26,10 @@ from bayesbias.distances.dataframe import (
     provenance_of,
 )
 from bayesbias.distances.list_coverage import COSINE, Coverage
-from bayesbias.embeddings.lookup import distance_sd
 from bayesbias.errors import InputError, many, shown
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.marginal import Cells, reduce_to_cells
+from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any, TypedDict
 import pandas as pd
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from bayesbias.embeddings.lookup import SHOWN, About, twin_sentence
 from bayesbias.errors import InputError, listed
+from bayesbias.vectors.lookup import SHOWN, About, twin_sentence
 from bayesbias.words import WordLists
 
 COSINE = "cosine distance"

@@ -13,18 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias._checks import flag, is_printable
-from bayesbias._files import check_suffix, from_json, home_folder, read_arrays, read_text, to_json, whole_file
+from bayesbias._support.arguments import flag, is_printable
+from bayesbias._support.files import check_suffix, from_json, home_folder, read_arrays, read_text, to_json, whole_file
 from bayesbias.distances.adjustment import adjustment_arrays, adjustment_from
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
-from bayesbias.distances.dataframe import (
-    COLUMNS,
-    PAIR,
-    DistanceTable,
-    Provenance,
-    coverage_of,
-    frame_columns,
-)
+from bayesbias.distances.dataframe import COLUMNS, PAIR, DistanceTable, Provenance, coverage_of, frame_columns
 from bayesbias.distances.distances import Distances, once, text_where_few
 from bayesbias.distances.list_coverage import Coverage, ListEntry, coverage_from, list_entry
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, warn

@@ -12,18 +12,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._checks import flag, one_of, whole_number
-from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._progress import progress
-from bayesbias.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
+from bayesbias._support.arguments import flag, one_of, whole_number
+from bayesbias._support.progress import progress
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, COLUMNS, PAIR, TEMPLATE, DistanceTable, provenance_of
 from bayesbias.distances.distances import text_where_few
 from bayesbias.distances.list_coverage import SCALE, Coverage, ListEntry, entries_of, list_entry
 from bayesbias.distances.vocabularies import SAMPLE, Drawn, draws_for, few_words, measured_relatedness
-from bayesbias.embeddings import TWINS, Case, Embedding, Twins, find_concepts, opened, twins_within
-from bayesbias.embeddings.lookup import About, FoundConcepts, about_distances
 from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, near, shown, warn
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.vectors import TWINS, Case, Embedding, Twins, find_concepts, opened, twins_within
+from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
+from bayesbias.vectors.lookup import About, FoundConcepts, about_distances
 from bayesbias.words import GENDERED, WordLists, in_order, load_words, subtag
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def distance_table(
         Equal templates make all sentences similar, and every distance smaller.
     centre, all_but_top
         Of words in sentences: the origin and the components that are taken out, as in
-        :meth:`ContextVectors.centred <bayesbias.contextual.ContextVectors.centred>`.
+        :meth:`ContextVectors.centred <bayesbias.vectors.contextual.ContextVectors.centred>`.
 
     Returns
     -------

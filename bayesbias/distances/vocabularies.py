@@ -11,16 +11,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._checks import whole_number
-from bayesbias._core.nearness import near_weights
-from bayesbias._core.related import PairSample, root_of, sample_pairs, variograms
-from bayesbias._core.vectors import FloatArray, unit_rows
-from bayesbias._files import home_folder, read_text
+from bayesbias._support.arguments import whole_number
+from bayesbias._support.files import home_folder, read_text
 from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit
 from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
-from bayesbias.embeddings import Case, Embedding, find_concepts, opened
-from bayesbias.embeddings.lookup import SAMPLE as SAMPLE
-from bayesbias.embeddings.lookup import (
+from bayesbias.errors import InputError, RelatednessWarning, listed, shown, warn
+from bayesbias.numerics.arrays import FloatArray, unit_rows
+from bayesbias.numerics.nearness import near_weights
+from bayesbias.numerics.related import PairSample, root_of, sample_pairs, variograms
+from bayesbias.vectors import Case, Embedding, find_concepts, opened
+from bayesbias.vectors.lookup import SAMPLE as SAMPLE
+from bayesbias.vectors.lookup import (
     FoundConcepts,
     Nearness,
     VectorsOf,
@@ -33,8 +34,7 @@ from bayesbias.embeddings.lookup import (
     thinned,
     waiting_words,
 )
-from bayesbias.embeddings.lookup import ordered_by_frequency as ordered_by_frequency
-from bayesbias.errors import InputError, RelatednessWarning, listed, shown, warn
+from bayesbias.vectors.lookup import ordered_by_frequency as ordered_by_frequency
 from bayesbias.words import WordLists, load_words, subtag
 
 if TYPE_CHECKING:

@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, PlainValidator, model_validator
 
-from bayesbias._checks import finite_number, flag, one_of, printable, share, text, whole_number
-from bayesbias._core.resampling import ALTERNATIVES
-from bayesbias._core.vectors import FloatArray, IntArray, unit_rows
-from bayesbias._files import check, frozen, home_folder, read_toml
-from bayesbias._paths import shipped
-from bayesbias._registers import description_of, name_of, options_of
-from bayesbias.embeddings import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
-from bayesbias.embeddings.lookup import pairs_once
+from bayesbias._support.arguments import finite_number, flag, one_of, printable, share, text, whole_number
+from bayesbias._support.files import check, frozen, home_folder, read_toml
+from bayesbias._support.paths import shipped
+from bayesbias._support.registers import description_of, name_of, options_of
 from bayesbias.errors import InputError, listed, near, shown
+from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
+from bayesbias.numerics.resampling import ALTERNATIVES
+from bayesbias.vectors import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
+from bayesbias.vectors.lookup import pairs_once
 from bayesbias.words import Language, Name, Text, WordLists, bundled_names, html_of, lists_named, load_words
 
 if TYPE_CHECKING:

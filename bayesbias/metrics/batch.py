@@ -11,15 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from bayesbias._checks import printable, several
-from bayesbias._core.resampling import permutation_test
-from bayesbias._core.vectors import FloatArray, IntArray, nearest_rows, unit_rows, unit_single
-from bayesbias._progress import progress
-from bayesbias._results import Cited, Result, Section, whole_table
-from bayesbias.contextual import ContextVectors
+from bayesbias._support.arguments import printable, several
+from bayesbias._support.progress import progress
+from bayesbias._support.results import Cited, Result, Section, whole_table
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
-from bayesbias.embeddings import Case, Embedding, Twins, about, opened
 from bayesbias.errors import InputError, SetSizeWarning, warn
 from bayesbias.metrics.base import (
     NOTHING,
@@ -39,6 +35,10 @@ from bayesbias.metrics.base import (
     no_value,
 )
 from bayesbias.metrics.catalogue import METRICS, find_metric
+from bayesbias.numerics.arrays import FloatArray, IntArray, nearest_rows, unit_rows, unit_single
+from bayesbias.numerics.resampling import permutation_test
+from bayesbias.vectors import Case, Embedding, Twins, about, opened
+from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, ndtr, rel_entr
 
-from bayesbias._checks import finite_number, flag, one_of, whole_number
-from bayesbias._core.logistic import fit_in_rows
-from bayesbias._core.resampling import effect_size, sum_statistic
-from bayesbias._core.vectors import FloatArray, IntArray, mean_unit, nearest_rows, unit_products, unit_rows
-from bayesbias._registers import Register
+from bayesbias._support.arguments import finite_number, flag, one_of, whole_number
+from bayesbias._support.registers import Register
 from bayesbias.errors import InputError
 from bayesbias.metrics.base import (
     NOTHING,
@@ -29,6 +26,9 @@ from bayesbias.metrics.base import (
     no_value,
     options_of_test,
 )
+from bayesbias.numerics.arrays import FloatArray, IntArray, mean_unit, nearest_rows, unit_products, unit_rows
+from bayesbias.numerics.logistic import fit_in_rows
+from bayesbias.numerics.resampling import effect_size, sum_statistic
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,7 +4,7 @@ from bayesbias.models.fits import add_log_likelihood as add_log_likelihood
 from bayesbias.models.fits import add_predictive as add_predictive
 from bayesbias.models.fits import fit as fit
 from bayesbias.models.fits import list_models as list_models
-from bayesbias.models.results import load_fit as load_fit
-from bayesbias.models.results import save_fit as save_fit
 from bayesbias.models.spec import ModelSpec as ModelSpec
 from bayesbias.models.spec import load_model as load_model
+from bayesbias.models.tree import load_fit as load_fit
+from bayesbias.models.tree import save_fit as save_fit

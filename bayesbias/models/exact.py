@@ -6,8 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bayesbias._core.conditionals import BLOCK, PARTS, Taker, fast_generators
-from bayesbias._core.quadrature import (
+from bayesbias.distances.distances import Distances
+from bayesbias.errors import InputError
+from bayesbias.models import related
+from bayesbias.models.spec import ModelSpec, Normal, ScalePrior
+from bayesbias.models.tree import Draws, DrawsOfWords
+from bayesbias.numerics.arrays import FloatArray, in_blocks
+from bayesbias.numerics.conditionals import BLOCK, PARTS, Taker, fast_generators
+from bayesbias.numerics.quadrature import (
     Connection,
     Priors,
     ScaleGrid,
@@ -16,12 +22,6 @@ from bayesbias._core.quadrature import (
     draw_scales,
     scale_grid,
 )
-from bayesbias._core.vectors import FloatArray, in_blocks
-from bayesbias.distances.distances import Distances
-from bayesbias.errors import InputError
-from bayesbias.models import related
-from bayesbias.models.results import Draws, DrawsOfWords
-from bayesbias.models.spec import ModelSpec, Normal, ScalePrior
 
 
 def obstacle(spec: ModelSpec) -> str | None:

@@ -14,8 +14,6 @@ import xarray as xr
 from scipy import sparse
 from scipy.special import gammaln
 
-from bayesbias._core.marginal import LOG_2PI, Scales
-from bayesbias._core.vectors import FloatArray
 from bayesbias.distances.distances import Distances, refuse_repeats
 from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates
@@ -46,9 +44,11 @@ from bayesbias.models.related import (
     too_many_lists,
     words_left_out,
 )
-from bayesbias.models.results import DIMS, MEANS, Fit, at_rows, row_means
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of, log_priors
+from bayesbias.models.tree import DIMS, MEANS, Fit, at_rows, row_means
 from bayesbias.models.weights import Cells
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.marginal import LOG_2PI, Scales
 
 PairDensity = Callable[[slice], FloatArray]
 MomentsOf = Callable[[ModelSpec, Distances], Moments]

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._checks import one_of, whole_number
-from bayesbias._core.vectors import FloatArray
+from bayesbias._support.arguments import one_of, whole_number
 from bayesbias.distances.adjustment import adjust as adjusted_for
 from bayesbias.distances.adjustment import as_measured
 from bayesbias.distances.dataframe import DistanceTable
@@ -21,9 +20,10 @@ from bayesbias.errors import DrawsWarning, InputError, warn
 from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.families import MOST_NUMBERS, family_of, parts_of
 from bayesbias.models.frames import frame_data, with_frame_effects
-from bayesbias.models.results import EXACT, Draws, Fit, assemble, made_by, read_distances
 from bayesbias.models.slope import recorded, with_slope
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
+from bayesbias.models.tree import EXACT, Draws, Fit, assemble, made_by, read_distances
+from bayesbias.numerics.arrays import FloatArray
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

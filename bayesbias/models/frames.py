@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE, coverage_of, frame_columns, like
 from bayesbias.distances.distances import Distances
-from bayesbias.models.results import Fit
+from bayesbias.models.tree import Fit
+from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.words import STEREOTYPES
 
 GROUP = "frames"

@@ -17,22 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias._core.conditionals import CellTotals, beta_moments, cell_totals, kind_moments, totals_by_kind
-from bayesbias._core.marginal import IncompleteSums, Scales
-from bayesbias._core.mixtures import (
-    AT_ONCE,
-    Draws,
-    Law,
-    Matrix,
-    Mixtures,
-    Nodes,
-    NormalMixture,
-    Normals,
-    Weighted,
-    gauss_rule,
-)
-from bayesbias._core.related import CellWeights, FactorGrid, positive, smoothed_correlations, weighted_roots
-from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates, identity
@@ -48,9 +32,25 @@ from bayesbias.models.related import (
     related_posterior,
     relatedness_for,
 )
-from bayesbias.models.results import Fit
 from bayesbias.models.spec import ModelSpec, Normal
+from bayesbias.models.tree import Fit
 from bayesbias.models.weights import Cells, by_connection, stacked
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.conditionals import CellTotals, beta_moments, cell_totals, kind_moments, totals_by_kind
+from bayesbias.numerics.marginal import IncompleteSums, Scales
+from bayesbias.numerics.mixtures import (
+    AT_ONCE,
+    Draws,
+    Law,
+    Matrix,
+    Mixtures,
+    Nodes,
+    NormalMixture,
+    Normals,
+    Weighted,
+    gauss_rule,
+)
+from bayesbias.numerics.related import CellWeights, FactorGrid, positive, smoothed_correlations, weighted_roots
 
 FRAMES = "frames"  # name of the group of a fit with templates
 NODES = 16  # nodes that stand for the posterior of a factor; smooth functions of it are then exact to rounding

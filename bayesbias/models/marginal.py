@@ -11,8 +11,14 @@ import numpy as np
 import xarray as xr
 from scipy.special import gammaln, logsumexp, ndtri
 
-from bayesbias._core.conditionals import draw_gaussians
-from bayesbias._core.marginal import (
+from bayesbias._support.progress import in_notebook, progress
+from bayesbias.distances.distances import Distances, once
+from bayesbias.errors import DrawsWarning, InputError, warn
+from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
+from bayesbias.models.tree import EFFECTS, Draws, DrawsOfWords
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.conditionals import draw_gaussians
+from bayesbias.numerics.marginal import (
     CrossedSums,
     IncompleteSums,
     Scales,
@@ -22,12 +28,6 @@ from bayesbias._core.marginal import (
     incomplete_sums,
     pattern_log_likelihood,
 )
-from bayesbias._core.vectors import FloatArray
-from bayesbias._progress import in_notebook, progress
-from bayesbias.distances.distances import Distances, once
-from bayesbias.errors import DrawsWarning, InputError, warn
-from bayesbias.models.results import EFFECTS, Draws, DrawsOfWords
-from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
 
 Density = Callable[[FloatArray], FloatArray]
 STAGES = (512, 1024, 2048)  # points of the stages that fit the proposal, before the one that counts

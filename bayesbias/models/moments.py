@@ -16,10 +16,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logsumexp
 
-from bayesbias._core.marginal import IncompleteSums, incomplete_means, mean_part, within_part
-from bayesbias._core.quadrature import Connection, InnerGrid
-from bayesbias._core.related import Components, PairCounts
-from bayesbias._core.vectors import FloatArray, IntArray, in_blocks
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models import exact, marginal
@@ -43,6 +39,10 @@ from bayesbias.models.related import (
 )
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.weights import word_weights
+from bayesbias.numerics.arrays import FloatArray, IntArray, in_blocks
+from bayesbias.numerics.marginal import IncompleteSums, incomplete_means, mean_part, within_part
+from bayesbias.numerics.quadrature import Connection, InnerGrid
+from bayesbias.numerics.related import Components, PairCounts
 from bayesbias.words import OWN
 
 POINTS = 1024  # points of the scales: the last stage of importance sampling, or draws of all chains

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._core.marginal import cell_numbers, scatter_cells
-from bayesbias._core.related import root_of
-from bayesbias._core.vectors import FloatArray
-from bayesbias._progress import in_notebook, quiet
+from bayesbias._support.progress import in_notebook, quiet
 from bayesbias.distances.distances import Distances
 from bayesbias.models import related
-from bayesbias.models.results import Draws
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of
+from bayesbias.models.tree import Draws
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.marginal import cell_numbers, scatter_cells
+from bayesbias.numerics.related import root_of
 
 if TYPE_CHECKING:
     import pymc

@@ -12,8 +12,14 @@ from scipy import sparse
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
-from bayesbias._core.marginal import LOG_2PI, cell_numbers, scatter_cells
-from bayesbias._core.related import (
+from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.distances import Distances
+from bayesbias.errors import InputError
+from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
+from bayesbias.models.tree import Draws
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.marginal import LOG_2PI, cell_numbers, scatter_cells
+from bayesbias.numerics.related import (
     BINS,
     CellWeights,
     Components,
@@ -32,12 +38,6 @@ from bayesbias._core.related import (
     similarity_bins,
     weighted_roots,
 )
-from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.distances import Distances
-from bayesbias.errors import InputError
-from bayesbias.models.results import Draws
-from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
 from bayesbias.words import STEREOTYPES
 
 MOST_CELLS = 5000  # cells beyond which their covariance matrix is not made; a fit needs none

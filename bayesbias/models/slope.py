@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import xarray as xr
 
-from bayesbias._files import to_json
+from bayesbias._support.files import to_json
 from bayesbias.distances.adjustment import Adjustment
-from bayesbias.models.results import ADJUSTMENT, Fit
+from bayesbias.models.tree import ADJUSTMENT, Fit
 
 
 def with_slope(post: xr.DataTree, adjustment: Adjustment, seed: int) -> xr.DataTree:

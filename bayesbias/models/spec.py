@@ -15,10 +15,10 @@ import numpy as np
 from pydantic import Field, create_model
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from bayesbias._core.vectors import FloatArray
-from bayesbias._files import Document, check, home_folder, parse_toml, read_text, to_json
-from bayesbias._paths import shipped
+from bayesbias._support.files import Document, check, home_folder, parse_toml, read_text, to_json
+from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError
+from bayesbias.numerics.arrays import FloatArray
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]

@@ -14,10 +14,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed
 from bayesbias.estimates import Estimates, identity
+from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, controls_of
 
 RAW, POOLED, DIFFERENCE = ROWS = ("association", "pooled", "difference")

@@ -14,11 +14,9 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from bayesbias._checks import flag, one_of, probability, whole_number
-from bayesbias._core.mixtures import Draws
-from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._phrases import IN_SDS, MINUS, difference, percent, signed
-from bayesbias._phrases import figure as figure_of
+from bayesbias._support.arguments import flag, one_of, probability, whole_number
+from bayesbias._support.phrases import IN_SDS, MINUS, difference, percent, signed
+from bayesbias._support.phrases import figure as figure_of
 from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.comparison.change_report import route
@@ -28,6 +26,8 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, shown
 from bayesbias.models.weights import RAW
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.mixtures import Draws
 from bayesbias.plots.general import draw_forest
 from bayesbias.plots.style import (
     BAND,

@@ -12,22 +12,22 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bayesbias._checks import by_name_or_none, interval, one_of, probability
-from bayesbias._core.mixtures import Draws
-from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import MINUS, difference, percent, share
-from bayesbias.calibration.topics import LISTS, TopicNull
+from bayesbias._support.arguments import by_name_or_none, interval, one_of, probability
+from bayesbias._support.phrases import MINUS, difference, percent, share
+from bayesbias.checks.calibration.topics import LISTS, TopicNull
 from bayesbias.checks.convergence import check_predictions, predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
-from bayesbias.comparison import GIVEN, POPULATIONS, association, beside_associated, connections_of, contrasts
-from bayesbias.comparison.associations import decomposition_parts, rows_of
-from bayesbias.comparison.frame_contrasts import FrameEffects, frame_effects
+from bayesbias.contrast import GIVEN, POPULATIONS, association, beside_associated, connections_of, contrasts
+from bayesbias.contrast.associations import decomposition_parts, rows_of
+from bayesbias.contrast.templates import FrameEffects, frame_effects
 from bayesbias.distances.dataframe import coverage_of, labels_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, many, shown
-from bayesbias.models.results import Fit
+from bayesbias.models.tree import Fit
 from bayesbias.models.weights import DIFFERENCE, POOLED, RAW
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.mixtures import Draws
 from bayesbias.plots.general import MANY, PLAIN, draw_forest, draw_strip, matrix, set_apart
 from bayesbias.plots.style import (
     BAND,

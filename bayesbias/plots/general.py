@@ -14,8 +14,8 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from bayesbias._checks import finite_number, one_of, probability, several, text
-from bayesbias._phrases import is_share_of_draws, percent, share, signed
+from bayesbias._support.arguments import finite_number, one_of, probability, several, text
+from bayesbias._support.phrases import is_share_of_draws, percent, share, signed
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError, shown
 from bayesbias.estimates import Estimates

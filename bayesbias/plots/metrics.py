@@ -13,14 +13,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from bayesbias._checks import flag
-from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import MINUS, difference, percent, signed
-from bayesbias.calibration.null_models import NullWeat, as_far
-from bayesbias.calibration.topics import LISTS, TopicNull
-from bayesbias.comparison.metric_uncertainty import Ranking
-from bayesbias.comparison.power import Plan
+from bayesbias._support.arguments import flag
+from bayesbias._support.phrases import MINUS, difference, percent, signed
+from bayesbias.baselines.ranking import Ranking
+from bayesbias.baselines.silhouettes import Silhouette, silhouette_accuracy
+from bayesbias.checks.calibration.null_models import NullWeat, as_far
+from bayesbias.checks.calibration.topics import LISTS, TopicNull
+from bayesbias.contrast.power import Plan
 from bayesbias.errors import InputError
+from bayesbias.numerics.arrays import FloatArray
 from bayesbias.plots.general import write_cells
 from bayesbias.plots.style import (
     COLOURS,
@@ -36,7 +37,6 @@ from bayesbias.plots.style import (
     style_axes,
     word_labels,
 )
-from bayesbias.silhouettes import Silhouette, silhouette_accuracy
 
 STACKED = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#4D4D4D")
 HATCHES = ("", "//", "..", "xx", "++")

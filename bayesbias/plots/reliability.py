@@ -11,8 +11,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bayesbias._checks import flag, probability
-from bayesbias._phrases import percent, signed
+from bayesbias._support.arguments import flag, probability
+from bayesbias._support.phrases import percent, signed
+from bayesbias.baselines.reliability import VarianceComponents
+from bayesbias.baselines.stability import SettingComponents
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError
 from bayesbias.plots.general import PLAIN, draw_forest, draw_strip
@@ -30,8 +32,6 @@ from bayesbias.plots.style import (
     style_axes,
     word_labels,
 )
-from bayesbias.reliability import VarianceComponents
-from bayesbias.stability import SettingComponents
 
 # where each begins, and its shade (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)
 BANDS = {

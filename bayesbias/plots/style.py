@@ -22,11 +22,11 @@ from matplotlib.font_manager import get_font_names
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from bayesbias._checks import several
-from bayesbias._core.mixtures import Draws
-from bayesbias._core.vectors import FloatArray
+from bayesbias._support.arguments import several
 from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.mixtures import Draws
 from bayesbias.words import controls_of
 
 INK, FAINT = "#222222", "#767676"

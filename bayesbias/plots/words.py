@@ -19,14 +19,14 @@ from matplotlib.ticker import NullLocator, PercentFormatter
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from bayesbias._checks import text, whole_number
-from bayesbias._core.related import MIDDLES, STEP, similarity_bins
-from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._phrases import negatives, percent
+from bayesbias._support.arguments import text, whole_number
+from bayesbias._support.phrases import negatives, percent
 from bayesbias.axes import Audit, Axis, Quadrants
 from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.distances import Relatedness, relatedness
 from bayesbias.errors import InputError
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.related import MIDDLES, STEP, similarity_bins
 from bayesbias.plots.general import draw_forest
 from bayesbias.plots.style import (
     COLOURS,

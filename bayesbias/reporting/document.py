@@ -20,19 +20,31 @@ import xarray as xr
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from bayesbias._checks import flag, one_of, probability
-from bayesbias._files import check_target, home_folder, whole_file, write_text
-from bayesbias._prose import Prose
-from bayesbias._results import Block, Code, Items, Page, Picture, Result, Section, Table, filled, title_of, whole_table
-from bayesbias._runs import one_thread
-from bayesbias.calibration.topics import TopicNull
+from bayesbias._support.arguments import flag, one_of, probability
+from bayesbias._support.files import check_target, home_folder, whole_file, write_text
+from bayesbias._support.prose import Prose
+from bayesbias._support.results import (
+    Block,
+    Code,
+    Items,
+    Page,
+    Picture,
+    Result,
+    Section,
+    Table,
+    filled,
+    title_of,
+    whole_table,
+)
+from bayesbias._support.runs import one_thread
+from bayesbias.checks.calibration.topics import TopicNull
 from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.errors import InputError
 from bayesbias.metrics import list_metrics
-from bayesbias.models.results import Fit, kept_open
-from bayesbias.papers import cite
+from bayesbias.models.tree import Fit, kept_open
 from bayesbias.plots import style
 from bayesbias.reporting.fit_report import FitReport
+from bayesbias.reporting.papers import cite
 
 HERE = Path(__file__).parent
 WORDS = Prose("metrics")

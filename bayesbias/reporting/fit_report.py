@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import pandas as pd
 import xarray as xr
 
-from bayesbias._phrases import difference, excludes_zero, percent
-from bayesbias._prose import Prose
-from bayesbias._results import (
+from bayesbias._support.phrases import difference, excludes_zero, percent
+from bayesbias._support.prose import Prose
+from bayesbias._support.results import (
     SCORES,
     TEXTS,
     Block,
@@ -28,10 +28,10 @@ from bayesbias._results import (
     table_of,
     unsaid,
 )
-from bayesbias.calibration.topics import TopicNull
+from bayesbias.checks.calibration.topics import TopicNull
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
 from bayesbias.checks.summaries import PROB, summary, variance_shares
-from bayesbias.comparison import (
+from bayesbias.contrast import (
     SIMILAR,
     Plan,
     adjustment,
@@ -51,8 +51,8 @@ from bayesbias.errors import listed
 from bayesbias.models import list_models
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import AUTO, fit, made_independently, sampling_text
-from bayesbias.models.results import Fit, kept_open
 from bayesbias.models.spec import load_model
+from bayesbias.models.tree import Fit, kept_open
 from bayesbias.models.weights import DIFFERENCE
 from bayesbias.plots.fits import (
     plot_association,

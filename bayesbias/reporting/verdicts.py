@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from bayesbias._phrases import percent
-from bayesbias._prose import Prose
+from bayesbias._support.phrases import percent
+from bayesbias._support.prose import Prose
 from bayesbias.checks.convergence import Verdict, diagnose
 from bayesbias.checks.summaries import PROB
-from bayesbias.comparison import (
+from bayesbias.contrast import (
     GIVEN,
     ONE_GROUP,
     POPULATIONS,
@@ -23,10 +23,10 @@ from bayesbias.comparison import (
     decomposition,
     decomposition_sentence,
 )
-from bayesbias.comparison.associations import SIGN_RATE
+from bayesbias.contrast.associations import SIGN_RATE
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of
-from bayesbias.models.results import Fit
+from bayesbias.models.tree import Fit
 from bayesbias.models.weights import DIFFERENCE
 from bayesbias.words import OTHER, PHRASES, labelled
 

@@ -12,14 +12,11 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesbias._checks import probability
-from bayesbias._core.mixtures import Gaussian
-from bayesbias._core.offsets import Field, Signal, Strata, mean_offset, outside_relation, signal
-from bayesbias._core.second_stage import latent_relation
-from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._phrases import MINUS, excludes_zero, negatives, percent, share
-from bayesbias._results import Cited, Page, Picture, Section, drawing, table_of, unsaid, whole_table
-from bayesbias._runs import one_thread
+from bayesbias._support.arguments import probability
+from bayesbias._support.figures import drawing
+from bayesbias._support.phrases import MINUS, excludes_zero, negatives, percent, share
+from bayesbias._support.results import Cited, Page, Picture, Section, table_of, unsaid, whole_table
+from bayesbias._support.runs import one_thread
 from bayesbias.axes import Axis
 from bayesbias.axes.poles import refuse_one_pair, refuse_templates
 from bayesbias.checks.summaries import PROB, describe
@@ -30,7 +27,11 @@ from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import used_seed
 from bayesbias.models.related import components_for
-from bayesbias.models.results import Fit
+from bayesbias.models.tree import Fit
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.mixtures import Gaussian
+from bayesbias.numerics.offsets import Field, Signal, Strata, mean_offset, outside_relation, signal
+from bayesbias.numerics.second_stage import latent_relation
 from bayesbias.second_stage.estimates import (
     Staged,
     cells_of,

@@ -13,14 +13,11 @@ import xarray as xr
 from scipy import sparse
 from scipy.linalg import block_diag
 
-from bayesbias._checks import flag, one_of
-from bayesbias._core.mixtures import Draws, Gaussian, Matrix, Normals, covariance_of
-from bayesbias._core.related import list_correlations, root_of
-from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._phrases import MINUS
-from bayesbias._progress import progress
-from bayesbias._results import Result
-from bayesbias._runs import one_thread
+from bayesbias._support.arguments import flag, one_of
+from bayesbias._support.phrases import MINUS
+from bayesbias._support.progress import progress
+from bayesbias._support.results import Result
+from bayesbias._support.runs import one_thread
 from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
@@ -28,7 +25,6 @@ from bayesbias.distances.dataframe import coverage_of, frame_columns
 from bayesbias.distances.distances import Distances, refuse_mixed, stacked_tables
 from bayesbias.distances.list_coverage import ListEntry
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
-from bayesbias.embeddings.lookup import distance_sd
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of
@@ -36,9 +32,13 @@ from bayesbias.models.fits import FALLBACK, RELATED, fit
 from bayesbias.models.frames import GROUP as FRAMES
 from bayesbias.models.functionals import CellErrors, related_cell_errors
 from bayesbias.models.related import cell_lists
-from bayesbias.models.results import EXACT, Fit, read_distances
 from bayesbias.models.spec import load_model
+from bayesbias.models.tree import EXACT, Fit, read_distances
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.mixtures import Draws, Gaussian, Matrix, Normals, covariance_of
+from bayesbias.numerics.related import list_correlations, root_of
 from bayesbias.second_stage.two_stage import CHAINS, TwoStage, name_of_attribute
+from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import STEREOTYPES
 
 STACKED, SHARED, APART, PAIRS = "related", "shared words", "independent", "pairs"

@@ -12,16 +12,17 @@ import pandas as pd
 import xarray as xr
 from scipy.special import ndtri
 
-from bayesbias._checks import probability
-from bayesbias._core.second_stage import StageDraws, latent_relation, second_stage
-from bayesbias._core.vectors import FloatArray, IntArray
-from bayesbias._phrases import IN_SDS, MINUS, ends_of, excludes_zero, negatives, percent, share, signed
-from bayesbias._results import Block, Cited, Page, Picture, Section, drawing, filled, front_page, whole_table
+from bayesbias._support.arguments import probability
+from bayesbias._support.figures import drawing
+from bayesbias._support.phrases import IN_SDS, MINUS, ends_of, excludes_zero, negatives, percent, share, signed
+from bayesbias._support.results import Block, Cited, Page, Picture, Section, filled, front_page, whole_table
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import used_seed
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias.second_stage.estimates import (
     GIVEN_UNITS,
     JOINT,

@@ -12,13 +12,14 @@ import pandas as pd
 import xarray as xr
 from scipy.special import ndtr, ndtri
 
-from bayesbias._checks import probability
-from bayesbias._core.second_stage import Decisions, curve_spreads, distinct
-from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import ends_of, excludes_zero, figure, percent, share, signed
-from bayesbias._results import Cited, Page, Picture, Section, drawing, filled, front_page, whole_table
+from bayesbias._support.arguments import probability
+from bayesbias._support.figures import drawing
+from bayesbias._support.phrases import ends_of, excludes_zero, figure, percent, share, signed
+from bayesbias._support.results import Cited, Page, Picture, Section, filled, front_page, whole_table
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.second_stage import Decisions, curve_spreads, distinct
 from bayesbias.second_stage.estimates import Staged, posterior_tree
 
 ARBITRARY, PRINCIPLED, UNSURE = STATUSES = ("arbitrary", "principled", "unsure")

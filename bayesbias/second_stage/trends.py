@@ -12,17 +12,18 @@ import pandas as pd
 import xarray as xr
 from scipy.special import chdtrc, ndtri
 
-from bayesbias._checks import one_of, probability
-from bayesbias._core.second_stage import mixed_draws, second_stage
-from bayesbias._core.vectors import FloatArray
-from bayesbias._phrases import IN_SDS, MINUS, ends_of, excludes_zero, percent, signed
-from bayesbias._results import Cited, Page, Picture, Section, drawing, front_page, whole_table
-from bayesbias._runs import one_thread
+from bayesbias._support.arguments import one_of, probability
+from bayesbias._support.figures import drawing
+from bayesbias._support.phrases import IN_SDS, MINUS, ends_of, excludes_zero, percent, signed
+from bayesbias._support.results import Cited, Page, Picture, Section, front_page, whole_table
+from bayesbias._support.runs import one_thread
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import used_seed
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.second_stage import mixed_draws, second_stage
 from bayesbias.second_stage.estimates import (
     GIVEN_UNITS,
     JOINT,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bayesbias._checks import one_of
+from bayesbias._support.arguments import one_of
 from bayesbias.errors import InputError, shown
 from bayesbias.models.fits import checked_draws
 

@@ -15,8 +15,6 @@ import pymc
 import xarray as xr
 
 import bayesbias as bb
-from bayesbias._core.marginal import cell_numbers, scatter_cells
-from bayesbias._core.vectors import FloatArray, IntArray
 from bayesbias.checks.convergence import mixing_faults
 from bayesbias.comparison.change_draws import LEVELS_MODEL, SCALE_DIMS, STEP, ChangeDraws, tree_of, with_draws
 from bayesbias.comparison.comparison import Comparison
@@ -25,6 +23,8 @@ from bayesbias.distances.distances import Distances
 from bayesbias.models import nuts
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.marginal import cell_numbers, scatter_cells
 
 SCALES = {
     "connection": "connection_sd",

@@ -12,7 +12,7 @@ from safetensors.numpy import load
 from scipy.special import erf
 from tokenizers import Tokenizer
 
-from bayesbias.contextual import TokenVectors
+from bayesbias.vectors.contextual import TokenVectors
 
 NAME = "all-MiniLM-L6-v2, bare words"
 LAYERS = 6

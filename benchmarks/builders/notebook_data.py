@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.contextual import english_words
+from bayesbias.vectors.contextual import english_words
 from benchmarks.builders.sentence_vectors import FRAMES, KINDS, LISTS, encoder
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import bayesbias as bb
-from bayesbias.contextual import english_words
+from bayesbias.vectors.contextual import english_words
 from benchmarks.builders.minilm import MiniLM
 
 LISTS = ("gender", "race", "religion")

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import bayesbias as bb
-from bayesbias._files import whole_file
+from bayesbias._support.files import whole_file
 
 FOLDER = Path(__file__).parents[2] / "data" / "embeddings"
 SAMPLE, SEED = 2_000, 0

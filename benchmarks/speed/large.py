@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.embeddings import keyed_vectors
+from bayesbias.vectors import keyed_vectors
 from benchmarks.study import Design, crossed, main
 
 WORDS, DIMENSIONS, WANTED = 684_830, 300, 800

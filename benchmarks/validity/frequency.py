@@ -23,7 +23,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 import bayesbias as bb
-from bayesbias.stability import train_embeddings
+from bayesbias.baselines.stability import train_embeddings
 from benchmarks.inside import (
     Distances,
     association_rows,

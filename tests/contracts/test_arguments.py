@@ -16,7 +16,7 @@ from gensim.models import KeyedVectors
 from matplotlib.figure import Figure
 
 import bayesbias as bb
-from bayesbias._results import Result
+from bayesbias._support.results import Result
 from bayesbias.plots import style
 
 MODULES = (

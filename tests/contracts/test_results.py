@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias._results import Result
+from bayesbias._support.results import Result
 
 ELSEWHERE = {"Coefficients", "Criterion", "FitReport", "MetricTable", "Pool", "Trend"}
 """Results that other tests make: of commands, of reports and of several embeddings."""

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bayesbias.comparison.metric_uncertainty import ranked
+from bayesbias.baselines.ranking import ranked
 
 METRICS = ["weat", "weat_effect_size", "rnd", "rnsb"]
 NAMES = ["conceptnet", "fasttext", "glove-twitter", "glove-wiki", "lexvec", "w2v-debiased", "w2v"]

@@ -1,1 +1,0 @@
-"""The numeric core: arrays in, arrays out; NumPy and SciPy only."""

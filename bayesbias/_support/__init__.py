@@ -1,0 +1,1 @@
+"""What every room needs and no reader of results meets: files, arguments, phrases, progress, runs, registers."""

@@ -1,0 +1,364 @@
+"""Long work in a folder: its tasks, what is on record of each, and how they run on workers and are resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import sys
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import file_digest
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait as wait_for
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesbias._support.arguments import whole_number
+from bayesbias._support.files import Document, check, from_json, home_folder, read_text, read_toml, to_json, write_text
+from bayesbias._support.progress import progress
+from bayesbias._support.registers import Entry
+from bayesbias.errors import InputError, listed, shown
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+MANIFEST, RECORDS = "manifest.json", "records"  # file and folder of a run
+# what of a record counts as its result; bytes of a file do not: where HDF5 puts its headers depends on the process
+HASHED = ("fit", "status", "reason", "content", "faults", "contrasts")
+MOST_DEATHS = 3  # of a task's worker process, while it makes no other task, before it is recorded as failed
+
+
+@dataclass(frozen=True)
+class Task:
+    """One piece of work, such as a fit."""
+
+    name: str  # the hash of its settings and of the content of its files
+    settings: Mapping[str, Any]  # what distinguishes it from the others; nothing for what does not apply
+    options: Mapping[str, Any]  # what it shares with the others
+    files: Mapping[str, tuple[int, int, str]]  # path to size, time of change in nanoseconds and hash of what it reads
+
+
+def read_plan[D: Document](kind: type[D], plan: Mapping[str, Any] | str | Path) -> tuple[D, Path, str]:
+    """A plan, the folder that its paths are relative to, and what messages call it."""
+    if isinstance(plan, Mapping):
+        return check(kind, dict(plan), "the plan"), Path.cwd(), "the plan"
+    if not isinstance(plan, str | Path):
+        raise InputError(f"plan is {type(plan).__name__}: give a TOML file or a mapping")
+    file = home_folder(plan)
+    return check(kind, read_toml(file), str(file)), file.resolve().parent, str(file)
+
+
+def finished(folder: Path, task: Task, file: Path | None, retry: bool) -> bool:
+    """Whether a task is on record, and the file that it writes, if any, is there as it was written."""
+    record = record_of(folder, task.name)
+    if record is None or (retry and record["status"] == "failed"):
+        return False
+    if record["status"] == "failed" or file is None:
+        return True
+    return file.is_file() and state_of(file)[2] == record["sha256"]
+
+
+def resolved(entries: Sequence[str], base: Path, names: set[str], kind: str, where: str) -> list[str]:
+    """Bundled names as they are, files as absolute paths."""
+    resolved: list[str] = []
+    for each in entries:
+        path = base / home_folder(each)
+        if each in names:
+            resolved.append(each)
+        elif "*" in path.name:
+            files = sorted(str(file.resolve()) for file in path.parent.glob(path.name) if file.is_file())
+            if not files:
+                raise InputError(f"{where}: no file fits {each!r} in {kind}")
+            resolved += files
+        elif path.is_file():
+            resolved.append(str(path.resolve()))
+        else:
+            valid = f", nor one of {listed(sorted(names), 6)}" if names else ""
+            raise InputError(f"{where}: {each!r} in {kind} is no file in {path.parent}{valid}")
+    return resolved
+
+
+def by_content(value: Any, hashes: Mapping[str, str]) -> Any:
+    """Settings with the hash of a file in place of its path."""
+    if isinstance(value, dict):
+        return {key: by_content(each, hashes) for key, each in value.items()}
+    return hashes.get(value, value) if isinstance(value, str) else value
+
+
+def state_of(file: Path) -> tuple[int, int, str]:
+    """Size, time of change and hash of a file."""
+    try:
+        with file.open("rb") as content:
+            known = os.fstat(content.fileno())
+            return known.st_size, known.st_mtime_ns, file_digest(content, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
+
+
+def plain_json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def prepare(folder: Path, plan: Mapping[str, Any], tasks: Sequence[Task], results: str, what: str = "sweep") -> None:
+    """The folder with its manifest; that of another plan is refused. ``results`` is the folder that tasks write to."""
+    wanted = from_json(plain_json({"plan": plan, "fits": {task.name: task.settings for task in tasks}}))
+    manifest = folder / MANIFEST
+    if manifest.is_file():
+        try:
+            recorded = from_json(read_text(manifest))
+            before, fits = recorded["plan"], recorded["fits"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{manifest} is no manifest of a {what}: {error}") from error
+        changed = [key for key in wanted["plan"] if before.get(key) != wanted["plan"][key]]
+        if changed:
+            raise InputError(
+                f"{folder} holds the {what} of another plan, which differs in {', '.join(changed)}: give another folder"
+            )
+        if set(fits) != set(wanted["fits"]):
+            raise InputError(
+                f"the files of the plan have changed since the {what} in {folder} began, or others are there now: give "
+                "another folder, or put the files back"
+            )
+    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} is not empty and holds no {what}: give another folder")
+    for part in (results, RECORDS):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+        for left in (folder / part).glob(".*"):  # of a process that was killed
+            left.unlink(missing_ok=True)
+    if not manifest.is_file():
+        write_text(manifest, to_json(wanted, indent=1))
+
+
+def record_of(folder: Path, name: str) -> dict[str, Any] | None:
+    """The record of a fit; None where there is none, or it is not whole."""
+    try:
+        record = from_json((folder / RECORDS / f"{name}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    whole = isinstance(record, dict) and record.get("status") in ("done", "failed") and record.keys() >= set(HASHED)
+    return record if whole else None
+
+
+def refuse_changed(task: Task) -> None:
+    """Refuse files that are not as they were when the sweep began."""
+    for file, (size, changed, _) in task.files.items():
+        try:
+            now = Path(file).stat()
+        except OSError as error:
+            raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
+        if (now.st_size, now.st_mtime_ns) != (size, changed):
+            raise InputError(f"{file} changed while the sweep ran")
+
+
+def run(
+    tasks: Sequence[Task], job: Callable[[Task, str], str], folder: Path, pools: Pools, at_once: int, what: str
+) -> None:
+    """Do tasks, so many of them given out at once; ``job`` writes the record of a task in a folder.
+
+    When a worker dies, it is not known which of the tasks given out it was: they are done again one at a time, and one
+    that ends its worker :data:`MOST_DEATHS` times by itself is recorded as failed.
+    """
+    waiting, suspects, deaths, finished = deque(tasks), deque[Task](), Counter[str](), 0
+    idle = 0  # pools in a row that broke before any fit was given out
+    with progress(what, len(tasks)) as done:
+        while waiting or suspects:
+            running: dict[Future[str], Task] = {}
+            try:
+                with pools() as pool:
+                    while waiting or suspects or running:
+                        queue, most = (suspects, 1) if suspects else (waiting, at_once)
+                        while queue and len(running) < most:
+                            running[pool.submit(job, queue[0], str(folder.resolve()))] = queue[0]
+                            queue.popleft()
+                        for future in wait(running, return_when=FIRST_COMPLETED).done:
+                            _result(future, running[future], folder)
+                            del running[future]
+                            finished, idle = finished + 1, 0
+                            done(finished)
+            except BrokenExecutor as error:
+                idle += not running
+                if idle > 1:
+                    raise InputError(f"the executor takes no work any more, since a worker died: {error}") from error
+                alone = len(running) == 1
+                for task in running.values():
+                    deaths[task.name] += alone
+                    if record_of(folder, task.name) is not None:
+                        finished += 1
+                    elif deaths[task.name] < MOST_DEATHS:
+                        suspects.append(task)
+                    else:
+                        reason = f"its worker process died {MOST_DEATHS} times, perhaps for memory: {error}"
+                        write_record(folder, new_record(task, "failed", reason))
+                        finished += 1
+                    done(finished)
+
+
+def _result(future: Future[str], task: Task, folder: Path) -> None:
+    """Wait for a fit; one that Dask gave up, since its workers died, is recorded as failed."""
+    try:
+        future.result()
+    except Exception as error:  # the class is Dask's, which need not be installed
+        if type(error).__name__ != "KilledWorker":
+            raise
+        write_record(folder, new_record(task, "failed", f"its workers died: {error}"))
+
+
+def new_record(task: Task, status: str, reason: str = "") -> dict[str, Any]:
+    """The record of a fit without results."""
+    facts: dict[str, Any] = {"fit": task.name, "status": status, "reason": reason, "sha256": "", "content": ""}
+    return facts | {"faults": [], "notes": [], "contrasts": [], "seconds": 0.0}
+
+
+def write_record(folder: Path, record: Mapping[str, Any]) -> None:
+    write_text(folder / RECORDS / f"{record['fit']}.json", to_json(record))
+
+
+PATIENCE = 15  # seconds that a scheduler has to answer
+# variables that are 1 in processes of their own
+ONE_THREAD = (*(f"{library}_NUM_THREADS" for library in ("OPENBLAS", "OMP", "MKL")), "PYTHON_CPU_COUNT")
+ADDRESSES = ("tcp://", "tls://", "ucx://", "inproc://", "ws://", "wss://")
+Pools = Callable[[], Any]  # a function to a context that gives an executor
+# threads of one process limit numeric libraries in turn: only the thread that sets a limit can lift it
+LIMIT = threading.RLock()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Numeric libraries use one thread, so that bits do not depend on how many threads a machine or a worker has.
+
+    With several threads a matrix product is cut into pieces by their number, and its sums are added in another order.
+    """
+    import scipy.linalg  # noqa: F401  # it brings a BLAS of its own, and only loaded libraries are limited
+
+    with LIMIT:
+        libraries = _libraries(len(sys.modules))
+        with libraries.limit(limits=1):
+            if any(library["num_threads"] != 1 for library in libraries.info()):
+                raise InputError(
+                    "another thread of this process limits the threads of numeric libraries (threadpoolctl), so that "
+                    "they cannot be limited to 1 here: end that limit, or set it to 1"
+                )
+            yield
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> Any:
+    """The numeric libraries of this process; a further one comes with further modules, whose number is given."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
+
+
+def workers_asked(workers: int | None) -> int:
+    """How many workers; all processors unless a number is given."""
+    cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
+    return cores if workers is None else whole_number(workers, "workers", most=10_000)
+
+
+def executors(
+    executor: str | Executor | Client, workers: int, stack: ExitStack, entries: Sequence[Entry] = ()
+) -> Pools:
+    """Where executors come from; a pool of processes is made anew when one of them dies.
+
+    ``entries`` of registers come from outside of the package, and jobs take them to the processes that they run in.
+    """
+    named = executor if isinstance(executor, str) else ""
+    if named == "processes":
+        return lambda: _processes(workers, entries)
+    if named == "serial":
+        return lambda: nullcontext(_Serial())
+    if named.startswith(ADDRESSES):
+        try:
+            from distributed import Client
+        except ImportError as error:
+            raise InputError("a Dask scheduler needs the extra: pip install 'bayesbias[distributed]'") from error
+        try:
+            client = stack.enter_context(Client(named, timeout=PATIENCE))
+        except Exception as error:  # time-outs and refusals of several libraries
+            raise InputError(f"no Dask scheduler answers at {named} within {PATIENCE} s: {error}") from error
+        return lambda: nullcontext(client.get_executor(pure=False))
+    if isinstance(executor, Executor):
+        return lambda: nullcontext(executor)
+    if not isinstance(executor, str) and hasattr(executor, "get_executor"):
+        return lambda: nullcontext(executor.get_executor(pure=False))
+    raise InputError(
+        f"executor is {shown(executor)}: valid are 'processes', 'serial', the address of a Dask scheduler such as "
+        "'tcp://host:8786', a distributed.Client, or an executor of concurrent.futures"
+    )
+
+
+class _Serial(Executor):
+    """Runs at once, in this process."""
+
+    def submit[T](self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # the future raises it, as those of other executors do
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def _processes(workers: int, entries: Sequence[Entry]) -> Iterator[Executor]:
+    """Processes with one thread each, which end when this one does."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent)
+    try:
+        try:
+            pool.submit(os.getpid).result()
+        except BrokenExecutor as error:
+            raise InputError(
+                "no worker process could be started: in a script, make the call below 'if __name__ == \"__main__\":', "
+                "since every worker reads the script; else there may be too little memory (give fewer workers): "
+                f"{error}"
+            ) from error
+        for entry in entries:
+            _refuse_unknown(entry, pool)
+        yield pool
+    except BaseException:
+        # on an interrupt nobody waits for what the workers have begun: records are written whole or not at all
+        for process in list((getattr(pool, "_processes", None) or {}).values()):
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def _refuse_unknown(entry: Entry, pool: Executor) -> None:
+    """Refuse what another process cannot import."""
+    try:
+        pool.submit(_arrives, pickle.dumps(entry)).result()
+    except (pickle.PicklingError, AttributeError, ImportError, TypeError) as error:
+        raise InputError(
+            f"{entry.name} cannot be taken to worker processes, which import its function by name: put it at the top "
+            "level of a module, or of the script above if __name__ == '__main__', or work in this process with "
+            f"executor='serial': {error}"
+        ) from error
+
+
+def _arrives(content: bytes) -> None:
+    """Read what was pickled, in another process."""
+    pickle.loads(content)  # noqa: S301  # which the main process wrote
+
+
+def _end_with_parent() -> None:
+    """Let a worker end when the process that started it is killed; an interrupt is for that process alone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if (parent := parent_process()) is not None:
+
+        def watch() -> None:
+            wait_for([parent.sentinel])
+            os._exit(1)
+
+        threading.Thread(target=watch, daemon=True).start()

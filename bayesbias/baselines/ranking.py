@@ -1,0 +1,809 @@
+"""Metrics on words drawn with replacement: their uncertainty, and the order of embeddings."""
+
+from __future__ import annotations
+
+import reprlib
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations, pairwise, permutations, product
+from math import factorial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._support.arguments import finite_number, flag, one_of, probability, whole_number
+from bayesbias._support.phrases import ends_of, percent, signed
+from bayesbias._support.progress import progress
+from bayesbias._support.results import Cited, Result, Section, filled, whole_table
+from bayesbias.checks.convergence import diagnose
+from bayesbias.checks.summaries import PROB
+from bayesbias.contrast.contrast import contrasts
+from bayesbias.distances import distance_table
+from bayesbias.errors import InputError
+from bayesbias.metrics import Query
+from bayesbias.metrics.base import Lookup, every_word
+from bayesbias.metrics.batch import (
+    AnyMetric,
+    AnyQuery,
+    OneMetric,
+    Prepared,
+    named_embeddings,
+    named_metrics,
+    named_queries,
+    parts_for,
+    prepared,
+    untested,
+)
+from bayesbias.metrics.catalogue import find_metric
+from bayesbias.models.fits import fit
+from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
+from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike, joint_vectors
+from bayesbias.numerics.resampling import ends
+from bayesbias.vectors import Case, Embedding, Twins, find_words
+from bayesbias.vectors.lookup import alike_in_some
+from bayesbias.words import CONTROLS, OTHER, OWN, WordLists
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+Units = tuple[Hashable, ...]  # the words of a set, or its pairs of words
+
+
+class Pool(NamedTuple):
+    """Sets that share words, directly or through others."""
+
+    size: int  # number of distinct units
+    places: dict[Units, IntArray]  # set to the place in it of each unit of the pool; -1 where it does not hold it
+
+    def draw(self, rng: np.random.Generator) -> dict[Units, IntArray]:
+        """Places in each set of as many units as the pool has, drawn with replacement; no set is left empty."""
+        while True:
+            drawn = rng.integers(0, self.size, self.size)
+            chosen = {units: places[drawn] for units, places in self.places.items()}
+            kept = {units: places[places >= 0] for units, places in chosen.items()}
+            if all(map(len, kept.values())):
+                return kept
+
+
+def pools_of(sets: Iterable[Units]) -> tuple[Pool, ...]:
+    """Sets by the words that they share; a set that shares none is a pool of its own."""
+    groups: list[tuple[dict[Hashable, None], list[Units]]] = []
+    for units in dict.fromkeys(sets):
+        touching = [group for group in groups if any(unit in group[0] for unit in units)]
+        groups = [group for group in groups if group not in touching]
+        together = dict.fromkeys(unit for own, _ in touching for unit in own) | dict.fromkeys(units)
+        groups.append((together, [*(member for _, members in touching for member in members), units]))
+    pools = []
+    for pooled, members in groups:
+        place_of = {units: {unit: place for place, unit in enumerate(units)} for units in members}
+        places = {
+            units: np.array([own.get(unit, -1) for unit in pooled], dtype=np.intp) for units, own in place_of.items()
+        }
+        pools.append(Pool(len(pooled), places))
+    return tuple(pools)
+
+
+def draw_all(pools: Iterable[Pool], rng: np.random.Generator) -> dict[Units, IntArray]:
+    """One draw of every set."""
+    return {units: places for pool in pools for units, places in pool.draw(rng).items()}
+
+
+Over = Literal["both", "targets", "attributes"]
+
+
+@dataclass(frozen=True, repr=False)
+class MetricUncertainty(Result):
+    """A metric with what other words of the same kind would have made of it.
+
+    Attributes
+    ----------
+    metric, value, optimum
+        The metric on the words as they are, and the value of no bias.
+    draws
+        (draws,): the metric on words drawn with replacement from each set. Pairs of words stay together, and a word is
+        drawn for all sets that hold it.
+    prob
+        Mass of the interval.
+    leave_one_out
+        One row a word (a pair, for metrics of pairs): ``word``, ``set`` (all that hold it), ``value`` without it and
+        ``change``.
+    posterior
+        One row, the counterpart by the default model: ``contrast``, ``model``, ``mean``, ``sd``, ``low``, ``high``
+        (cosine distance) and ``p_closer``; empty where the query has none.
+    notes
+        Sentences on the query, on draws without a value, on why there is no posterior, or that its fit cannot be read.
+    """
+
+    metric: str
+    value: float
+    optimum: float
+    draws: FloatArray
+    prob: float
+    leave_one_out: pd.DataFrame
+    posterior: pd.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of the draws."""
+        return float(np.nanstd(self.draws, ddof=1))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Equal-tailed interval of the draws."""
+        return ends(self.draws, self.prob)
+
+    def findings(self) -> list[str]:
+        low, high = self.interval
+        parts = [
+            f"{self.metric}: {signed(self.value)}, {percent(self.prob)} bootstrap interval {signed(low)} to "
+            f"{signed(high)} (sd {self.sd:.3f}; {self.optimum:g} is no bias)."
+        ]
+        if len(self.leave_one_out) and self.leave_one_out["change"].iloc[0] != 0:
+            most = self.leave_one_out.iloc[0]
+            parts.append(f"Without {most['word']} ({most['set']}) it is {signed(most['value'])}.")
+        if len(self.posterior):
+            row = self.posterior.iloc[0]
+            parts.append(
+                f"{row['contrast']} by the model {row['model']}: {signed(row['mean'])} "
+                f"({percent(self.prob)} from {ends_of(row)})."
+            )
+        return parts
+
+    def table(self, prob: float | None = None) -> pd.DataFrame:
+        """One row: ``metric``, ``value``, ``sd``, ``low`` and ``high`` of the draws, at its own prob or another."""
+        low, high = ends(self.draws, self.prob if prob is None else probability(prob, "prob"))
+        return pd.DataFrame([{"metric": self.metric, "value": self.value, "sd": self.sd, "low": low, "high": high}])
+
+
+def bootstrap_metric(
+    name: OneMetric,
+    kv: Embedding,
+    query: AnyQuery,
+    draws: int = 1000,
+    over: Over = "both",
+    prob: float = PROB,
+    seed: int = 0,
+    posterior: bool = True,
+    **options: Any,
+) -> MetricUncertainty:
+    """A classic metric with a bootstrap interval, each word left out, and its counterpart by the default model.
+
+    What other words of the same kind would have said: words of a set are drawn with replacement, as many as it has (as
+    sets that share words have together), and taken for unrelated. The interval is the percentile one. The contrast
+    beside it is that of :func:`fit`, for these target words: its interval knows which attribute words are similar.
+
+    Parameters
+    ----------
+    name, kv, query, options
+        As in :func:`metric`: options of the look-up and of the metric.
+    draws, seed
+        Number and seed of the bootstrap draws.
+    over
+        Which words are drawn anew: ``"both"``, ``"targets"`` or ``"attributes"``.
+    prob
+        Mass of the intervals.
+    posterior
+        Whether to fit the default model. Target sets are its groups, and the attribute sets, in order, their
+        stereotypes, so that associated - different is negative where a target set is nearer to its attribute set.
+
+    References
+    ----------
+    Efron, B. (1979). Bootstrap methods: another look at the jackknife. Annals of Statistics 7(1).
+    https://doi.org/10.1214/aos/1176344552
+
+    Examples
+    --------
+    >>> found = bb.checks.bootstrap_metric("weat", "google-news-slice", "weat7", draws=100, posterior=False)
+    >>> found.interval[0] < found.interval[1]
+    True
+    """
+    one_of(over, ("both", "targets", "attributes"), "over")
+    draws, prob = whole_number(draws, "draws", least=2), probability(prob, "prob")
+    posterior = flag(posterior, "posterior")
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
+    ready = prepared(name, kv, query, untested(options))
+    observed = ready.measure()
+    if not np.isfinite(observed.value):
+        raise InputError(f"there is no {ready.metric.name} of {ready.query.name!r}: {observed.reason}")
+    ready, values = ready.with_neighbours(), np.empty(draws)
+    units = units_of(ready)
+    kinds = {"targets": ready.query.targets, "attributes": ready.query.attributes}
+    drawn = {name: units[name] for kind in kinds if over in ("both", kind) for name in kinds[kind]}
+    pools = pools_of(drawn.values())
+    still = {name: np.arange(len(listed)) for name, listed in units.items()}
+    with progress(f"bootstrap of {ready.metric.name}", draws) as done:
+        for i in range(draws):
+            places = draw_all(pools, rng)
+            chosen = still | {name: places[listed] for name, listed in drawn.items()}
+            values[i] = ready.resampled(chosen).value
+            done(i + 1)
+    notes = [f"{note}." for note in (*ready.query.notes, *ready.found.notes, *observed.every_note)]
+    if lost := int((~np.isfinite(values)).sum()):
+        notes.append(f"{lost:,} of {draws:,} draws have no value and were left out.")
+    table, reason = _posterior(ready, prob, seed) if posterior else (pd.DataFrame(), None)
+    return MetricUncertainty(
+        metric=ready.metric.title,
+        value=observed.value,
+        optimum=ready.metric.optimum,
+        draws=values,
+        prob=prob,
+        leave_one_out=leave_one_out(ready, observed.value),
+        posterior=table,
+        notes=(*notes, *([reason] if reason else [])),
+    )
+
+
+def units_of(ready: Prepared) -> dict[str, Units]:
+    """Set to what is drawn from it: words, by the keys of the embedding, or pairs for the target sets of pairs."""
+    keys = {name: tuple(ready.found.keys[word] for word in ready.found.words[name]) for name in ready.query.sets}
+    if ready.metric.paired:
+        pairs = list(zip(*(keys[name] for name in ready.query.targets), strict=True))
+        # a pair that is listed twice counts twice, as two pairs
+        numbered = tuple((pair, pairs[:i].count(pair)) for i, pair in enumerate(pairs))
+        return keys | dict.fromkeys(ready.query.targets, numbered)
+    return dict(keys)
+
+
+def leave_one_out(ready: Prepared, value: float) -> pd.DataFrame:
+    """The metric without each word (or pair) in turn, the largest change first.
+
+    A word leaves all sets that hold it; one whose set would be empty stays.
+    """
+    units: Mapping[str, tuple[Any, ...]] = units_of(ready)
+    rows = []
+    for unit in dict.fromkeys(unit for listed in units.values() for unit in listed):
+        kept = {
+            name: np.array([i for i, other in enumerate(listed) if other != unit], dtype=np.intp)
+            for name, listed in units.items()
+        }
+        if all(map(len, kept.values())):
+            without = ready.resampled(kept).value
+            names = [name for name, listed in units.items() if unit in listed]
+            shown = unit if isinstance(unit, str) else " and ".join(unit[0])
+            rows.append((shown, " and ".join(names), without, without - value))
+    table = pd.DataFrame(rows, columns=["word", "set", "value", "change"])
+    return table.sort_values("change", key=np.abs, ascending=False, ignore_index=True)
+
+
+def _posterior(ready: Prepared, prob: float, seed: int) -> tuple[pd.DataFrame, str | None]:
+    """The default model's contrast for a query, or why there is none."""
+    lists = word_lists_of(ready.query)
+    if isinstance(lists, str):
+        return pd.DataFrame(), lists
+    post = fit(distance_table(ready.kv, lists, case=ready.how.case), seed=seed)
+    part = contrasts(post, OWN, OTHER, prob).loc[:0, ["mean", "sd", "low", "high", "p_closer"]]
+    part.insert(0, "contrast", f"{OWN} - {OTHER}")
+    part.insert(1, "model", post.attrs["model"])
+    verdict = diagnose(post)
+    return part, str(verdict) if verdict.faults else verdict.caution or None
+
+
+def word_lists_of(query: Query) -> WordLists | str:
+    """Target sets as groups and attribute sets as their stereotypes, in order; or why that cannot be.
+
+    Attribute sets named ``human`` and ``neutral`` are controls.
+    """
+    controls = {name: words for name, words in query.attributes.items() if name in CONTROLS}
+    own = [words for name, words in query.attributes.items() if name not in CONTROLS]
+    targets, attributes = len(query.targets), len(own)
+    if targets < 2 or attributes > targets:
+        return (
+            f"There is no counterpart of {targets} target and {attributes} attribute sets: a contrast compares "
+            "at least two groups, with at most one list for each."
+        )
+    stereotypes: Mapping[str, Any] = dict(zip(query.targets, own, strict=False))
+    try:
+        about = {"source": query.source, "doi": query.doi, "language": query.language}
+        return WordLists(query.name, query.targets, stereotypes, controls, **about)  # type: ignore[arg-type]  # texts
+    except InputError as error:
+        return f"There is no contrast of these sets: {error}."
+
+
+Aggregate = Literal["mean", "median", "max"]
+AGGREGATES: Mapping[str, Callable[..., FloatArray]] = {"mean": np.mean, "median": np.median, "max": np.max}
+METRICS = ("weat", "weat_effect_size", "rnd", "rnsb")
+AGREEMENT = ["first", "second", "spearman", "low", "high", "topics", "topics_low", "topics_high"]
+TOPIC_WORDS = 5000  # words among which random topics are looked for
+TOPIC_ROOM = 8  # words that there must be for each word of the topics
+BY_QUERY = ["embedding", "metric", "query", "value", "distance", "reason"]
+SURE = 0.95
+CALIBRATION = (
+    "Of two equally biased embeddings, one is called less biased with a probability above .95 in 1 to 3% of word lists "
+    "where both are close to no bias, and in 12 to 16% where they are far from it (nominal 10%)."
+)
+"""How well the probabilities hold, as simulated."""
+SAME = 1e-5  # relative difference up to which scores are the same: vectors in single precision say no more
+
+
+@dataclass(frozen=True, repr=False)
+class Ranking(Result):
+    """Embeddings by bias.
+
+    Attributes
+    ----------
+    scores
+        Embeddings by metrics: how far from no bias, aggregated over queries. Smaller is less biased.
+    ranks
+        The same shape: 1 is least biased; ties share their average rank. An outside ranking is a column too.
+    agreement
+        One row for each two columns of ``ranks``: ``first``, ``second``, ``spearman`` (correlation of the ranks),
+        ``low`` and ``high`` (89% interval over the bootstrap draws), and ``topics``, ``topics_low``, ``topics_high``:
+        mean and middle 89% of the same correlation on random topics in place of the attribute words.
+    by_query
+        One row each: ``embedding``, ``metric``, ``query``, ``value``, ``distance`` (from the optimum), ``reason``.
+    probabilities
+        One row a metric and ordered pair: ``metric``, ``less``, ``more``, ``probability`` that ``less`` is less biased,
+        over bootstrap draws of the words, the same for all embeddings and metrics.
+    rank_distribution
+        One row each: ``metric``, ``embedding``, ``rank``, ``probability``.
+    same_order
+        Metric to the share of random topics that give its order of the embeddings; by chance it is 1 / 2 for two
+        embeddings and 1 / 6 for three. Empty without random topics.
+    notes
+        Words, queries and draws that were left out.
+    """
+
+    picture: ClassVar[str] = "plot_ranking"
+
+    scores: pd.DataFrame
+    ranks: pd.DataFrame
+    agreement: pd.DataFrame
+    by_query: pd.DataFrame
+    probabilities: pd.DataFrame
+    rank_distribution: pd.DataFrame
+    same_order: Mapping[str, float]
+    notes: tuple[str, ...]
+
+    @property
+    def correlations(self) -> pd.DataFrame:
+        """Spearman correlations of the columns of ``ranks``."""
+        return self.ranks.corr(method="spearman")
+
+    def table(self) -> pd.DataFrame:
+        """One row an embedding and metric: ``score``, ``rank``, and the probability of each rank, ``rank 1``, ..."""
+        both = {"score": self.scores, "rank": self.ranks[self.scores.columns]}
+        long = [
+            frame.rename_axis("embedding").reset_index().melt("embedding", var_name="metric", value_name=name)
+            for name, frame in both.items()
+        ]
+        table = long[0].assign(rank=long[1]["rank"])
+        if len(self.rank_distribution):
+            shares = self.rank_distribution.pivot_table("probability", ["embedding", "metric"], "rank")
+            table = table.join(shares.add_prefix("rank "), on=["embedding", "metric"])
+        return table.sort_values(["metric", "rank"], ignore_index=True)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """For each metric, how sure its order is; then how far the metrics agree."""
+        return (*self._orders(), *self._agreed())
+
+    def _agreed(self) -> list[str]:
+        """How often random topics give the same order, and how far metrics agree, there and here."""
+        sentences = []
+        if self.same_order:
+            shares = "; ".join(f"{metric} {share:.0%}" for metric, share in self.same_order.items())
+            sentences.append(
+                "Random topics in place of the attribute words are no bias. So many of them give the same order of "
+                f"the embeddings: {shares}; by chance {1 / factorial(len(self.ranks)):.0%} do. An order that most of "
+                "them give is one of the vectors, not of a bias."
+            )
+        named = []
+        for row in self.agreement.to_dict("records") if len(self.ranks) > 2 else []:
+            ends = "" if np.isnan(row["low"]) else f" ({percent(PROB)} interval {row['low']:.2f} to {row['high']:.2f})"
+            topics = "" if np.isnan(row["topics"]) else f", on random topics {row['topics']:.2f}"
+            named.append(f"{row['first']} and {row['second']} {row['spearman']:.2f}{ends}{topics}")
+        if named:
+            sentences.append(f"Spearman's correlations of the ranks: {'; '.join(named)}.")
+            if self.same_order:
+                sentences.append("Where they agree on random topics too, agreement of metrics is no evidence of bias.")
+        return sentences
+
+    def _orders(self) -> list[str]:
+        chances = self.probabilities.set_index(["metric", "less", "more"])["probability"]
+        sentences = []
+        for metric in map(str, self.scores):
+            place = self.ranks[metric].dropna().sort_values(kind="stable")
+            order = place.index.tolist()
+            if place.nunique() < 2:
+                why = f"{' = '.join(order)}" if order else "no query has a value in every embedding"
+                sentences.append(f"{metric}: {why}, so there is no order.")
+                continue
+            shown = order[0] + "".join(f" {'<' if place[a] < place[b] else '='} {b}" for a, b in pairwise(order))
+            if metric not in chances.index.get_level_values("metric"):
+                sentences.append(f"{metric}: {shown}; how sure that is was not asked (no draws).")
+                continue
+            steps = [(a, b, chances[metric, a, b]) for a, b in pairwise(order) if place[a] < place[b]]
+            if doubtful := [step for step in steps if step[2] < SURE]:
+                named = "; ".join(f"{a} before {b} with probability {p:.2f}" for a, b, p in doubtful)
+                sentences.append(f"{metric}: {shown}, an order that the words do not support throughout ({named}).")
+            else:
+                sentences.append(f"{metric}: {shown}, each step with probability {SURE:.2f} or more.")
+        return sentences
+
+    def sources(self) -> tuple[Any, ...]:
+        """The metrics, the queries and the embeddings."""
+        kinds = ("metric", "query", "embedding")
+        return tuple(Cited(f"{kind} {name}") for kind in kinds for name in self.by_query[kind].astype(str).unique())
+
+    def findings(self) -> list[str]:
+        return list(self.sentences)
+
+    def text(self) -> str:
+        return "\n".join([self.ranks.to_string(), *self.sentences, *self.notes])
+
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report: ranks with their probabilities, and how far metrics agree."""
+        agreed = [] if self.agreement.empty else [whole_table("Correlations of the ranks", self.agreement)]
+        ranks = Section("Ranks", [whole_table("Scores, ranks, and the probability of each rank", self.table())])
+        return filled((ranks, Section("Do metrics agree?", agreed)))
+
+
+def rank(
+    kvs: Mapping[str, Embedding],
+    queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery,
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric = METRICS,
+    aggregate: Aggregate = "mean",
+    draws: int = 500,
+    seed: int = 0,
+    replicates: int = 100,
+    outside: Mapping[str, Mapping[str, float]] | pd.DataFrame | None = None,
+    max_missing: float = 0.2,
+    case: Case = "as-is",
+    normalise: bool = True,
+    twins: Twins = "once",
+) -> Ranking:
+    """Rank embeddings by bias over queries and metrics, with the probability of each order.
+
+    A score is the distance of a metric from its value of no bias, aggregated over queries and their sub-queries (with
+    an optimum of 0 and the mean, the mean of absolute values of WEFE). Words that one of the embeddings lacks count as
+    missing in all of them, and a query without a value in one is left out for all. Words are drawn with replacement,
+    the same for all embeddings, queries and metrics, so that the probabilities speak of other words of the same kind.
+    Near no bias they are drawn towards one half, since draws of a distance from 0 are folded there; the notes say how
+    often two equally biased embeddings are told apart.
+
+    Random topics in place of the attribute words, the same in all embeddings, are no bias. What metrics say of them
+    shows what an order of embeddings and the agreement of metrics owe to the vectors alone: cosines are smaller in more
+    dimensions, so that sums of cosines rank large embeddings first.
+
+    Parameters
+    ----------
+    kvs
+        Name to embedding, two at least.
+    queries, metrics
+        As in :func:`run_metrics`.
+    aggregate
+        ``"mean"``, ``"median"`` or ``"max"`` of the distances over queries.
+    draws, seed
+        Number and seed of the bootstrap draws; 0 draws leave the probabilities out.
+    replicates
+        Number of random topics, each as coherent as the attribute lists, from words that all embeddings hold; 0 leaves
+        them out.
+    outside
+        Name of a benchmark to the score of each embedding, larger is better (or a DataFrame, embeddings by benchmarks):
+        its ranks join the table.
+    max_missing
+        Share of a set's words that may be missing.
+    case
+        As in :func:`metric`.
+    normalise
+        Scale vectors to length 1, the default here: RND, RNSB and RIPA change with the lengths of vectors, which differ
+        between embeddings for reasons other than bias. WEFE ranks unscaled vectors (``normalise=False``).
+    twins
+        As in :func:`metric`; words that have one vector in one of the embeddings count once in all.
+
+    References
+    ----------
+    Badilla, P., Bravo-Marquez, F. and Pérez, J. (2020). WEFE: the word embeddings fairness evaluation framework.
+    IJCAI. https://doi.org/10.24963/ijcai.2020/60
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> found = bb.rank({"as it is": kv, "debiased": debiased}, "weat6", "weat_effect_size", draws=50)
+    >>> found.ranks["weat_effect_size"].to_dict()
+    {'as it is': 2.0, 'debiased': 1.0}
+    """
+    one_of(aggregate, tuple(AGGREGATES), "aggregate")
+    embeddings = named_embeddings(kvs)
+    if len(embeddings) < 2:
+        raise InputError(f"a ranking needs two embeddings at least, given {len(embeddings)}: give a mapping of names")
+    draws, replicates = whole_number(draws, "draws", least=0), whole_number(replicates, "replicates", least=0)
+    seed = whole_number(seed, "seed", least=0, most=None)
+    named, notes = named_queries(queries), dict[str, None]()
+    how = Lookup.checked("drop", max_missing, case, normalise, None, twins)
+    how = replace(how, without=_only_in_some(named, embeddings, case, notes))
+    if twins == "once":
+        how = replace(how, alike=alike_in_some(every_word(named.values()), embeddings.values(), case))
+    tables, scores = [], {}
+    drawn: dict[str, FloatArray] = {}
+    random: dict[str, FloatArray] = {}
+    labelled = named_metrics(metrics)
+    chosen = {label: (name, untested(options)) for label, name, options in labelled}
+    topics: dict[Lists, Topics | str] = {}
+    with progress("ranking", len(labelled) * max(draws, 1)) as done:
+        for number, (label, (name, options)) in enumerate(chosen.items()):
+            ready = _ready(name, options, named, embeddings, how)
+            notes |= dict.fromkeys(
+                f"{q}: {note}." for (q, _), entry in ready.items() for note in entry.found.twin_notes
+            )
+            rows = []
+            for (query, embedding), entry in ready.items():
+                found = entry.measure()
+                apart = abs(found.value - entry.metric.optimum)
+                rows.append((embedding, label, query, found.value, apart, found.reason))
+            table = pd.DataFrame(rows, columns=BY_QUERY)
+            usable = _usable(table, notes)
+            tables.append(table)
+            by_embedding = table[table["query"].isin(usable)].groupby("embedding", sort=False)["distance"]
+            scores[label] = by_embedding.agg(aggregate).reindex(list(embeddings))
+            # every metric sees the same draws of words and the same topics
+            drawn[label] = _drawn(ready, usable, aggregate, draws, np.random.default_rng(seed), number * draws, done)
+            if usable and replicates:
+                random[label] = _on_topics(ready, usable, aggregate, replicates, seed, topics, notes)
+            if lost := draws * bool(usable) - int(np.isfinite(drawn[label]).all(axis=1).sum()):
+                notes[f"{label}: {lost:,} of {draws:,} draws of words have no value and were left out."] = None
+    if any(map(len, drawn.values())):
+        notes[CALIBRATION] = None
+    notes |= dict.fromkeys(_dimensions_notes(embeddings))
+    frame = pd.DataFrame(scores)
+    ranks = ranked(frame, {} if outside is None else outside)
+    kept = {label: values[np.isfinite(values).all(axis=1)] for label, values in drawn.items()}
+    probabilities, distribution = _chances(kept, list(embeddings))
+    return Ranking(
+        scores=frame,
+        ranks=ranks,
+        agreement=_agreement(ranks, drawn, random),
+        by_query=pd.concat(tables, ignore_index=True),
+        probabilities=probabilities,
+        rank_distribution=distribution,
+        same_order=_same_order(ranks, random),
+        notes=tuple(notes),
+    )
+
+
+type Lists = tuple[tuple[str, ...], ...]
+type Topics = Mapping[tuple[str, ...], list[list[str]]]
+"""Attribute list to its words in each replicate."""
+
+
+def _topics(ready: Ready, lists: Lists, replicates: int, seed: int) -> Topics | str:
+    """Random topics in place of the attribute lists, from words that all embeddings hold; or why there are none.
+
+    They are as coherent as the lists and as similar to each other, by mean cosines over the embeddings.
+    """
+    kvs, keys = {name: entry.kv for (_, name), entry in ready.items()}, defaultdict[str, dict[str, str]](dict)
+    for (_, name), entry in ready.items():
+        keys[name] |= entry.found.keys
+    own = {key for known in keys.values() for key in known.values()}
+    shared = set.intersection(*(set(kv.key_to_index) for kv in kvs.values())) - own
+    common = np.array([word for word in next(iter(kvs.values())).index_to_key if word in shared])
+    size, rng = sum(map(len, lists)), np.random.default_rng([seed, 1])
+    if len(common) < TOPIC_ROOM * size:
+        return (
+            f"The embeddings share {len(common):,} words beside those of the queries, too few for random topics of "
+            f"{size} words: give embeddings with their vocabulary to see what ranks owe to the vectors alone."
+        )
+    if len(common) > TOPIC_WORDS:
+        common = common[np.sort(rng.choice(len(common), TOPIC_WORDS, replace=False))]
+    vectors = [kv[common.tolist()].astype(float) for kv in kvs.values()]
+    some = np.logical_and.reduce([each.any(axis=1) for each in vectors])
+    means = [
+        np.array([unit_rows(kv[[keys[name][word] for word in words]].astype(float)).mean(axis=0) for words in lists])
+        for name, kv in kvs.items()
+    ]
+    unit, mean = joint_vectors([unit_rows(each[some]) for each in vectors], means)
+    sizes = tuple(map(len, lists))
+    wanted = Wanted(tuple(np.full(n, 1 / n) for n in sizes), sizes, mean @ mean.T, (tuple(range(len(lists))),))
+    drawn = by_list(common[some][draw_alike(unit, wanted, replicates, rng, lambda _: None)], sizes)
+    return {words: part.tolist() for words, part in zip(lists, drawn, strict=True)}
+
+
+def _attribute_lists(entries: Iterable[Prepared]) -> Lists:
+    """The attribute words of queries that were found, each list once."""
+    return tuple(dict.fromkeys(tuple(entry.found.words[name]) for entry in entries for name in entry.query.attributes))
+
+
+def _on_topics(
+    ready: Ready,
+    queries: Sequence[str],
+    aggregate: str,
+    replicates: int,
+    seed: int,
+    known: dict[Lists, Topics | str],
+    notes: dict[str, None],
+) -> FloatArray:
+    """Scores (replicates, embeddings) with random topics in place of the attribute lists; ``known`` keeps them."""
+    names = list(dict.fromkeys(name for _, name in ready))
+    lists = _attribute_lists(ready[query, names[0]] for query in queries)
+    topics = known[lists] = known.get(lists) or _topics(ready, lists, replicates, seed)
+    if isinstance(topics, str):
+        notes[topics] = None
+        return np.empty((0, len(names)))
+    values = np.empty((min(map(len, topics.values())), len(names), len(queries)))
+    for (row, name), (column, query) in product(enumerate(names), enumerate(queries)):
+        entry = ready[query, name]
+        own = [topics[tuple(entry.found.words[part])] for part in entry.query.attributes]
+        for i in range(len(values)):
+            rows = np.array([entry.kv.key_to_index[word] for words in own for word in words[i]])
+            values[i, row, column] = abs(entry.with_attributes(rows).value - entry.metric.optimum)
+    return AGGREGATES[aggregate](values, axis=2)
+
+
+def _agreement(ranks: pd.DataFrame, drawn: Mapping[str, FloatArray], random: Mapping[str, FloatArray]) -> pd.DataFrame:
+    """Spearman correlations of each two rankings, as they are, over draws of words, and over random topics."""
+    rows, observed = [], ranks.corr(method="spearman").to_numpy()
+    for (i, first), (j, second) in combinations(enumerate(map(str, ranks)), 2):
+        found = [_correlations(ranks, values, first, second) for values in (drawn, random)]
+        middle = [ends(values, PROB) if len(values) else (np.nan, np.nan) for values in found]
+        topics = float(found[1].mean()) if len(found[1]) else np.nan
+        rows.append((first, second, float(observed[i, j]), *middle[0], topics, *middle[1]))
+    return pd.DataFrame(rows, columns=AGREEMENT)
+
+
+def _correlations(ranks: pd.DataFrame, scores: Mapping[str, FloatArray], first: str, second: str) -> FloatArray:
+    """Correlations of two rankings, a row of scores each; what was ranked outside is the same in every row."""
+    if not {first, second} & scores.keys():
+        return np.empty(0)
+    size = min(len(scores[name]) for name in (first, second) if name in scores)
+    both = [
+        _places(scores[name][:size]).mean(axis=0)
+        if name in scores
+        else np.broadcast_to(ranks[name].to_numpy(float), (size, len(ranks)))
+        for name in (first, second)
+    ]
+    apart = [each - each.mean(axis=1, keepdims=True) for each in both]
+    norms = np.sqrt((apart[0] ** 2).sum(axis=1) * (apart[1] ** 2).sum(axis=1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values: FloatArray = (apart[0] * apart[1]).sum(axis=1) / norms
+    return values[np.isfinite(values)]
+
+
+def _same_order(ranks: pd.DataFrame, random: Mapping[str, FloatArray]) -> dict[str, float]:
+    """Metric to the share of random topics that order the embeddings as the given words do."""
+    return {
+        label: float((_places(values).mean(axis=0) == ranks[label].to_numpy()).all(axis=1).mean())
+        for label, values in random.items()
+        if len(values) and np.ptp(ranks[label]) > 0
+    }
+
+
+def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd.DataFrame) -> pd.DataFrame:
+    """Ranks of scores (embeddings by metrics, smaller first) and of outside scores (larger first), ties averaged."""
+    ranks = scores.apply(lambda column: pd.Series(_places(column.to_numpy(dtype=float)).mean(axis=0), scores.index))
+    if isinstance(outside, pd.DataFrame) and len(outside.columns):
+        outside = {str(name): dict(zip(outside.index.astype(str), outside[name], strict=True)) for name in outside}
+    if not isinstance(outside, Mapping) or not all(isinstance(row, Mapping) for row in outside.values()):
+        raise InputError(
+            f"outside is {reprlib.repr(outside)}: give a mapping of a benchmark's name to the score of each embedding"
+        )
+    for name, numbers in outside.items():
+        if missing := [each for each in scores.index if each not in numbers]:
+            raise InputError(f"the outside ranking {name!r} has no score of {', '.join(missing)}")
+        if name in scores:
+            raise InputError(f"the outside ranking {name!r} has the name of a metric: give it another")
+        values = pd.Series({each: -finite_number(numbers[each], f"{name} of {each}") for each in scores.index})
+        ranks[name] = values.rank(method="average")
+    return ranks
+
+
+def _dimensions_notes(embeddings: Mapping[str, KeyedVectors]) -> list[str]:
+    """A note on embeddings of different sizes."""
+    sizes = sorted({kv.vector_size for kv in embeddings.values()})
+    if len(sizes) < 2:
+        return []
+    return [
+        f"The embeddings have {' and '.join(map(str, sizes))} dimensions. Cosines are smaller in more dimensions, so "
+        "that sums and means of cosines, such as weat, rank such embeddings as less biased whatever the bias is; "
+        "weat_effect_size is a ratio."
+    ]
+
+
+def _only_in_some(
+    queries: Mapping[str, Query], embeddings: Mapping[str, KeyedVectors], case: Case, notes: dict[str, None]
+) -> frozenset[str]:
+    """Words that some of the embeddings hold and others do not."""
+    words = every_word(queries.values())
+    known = [set(find_words(kv, words, case).keys) for kv in embeddings.values()]
+    some = {word for word in words if 0 < sum(word in keys for keys in known) < len(known)}
+    for name, query in queries.items():
+        if gone := [word for word in dict.fromkeys(chain.from_iterable(query.sets.values())) if word in some]:
+            notes[f"{name}: left out, since only some embeddings hold them: {', '.join(gone)}."] = None
+    return frozenset(some)
+
+
+Ready = dict[tuple[str, str], Prepared]
+
+
+def _ready(
+    name: OneMetric,
+    options: Mapping[str, Any],
+    queries: Mapping[str, Query],
+    embeddings: Mapping[str, KeyedVectors],
+    how: Lookup,
+) -> Ready:
+    """Sub-query and embedding to what is measured."""
+    ready: Ready = {}
+    for label, query in queries.items():
+        parts = parts_for(find_metric(name), query)
+        for part in parts:
+            shown = label if len(parts) == 1 else f"{label}: {part.name}"
+            for embedding, kv in embeddings.items():
+                ready[shown, embedding] = prepared(name, kv, part, options, how)
+    return ready
+
+
+def _usable(table: pd.DataFrame, notes: dict[str, None]) -> list[str]:
+    """Queries of which every embedding has a value."""
+    usable = []
+    for query, rows in table.groupby("query", sort=False):
+        odd = rows[rows["value"].isna()]
+        if odd.empty:
+            usable.append(str(query))
+        else:
+            first = odd.iloc[0]
+            why = f"no value in {first['embedding']}, because {first['reason']}"
+            notes[f"{first['metric']} of {query} was left out for all: {why}."] = None
+    return usable
+
+
+def _drawn(
+    ready: Ready,
+    queries: list[str],
+    aggregate: str,
+    draws: int,
+    rng: np.random.Generator,
+    before: int,
+    done: Callable[[float], None],
+) -> FloatArray:
+    """Scores (draws, embeddings) on words drawn with replacement, the same for all embeddings and queries."""
+    names = list(dict.fromkeys(name for _, name in ready))
+    if not queries:
+        return np.empty((0, len(names)))
+    units = {query: units_of(ready[query, names[0]]) for query in queries}
+    pools = pools_of(listed for sets in units.values() for listed in sets.values())
+    values = np.empty((draws, len(names), len(queries)))
+    ready = {key: each.with_neighbours() for key, each in ready.items() if key[0] in queries} if draws else ready
+    for i in range(draws):
+        places = draw_all(pools, rng)
+        for column, query in enumerate(queries):
+            chosen = {name: places[listed] for name, listed in units[query].items()}
+            for row, name in enumerate(names):
+                entry = ready[query, name]
+                values[i, row, column] = abs(entry.resampled(chosen).value - entry.metric.optimum)
+        done(before + i + 1)
+    return AGGREGATES[aggregate](values, axis=2)
+
+
+def _places(scores: FloatArray) -> FloatArray:
+    """First and last place (2, ..., embeddings) of scores (..., embeddings); those that are the same share places."""
+    apart = scores[..., :, None] - scores[..., None, :]
+    level = np.maximum(np.abs(scores[..., :, None]), np.abs(scores[..., None, :]))
+    with np.errstate(invalid="ignore"):
+        first = 1 + (apart > SAME * level).sum(axis=-1)
+        last = (apart >= -SAME * level).sum(axis=-1)
+    return np.where(np.isnan(scores), np.nan, np.stack([first, last]).astype(float))
+
+
+def _chances(drawn: Mapping[str, FloatArray], names: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Probabilities that one embedding is less biased than another, and those of each rank."""
+    pairs, places = [], []
+    for label, values in drawn.items():
+        if not len(values):
+            continue
+        first, last = _places(values)
+        middle, ranks = (first + last) / 2, np.arange(1, len(names) + 1)
+        for i, j in permutations(range(len(names)), 2):
+            less, same = middle[:, i] < middle[:, j], middle[:, i] == middle[:, j]
+            pairs.append((label, names[i], names[j], float(less.mean() + same.mean() / 2)))
+        # embeddings that tie share their ranks evenly
+        taken = (first[..., None] <= ranks) & (ranks <= last[..., None])
+        shares = (taken / (last - first + 1)[..., None]).mean(axis=0)
+        places += [(label, name, i + 1, p) for name, row in zip(names, shares, strict=True) for i, p in enumerate(row)]
+    return (
+        pd.DataFrame(pairs, columns=["metric", "less", "more", "probability"]),
+        pd.DataFrame(places, columns=["metric", "embedding", "rank", "probability"]),
+    )

@@ -1,0 +1,25 @@
+"""How far bias scores can be trusted when seeds, scoring rules and words change."""
+
+from bayesbias.baselines.reliability.components import VarianceComponents, variance_components
+from bayesbias.baselines.reliability.consistency import (
+    bias_scores,
+    inter_rater_consistency,
+    internal_consistency,
+    measure_correlations,
+    retest_reliability,
+)
+from bayesbias.baselines.reliability.features import word_features
+from bayesbias.baselines.reliability.regression import ReliabilityRegression, reliability_regression
+
+__all__ = [
+    "ReliabilityRegression",
+    "VarianceComponents",
+    "bias_scores",
+    "inter_rater_consistency",
+    "internal_consistency",
+    "measure_correlations",
+    "reliability_regression",
+    "retest_reliability",
+    "variance_components",
+    "word_features",
+]

@@ -1,0 +1,448 @@
+"""``reliability_regression``: what the reliability of bias scores depends on, as a multilevel regression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesbias._support.arguments import finite_number, probability, several, text
+from bayesbias._support.files import to_json
+from bayesbias._support.phrases import percent
+from bayesbias._support.results import Result
+from bayesbias.checks.summaries import PROB, describe, flat_draws
+from bayesbias.checks.variance_components import MARGINAL, draw_sds
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.models.fits import checked_draws, used_seed
+from bayesbias.models.tree import versions_of
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.components import MixedSums, draw_effects, log_density_of_sds, mixed_sums
+
+FEATURES = (
+    "measure", "log_frequency", "log_frequency_squared", "log_senses", "part_of_speech",
+    "nn_similarity", "l2_norm", "stability",
+)  # fmt: skip
+"""The study's."""
+SQUARES = {"log_frequency_squared": "log_frequency"}
+WIDEST = 1000
+"""Largest prior mean of a grouping's sd, in sds of the outcome."""
+FIXED_SD = 2.5
+"""Prior sd of intercept and coefficients, in sds of the outcome."""
+GUESS = 0.5
+"""Sd, in sds of the outcome, from which the search for the mode begins."""
+TIED = 1e-9
+"""Singular value of unit columns below which one follows from the others."""
+STEP = ("chain", "draw")
+INTERCEPT, FIXED, RESIDUAL, TOTAL = "intercept", "fixed effects", "residual", "total"
+"""Names of rows that stand for no feature and no grouping."""
+FEW_LEVELS = 5
+"""Levels of a grouping below which they cannot tell how much levels differ."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ReliabilityRegression(Result):
+    """What reliability depends on: what :func:`reliability_regression` returns.
+
+    Shares of the variance, draw by draw, are of V: the variance over the rows (ddof 1) of the fixed effects' sum, plus
+    the squared sds of groupings and residuals. ``fixed effects`` is the first of these (marginal R²), ``total`` all but
+    the residual (conditional R²). A feature's own share is b'Cb / V, with b its coefficients and C the covariance of
+    what its columns hold beyond the other features': the squared semi-partial correlation.
+
+    Attributes
+    ----------
+    rows
+        One row a term, as in the study's Table 2: ``term`` and ``part``; ``mean``, ``sd``, ``low``, ``high``
+        (equal-tailed interval) of a coefficient, or of the sd of residuals or of a grouping's effects, in units of
+        the outcome; ``r2``, ``r2_low``, ``r2_high``, the share of the variance, where the row stands for a whole part.
+        A text column has a row of its own and one for each level but the reference.
+    posterior
+        ArviZ groups. ``posterior``: ``coefficient`` (term), ``group_sd`` (group), ``residual_sd``, ``r2`` (part), and
+        the effects of each grouping, such as ``algorithm_effect`` (algorithm_level). ``sample_stats``;
+        ``observed_data`` (row); ``constant_data``: ``design`` (row, term).
+    references, levels
+        Text column to its reference level, and grouping to its number of levels.
+
+    References
+    ----------
+    Nakagawa, S. and Schielzeth, H. (2013). A general and simple method for obtaining R² from generalized linear
+    mixed-effects models. Methods in Ecology and Evolution 4(2). https://doi.org/10.1111/j.2041-210x.2012.00261.x
+    """
+
+    picture: ClassVar[str] = "forest"
+
+    outcome: str
+    rows: pd.DataFrame
+    posterior: xr.DataTree
+    references: Mapping[str, str]
+    levels: Mapping[str, int]
+    prob: float
+    notes: tuple[str, ...] = ()
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        shares = self.rows.dropna(subset="r2").set_index("term")
+        own = shares["r2"].drop([FIXED, *self.levels, RESIDUAL, TOTAL])
+        parts = [
+            f"{name} {row['r2']:.1%} ({row['r2_low']:.1%} to {row['r2_high']:.1%})"
+            for name, row in shares.loc[[TOTAL, FIXED, *self.levels]].iterrows()
+        ]
+        return [
+            f"Explained variance of {self.outcome}, with {percent(self.prob)} intervals: {', '.join(parts)}. "
+            f"The feature with the largest share of its own is {own.idxmax()} ({own.max():.1%})."
+        ]
+
+    def table(self) -> pd.DataFrame:
+        """One row a term: ``rows``."""
+        return self.rows
+
+    def drawn_from(self) -> tuple[Any, dict[str, Any]]:
+        """The shares of the variance."""
+        columns = {"rows": "term", "value": "r2", "low": "r2_low", "high": "r2_high"}
+        return self.rows.dropna(subset="r2"), {**columns, "label": f"share of the variance of {self.outcome}"}
+
+
+class _Design(NamedTuple):
+    """Fixed effects."""
+
+    columns: FloatArray  # (rows, terms), the intercept first
+    terms: tuple[str, ...]
+    parts: tuple[str, ...]  # of the terms: their features
+    references: dict[str, str]  # feature of text to the level that the others are compared with
+
+
+def reliability_regression(
+    table: pd.DataFrame,
+    outcome: str = "value",
+    features: Sequence[str] | None = None,
+    groups: Sequence[str] = ("algorithm", "corpus"),
+    references: Mapping[str, str] | None = None,
+    draws: int = 4000,
+    chains: int = 4,
+    seed: int | None = 0,
+    group_scale: float = 1.0,
+    prob: float = PROB,
+) -> ReliabilityRegression:
+    """Reliability scores explained by features, with an effect of each level of crossed groupings.
+
+    score = intercept + coefficients x features + effects of its levels + residual, the last two normal. Numbers are
+    z-scored (ddof 1); ``log_frequency_squared`` is the square of the z-scored ``log_frequency`` of these rows; levels
+    of text are compared with a reference. Priors in sds of the outcome: coefficients normal(0, 2.5), intercept
+    normal(mean, 2.5), sds exponential with mean 1 (residuals) or ``group_scale`` (groupings). The sds are drawn by
+    importance sampling with all else integrated out, which then follows exactly. Bambi, which samples
+    all effects by NUTS, takes hundreds of times as long, and diverges where a grouping has two levels.
+
+    Parameters
+    ----------
+    table
+        One row a score. Rows that lack a value are left out, and the notes say so.
+    outcome
+        Column of the scores.
+    features
+        Columns of numbers or text; None takes ``measure`` and those of :func:`word_features`, where they hold values.
+    groups
+        Columns of groupings; ``()`` for none.
+    references
+        Text column to the level to compare with; otherwise the first in alphabetical order.
+    draws, chains, seed
+        Draws in all, split evenly over chains, and their seed.
+    group_scale, prob
+        Prior mean of the groupings' sds; mass of the intervals.
+
+    References
+    ----------
+    Du, Y., Fang, Q. and Nguyen, D. (2021). Assessing the reliability of word embedding gender bias measures. EMNLP.
+    https://doi.org/10.18653/v1/2021.emnlp-main.785
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> table = pd.DataFrame({"frequency": rng.normal(size=60), "algorithm": ["sgns", "cbow"] * 30})
+    >>> table["corpus"] = ["a", "b", "c"] * 20
+    >>> table["value"] = 0.5 * table["frequency"] + rng.normal(size=60)
+    >>> found = bb.reliability.reliability_regression(table, features=["frequency"], draws=400)
+    >>> type(found).__name__
+    'ReliabilityRegression'
+    """
+    draws, chains = checked_draws(draws, chains)
+    used, prob = used_seed(seed), probability(prob, "prob")
+    group_scale = finite_number(group_scale, "group_scale", positive=True)
+    if group_scale > WIDEST:
+        raise InputError(f"group_scale is {group_scale:g}: give at most {WIDEST:,} sds of the outcome")
+    group_names = list(dict.fromkeys(text(name, "groups") for name in several(groups)))
+    chosen, absent = _chosen(table, text(outcome, "outcome"), features, group_names)
+    if not isinstance(references, Mapping | None):
+        raise InputError(f"references is {shown(references)}: give a mapping of columns to their levels")
+    rows, left = _complete(table, [outcome, *map(_source, chosen), *group_names])
+    y = _numbers(rows[outcome], outcome)
+    design = _design(rows, chosen, {} if references is None else references)
+    groupings = {name: _levels(rows[name], name) for name in group_names}
+    names = {name: labels for name, (_, labels) in groupings.items()}
+    if like_residuals := [name for name, labels in names.items() if len(labels) == len(rows)]:
+        raise InputError(
+            f"{like_residuals[0]} differs in every row, like the residuals: name the other groupings in groups="
+        )
+    centre, spread = float(y.mean()), float(y.std(ddof=1))
+    sums = mixed_sums(design.columns, (y - centre) / spread, [codes for codes, _ in groupings.values()])
+    rng = np.random.default_rng(used)
+    sds, stats, faults = draw_sds(
+        lambda sds: log_density_of_sds(sums, sds, FIXED_SD),
+        np.array([1.0, *(group_scale for _ in names)]),
+        np.full(1 + len(names), GUESS),
+        chains,
+        draws // chains,
+        rng,
+    )
+    values = {name: spread * value for name, value in _with_effects(sds, sums, list(names), rng).items()}
+    values["coefficient"][:, :, 0] += centre
+    shares = _variance_shares(design.columns, design.parts, values, list(names))
+    tree = _tree(values, shares, stats, design, names, rows[outcome])
+    tree.attrs = {"outcome": outcome, "seed": used, "versions": to_json(versions_of(MARGINAL))}
+    notes = [*faults, *absent, *left]
+    if "word" in rows and "word" not in group_names and rows["word"].duplicated().any():
+        notes.append(
+            "Rows of one word count as independent of each other; 'word' among the groups lets them be correlated."
+        )
+    notes += _unsettled(values, shares, names, group_scale * spread)
+    return ReliabilityRegression(
+        outcome=outcome,
+        rows=_table_of_terms(design.terms, design.parts, values, shares, list(names), prob),
+        posterior=tree,
+        references=design.references,
+        levels={name: len(labels) for name, labels in names.items()},
+        prob=prob,
+        notes=tuple(notes),
+    )
+
+
+def _variance_shares(
+    columns: FloatArray, parts: Sequence[str], values: Mapping[str, FloatArray], groups: Sequence[str]
+) -> dict[str, FloatArray]:
+    """Part to its share of the variance (chain, draw), given the design (rows, terms) of the fixed effects.
+
+    ``parts`` are the features of the terms, the intercept first; ``values`` has draws (chain, draw, ...) of
+    ``coefficient`` (term), ``group_sd`` (group) and ``residual_sd``.
+    """
+    covariance = np.atleast_2d(np.cov(columns[:, 1:], rowvar=False, ddof=1))
+    coefficient, features = values["coefficient"][:, :, 1:], np.array(parts[1:])
+
+    def variance(own: NDArray[np.bool_], covariance: FloatArray) -> FloatArray:
+        some = coefficient[:, :, own]
+        value: FloatArray = np.vecdot(some @ covariance, some)
+        return value
+
+    variances = {}
+    for name in dict.fromkeys(parts[1:]):
+        own = features == name
+        shared = covariance[np.ix_(own, ~own)]
+        explained = shared @ np.linalg.solve(covariance[np.ix_(~own, ~own)], shared.T)
+        variances[name] = variance(own, covariance[np.ix_(own, own)] - explained)
+    variances[FIXED] = variance(np.ones(len(features), dtype=bool), covariance)
+    variances |= {name: values["group_sd"][:, :, i] ** 2 for i, name in enumerate(groups)}
+    variances[RESIDUAL] = values["residual_sd"] ** 2
+    whole = sum(variances[name] for name in (FIXED, *groups, RESIDUAL))
+    shares = {name: variance / whole for name, variance in variances.items()}
+    return shares | {TOTAL: 1 - shares[RESIDUAL]}
+
+
+def _table_of_terms(
+    terms: Sequence[str],
+    parts: Sequence[str],
+    values: Mapping[str, FloatArray],
+    shares: Mapping[str, FloatArray],
+    groups: Sequence[str],
+    prob: float,
+) -> pd.DataFrame:
+    """Coefficients and sds with the shares of the variance, in the order of the terms."""
+    sds = np.concatenate([values["group_sd"], values["residual_sd"][:, :, None]], axis=2)
+    drawn = np.concatenate([values["coefficient"], sds], axis=2)
+    numbers = pd.DataFrame(describe(flat_draws(drawn), prob), index=[*terms, *groups, RESIDUAL])
+    part_of = dict(zip([*terms, *shares], [*parts, *shares], strict=True))
+    order = [INTERCEPT]
+    for name in shares:
+        order += dict.fromkeys([name, *(term for term, part in part_of.items() if part == name)])
+    described = describe(flat_draws(np.stack(list(shares.values()), axis=2)), prob)
+    r2 = pd.DataFrame({"r2": described["mean"], "r2_low": described["low"], "r2_high": described["high"]})
+    table = numbers.reindex(order).join(r2.set_axis(list(shares))).rename_axis("term").reset_index()
+    table.insert(1, "part", [part_of[term] for term in order])
+    return table
+
+
+def _unsettled(
+    values: Mapping[str, FloatArray], shares: Mapping[str, FloatArray], names: Mapping[str, list[str]], scale: float
+) -> list[str]:
+    """A sentence on groupings of few levels, with what other priors of the groupings' sds would make of the shares.
+
+    Weights turn draws under exponential priors of mean ``scale`` into draws under priors of half and twice that mean.
+    """
+    few = [name for name, labels in names.items() if len(labels) < FEW_LEVELS]
+    if not few:
+        return []
+    terms = [*few, FIXED]
+    drawn = flat_draws(np.stack([shares[name] for name in terms], axis=2))
+    slopes, sds = flat_draws(values["coefficient"][:, :, 1:]), flat_draws(values["group_sd"]).sum(axis=1)
+    means, moved = [drawn.mean(axis=0)], 0.0
+    for factor in (0.5, 2.0):
+        weights = np.exp((1 - 1 / factor) * (sds - sds.max()) / scale)
+        weights /= weights.sum()
+        means.append(weights @ drawn)
+        moved = max(moved, np.max(np.abs(weights @ slopes - slopes.mean(axis=0)) / slopes.std(axis=0)))
+    figures = [
+        f"{name} {half:.0%} or {twice:.0%} instead of {now:.0%}"
+        for name, now, half, twice in zip(terms, *means, strict=True)
+    ]
+    levels = " and ".join(f"{len(names[name])} levels of {name}" for name in few)
+    return [
+        f"{levels} cannot tell how much levels differ: with prior means of their sds half or twice as large, the "
+        f"shares of the variance would be {', '.join(figures)}, while no coefficient of a feature would move by more "
+        f"than {max(moved, 0.01):.2f} posterior sds."
+    ]
+
+
+def _chosen(
+    table: pd.DataFrame, outcome: str, features: Sequence[str] | None, groups: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The features, every column that they need being there, and a sentence on the study's that are not."""
+    if not isinstance(table, pd.DataFrame):
+        raise InputError(f"table is {type(table).__name__}: give a DataFrame of one row a score")
+    if table.empty:
+        raise InputError("the table has no rows: give one row a score")
+    named = (text(name, "features") for name in several(FEATURES if features is None else features))
+    names, notes = list(dict.fromkeys(named)), []
+    if features is None:
+        lost = [name for name in names if _source(name) not in table or table[_source(name)].isna().all()]
+        names = [name for name in names if name not in lost]
+        notes = [f"Left out of the features, since the table holds no value of them: {', '.join(lost)}."] * bool(lost)
+    if not names:
+        raise InputError(f"there is no feature: name columns of the table, such as {', '.join(FEATURES)}")
+    if unknown := [name for name in [outcome, *map(_source, names), *groups] if name not in table]:
+        raise InputError(f"the table has no column {unknown[0]!r}: it has {listed(list(map(str, table)), 20)}")
+    every = [outcome, *names, *groups]
+    if len(set(every)) < len(every) or {INTERCEPT, FIXED, RESIDUAL, TOTAL} & set(every):
+        raise InputError(
+            f"outcome is {outcome!r}, features are {', '.join(names)} and groups {', '.join(groups)}: give each column "
+            f"one part, and call none {INTERCEPT!r}, {FIXED!r}, {RESIDUAL!r} or {TOTAL!r}"
+        )
+    return names, notes
+
+
+def _source(feature: str) -> str:
+    """The column that a feature is made from."""
+    return SQUARES.get(feature, feature)
+
+
+def _complete(table: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+    """The rows that lack no value of some columns, and a sentence on the others."""
+    missing = table[list(dict.fromkeys(columns))].isna()
+    lost = missing.any(axis=1)
+    named = ", ".join(f"{name} ({n:,})" for name, n in missing.sum().items() if n)
+    if lost.all():
+        raise InputError(
+            f"each of the {len(table):,} rows lacks a value ({named}): leave out what has none by naming the others in "
+            "features= or groups="
+        )
+    note = f"{lost.sum():,} of {len(table):,} rows lack a value and are left out: {named}."
+    return table[~lost], [note] if lost.any() else []
+
+
+def _numbers(column: pd.Series, name: str) -> FloatArray:
+    """Finite numbers that vary."""
+    try:
+        values = column.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} does not hold numbers: {error}") from error
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise InputError(f"{name} is {values[bad[0]]} in row {column.index[bad[0]]}: give finite numbers")
+    if np.ptp(values) == 0:
+        raise InputError(f"{name} is {values[0]:g} in every row: leave it out, or give rows in which it varies")
+    return values
+
+
+def _levels(column: pd.Series, name: str) -> tuple[IntArray, list[str]]:
+    """Number of each row's level, and the levels in alphabetical order."""
+    labels, codes = np.unique(column.astype(str).to_numpy(dtype=object), return_inverse=True)
+    if len(labels) == 1:
+        raise InputError(f"{name} is {labels[0]!r} in every row: name the others in features= or groups=")
+    return codes, labels.tolist()
+
+
+def _design(rows: pd.DataFrame, features: Sequence[str], references: Mapping[str, str]) -> _Design:
+    """Standardised numbers, and indicators of the levels of text."""
+    columns, terms, parts = [np.ones(len(rows))], [INTERCEPT], [INTERCEPT]
+    compared: dict[str, str] = {}
+    for name in features:
+        column = rows[_source(name)].infer_objects()
+        if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+            values = _numbers(column, name)
+            values = (values - values.mean()) / values.std(ddof=1)
+            columns.append(_numbers(pd.Series(values**2, rows.index), name) if name in SQUARES else values)
+            terms, parts = [*terms, name], [*parts, name]
+        else:
+            codes, labels = _levels(column, name)
+            reference = compared[name] = references.get(name, labels[0])
+            if reference not in labels:
+                raise InputError(f"the reference of {name} is {reference!r}: its levels are {listed(labels, 20)}")
+            others = [i for i, label in enumerate(labels) if label != reference]
+            columns += [(codes == other).astype(np.float64) for other in others]
+            terms, parts = [*terms, *(f"{name}[{labels[other]}]" for other in others)], [*parts, *[name] * len(others)]
+    if unknown := set(references) - set(compared):
+        raise InputError(
+            f"references names {listed(sorted(unknown))}: the features of text are {listed(list(compared))}"
+        )
+    design = _Design(np.column_stack(columns), tuple(terms), tuple(parts), compared)
+    if len(rows) <= len(terms):
+        raise InputError(f"{len(rows)} rows are too few for {len(terms)} terms: give more rows or fewer features")
+    root = np.linalg.qr(design.columns / np.linalg.norm(design.columns, axis=0), mode="r")
+    rank = partial(np.linalg.matrix_rank, tol=TIED)
+    if (whole := rank(root)) < len(terms):
+        tied = [term for i, term in enumerate(terms) if i and rank(np.delete(root, i, axis=1)) == whole]
+        raise InputError(f"{listed(tied)} follow from each other: leave one of these features out")
+    return design
+
+
+def _with_effects(
+    sds: FloatArray, sums: MixedSums, names: Sequence[str], rng: np.random.Generator
+) -> dict[str, FloatArray]:
+    """Draws (chain, draw, ...) of the sds (chain, draw, 1 + groupings) and of the effects given each."""
+    drawn, effects = draw_effects(sums, flat_draws(sds), FIXED_SD, rng)
+    coefficient, *others = (part.reshape(*sds.shape[:2], -1) for part in [drawn, *effects])
+    values = {"coefficient": coefficient, "group_sd": sds[:, :, 1:], "residual_sd": sds[:, :, 0]}
+    return values | {f"{name}_effect": effect for name, effect in zip(names, others, strict=True)}
+
+
+def _tree(
+    values: Mapping[str, FloatArray],
+    shares: Mapping[str, FloatArray],
+    stats: Mapping[str, FloatArray | float],
+    design: _Design,
+    names: Mapping[str, list[str]],
+    outcome: pd.Series,
+) -> xr.DataTree:
+    """Draws, statistics of the sampler and data with ArviZ's groups."""
+    dims = {"coefficient": ("term",), "group_sd": ("group",)} | {f"{name}_effect": (f"{name}_level",) for name in names}
+    variables = {name: ((*STEP, *dims.get(name, ())), value) for name, value in values.items() if value.size}
+    coords = {"term": list(design.terms), "part": list(shares), **{f"{name}_level": names[name] for name in names}}
+    steps = {name: np.arange(size) for name, size in zip(STEP, values["residual_sd"].shape, strict=True)}
+    rows = {"row": np.arange(len(outcome))}
+    return xr.DataTree.from_dict(
+        {
+            "/posterior": xr.Dataset(
+                variables | {"r2": ((*STEP, "part"), np.stack(list(shares.values()), axis=2))},
+                steps | coords | ({"group": list(names)} if names else {}),
+            ),
+            "/sample_stats": xr.Dataset(
+                {name: (STEP[: np.ndim(value)], value) for name, value in stats.items()}, steps
+            ),
+            "/observed_data": xr.Dataset({str(outcome.name): ("row", outcome.to_numpy(dtype=np.float64))}, rows),
+            "/constant_data": xr.Dataset(
+                {"design": (("row", "term"), design.columns)}, rows | {"term": list(design.terms)}
+            ),
+        }
+    )

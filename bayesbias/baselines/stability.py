@@ -1,0 +1,616 @@
+"""How far bias measures depend on choices of training: corpora, algorithms, dimensions, seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesbias._support.arguments import flag, printable, probability, text, whole_number
+from bayesbias._support.phrases import share
+from bayesbias._support.progress import progress
+from bayesbias._support.results import Result
+from bayesbias.baselines.ranking import word_lists_of
+from bayesbias.checks.convergence import diagnose
+from bayesbias.checks.summaries import PROB, flat_draws
+from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
+from bayesbias.contrast import SIMILAR, contrasts
+from bayesbias.distances import distance_table
+from bayesbias.errors import InputError
+from bayesbias.metrics import run_metrics
+from bayesbias.metrics.base import NOTHING
+from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
+from bayesbias.models import fit
+from bayesbias.numerics.arrays import FloatArray, unit_rows
+from bayesbias.vectors import Case, Embedding, Setting, ToyCorpus, opened, toy_corpus, train_embeddings
+from bayesbias.vectors.lookup import in_all
+from bayesbias.words import pairs_given, words_given
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from gensim.models import KeyedVectors
+
+
+__all__ = [
+    "DirectBiasStudy",
+    "MetricStability",
+    "Setting",
+    "SettingComponents",
+    "ToyCorpus",
+    "direct_bias_study",
+    "metric_stability",
+    "setting_components",
+    "toy_corpus",
+    "train_embeddings",
+]
+
+FACETS = Setting._fields
+FACET_NAMES = ("corpus", "algorithm", "dims", "seed", "word_list")
+FEW, FEWEST = 5, 2
+RANDOM_PAIRS = 1000
+COSINES = frozenset({"mac", "direct_bias", "db_wa", "same", "semaxis", "weat"})
+"""Metrics that are sums or means of cosines, so that the mean |cosine| of random pairs is their unit."""
+COLUMNS = [*FACETS, "metric", "subquery", "form", "value", "low", "high", "reason"]
+STUDY_COLUMNS = [
+    *FACETS,
+    "word_list",
+    "direct_bias",
+    "low",
+    "high",
+    "raw_direct_bias",
+    "baseline",
+    "standardised",
+    "isotropic",
+]
+
+
+def _by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
+    """Setting to embedding, by corpus, algorithm, dimensions and seed."""
+    if not isinstance(kvs, Mapping) or not kvs:
+        shown = "empty" if isinstance(kvs, Mapping) else type(kvs).__name__
+        raise InputError(
+            f"kvs is {shown}: give a mapping of settings (corpus, algorithm, dims, seed) to "
+            "embeddings, such as train_embeddings returns"
+        )
+    embeddings = {}
+    for key, source in kvs.items():
+        if not isinstance(key, tuple) or len(key) != len(FACETS):
+            raise InputError(
+                f"{key!r} is no setting: give (corpus, algorithm, dims, seed), such as ('wiki', 'sgns', 100, 0)"
+            )
+        corpus, algorithm, dims, seed = key
+        names = printable(str(corpus), "corpus"), printable(str(algorithm), "algorithm")
+        setting = Setting(*names, whole_number(dims, "dims"), whole_number(seed, "seed", least=0, most=None))
+        kv = opened(source)
+        if kv.vector_size != setting.dims:
+            raise InputError(f"{setting.label} says {setting.dims} dimensions, and its vectors have {kv.vector_size}")
+        if setting in embeddings:
+            raise InputError(f"{setting.label} is given twice: give each setting once")
+        embeddings[setting] = kv
+    return dict(sorted(embeddings.items(), key=lambda item: (item[0].corpus, item[0].algorithm, item[0][2:])))
+
+
+def _baselines(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random.Generator) -> FloatArray:
+    """Mean |cosine| (settings,) of random pairs of words that all embeddings hold, the same for all."""
+    common, _ = in_all(next(iter(named.values())).index_to_key, named.values(), "words")
+    if len(common) < 2:
+        raise InputError(f"the embeddings share {len(common)} words: give embeddings with words in common")
+    first = rng.integers(len(common), size=pairs)
+    second = (first + rng.integers(1, len(common), size=pairs)) % len(common)
+    means = []
+    for kv in named.values():
+        rows = np.array([kv.key_to_index[word] for word in common])
+        left, right = (unit_rows(kv.vectors[rows[places]]) for places in (first, second))
+        means.append(np.abs(np.vecdot(left, right)).mean())
+    return np.array(means)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class MetricStability(Result):
+    """Bias measures of one query in many embeddings: what :func:`metric_stability` returns.
+
+    Attributes
+    ----------
+    rows
+        One row a setting, metric and form: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``metric``, ``subquery``
+        (for a metric that takes fewer sets than the query has; missing otherwise), ``form`` (``raw``, or
+        ``standardised``, for measures that are sums or means of cosines: over the mean ``|cosine|`` of random pairs),
+        ``value`` less the metric's value of no bias, ``low``
+        and ``high`` (of the contrast; NaN for others) and ``reason`` of a missing value.
+    """
+
+    rows: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def summary(self, seed: int = 0) -> pd.DataFrame:
+        """How much of each measure's variance corpora make up, and whether settings agree on the order of corpora.
+
+        Returns
+        -------
+        DataFrame
+            A row a metric, sub-query and form, the most stable first: these, and ``corpus_share``, the corpora's share
+            of the sum of squares with its interval, ``low`` to ``high``, and ``p_settings_outweigh``, the probability
+            that settings outweigh corpora (:func:`setting_components`), NaN where values are missing or a single facet
+            varies; and ``tau``, the mean of Kendall's tau between the orders of corpora in every two settings.
+        """
+        rows, seed = [], whole_number(seed, "seed", least=0, most=None)
+        groups = self.rows.groupby(["metric", "subquery", "form"], sort=False, dropna=False)
+        with progress("comparing measures", len(groups)) as done:
+            for i, (key, part) in enumerate(groups):
+                rows.append((*key, *_shares(part, seed), _mean_tau(part)))
+                done(i + 1)
+        columns = ["metric", "subquery", "form", "corpus_share", "low", "high", "p_settings_outweigh", "tau"]
+        table = pd.DataFrame(rows, columns=columns)
+        return table.sort_values("corpus_share", ascending=False, ignore_index=True, na_position="last")
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        settings = len(self.rows[list(FACETS)].drop_duplicates())
+        return [f"{self.rows['metric'].nunique()} measures in {settings} embeddings."]
+
+    def table(self) -> pd.DataFrame:
+        """One row a measure and setting: ``rows``."""
+        return self.rows
+
+
+def metric_stability(
+    kvs: Mapping[Any, Embedding],
+    query: AnyQuery,
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric | None = None,
+    contrast: bool = True,
+    draws: int = 4000,
+    random_pairs: int = RANDOM_PAIRS,
+    prob: float = PROB,
+    seed: int = 0,
+    case: Case = "as-is",
+) -> MetricStability:
+    """Every bias measure of a query over corpora, algorithms, dimensions and seeds, raw and standardised.
+
+    Parameters
+    ----------
+    kvs
+        As in :func:`direct_bias_study`.
+    query
+        Target and attribute sets; for metrics of pairs the words of the target sets are pairs, in order.
+    metrics
+        As in :func:`run_metrics`. A metric that takes fewer sets than the query has is measured on its sub-queries.
+    contrast
+        Whether the crossed model's contrast is fitted too, with ``draws`` draws: associated - different, or - human
+        (or neutral) where only one target set has an attribute set.
+    random_pairs, seed
+        Pairs of words for the baseline; seed of these and of the contrast's draws.
+    prob, case
+        Mass of the contrast's intervals; as in :func:`distance_table`.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
+    >>> first, second = zip(*toy.base_pairs)
+    >>> targets = {"some": toy.targets[:24], "others": toy.targets[24:]}
+    >>> query = bb.Query(targets, {"first": first, "second": second})
+    >>> found = bb.stability.metric_stability(kvs, query, "weat", contrast=False, random_pairs=50)
+    """
+    prob, draws = probability(prob, "prob"), whole_number(draws, "draws", least=100)
+    contrast = flag(contrast, "contrast")
+    seed = whole_number(seed, "seed", least=0, most=None)
+    named, parsed = _by_setting(kvs), as_query(query)
+    unit = _baselines(named, whole_number(random_pairs, "random_pairs"), np.random.default_rng(seed))
+    lists = word_lists_of(parsed) if contrast else None
+    if isinstance(lists, str):
+        raise InputError(f"{lists} Give contrast=False to leave it out.")
+    rows: list[tuple[object, ...]] = []
+    notes: dict[str, None] = {}
+    with progress("measuring", len(named)) as done:
+        for i, (setting, kv) in enumerate(named.items()):
+            table = run_metrics(kv, parsed, metrics, max_missing=1.0, case=case)
+            notes |= dict.fromkeys(table.attrs["notes"])
+            names = {label: name for label, name, _ in named_metrics(metrics or list(table["metric"].unique()))}
+            table = table.assign(value=table["value"] - table["optimum"], low=np.nan, high=np.nan)
+            cosines = [names[label] in COSINES for label in table["metric"]]
+            measured = table[["metric", "subquery", "value", "low", "high", "reason"]].to_numpy(dtype=object).tolist()
+            if lists is not None:
+                post = fit(distance_table(kv, lists, case=case, relatedness=False), "crossed", draws=draws, seed=seed)
+                row = contrasts(post, prob=prob, population=SIMILAR).iloc[0]
+                measured.append(["crossed", None, row["mean"], row["low"], row["high"], None])
+                cosines.append(True)
+                notes |= dict.fromkeys(f"{setting.label}: {fault}." for fault in diagnose(post).faults)
+            for in_cosines, (metric, part, *figures, reason) in zip(cosines, measured, strict=True):
+                rows.append((*setting, metric, part, "raw", *figures, reason))
+                if in_cosines:
+                    scaled = (figure / float(unit[i]) for figure in figures)
+                    rows.append((*setting, metric, part, "standardised", *scaled, reason))
+            done(i + 1)
+    return MetricStability(pd.DataFrame(rows, columns=COLUMNS), tuple(notes))
+
+
+def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
+    """The corpora's share of the sum of squares with its interval, and the probability that settings outweigh them."""
+    missing = (float("nan"),) * 4
+    varied = [name for name in FACETS if len(part[name].unique()) > 1]
+    if "corpus" not in varied or len(varied) < 2 or part["value"].isna().any():
+        return missing
+    try:
+        components = setting_components(part, "value", seed=seed)
+    except InputError:  # a measure that does not vary has no components
+        return missing
+    row = components.table().set_index("component").to_dict("index")["corpus"]
+    return float(row["share"]), float(row["share_low"]), float(row["share_high"]), _settings_outweigh(components)
+
+
+def _mean_tau(part: pd.DataFrame) -> float:
+    """Mean of Kendall's tau between the orders of corpora in every two settings that hold them all."""
+    from scipy.stats import kendalltau
+
+    wide = part.pivot_table(index=list(FACETS[1:]), columns="corpus", values="value").dropna()
+    if len(wide) < 2 or wide.shape[1] < 2:
+        return float("nan")
+    orders: FloatArray = wide.to_numpy()
+    return float(np.nanmean([kendalltau(first, other).statistic for first, other in combinations(orders, 2)]))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class DirectBiasStudy(Result):
+    """Direct bias of the same words in many embeddings: what :func:`direct_bias_study` returns.
+
+    Attributes
+    ----------
+    rows
+        One row a setting and list of words: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``word_list``,
+        ``direct_bias`` (mean absolute cosine of the words with the direction of the pairs) with the basic bootstrap
+        interval ``low`` to ``high``, ``raw_direct_bias`` (with the direction of differences of raw vectors, as Mirzaev
+        et al. write it; Bolukbasi et al. scale all vectors to length 1 before), ``baseline`` (mean absolute cosine of
+        random pairs of words), ``standardised`` (``direct_bias`` over the baseline) and ``isotropic``, the baseline of
+        vectors without any structure, sqrt(2 / (pi dims)).
+    bias
+        Signed cosine of each word (columns) with the direction, a row a setting.
+    draws
+        (rows of ``table``, draws): direct bias of pairs and words drawn with replacement, the same in every setting,
+        reflected about the estimate (the basic bootstrap): fewer different pairs make a weak direction noisier and
+        direct bias smaller, and so was the estimate itself.
+    pairs
+        The pairs that were used.
+    """
+
+    picture: ClassVar[str] = "forest"
+
+    rows: pd.DataFrame
+    bias: pd.DataFrame
+    draws: FloatArray
+    pairs: tuple[tuple[str, str], ...]
+    prob: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> list[Setting]:
+        """The settings, in the order of ``bias``."""
+        return [Setting(*key) for key in self.bias.index]
+
+    def rank_agreement(self) -> pd.DataFrame:
+        """Kendall's tau-b of the words' bias between every two settings, a square table (the study's Figure 2)."""
+        from scipy.stats import kendalltau
+
+        ranks = self.bias.to_numpy()
+        tau = np.eye(len(ranks))
+        for i, j in combinations(range(len(ranks)), 2):
+            tau[i, j] = tau[j, i] = kendalltau(ranks[i], ranks[j]).statistic
+        labels = [setting.label for setting in self.settings]
+        return pd.DataFrame(tau, index=labels, columns=labels)
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        table = self.rows
+        counts = ", ".join(f"{table[name].nunique()} {name if name == 'dims' else name + 's'}" for name in FACETS[1:])
+        low, high = table["direct_bias"].min(), table["direct_bias"].max()
+        return [
+            f"Direct bias in {len(self.bias)} embeddings ({', '.join(dict.fromkeys(table['corpus']))}; {counts}): "
+            f"{low:.3f} to {high:.3f}, {table['standardised'].min():.2f} to {table['standardised'].max():.2f} times "
+            "the mean |cosine| of random pairs."
+        ]
+
+    def table(self) -> pd.DataFrame:
+        """One row a setting and word list: ``rows``."""
+        return self.rows
+
+    def drawn_from(self) -> tuple[Any, dict[str, Any]]:
+        """Direct bias with its intervals by what settings vary in, a panel for each list of words."""
+        varied = [name for name in FACETS[1:] if len(self.rows[name].unique()) > 1] or ["algorithm"]
+        options = {"rows": varied, "by": "corpus", "panels": "word_list", "value": "direct_bias", "mark": None}
+        return self.rows, {**options, "label": "direct bias"}
+
+
+def direct_bias_study(
+    kvs: Mapping[Any, Embedding],
+    words: Mapping[str, Iterable[str]] | Iterable[str] | str | Path = "occ16",
+    pairs: Iterable[tuple[str, str]] | str | Path = "gender_pairs",
+    draws: int = 1000,
+    random_pairs: int = RANDOM_PAIRS,
+    prob: float = PROB,
+    seed: int = 0,
+) -> DirectBiasStudy:
+    """Direct bias of words that should be neutral, over corpora, algorithms, dimensions and seeds.
+
+    Parameters
+    ----------
+    kvs
+        Settings (corpus, algorithm, dims, seed) to embeddings: the result of :func:`train_embeddings`, vectors of one's
+        own, or both.
+    words
+        Words that should be neutral, or what :func:`load_list` takes; a mapping of names to such for several lists.
+    pairs
+        Pairs whose first principal direction is the direction of bias, or what :func:`load_list` takes.
+    draws, prob
+        How often pairs and words are drawn with replacement; mass of the bootstrap intervals.
+    random_pairs, seed
+        Pairs of words for the baseline; seed of these and of the draws.
+
+    Returns
+    -------
+    DirectBiasStudy
+        Words and pairs that some embedding lacks are left out of all; ``notes`` names them.
+
+    References
+    ----------
+    Bolukbasi, T. et al. (2016). Man is to computer programmer as woman is to homemaker? Debiasing word embeddings.
+    NeurIPS. https://doi.org/10.48550/arXiv.1607.06520
+    Mirzaev, I., Schulte, A., Conover, M. and Shah, S. (2019). Considerations for the interpretation of bias measures of
+    word embeddings. https://doi.org/10.48550/arXiv.1906.08379
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, algorithm=["sgns", "cbow"], seeds=2, dims=10, epochs=1)
+    >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
+    >>> type(study).__name__
+    'DirectBiasStudy'
+    """
+    draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
+    named = _by_setting(kvs)
+    baseline = _baselines(named, whole_number(random_pairs, "random_pairs"), rng)
+    source: Any = words
+    if not isinstance(source, Mapping):
+        source = {Path(source).stem if isinstance(source, str | Path) else "words": source}
+    named_lists = {str(name): words_given(listed_words, "words") for name, listed_words in source.items()}
+    if not named_lists:
+        raise InputError("there is no list of words: give at least one")
+    lists, kept_pairs, notes = _common(named_lists, pairs_given(pairs, "pairs"), list(named.values()))
+    every = list(dict.fromkeys(chain(*lists.values())))
+    pair_counts = rng.multinomial(len(kept_pairs), np.full(len(kept_pairs), 1 / len(kept_pairs)), size=draws)
+    places = [[every.index(word) for word in listed_words] for listed_words in lists.values()]
+    # how often each word of a list is drawn, as a share
+    shares = [rng.multinomial(size, np.full(size, 1 / size), size=draws) / size for size in map(len, places)]
+    bias, rows, drawn = [], [], []
+    with progress("measuring direct bias", len(named)) as done:
+        for i, (setting, kv) in enumerate(named.items()):
+            products, gram = _products(kv, every, kept_pairs, setting)
+            on_raw = np.abs(
+                _along(*_products(kv, every, kept_pairs, setting, raw=True), np.ones((1, len(kept_pairs))))[0]
+            )
+            bias.append(_along(products, gram, np.ones((1, len(kept_pairs))))[0])
+            moved = np.abs(_along(products, gram, pair_counts))
+            for name, own, drawn_share in zip(lists, places, shares, strict=True):
+                value = np.abs(bias[-1])[own].mean()
+                sample = 2 * value - np.vecdot(moved[:, own], drawn_share)
+                low, high = np.maximum(np.quantile(sample, [(1 - prob) / 2, (1 + prob) / 2]), 0)
+                isotropic = np.sqrt(2 / (np.pi * setting.dims))
+                own_raw = on_raw[own].mean()
+                rows.append((*setting, name, value, low, high, own_raw, baseline[i], value / baseline[i], isotropic))
+                drawn.append(sample)
+            done(i + 1)
+    table = pd.DataFrame(rows, columns=STUDY_COLUMNS)
+    outside = (table["direct_bias"] < table["low"]) | (table["direct_bias"] > table["high"])
+    if outside.any():
+        notes.append(
+            f"In {int(outside.sum())} of {len(table)} rows the direct bias lies outside its interval: the direction of "
+            "the pairs is weak there, and direct bias too small."
+        )
+    if len({setting.corpus for setting in named}) > 1 and len({setting.seed for setting in named}) == 1:
+        notes.append("There is one seed: corpus differences are confounded with training noise.")
+    index = pd.MultiIndex.from_tuples(named, names=list(FACETS))
+    return DirectBiasStudy(
+        rows=table,
+        bias=pd.DataFrame(np.stack(bias), index=index, columns=pd.Index(every, name="word")),
+        draws=np.stack(drawn),
+        pairs=tuple(kept_pairs),
+        prob=prob,
+        notes=tuple(notes),
+    )
+
+
+def _products(
+    kv: KeyedVectors, words: list[str], pairs: list[tuple[str, str]], setting: Setting, raw: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """Inner products of unit vectors with the pairs' differences (words, pairs), and of those with each other.
+
+    The differences are those of the pairs' unit vectors, or of raw ones.
+    """
+    first, second = (kv[[pair[side] for pair in pairs]].astype(np.float64) for side in (0, 1))
+    apart = first - second if raw else unit_rows(first) - unit_rows(second)
+    same = np.abs(apart).max(axis=1) < NOTHING
+    if same.any():
+        shown = "/".join(pairs[int(np.flatnonzero(same)[0])])
+        raise InputError(f"in {setting.label} the words of the pair {shown} have one direction: leave it out")
+    return unit_rows(kv[words]) @ apart.T, apart @ apart.T
+
+
+def _along(products: FloatArray, gram: FloatArray, counts: NDArray[np.number]) -> FloatArray:
+    """Cosines (draws, words) with the principal direction of pairs that count so often, (draws, pairs).
+
+    The direction is a sum of the differences: its weights are the leading eigenvector of their inner products. It
+    points to the first words of the pairs.
+    """
+    root = np.sqrt(counts.astype(np.float64))
+    values, vectors = np.linalg.eigh(gram * root[:, :, None] * root[:, None, :])
+    weights = root * vectors[:, :, -1]
+    weights *= np.where(np.vecdot(counts @ gram, weights) >= 0, 1.0, -1.0)[:, None]
+    return weights @ products.T / np.sqrt(values[:, -1:])
+
+
+def _common(
+    lists: dict[str, list[str]], pairs: list[tuple[str, str]], kvs: list[KeyedVectors]
+) -> tuple[dict[str, list[str]], list[tuple[str, str]], list[str]]:
+    """The words and pairs that all embeddings hold, and sentences on the others."""
+    kept_pairs, notes = in_all(pairs, kvs, "pairs")
+    kept_lists = {}
+    for name, words in lists.items():
+        kept_lists[name], lacking = in_all(words, kvs, f"words of {name}")
+        notes += lacking
+        if len(kept_lists[name]) < FEWEST:
+            shared = len(kept_lists[name])
+            raise InputError(f"the embeddings share {shared} of the {len(words)} words of {name!r}: choose others")
+    if len(kept_pairs) < FEWEST:
+        raise InputError(f"the embeddings share {len(kept_pairs)} of the {len(pairs)} pairs: choose others")
+    return kept_lists, kept_pairs, notes
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SettingComponents(Result):
+    """Posterior of what a measure varies with over settings: what :func:`setting_components` returns.
+
+    Attributes
+    ----------
+    posterior
+        DataTree with ``component_sd`` and ``finite_population_sd`` (chain, draw, component), in the measure's unit
+        (of its logarithm, if that was taken).
+    components, sizes
+        Facets of each component, in the order of the posterior's, and levels of each facet that varies.
+    """
+
+    picture: ClassVar[str] = "plot_components"
+
+    posterior: xr.DataTree
+    components: Components
+    sizes: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+    def table(self, prob: float = PROB) -> pd.DataFrame:
+        """Each component's standard deviation and its share of the variance.
+
+        Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high`` (of the levels at
+        hand, with intervals) and ``population_sd``, ``population_low``, ``population_high`` (of levels like these).
+        """
+        return component_table(self.posterior, probability(prob, "prob"), finite_population=True)
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        table = self.table().sort_values("share", ascending=False).head(3)
+        shown = ", ".join(f"{row.component} {row.share:.0%}" for row in table.itertuples())
+        parts = [f"Largest shares of the variance between the observed levels: {shown}."]
+        outweigh = _settings_outweigh(self)
+        return (
+            parts
+            if np.isnan(outweigh)
+            else [*parts, f"That settings outweigh corpora has probability {share(outweigh)}."]
+        )
+
+
+def _settings_outweigh(found: SettingComponents) -> float:
+    """Posterior probability that settings outweigh corpora; NaN where not both vary.
+
+    Settings are algorithm and dimensions. Either side is a sum of squares over the observed levels, with what it adds
+    from list to list of words; what settings add from corpus to corpus is on neither.
+    """
+    # the seed's component, or without seeds what is left over, is the chance of training
+    known = [set(facets) for facets in (found.components if "seed" in found.sizes else found.components[:-1])]
+    settings = [bool(facets & {"algorithm", "dims"}) and not facets & {"corpus", "seed"} for facets in known]
+    corpora = [facets - {"word_list"} == {"corpus"} for facets in known]
+    if not any(settings) or not any(corpora):
+        return float("nan")
+    # the variance that components add to the numbers at hand, up to a common factor
+    constant = found.posterior["constant_data"]
+    weight = (constant["freedom"] * constant["shared_by"]).to_numpy()
+    squares = flat_draws(found.posterior["posterior/finite_population_sd"].to_numpy()) ** 2 * weight
+    of_settings, of_corpora = (squares[:, : len(known)] @ np.array(side, dtype=float) for side in (settings, corpora))
+    return float((of_settings > of_corpora).mean())
+
+
+def setting_components(
+    table: pd.DataFrame,
+    value: str = "direct_bias",
+    log: bool = False,
+    engine: ComponentEngine = "auto",
+    draws: int = 4000,
+    chains: int = 4,
+    seed: int | None = None,
+) -> SettingComponents:
+    """What a measure varies with: corpus, algorithm, dimensions, word list and all their combinations, and the seed.
+
+    The effect of a seed is that of one training, within a corpus, algorithm and dimension.
+
+    Parameters
+    ----------
+    table
+        One row a setting: columns of ``corpus``, ``algorithm``, ``dims``, ``seed``, ``word_list`` (those that are there
+        and have several values are facets) and ``value``; such as the table of :func:`direct_bias_study`.
+    value
+        The column of numbers.
+    log
+        Whether their logarithm is taken: direct bias decays by a factor with the dimensions.
+    engine, draws, chains, seed
+        As in :func:`variance_components`; a grid with gaps needs NUTS.
+
+    Returns
+    -------
+    SettingComponents
+        Posteriors of the components; ``text()`` says how probable it is that settings outweigh corpora.
+
+    Examples
+    --------
+    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
+    >>> kvs = bb.stability.train_embeddings(toy, algorithm=["sgns", "cbow"], seeds=2, dims=10, epochs=1)
+    >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
+    >>> found = bb.stability.setting_components(study.table(), draws=400, seed=0)
+    >>> type(found).__name__
+    'SettingComponents'
+    """
+    facets, y, notes = _grid(table, text(value, "value"), flag(log, "log"))
+    spread = float(np.nanstd(y))
+    if not spread > 1e-12 * max(float(np.nanmax(np.abs(y))), 1e-300):
+        raise InputError(f"{value} does not vary, so that it has no components")
+    scaled = (y - np.nanmean(y)) / spread
+    # seeds stand within what else an embedding was trained with: seed 0 of two corpora have nothing in common
+    within = [name for name in facets if name in ("corpus", "algorithm", "dims")]
+    layout = Layout(tuple(facets), nested=("seed", *within) if "seed" in facets and within else ())
+    tree, faults = draw_components(scaled, layout, engine, draws, chains, seed, spread)
+    sizes = dict(zip(facets, y.shape, strict=True))
+    return SettingComponents(tree, layout.components, sizes, (*notes, *faults))
+
+
+def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatArray, list[str]]:
+    """Facets that vary, the numbers as an array with one axis a facet, and sentences on what they leave open."""
+    if not isinstance(table, pd.DataFrame) or value not in table.columns:
+        shown = ", ".join(map(str, table.columns)) if isinstance(table, pd.DataFrame) else type(table).__name__
+        raise InputError(f"there is no column {value!r}, given is {shown}: give a table of settings and its column")
+    known = {name: sorted(table[name].unique().tolist()) for name in FACET_NAMES if name in table.columns}
+    facets = [name for name, levels in known.items() if len(levels) > 1]
+    if len(facets) < 2:
+        raise InputError(
+            f"the table varies by {' and '.join(facets) or 'no facet'} only: give several values of two of "
+            f"{', '.join(FACET_NAMES)}"
+        )
+    numbers = pd.to_numeric(table[value], errors="coerce").to_numpy(dtype=float)
+    if not np.isfinite(numbers).all() or (log and not (numbers > 0).all()):
+        kind = "positive" if log else "finite"
+        bad = table.index[~np.isfinite(numbers) | (log & (numbers <= 0))][0]
+        raise InputError(f"row {bad}, column {value!r} holds {table.loc[bad, value]}: every number must be {kind}")
+    levels = [known[name] for name in facets]
+    codes = tuple(pd.Index(known[name]).get_indexer(table[name]) for name in facets)
+    if table.duplicated(facets).any():
+        twice = table.loc[table.duplicated(facets), facets].iloc[0].to_dict()
+        raise InputError(f"two rows have one setting, {twice}: give one row a setting")
+    y = np.full([len(level) for level in levels], np.nan)
+    y[codes] = np.log(numbers) if log else numbers
+    few = [f"{len(known[name])} of {name}" for name in facets if len(known[name]) < FEW and name != "word_list"]
+    notes = [f"There are {', '.join(few)}: what further ones would do rests on the prior too."] if few else []
+    if "seed" not in facets and "corpus" in facets:
+        notes.append("There is one seed: what settings add from corpus to corpus cannot be told from chance.")
+    if gaps := int(np.isnan(y).sum()):
+        notes.append(f"{gaps} of {y.size} settings are missing.")
+    return facets, y, notes

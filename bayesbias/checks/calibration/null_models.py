@@ -1,0 +1,672 @@
+"""Null distributions of metrics over random lists, words and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from bayesbias._support.arguments import finite_number, flag, one_of, probability, whole_number
+from bayesbias._support.phrases import percent
+from bayesbias._support.progress import progress
+from bayesbias._support.results import Result
+from bayesbias.checks.summaries import PROB
+from bayesbias.distances import distance_table
+from bayesbias.distances.distances import Distances, once
+from bayesbias.errors import InputError
+from bayesbias.metrics import Query
+from bayesbias.metrics.batch import Prepared, metric_and_options, prepared, untested
+from bayesbias.numerics.arrays import FloatArray, IntArray, cosine_distances
+from bayesbias.numerics.marginal import reduce_to_cells
+from bayesbias.numerics.random_lists import draw_in_ranges
+from bayesbias.numerics.resampling import (
+    PermutationTest,
+    effect_size,
+    known_mean,
+    partition_sums,
+    permutation_test,
+    sum_statistic,
+)
+from bayesbias.vectors import Embedding, load_embedding
+from bayesbias.words import STEREOTYPES, WordLists, controls_of, load_words
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+
+BLOCK = 2**21  # distances that are looked at together
+NEIGHBOURS = 200  # words nearest in frequency rank among which the stand-in of a stereotype word is drawn
+PART = 20_000  # vectors whose distances are taken together
+SPLITS = 5_000  # random partitions among which that of the example is chosen
+Metric = Callable[[pd.DataFrame], float]
+# mean distances (J, B) of B draws by connection, and by stereotype list under the key ``list`` (lists, J, B)
+Cells = dict[str, FloatArray]
+
+
+def _named_value(statistic: str, cells: Cells, group: IntArray) -> FloatArray:
+    """A named statistic (B,) from mean distances; a protected word without one of its cells is left out."""
+    if statistic == "mac":
+        return known_mean(cells["list"].reshape(-1, cells["list"].shape[-1]), axis=0)
+    if statistic == "weat":
+        closer = cells["different"] - cells["associated"]  # to the own stereotypes
+        return effect_size(closer[group == 0], -closer[group == 1], axis=0)
+    first, second = parts_of(statistic)
+    return known_mean(cells[first] - cells[second], axis=0)
+
+
+def parts_of(statistic: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in statistic.split(" - " if " - " in statistic else "-"))
+
+
+def _stereotype_cells(near: FloatArray, places: _Places) -> Cells:
+    """Mean distances of the stereotype lists; ``near`` (J, B, S) holds the distances of each draw."""
+    known = ~np.isnan(near)
+    near = np.where(known, near, 0)
+    whole = bool(known.all())
+
+    def mean(members: np.ndarray) -> FloatArray:
+        weight = members.astype(float)[:, :, None]
+        count = members.sum(axis=1)[:, None] if whole else (known @ weight)[:, :, 0]
+        with np.errstate(invalid="ignore"):
+            value: FloatArray = (near @ weight)[:, :, 0] / count
+        return value
+
+    cells = {name: mean(places.connection == i) for i, name in enumerate(STEREOTYPES)}
+    lists = range(places.attribute_class.max() + 1)
+    return cells | {"list": np.stack([mean(places.attribute_class == listed) for listed in lists])}
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where the S stereotype words stand to the J protected words."""
+
+    # (J, S): place in ``STEREOTYPES`` and list of each pair; -1 where a pair is missing
+    connection: IntArray
+    attribute_class: IntArray
+    group: IntArray  # (J,): group of each protected word
+
+    @classmethod
+    def of(cls, data: Distances, slots: IntArray) -> _Places:
+        """Where the words at ``slots`` stand in a table."""
+        column = np.full(len(data.attribute_words), -1)
+        column[slots] = np.arange(len(slots))
+        rows = _stereotype_rows(data)
+        connection, attribute_class = np.full((2, len(data.protected_words), len(slots)), -1)
+        where = data.word[rows], column[data.attribute[rows]]
+        connection[where] = (data.connections[data.connection[rows]] == "different").astype(np.intp)
+        attribute_class[where] = np.unique(data.attribute_class[rows], return_inverse=True)[1]
+        return cls(connection, attribute_class, data.group_index)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Words that may stand in for the stereotype words."""
+
+    chosen: IntArray  # (draws, S): the stand-in of each stereotype word
+    words: list[str]  # (C,): the words to which ``chosen`` points
+    distances: FloatArray  # (J, C); NaN where a pair is missing
+    control: np.ndarray  # (C,): the control list that a word leaves when it is drawn, empty for none
+    candidates: int  # how many words could be drawn
+
+
+def _stereotype_rows(data: Distances) -> np.ndarray:
+    return np.isin(data.connections, STEREOTYPES)[data.connection]
+
+
+def _called_values(statistic: Metric, data: Distances, places: _Places, pool: Pool) -> FloatArray:
+    """The statistic (draws,) of each table with the stereotype words replaced, without control words that have left."""
+    classes, listed = np.unique(data.attribute_class, return_inverse=True)
+    rows = _stereotype_rows(data)
+    labels: dict[str, Iterable[str]] = {
+        "protected_word": data.protected_words,
+        "group": data.group_names,
+        "attribute_word": [*data.attribute_words, *pool.words],
+        "attribute_class": classes,
+        "connection": data.connections,
+    }
+    texts = {name: pd.array(list(values), dtype="str") for name, values in labels.items()}
+    word, slot = np.nonzero(places.connection >= 0)
+    stands = pd.Index(data.connections).get_indexer(pd.Index(STEREOTYPES))[places.connection[word, slot]]
+    new_list = np.unique(listed[rows])[places.attribute_class[word, slot]]
+    place = pd.Index(pool.words).get_indexer(pd.Index(data.attribute_words))[data.attribute]
+    values = np.empty(len(pool.chosen))
+    with progress("drawing words", len(values)) as done:
+        for i, chosen in enumerate(pool.chosen):
+            drawn = chosen[slot]
+            near = pool.distances[word, drawn]
+            new, old = ~np.isnan(near), ~rows & ~np.isin(place, chosen)
+            protected = np.r_[data.word[old], word[new]]
+            codes = {
+                "protected_word": protected,
+                "group": data.group_index[protected],
+                "attribute_word": np.r_[data.attribute[old], len(data.attribute_words) + drawn[new]],
+                "attribute_class": np.r_[listed[old], new_list[new]],
+                "connection": np.r_[data.connection[old], stands[new]],
+            }
+            columns = {name: texts[name].take(code) for name, code in codes.items()}
+            values[i] = _called(statistic, pd.DataFrame({**columns, "distance": np.r_[data.y[old], near[new]]}))
+            done(i + 1)
+    return values
+
+
+def _control_pool(data: Distances, needed: int, named: list[str], draws: int, rng: np.random.Generator) -> Pool:
+    """Control words: those of the lists that the statistic names, else all."""
+    listed = np.array(data.attribute_classes)[data.class_index]
+    named = named or controls_of(data.connections.tolist())
+    members = np.flatnonzero(np.isin(listed, named))
+    if len(members) <= needed:
+        raise InputError(
+            f"there are {needed} stereotype words and {len(members)} control words ({' and '.join(named)}) "
+            "to draw from, which must be more: lengthen the control list, choose another contrast, or draw from the "
+            "vocabulary"
+        )
+    column = np.full(len(listed), -1)
+    column[members] = np.arange(len(members))
+    own = column[data.attribute] >= 0
+    distances = np.full((len(data.protected_words), len(members)), np.nan)
+    distances[data.word[own], column[data.attribute[own]]] = data.y[own]
+    low = np.zeros(needed, dtype=np.intp)
+    chosen = draw_in_ranges(low, low + len(members), draws, rng)
+    return Pool(chosen, data.attribute_words[members].tolist(), distances, listed[members], len(members))
+
+
+def _vocabulary_pool(kv: KeyedVectors, data: Distances, drawn: IntArray, candidates: int) -> Pool:
+    """Words of the embedding by their rows (draws, S); only those that are drawn are looked at."""
+    used, chosen = np.unique(drawn, return_inverse=True)
+    protected = kv.vectors[[kv.key_to_index[word] for word in data.protected_words.tolist()]]
+    parts = np.array_split(used, -(-used.size // PART))
+    distances = np.hstack([cosine_distances(protected, kv.vectors[part]) for part in parts])
+    words = [kv.index_to_key[row] for row in used]
+    return Pool(chosen.reshape(drawn.shape), words, distances, np.full(len(words), ""), candidates)
+
+
+def _stand_ins(
+    kv: KeyedVectors, taken: set[str], words: list[str], match: bool, draws: int, rng: np.random.Generator
+) -> tuple[IntArray, int]:
+    """Rows of the embedding that stand in for words, (draws, words), and how many could; none is among ``taken``."""
+    eligible = np.array([i for i, word in enumerate(kv.index_to_key) if word not in taken], dtype=np.intp)
+    if len(eligible) <= len(words):
+        raise InputError(
+            f"the embedding holds {len(eligible)} words outside of the lists, fewer than are needed to stand in for "
+            f"{len(words)} words: load more of it, or draw from the controls"
+        )
+    low = np.zeros(len(words), dtype=np.intp)
+    width = len(eligible)
+    if match:
+        if kv.index_to_key == sorted(kv.index_to_key):
+            raise InputError(
+                "the words of the embedding are in alphabetical order, which says nothing of their frequency: "
+                "pass match_frequency=False, or vectors in the order of frequency"
+            )
+        width = min(width, max(NEIGHBOURS, 2 * len(words)))
+        rank = np.array([kv.key_to_index[word] for word in words])
+        low = np.clip(np.searchsorted(eligible, rank) - width // 2, 0, len(eligible) - width)
+    drawn = eligible[draw_in_ranges(low, low + width, draws, rng)]
+    return drawn, len(np.unique(low[:, None] + np.arange(width))) if match else width
+
+
+@dataclass(frozen=True, repr=False)
+class NullDistribution(Result):
+    """Where a statistic stands among its values without bias.
+
+    Attributes
+    ----------
+    statistic, source
+        What was asked.
+    observed, values
+        The statistic of the lists as they are, and of each draw, (draws,).
+    centre
+        From where two-sided distances are measured: the median of the values.
+    n_candidates
+        How many words could be drawn.
+    """
+
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    statistic: str
+    source: str
+    observed: float
+    values: FloatArray
+    centre: float
+    n_candidates: int
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided: (draws at least as far from the centre as the observed + 1) / (draws + 1)."""
+        far = as_far(self.values, self.observed, self.centre)
+        return float((far.sum() + 1) / (len(self.values) + 1))
+
+    @property
+    def p_value_se(self) -> float:
+        """Monte Carlo standard error of the p-value."""
+        return float(np.sqrt(self.p_value * (1 - self.p_value) / len(self.values)))
+
+    @property
+    def quantile(self) -> float:
+        """Share of the draws below the observed value."""
+        return float((self.values < self.observed).mean())
+
+    def summary(self) -> pd.DataFrame:
+        """One row: the fields, with ``mean``, ``sd`` and the central 89% (``low``, ``high``) of the draws."""
+        low, high = np.quantile(self.values, [(1 - PROB) / 2, (1 + PROB) / 2])
+        drawn = {"mean": self.values.mean(), "sd": self.values.std(ddof=1), "low": low, "high": high}
+        among = {"quantile": self.quantile, "p_value": self.p_value, "p_value_se": self.p_value_se}
+        row = {"statistic": self.statistic, "source": self.source, "observed": self.observed} | drawn | among
+        return pd.DataFrame([row | {"draws": len(self.values), "n_candidates": self.n_candidates}])
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        row = self.summary().iloc[0]
+        return [
+            f"{self.statistic}: {self.observed:.4f} observed; without bias ({self.source}, {self.n_candidates:,} "
+            f"candidates; {len(self.values):,} draws) "
+            f"{row['mean']:.4f} on average, {percent(PROB)} between {row['low']:.4f} and {row['high']:.4f}; "
+            f"quantile {self.quantile:.3f}, two-sided p {self.p_value:.4f} (± {self.p_value_se:.4f} of simulation)"
+        ]
+
+    def table(self) -> pd.DataFrame:
+        """One row: :meth:`summary`."""
+        return self.summary()
+
+
+def as_far(values: FloatArray, observed: float, centre: float) -> NDArray[np.bool_]:
+    """Which values are at least as far from the centre as the observed one."""
+    return np.abs(values - centre) >= abs(observed - centre) - 1e-12
+
+
+def null_distribution(
+    kv: Embedding | None,
+    words: WordLists | Query | str | Path | pd.DataFrame,
+    statistic: str | Metric | tuple[str, Mapping[str, Any]] = "associated - human",
+    draws: int = 1000,
+    seed: int = 0,
+    source: str | None = None,
+    match_frequency: bool = True,
+) -> NullDistribution:
+    """A statistic on real vectors when the stereotype lists hold random words, and the observed value among them.
+
+    Each stereotype word is replaced by a word drawn at random; no word is drawn twice. Protected words and vectors stay
+    as they are.
+
+    Parameters
+    ----------
+    kv
+        The embedding, or what :func:`load_embedding` takes; None where ``words`` is a distance table.
+    words
+        Word lists, or what :func:`load_words` takes; or a distance table; or a :class:`Query`, for classic metrics:
+        then words of the embedding stand in for its attribute words.
+    statistic
+        ``"a - b"``: mean over protected words of the difference of their mean distances under two connections, one of
+        them at least associated or different. ``"weat"``: the effect size for two groups (population sd; positive if
+        own stereotypes are closer). ``"mac"``: mean over protected words and stereotype lists of their mean distance.
+        Or a function of a distance table that returns a number. For a :class:`Query` any metric, as
+        :func:`metric` takes it, or a pair of it and its options (those of the look-up too).
+    draws, seed
+        How many times the lists are drawn, and the seed.
+    source
+        ``"controls"``: control words, which then leave their list; for a contrast with ``human`` or ``neutral`` the
+        words of that list, else of both. The p-value is on the safe side where these words are fewer than some three
+        times all stereotype words. ``"vocabulary"`` (the only one for a query): any words that stand in no list.
+    match_frequency
+        From the vocabulary, draw the stand-in of a word among the 200 nearest to it in the order of the embedding,
+        which is taken for that of frequency.
+
+    References
+    ----------
+    Caliskan, A., Bryson, J. J. and Narayanan, A. (2017). Semantics derived automatically from language corpora contain
+    human-like biases. Science 356(6334). https://doi.org/10.1126/science.aal4230
+    Manzini, T. et al. (2019). Black is to Criminal as Caucasian is to Police. NAACL. https://doi.org/10.18653/v1/N19-1062
+
+    Examples
+    --------
+    >>> found = bb.calibration.null_distribution("google-news-slice", "weat7", "associated - human", draws=50)
+    >>> type(found).__name__
+    'NullDistribution'
+    """
+    one_of("controls" if source is None else source, ("controls", "vocabulary"), "source")
+    match_frequency = flag(match_frequency, "match_frequency")
+    if isinstance(words, Query):
+        if source == "controls":
+            raise InputError("a query has no control words: pass source='vocabulary' or leave it out")
+        return _metric_null(kv, words, statistic, whole_number(draws, "draws"), seed, match_frequency)
+    if not callable(statistic) and not isinstance(statistic, str):
+        raise InputError(f"statistic is {statistic!r}: give its name or a function of a distance table")
+    draws, source = whole_number(draws, "draws"), source or "controls"
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
+    vectors, lists, table = _given(kv, words, source)
+    data = Distances.read(table, check=False)
+    named = _checked(statistic, data) if isinstance(statistic, str) else ()
+    slots = np.flatnonzero(data.class_of_attribute == 0)
+    if not len(slots):
+        raise InputError("there are no stereotype words that random words could replace: give lists with stereotypes")
+    if vectors is None or lists is None:
+        pool = _control_pool(data, len(slots), controls_of(named), draws, rng)
+    else:
+        taken = {*lists.every_word(), *data.protected_words.tolist(), *data.attribute_words.tolist()}
+        asked = data.attribute_words[slots].tolist()
+        stand_ins, candidates = _stand_ins(vectors, taken, asked, match_frequency, draws, rng)
+        pool = _vocabulary_pool(vectors, data, stand_ins, candidates)
+    places = _Places.of(data, slots)
+    if isinstance(statistic, str):
+        label, observed = statistic, _of_table(statistic, data)
+        values = np.concatenate(list(_named_values(statistic, data, places, pool)))
+    else:
+        label, observed = getattr(statistic, "__name__", type(statistic).__name__), _called(statistic, table)
+        values = _called_values(statistic, data, places, pool)
+    odd = ~np.isfinite(values)
+    if odd.any() or not np.isfinite(observed):
+        raise InputError(
+            f"{label} is {observed:g} for the lists as they are and not a finite number for {odd.sum():,} of {draws:,} "
+            "draws: check that no list is empty and that distances vary, or choose another statistic"
+        )
+    return NullDistribution(label, source, observed, values, float(np.median(values)), pool.candidates)
+
+
+def _metric_null(
+    kv: Embedding | None, query: Query, statistic: object, draws: int, seed: int, match: bool
+) -> NullDistribution:
+    """A classic metric when random words of the embedding stand in for the attribute words of a query."""
+    chosen, options = metric_and_options(statistic)
+    if kv is None:
+        raise InputError("kv is None: give the embedding in which the query is measured")
+    vectors = load_embedding(kv)
+    observed = prepared(chosen, vectors, query, untested(options))
+    name = observed.metric.name
+    if observed.found.reason is not None:
+        raise InputError(f"there is no {name} of {query.name!r}: {observed.found.reason}")
+    words = [word for listed in query.attributes for word in observed.found.words[listed]]
+    rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
+    drawn, candidates = _stand_ins(vectors, words_of(query, observed), words, match, draws, rng)
+    values = with_attributes(observed, drawn)
+    odd = int((~np.isfinite(values)).sum())
+    if odd:
+        raise InputError(f"{name} is not a finite number for {odd:,} of {draws:,} draws: choose another metric")
+    label, own = f"{name} of {query.name}", observed.measure().value
+    return NullDistribution(label, "vocabulary", own, values, float(np.median(values)), candidates)
+
+
+def words_of(query: Query, ready: Prepared) -> set[str]:
+    """Words of a query, and those of the embedding that stand for them."""
+    return {*(word for words in query.sets.values() for word in words), *ready.found.keys.values()}
+
+
+def with_attributes(ready: Prepared, rows: IntArray) -> FloatArray:
+    """A metric (draws,) with the words at some rows (draws, words) of the embedding as attribute words."""
+    values = np.empty(len(rows))
+    with progress(f"measuring {ready.metric.name}", len(rows)) as done:
+        for i, chosen in enumerate(rows):
+            values[i] = ready.with_attributes(chosen).value
+            done(i + 1)
+    return values
+
+
+def _checked(statistic: str, data: Distances) -> tuple[str, ...]:
+    """The connections that a named statistic rests on, once it is known that the table has them."""
+    named = STEREOTYPES if statistic == "weat" else () if statistic == "mac" else parts_of(statistic)
+    valid = data.connections.tolist()
+    if statistic not in ("weat", "mac") and (len(named) != 2 or len(set(named)) < 2):
+        raise InputError(f"statistic is {statistic!r}: valid are 'weat', 'mac', 'a - b' of two connections, a function")
+    for name in named:
+        one_of(name, valid, "the connection")
+    if statistic == "mac" and (data.attribute_class[_stereotype_rows(data)] == "").any():
+        raise InputError("mac is a mean over stereotype lists: give the table the column attribute_class")
+    if named and not set(named) & set(STEREOTYPES):
+        raise InputError(f"{statistic!r} does not rest on the stereotype lists: name associated or different")
+    if statistic == "weat" and (len(data.group_names) != 2 or "" in data.group_names):
+        shown = ", ".join(name or "not known" for name in data.group_names)
+        raise InputError(f"weat compares two groups, not {len(data.group_names)} ({shown}): take 'mac' or 'a - b'")
+    return named
+
+
+def _given(
+    kv: Embedding | None, words: WordLists | str | Path | pd.DataFrame, source: str
+) -> tuple[KeyedVectors | None, WordLists | None, pd.DataFrame]:
+    """Vectors and lists where they are to be drawn from, and the distance table."""
+    if isinstance(words, pd.DataFrame):
+        if kv is not None or source != "controls":
+            raise InputError(
+                "a distance table holds the control words only: give kv=None and source='controls', "
+                "or the embedding with word lists"
+            )
+        Distances.read(words, check=False)
+        return None, None, once(words, "the table", "each pair is taken once")
+    if kv is None:
+        raise InputError("kv is None: give an embedding, or a distance table in place of the word lists")
+    lists = words if isinstance(words, WordLists) else load_words(words)
+    if source != "controls":
+        lists.single_forms("drawing from the vocabulary")
+    vectors = load_embedding(kv)
+    table = distance_table(vectors, lists, relatedness=False)
+    return (None, None, table) if source == "controls" else (vectors, lists, table)
+
+
+def _of_table(statistic: str, data: Distances) -> float:
+    """A named statistic of a table as it is."""
+    cells: Cells = {name: data.cells.mean[:, [i]] for i, name in enumerate(data.connections.tolist())}
+    rows = _stereotype_rows(data)
+    names, listed = np.unique(data.attribute_class[rows], return_inverse=True)
+    reduced = reduce_to_cells(data.word[rows], listed, data.y[rows], (len(data.protected_words), len(names)))
+    cells["list"] = reduced.mean.T[:, :, None]
+    return float(_named_value(statistic, cells, data.group_index)[0])
+
+
+def _named_values(statistic: str, data: Distances, places: _Places, pool: Pool) -> Iterator[FloatArray]:
+    size = max(1, BLOCK // places.connection.size)
+    with progress(f"drawing words for {statistic}", len(pool.chosen)) as done:
+        for begin in range(0, len(pool.chosen), size):
+            chosen = pool.chosen[begin : begin + size]
+            near = pool.distances[:, chosen]
+            cells = _stereotype_cells(near, places)
+            for name in set(parts_of(statistic)).intersection(controls_of(data.connections.tolist())):
+                # mean distances (J, B) of a control list without the words that have left it
+                column = data.connections.tolist().index(name)
+                count, mean = data.cells.n[:, [column]], data.cells.mean[:, [column]]
+                gone = (pool.control[chosen] == name) & ~np.isnan(near)
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    left = count * mean - np.where(gone, near, 0).sum(axis=2)
+                    cells[name] = left / (count - gone.sum(axis=2))
+            yield _named_value(statistic, cells, places.group)
+            done(begin + len(chosen))
+
+
+def _called(statistic: Metric, table: pd.DataFrame) -> float:
+    try:
+        return float(statistic(table))
+    except TypeError as error:
+        raise InputError(
+            f"the statistic must be a function of a distance table that returns a number: {error}"
+        ) from error
+
+
+@dataclass(frozen=True, repr=False)
+class NullWeat(Result):
+    """WEAT where every cosine is noise.
+
+    Attributes
+    ----------
+    words, attributes
+        Words of each of the two target sets X and Y, and of each of the two attribute sets A and B.
+    sd, prob
+        Of the cosines; probability of the intervals.
+    s, effect_size
+        (draws,): WEAT's sum statistic and effect size of samples of noise.
+    sample
+        (2 words, 2 attributes): the sample that is looked at, with X above Y and A left of B.
+    observed_s, observed_effect_size, partition_s, partition_effect_size
+        Both of the sample, and (partitions,) when its words are dealt out anew to X and Y.
+    test
+        The two-sided permutation test of the sample: ``p_value``, ``partitions`` and whether these are all (``exact``).
+    """
+
+    picture: ClassVar[str] = "plot_null_weat"
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    words: int
+    attributes: int
+    sd: float
+    s: FloatArray
+    effect_size: FloatArray
+    sample: FloatArray
+    observed_s: float
+    observed_effect_size: float
+    partition_s: FloatArray
+    partition_effect_size: FloatArray
+    test: PermutationTest
+    prob: float
+
+    @property
+    def raw(self) -> pd.DataFrame:
+        """The sample's raw cosines, X against Y.
+
+        Columns ``compared``, ``difference`` (of means, X - Y), ``low``, ``high``, ``t``, ``df``, ``p_value`` (Welch's t
+        test). The rows ``A`` and ``B`` compare all cosines with an attribute set, as if they were independent, which
+        they are here and are not in a real embedding; ``s of words`` compares the words' own values, one each, which is
+        what WEAT is about.
+        """
+        s = _s(self.sample, self.attributes)
+        sides = {"A": self.sample[:, : self.attributes], "B": self.sample[:, self.attributes :], "s of words": s}
+        rows = []
+        for name, values in sides.items():
+            first, second = values[: self.words].ravel(), values[self.words :].ravel()
+            from scipy.stats import ttest_ind  # loads slowly
+
+            test = ttest_ind(first, second, equal_var=False)
+            low, high = test.confidence_interval(self.prob)
+            rows.append((name, first.mean() - second.mean(), low, high, test.statistic, test.df, test.pvalue))
+        return pd.DataFrame(rows, columns=["compared", "difference", "low", "high", "t", "df", "p_value"])
+
+    def summary(self) -> pd.DataFrame:
+        """One row each for ``s`` and ``effect_size``.
+
+        Columns ``statistic``, ``observed``, ``null_low`` and ``null_high`` (equal-tailed interval of samples of noise),
+        ``as_extreme`` (share of them at least as far from 0 as the observed value), ``partition_low``,
+        ``partition_high`` and ``p_value`` (the same of the sample's partitions).
+        """
+        tails = [(1 - self.prob) / 2, (1 + self.prob) / 2]
+        rows = []
+        for name, observed, noise, dealt in (
+            ("s", self.observed_s, self.s, self.partition_s),
+            ("effect_size", self.observed_effect_size, self.effect_size, self.partition_effect_size),
+        ):
+            as_extreme = float((np.abs(noise) >= abs(observed)).mean())
+            rows.append(
+                (name, observed, *np.quantile(noise, tails), as_extreme, *np.quantile(dealt, tails), self.test.p_value)
+            )
+        columns = ["statistic", "observed", "null_low", "null_high", "as_extreme"]
+        return pd.DataFrame(rows, columns=[*columns, "partition_low", "partition_high", "p_value"])
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        s, effect = self.summary().itertuples(index=False)
+        return [
+            f"WEAT of noise (sd {self.sd:g}, {self.words} + {self.words} words, {self.attributes} + {self.attributes} "
+            f"attributes; {len(self.s):,} samples): {percent(self.prob)} of effect sizes lie between "
+            f"{effect.null_low:.2f} and {effect.null_high:.2f}, of s between {s.null_low:.2f} and {s.null_high:.2f}. "
+            f"The sample has s {self.observed_s:.2f} and effect size {self.observed_effect_size:.2f}; "
+            f"{effect.as_extreme:.1%} of samples are as extreme, and its permutation test gives "
+            f"p = {self.test.p_value:.3g}."
+        ]
+
+    def table(self) -> pd.DataFrame:
+        """One row a statistic: :meth:`summary`."""
+        return self.summary()
+
+
+def simulate_null_weat(
+    words: int = 8,
+    attributes: int = 8,
+    sd: float = 0.08,
+    draws: int = 10_000,
+    seed: int = 0,
+    sample: ArrayLike | None = None,
+    effect_size: float = 1.27,
+    prob: float = 0.95,
+) -> NullWeat:
+    """WEAT when every cosine is drawn from N(0, sd^2), and one sample of such noise looked at closely.
+
+    The simulation of section 3.2 of Dobrzeniecka and Urbaniak (2024, Figures 8 to 10), with their sizes and sd. By
+    WEAT's definition some 0.9% of such samples have an effect size as far from 0 as 1.27, where the text says 38%:
+    that many are above 1.27 if the groups' sums stand in the numerator in place of means.
+
+    Parameters
+    ----------
+    words, attributes
+        Words of each of the two target sets, and of each of the two attribute sets.
+    sd
+        Of the cosines.
+    draws, seed
+        Number and seed of the samples of noise.
+    sample, effect_size
+        Cosines (2 words, 2 attributes) to look at: the first target set above the second, the first attribute set left
+        of the second. By default one sample of noise, its words dealt out so that the effect size comes near a given
+        one, as in the article: a pattern that chance made and that somebody picked.
+    prob
+        Probability of all intervals.
+
+    References
+    ----------
+    Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
+    Computational Linguistics 50(2). https://doi.org/10.1162/coli_a_00507
+
+    Examples
+    --------
+    >>> found = bb.calibration.simulate_null_weat(draws=200)
+    >>> type(found).__name__
+    'NullWeat'
+    """
+    words, attributes = whole_number(words, "words", least=2), whole_number(attributes, "attributes")
+    sd, near = finite_number(sd, "sd", positive=True), finite_number(effect_size, "effect_size")
+    draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
+    seeds = np.random.SeedSequence(whole_number(seed, "seed", least=0, most=None)).spawn(3)
+    of_noise, of_sample, of_partitions, of_test = (np.random.default_rng(seeds[i]) for i in (0, 1, 2, 2))
+    shape = (2 * words, 2 * attributes)
+    blocks = np.array_split(np.arange(draws), -(-draws * shape[0] * shape[1] // BLOCK))
+    s = np.concatenate([_s(of_noise.normal(0, sd, (len(block), *shape)), attributes) for block in blocks])
+    total, effect = _weat(s, words)
+    chosen = _split_near(of_sample, shape, sd, near) if sample is None else _checked_sample(sample, shape)
+    own = _s(chosen, attributes)
+    (observed_s,), (observed_effect,) = _weat(own[None], words)
+    dealt = 2 * np.concatenate(list(partition_sums(own, words, draws, of_partitions))) - own.sum()
+    test = permutation_test(own[:words], own[words:], "two-sided", draws, of_test)
+    observed, partitions = (float(observed_s), float(observed_effect)), (dealt, dealt / words / own.std())
+    return NullWeat(words, attributes, sd, total, effect, chosen, *observed, *partitions, test, prob)
+
+
+def _s(cosines: FloatArray, attributes: int) -> FloatArray:
+    """s(w): mean cosine with the first attribute set less that with the second, over the last axis."""
+    return cosines[..., :attributes].mean(axis=-1) - cosines[..., attributes:].mean(axis=-1)
+
+
+def _weat(s: FloatArray, words: int) -> tuple[FloatArray, FloatArray]:
+    """Sum statistic and effect size (draws,) from s (draws, 2 words)."""
+    first, second = s[:, :words], s[:, words:]
+    return sum_statistic(first, second), effect_size(first, second)
+
+
+def _split_near(rng: np.random.Generator, shape: tuple[int, int], sd: float, effect_size: float) -> FloatArray:
+    """A sample of noise whose words are dealt out so that its effect size comes near a given one."""
+    sample = rng.normal(0, sd, shape)
+    orders = rng.permuted(np.tile(np.arange(shape[0]), (SPLITS, 1)), axis=1)
+    _, effects = _weat(_s(sample, shape[1] // 2)[orders], shape[0] // 2)
+    nearest: FloatArray = sample[orders[np.abs(effects - effect_size).argmin()]]
+    return nearest
+
+
+def _checked_sample(sample: ArrayLike, shape: tuple[int, int]) -> FloatArray:
+    try:
+        array = np.array(sample, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the sample does not hold numbers: {error}") from error
+    if array.shape != shape or not np.isfinite(array).all():
+        raise InputError(
+            f"the sample has shape {array.shape}: give finite cosines of shape {shape}, two target sets' words by two "
+            "attribute sets' words, or set words and attributes to its halves"
+        )
+    if not _s(array, shape[1] // 2).std() > 0:
+        raise InputError("s is the same for all words of the sample, so that it has no effect size: give another")
+    return array

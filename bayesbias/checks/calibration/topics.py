@@ -1,0 +1,659 @@
+"""Random lists as coherent as given ones, as near and as similar to each other, and contrasts for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesbias._support.arguments import one_of, probability, whole_number
+from bayesbias._support.progress import progress
+from bayesbias._support.results import Cited, Result, Section, whole_table
+from bayesbias._support.runs import one_thread
+from bayesbias.checks.calibration.null_models import as_far, with_attributes, words_of
+from bayesbias.checks.summaries import PROB
+from bayesbias.distances import Coverage, distance_table
+from bayesbias.distances.vocabularies import sampled_rows
+from bayesbias.errors import InputError, listed
+from bayesbias.metrics import Query, load_query
+from bayesbias.metrics.batch import AnyMetric, metric_and_options, prepared, untested
+from bayesbias.metrics.catalogue import METRICS
+from bayesbias.models.weights import list_contrasts, word_weights
+from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows, unit_single
+from bayesbias.numerics.random_lists import Units, Wanted, by_list, draw_alike, draw_any, list_means
+from bayesbias.vectors import Case, Embedding, about, find_concepts, keyed_vectors, opened
+from bayesbias.vectors.formats import load_part
+from bayesbias.vectors.lookup import drawn_rows, sample_of
+from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from bayesbias.vectors.lookup import FoundConcepts
+
+
+Kind = Literal["topical", "random"]
+Weights = dict[str, FloatArray]
+LISTS = {
+    "topical": "random lists as coherent as these and as similar to each other",
+    "random": "lists of unrelated random words",
+}  # kinds of replicates, and what a sentence calls their lists
+QUESTION = (
+    "The check asks how often random lists of words that have nothing to do with the groups, as coherent as the given "
+    "lists and as similar to each other, give a value as large. Random lists in place of stereotypes are as near to "
+    "the protected words as these, but for contrasts with control lists"
+)
+MOST = 20_000  # words of the vocabulary among which topics are looked for
+SHORT = 0.05  # difference in mean similarity above which a note says that random lists are not like the given ones
+SIMILARITIES = ("target", "reached", "cosine_target", "cosine_reached")
+PLENTY = 5  # words of the vocabulary for each word of a replicate below which a note says that replicates are similar
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class TopicNull(Result):
+    """A statistic for random topics of the vocabulary, and the observed value among them.
+
+    Attributes
+    ----------
+    words
+        Name of the word lists or of the query.
+    values
+        One row a replicate and statistic: ``replicate``, ``statistic``, ``value``.
+    observed, centre
+        Statistic to its value for the lists as given, and to that without bias, from which two-sided distances are
+        measured: 0 for a contrast, a metric's optimum.
+    coherence
+        One row a list: ``list``, ``words`` (found; each form of a word counts), ``target`` (their mean pairwise cosine
+        similarity; NaN for one word) and ``reached`` (its mean over replicates).
+    similarity
+        One row a pair of lists: ``first``, ``second``, ``control`` (whether one of them is a control list), ``target``
+        (mean cosine similarity of a word of one and a word of the other) and ``reached``, ``cosine_target`` and
+        ``cosine_reached`` (the cosine of the lists' mean vectors, less the mean of the words that are drawn from).
+    forms
+        List to the number of forms of each of its words.
+    drawn
+        Words (replicates, words) of the random lists, one list after the other; :meth:`lists` has them by list.
+    anywhere
+        The same for contrasts with control lists, whose stereotypes may lie anywhere in the vocabulary; None where
+        there are none.
+    kind, replicates, seed, embedding
+        What was asked, and the name of the embedding.
+    notes
+        Sentences on missing words, and on random lists that are not as coherent or similar as the given ones.
+    """
+
+    picture: ClassVar[str] = "plot_topic_null"
+
+    words: str
+    values: pd.DataFrame
+    observed: Mapping[str, float]
+    centre: Mapping[str, float]
+    coherence: pd.DataFrame
+    similarity: pd.DataFrame
+    forms: Mapping[str, tuple[int, ...]]
+    drawn: NDArray[np.object_]
+    kind: str
+    replicates: int
+    seed: int
+    embedding: str
+    notes: tuple[str, ...]
+    anywhere: NDArray[np.object_] | None = None
+
+    def table(self, prob: float = PROB) -> pd.DataFrame:
+        """One row a statistic.
+
+        Columns ``statistic``, ``observed``, ``centre``, ``mean`` and ``sd`` of the null distribution, ``low`` and
+        ``high`` (its central ``prob``, by default 89%), ``count`` and ``share_as_far`` (replicates at least as far from
+        the centre as the observed value) and ``p_value``, (count + 1) / (replicates + 1).
+        """
+        prob = probability(prob, "prob")
+        rows = []
+        for statistic, observed in self.observed.items():
+            values, centre = self.of(statistic), self.centre[statistic]
+            count = int(as_far(values, observed, centre).sum())
+            low, high = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2])
+            spread = values.std(ddof=1) if len(values) > 1 else np.nan
+            shares = count, count / self.replicates, (count + 1) / (self.replicates + 1)
+            rows.append((statistic, observed, centre, values.mean(), spread, low, high, *shares))
+        columns = ["statistic", "observed", "centre", "mean", "sd", "low", "high", "count", "share_as_far", "p_value"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def of(self, statistic: str) -> FloatArray:
+        """The null distribution (replicates,) of one statistic."""
+        one_of(statistic, list(self.observed), "statistic")
+        return self.values.loc[self.values["statistic"] == statistic, "value"].to_numpy()
+
+    def lists(self, replicate: int, statistic: str | None = None) -> dict[str, tuple[str | tuple[str, ...], ...]]:
+        """The random lists of one replicate, counted from 0: the name of the replaced list to its words.
+
+        They are those of a statistic, by default the first. In place of a word with several forms stands a tuple of as
+        many words.
+        """
+        statistic = (
+            next(iter(self.observed)) if statistic is None else one_of(statistic, tuple(self.observed), "statistic")
+        )
+        drawn = self.drawn if self.anywhere is None or _is_near(statistic) else self.anywhere
+        if whole_number(replicate, "replicate", least=0) >= self.replicates:
+            raise InputError(f"replicate is {replicate}: there are {self.replicates}, counted from 0")
+        words = iter(drawn[replicate])
+        return {
+            name: tuple(next(words) if count == 1 else tuple(islice(words, count)) for count in counts)
+            for name, counts in self.forms.items()
+        }
+
+    @property
+    def sentence(self) -> str:
+        """The result in words."""
+        first, *others = self.table().to_dict("records")
+        are = "is" if first["count"] == 1 else "are"
+        text = (
+            f"Of {self.replicates:,} {LISTS[self.kind]}, {first['count']:,} {are} at least as far from "
+            f"{first['centre']:g} ({first['statistic']}: {first['observed']:.3f})."
+        )
+        rest = [f"{row['count']:,} for {row['statistic']} ({row['observed']:.3f})" for row in others]
+        full = f"{text} The count is {' and '.join(rest)}." if rest else text
+        return re.sub(r"(?<= )-(?= )|(?<=[ (])-(?=\d)", "\N{MINUS SIGN}", full)
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        if self.kind != "topical":
+            return [self.sentence]
+        # how similar the lists are to each other, and the random ones; control lists are in the table only
+        pairs = [
+            f"{row['cosine_target']:.2f} and {row['cosine_reached']:.2f} ({row['first']}, {row['second']})"
+            for row in self.similarity[~self.similarity["control"]].to_dict("records")
+        ]
+        cosines = f"Cosines of the lists' means, as given and of the random lists: {listed(pairs)}."
+        reached = [cosines.replace("-", "\N{MINUS SIGN}")] if pairs else []
+        return [self.sentence, f"{QUESTION}.", *reached]
+
+    def text(self) -> str:
+        """The result in sentences."""
+        return " ".join([*self.findings(), *(f"{note}." for note in self.notes)])
+
+    def sources(self) -> tuple[Any, ...]:
+        """The word lists or the query, and the embedding."""
+        kind = "word list" if any(" - " in statistic for statistic in self.observed) else "query"
+        return Cited(f"{kind} {self.words}"), Cited(f"embedding {self.embedding}")
+
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of a report: the null distribution, and how similar the random lists are to the given ones."""
+        tables = {
+            f"Observed values among those of {LISTS[self.kind]}": self.table(),
+            "Mean cosine within each list, as given and of the random lists": self.coherence,
+            "Cosine of the mean vectors of two lists, less the mean of the vocabulary": self.similarity,
+        }
+        return (Section("Random lists", [whole_table(caption, table) for caption, table in tables.items()]),)
+
+
+def topic_null(
+    kv: Embedding,
+    words_or_query: WordLists | Query | str | Path,
+    metric: AnyMetric | None = None,
+    replicates: int = 1000,
+    seed: int = 0,
+    kind: Kind = "topical",
+    case: Case = "as-is",
+) -> TopicNull:
+    """How large a contrast or a metric is for arbitrary topics: its null distribution, without a model.
+
+    Each replicate replaces every attribute list (stereotypes and controls, or the attribute sets of a query) by a
+    random list of the vocabulary; protected words and vectors stay as they are. The random lists are as long as the
+    given ones, as coherent, as similar to each other, and, for associated - different and for metrics, as near to the
+    protected words: random lists that have nothing to do with each other differ more than lists of one kind, such as
+    occupations of women and of men, and distances to words for people differ more than those to other words.
+
+    A list grows from a random seed word: its words are a random part of the words nearest to a direction between the
+    seed word and the lists that are drawn already. The number of these nearest words and the direction are chosen so
+    that the list has the mean pairwise cosine similarity of the given list, and the given mean similarity to the other
+    lists. Where no list is within .015, up to 10 seed words are tried and the nearest is taken; ``coherence``,
+    ``similarity`` and the notes tell what was reached. Lists of a replicate share no word, and hold no word of the
+    given lists. In place of a word with several forms stand as many words, with their mean.
+
+    The interval of a fit asks something else: what other lists *of stereotypes*, as long, as coherent and as near,
+    could have given. The p-value asks how often lists that have nothing to do with the groups give as much.
+
+    Parameters
+    ----------
+    kv
+        The embedding, or what :func:`load_embedding` takes. Words are drawn from its 20,000 most frequent words where
+        it is ordered by frequency, otherwise from as many random words.
+    words_or_query
+        Word lists, a :class:`Query`, or what :func:`load_words` or :func:`load_query` takes. A name of both is a query
+        if a metric is given.
+    metric
+        A metric, as :func:`metric` takes it, or a pair of it and its options; the groups of word lists are then the
+        target sets, their stereotypes the attribute sets. By default the contrasts of associated with different and
+        with each control list, as far as the lists have them. Associated - different is the mean over protected words
+        of the mean distance to the own list less the mean of those to the other lists, where groups weigh the same,
+        and words within a group. A contrast with a control list is that of :func:`cluster_interval`.
+    replicates, seed
+        Number of replicates, and the seed.
+    kind
+        ``"topical"``: as above. ``"random"``: unrelated random words.
+    case
+        As in :func:`distance_table`.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> found = bb.topic_null(kv, "weat7", replicates=20)
+    >>> len(found.of("associated - different"))
+    20
+    """
+    one_of(kind, list(LISTS), "kind")
+    replicates, seed = whole_number(replicates, "replicates"), whole_number(seed, "seed", least=0, most=None)
+    source = _given(words_or_query, metric)
+    vectors = opened(kv)
+    if isinstance(source, WordLists) and metric is None:
+        plan = _contrasts(vectors, source, case)
+    else:
+        plan = _metric(vectors, source, metric, case)
+    candidates, sampled = _candidates(vectors, plan.taken, seed)
+    sizes = [len(listed.rows) for listed in plan.lists.values()]
+    if len(candidates) < sum(sizes):
+        raise InputError(
+            f"the embedding has {len(candidates)} words outside of the lists, and {sum(sizes)} are needed to replace "
+            "the words of all attribute lists: load more of the embedding, or shorten the lists"
+        )
+    unit = unit_single(vectors.vectors[candidates])
+    lists = list(plan.lists.values())
+    means = np.stack([listed.weights @ unit_rows(vectors.vectors[listed.rows]) for listed in lists])
+    rng = np.random.default_rng(seed)
+    near = np.array([kind == "topical" and _is_near(name) for name in plan.observed])
+    if kind == "topical":
+        weights, entries = tuple(f.weights for f in lists), tuple(len(f.forms) for f in lists)
+        wanted = Wanted(weights, entries, means @ means.T, plan.together)
+        # the products are small: threads wait for each other, and with their number the nearest words would change
+        with one_thread(), progress("drawing topics", replicates) as done:
+            anywhere = None if near.all() else draw_alike(unit, wanted, replicates, rng, done)
+            drawn = np.empty((0, 0), np.intp) if anywhere is None else anywhere
+            if near.any():
+                # the mean of the vocabulary is fixed too: lists are compared less that mean
+                fixed = np.stack([plan.protected, unit.mean(axis=0, dtype=np.float64)])
+                drawn = _as_near(unit, wanted, anywhere, fixed, fixed @ means.T, replicates, rng, done)
+    else:
+        drawn = anywhere = np.stack([np.concatenate(draw_any(len(unit), sizes, rng)) for _ in range(replicates)])
+    parts, every = by_list(drawn, sizes), [f.weights for f in lists]
+    coherence = pd.DataFrame(
+        {
+            "list": list(plan.lists),
+            "words": sizes,
+            "target": [_coherence(unit_rows(vectors.vectors[f.rows]), np.arange(len(f.rows))[None], f) for f in lists],
+            "reached": [_coherence(unit, part, listed) for part, listed in zip(parts, lists, strict=True)],
+        }
+    )
+    centre = unit.mean(axis=0, dtype=np.float64)
+
+    def compared(words: IntArray) -> pd.DataFrame:
+        own = [list_means(unit, *each) for each in zip(by_list(words, sizes), every, strict=True)]
+        return _similarity(list(plan.lists), plan.together[0], means, np.stack(own, axis=1), centre)
+
+    similarity, measured = compared(drawn), plan.values(candidates[drawn])
+    if not near.any():
+        anywhere = None  # one draw serves all statistics
+    if anywhere is not None:
+        similarity = similarity.where(~similarity["control"], compared(anywhere))
+        measured = np.where(near, measured, plan.values(candidates[anywhere]))
+    named = np.array([vectors.index_to_key[row] for row in candidates], dtype=object)
+    return TopicNull(
+        words=source.name,
+        values=pd.DataFrame(
+            {
+                "replicate": np.repeat(np.arange(replicates), len(plan.observed)),
+                "statistic": np.tile(np.array(list(plan.observed), dtype=object), replicates),
+                "value": measured.ravel(),
+            }
+        ).astype({"statistic": "str"}),
+        observed=plan.observed,
+        centre=plan.centre,
+        coherence=coherence,
+        similarity=similarity,
+        forms={name: listed.forms for name, listed in plan.lists.items()},
+        drawn=named[drawn],
+        anywhere=None if anywhere is None else named[anywhere],
+        kind=kind,
+        replicates=replicates,
+        seed=seed,
+        embedding=str(about(vectors)["name"]),
+        notes=(
+            *plan.notes,
+            *(_unlike(coherence, similarity) if kind == "topical" else []),
+            *_few(sum(sizes), len(candidates), sampled),
+        ),
+    )
+
+
+def _is_near(statistic: str) -> bool:
+    """Whether the random stereotype lists of a statistic are as near to the protected words as the given ones.
+
+    In contrasts with control lists they may lie anywhere: how near lists are is what these are about.
+    """
+    return statistic == "associated - different" or not statistic.startswith("associated - ")
+
+
+def _as_near(
+    unit: Units,
+    wanted: Wanted,
+    anywhere: IntArray | None,
+    fixed: FloatArray,
+    towards: FloatArray,
+    replicates: int,
+    rng: np.random.Generator,
+    done: Callable[[float], None],
+) -> IntArray:
+    """Random lists (replicates, words), those of stereotypes as near to fixed vectors as those given, ``towards``.
+
+    The others of each replicate are those that were drawn anywhere; where there are none, all lists are near. The lists
+    that are drawn together first are stereotypes.
+    """
+    own = list(range(len(wanted.weights))) if anywhere is None else list(wanted.together[0])
+    columns = np.isin(np.repeat(np.arange(len(wanted.weights)), [len(each) for each in wanted.weights]), own)
+    close = Wanted(
+        tuple(wanted.weights[i] for i in own),
+        tuple(wanted.entries[i] for i in own),
+        wanted.products[np.ix_(own, own)],
+        (tuple(range(len(own))),),
+        fixed,
+        towards[:, own],
+    )
+    drawn = np.zeros((replicates, len(columns)), np.intp) if anywhere is None else anywhere.copy()
+    drawn[:, columns] = draw_alike(unit, close, replicates, rng, done, drawn[:, ~columns])
+    return drawn
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """Words among which topics are looked for, how they were drawn from the vocabulary, and with which seed."""
+
+    words: tuple[str, ...]
+    kind: str
+    seed: int
+
+
+def load_for_topics(path: str, lists: WordLists, seed: int, trust_pickle: bool = False) -> KeyedVectors:
+    """The vectors of word lists, with a sample of the vocabulary, and of the words among which topics are looked for.
+
+    :func:`topic_null` with that seed gives what it gives for the whole embedding.
+    """
+    kv, vocabulary = load_part(path, lists, trust_pickle=trust_pickle)
+    if vocabulary is None:
+        return kv
+    taken = _taken(find_concepts(kv, lists.concepts, language=lists.language), lists)
+    drawn, kind = drawn_rows(vocabulary.keys, taken, MOST, seed)
+    rows, found = vocabulary.directed(drawn, MOST)
+    words = tuple(vocabulary.keys[row] for row in rows.tolist())
+    new = np.array([word not in kv.key_to_index for word in words], dtype=np.bool_)
+    every = [*kv.index_to_key, *(word for word in words if word not in kv.key_to_index)]
+    both = keyed_vectors(every, np.concatenate([kv.vectors, found[new]]) if len(rows) else kv.vectors)
+    both.bayesbias_name, both.bayesbias_sample = kv.bayesbias_name, sample_of(kv)
+    both.bayesbias_candidates = _Candidates(words, kind, seed)
+    return both
+
+
+def _candidates(kv: KeyedVectors, taken: set[str], seed: int) -> tuple[IntArray, str]:
+    """Rows of the words among which topics are looked for, and how they were drawn."""
+    known = getattr(kv, "bayesbias_candidates", None)
+    if known is None or known.seed != seed:
+        return sampled_rows(kv, taken, MOST, seed)
+    return np.array([kv.key_to_index[word] for word in known.words if word not in taken], dtype=np.intp), known.kind
+
+
+def _taken(looked: FoundConcepts, lists: WordLists) -> set[str]:
+    """The words of lists, and the keys that stand for them: no random list holds them."""
+    return {*lists.every_word(), *(key for word, key in looked.forms.keys.items() if word != key)}
+
+
+def _coherence(unit: NDArray[np.floating], words: IntArray, entry: _Listed) -> float:
+    """Mean pairwise cosine similarity of the entries of lists (rows, words); NaN for one entry."""
+    entries = len(entry.forms)
+    if entries == 1:
+        return float("nan")
+    means = list_means(unit, words, entry.weights)
+    starts = np.cumsum((0, *entry.forms))
+    own = np.zeros(len(words))
+    for begin, count in zip(starts[:-1], entry.forms, strict=True):
+        part = list_means(unit, words[:, begin : begin + count], np.full(count, 1 / count)) if count > 1 else None
+        own += 1.0 if part is None else np.vecdot(part, part)
+    total = entries**2 * np.vecdot(means, means).astype(np.float64) - own
+    return float(total.mean() / (entries * (entries - 1)))
+
+
+def _similarity(
+    names: list[str], stereotypes: tuple[int, ...], means: FloatArray, reached: Units, centre: FloatArray
+) -> pd.DataFrame:
+    """Similarities of each pair of lists: of the given ones, and the mean over replicates."""
+    columns: dict[str, FloatArray] = {}
+    for name, each in (("target", means[None]), ("reached", reached.astype(np.float64))):
+        apart = each - centre
+        directions = apart / np.maximum(np.linalg.norm(apart, axis=2, keepdims=True), 1e-12)
+        columns[name] = (each @ each.transpose(0, 2, 1)).mean(axis=0)
+        columns[f"cosine_{name}"] = (directions @ directions.transpose(0, 2, 1)).mean(axis=0)
+    pairs = list(combinations(range(len(names)), 2))
+    return pd.DataFrame(
+        {
+            "first": pd.Series([names[first] for first, _ in pairs], dtype="str"),
+            "second": pd.Series([names[second] for _, second in pairs], dtype="str"),
+            "control": np.array([not set(pair) <= set(stereotypes) for pair in pairs], dtype=bool),
+            **{name: np.array([columns[name][pair] for pair in pairs], dtype=float) for name in SIMILARITIES},
+        }
+    )
+
+
+def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[str]:
+    """Sentences on random lists that are not like the given ones."""
+    within = [
+        f"Random lists in place of {row['list']} reach a mean similarity of {row['reached']:.2f} and not "
+        f"{row['target']:.2f}: the null distribution may be too "
+        f"{'narrow' if row['reached'] < row['target'] else 'wide'}"
+        for row in coherence.to_dict("records")
+        if abs(row["reached"] - row["target"]) > SHORT
+    ]
+    between = [
+        f"Random lists in place of {row['first']} and {row['second']} reach a mean similarity to each other of "
+        f"{row['reached']:.2f} and not {row['target']:.2f} (cosine of their means {row['cosine_reached']:.2f} and not "
+        f"{row['cosine_target']:.2f}): the null distribution may be too "
+        f"{'wide' if row['reached'] < row['target'] else 'narrow'}"
+        for row in similarity.to_dict("records")
+        if abs(row["reached"] - row["target"]) > SHORT
+    ]
+    return [*within, *between]
+
+
+def _few(needed: int, candidates: int, sampled: str) -> list[str]:
+    """A sentence on the words that replicates are drawn from."""
+    many = (
+        f"Replicates of {needed} words are drawn from {candidates:,} words, so that they share many of them: load more "
+        "of the embedding"
+    )
+    frequent = f"The replicates' words are drawn from the {candidates:,} most frequent words"
+    return [many] if candidates < PLENTY * needed else [frequent] if sampled == "frequent" else []
+
+
+class _Listed(NamedTuple):
+    """Rows of the embedding that hold the words of a list, and the number of forms of each of its entries."""
+
+    rows: IntArray
+    forms: tuple[int, ...]
+
+    @property
+    def weights(self) -> FloatArray:
+        """Share of each row in the mean of the list: entries weigh the same, and the forms of an entry."""
+        return np.repeat(1 / (len(self.forms) * np.array(self.forms, dtype=float)), self.forms)
+
+
+class _Asked(NamedTuple):
+    """What is to be measured."""
+
+    lists: dict[str, _Listed]
+    together: tuple[tuple[int, ...], ...]  # which lists are drawn together: stereotypes first, then each control list
+    taken: set[str]  # words that replicates leave out
+    observed: dict[str, float]
+    centre: dict[str, float]
+    values: Callable[[IntArray], FloatArray]
+    protected: FloatArray  # mean unit vector (d,) of the protected words or the targets
+    notes: tuple[str, ...]
+
+
+def _given(words: object, metric: AnyMetric | None) -> WordLists | Query:
+    """Word lists or a query, as given or read; a name of both is a query if a metric is given."""
+    if isinstance(words, str | Path):
+        name: str | Path = words
+        first, second = (load_words, load_query) if metric is None else (load_query, load_words)
+        try:
+            words = first(name)
+        except InputError as error:
+            try:
+                words = second(name)
+            except InputError:
+                raise error from None
+    if not isinstance(words, WordLists | Query):
+        raise InputError(f"given is {type(words).__name__}: give word lists, a Query, or the name or path of either")
+    if isinstance(words, Query) and metric is None:
+        raise InputError(
+            f"{words.name!r} is a query, which has no contrasts: name a metric, one of {', '.join(METRICS)}"
+        )
+    return words
+
+
+def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
+    """Contrasts of associated words with all others that the lists have."""
+    table = distance_table(kv, lists, case=case, relatedness=False)
+    record = table.coverage or Coverage(lists.name, [])
+    looked = find_concepts(kv, lists.concepts, case, lists.language)
+    words = {str(name): part["attribute_word"].unique() for name, part in table.groupby("attribute_class", sort=False)}
+    names = [name for part in (lists.stereotypes, lists.controls) for name in part if name in words]
+    protected = table[["protected_word", "group"]].drop_duplicates().astype(str)
+    # mean distance of each protected word to each list, NaN where there is none
+    near = table.pivot_table("distance", "protected_word", "attribute_class", observed=True).reindex(
+        index=protected["protected_word"], columns=names
+    )
+    known = near.notna().to_numpy()
+    weights = _weights(known, protected["group"].to_numpy(), names, list(lists.stereotypes))
+    if not weights:
+        shown = ", ".join(sorted(set(table["connection"])))
+        raise InputError(
+            f"{lists.name!r} has no contrast of associated words with others, only {shown} distances: give stereotypes "
+            "of two groups, or stereotypes and controls"
+        )
+    distances = near.fillna(0.0).to_numpy()
+    attributes = {name: _listed(kv, looked, words[name]) for name in names}
+    # protected vectors that are summed by weight already, (C, lists, dimensions)
+    weighted = np.stack([w.T for w in weights.values()]) @ looked.units(protected["protected_word"].tolist())
+    stereotypes = [i for i, name in enumerate(names) if name in lists.stereotypes]
+
+    def contrasts(rows: IntArray) -> FloatArray:
+        """Contrasts (replicates, C) of the words at some rows as attribute words."""
+        used, inverse = np.unique(rows, return_inverse=True)
+        cosines = weighted @ unit_rows(kv.vectors[used]).T
+        entries = list(attributes.values())
+        parts = by_list(inverse.reshape(rows.shape), [len(entry.rows) for entry in entries])
+        means = [cosines[:, i, part] @ entries[i].weights for i, part in enumerate(parts)]
+        # the weights of a contrast add up to 0, so that distances are cosines with the opposite sign
+        return -np.sum(means, axis=0).T
+
+    return _Asked(
+        lists=attributes,
+        together=(tuple(stereotypes), *((i,) for i in range(len(names)) if i not in stereotypes)),
+        taken=_taken(looked, lists),
+        observed={name: float((weight * distances).sum()) for name, weight in weights.items()},
+        centre=dict.fromkeys(weights, 0.0),
+        values=contrasts,
+        protected=looked.units(protected["protected_word"].tolist()).mean(axis=0),
+        notes=tuple(replace(record, relatedness="").notes()),
+    )
+
+
+def _listed(kv: KeyedVectors, looked: FoundConcepts, words: Iterable[str]) -> _Listed:
+    """Rows of the forms of some words."""
+    forms = [list(dict.fromkeys(looked.forms.keys[form] for form in looked.concepts[word])) for word in words]
+    rows = [kv.key_to_index[key] for keys in forms for key in keys]
+    return _Listed(np.array(rows, dtype=np.intp), tuple(map(len, forms)))
+
+
+def _weights(known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], stereotypes: list[str]) -> Weights:
+    """Weights (J, lists) of mean distances in each contrast; ``known`` says which of these there are.
+
+    The stereotypes of a group have its name, control lists their own.
+    """
+    own = groups[:, None] == np.array(names, dtype=object)
+    weights = {}
+    for second in counterparts("associated", [*STEREOTYPES, *(name for name in names if name not in stereotypes)]):
+        if second == "different":
+            matrix = association_weights(known, own, np.isin(names, stereotypes))
+        else:
+            other = np.array([name == second for name in names])
+            both = (own & known).any(axis=1) & known[:, other].any(axis=1)
+            matrix = np.where(both[:, None], own.astype(float) - other, 0.0) / max(both.sum(), 1)
+        if matrix.any():
+            weights[f"associated - {second}"] = matrix
+    return weights
+
+
+def association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereotype: NDArray[np.bool_]) -> FloatArray:
+    """Weights (J, lists) of mean distances in associated - different for the whole list.
+
+    Each word's distance to its own list less the mean of those to the other lists; groups weigh the same, and words
+    within a group. That is the weighted mean of the words' associations: what a list's nearness to all words and a
+    word's nearness to all lists add cancels. Words without one of the mean distances have no weight, and stereotypes of
+    groups without protected words are left out; ``own`` says which list is that of a word's group.
+    """
+    used = stereotype & own.any(axis=0)
+    while True:
+        complete = (own & used).any(axis=1) & known[:, used].all(axis=1)
+        met = used & own[complete].any(axis=0)
+        if (met == used).all():
+            break
+        used = met
+    lists = np.flatnonzero(used)
+    values = np.zeros(known.shape)
+    if len(lists) > 1:
+        place = own[:, lists].argmax(axis=1)
+        weights = word_weights(place.astype(str).tolist(), complete, np.arange(len(lists)).astype(str).tolist())
+        values[:, lists] = weights[:, None] * list_contrasts(len(lists))[place]
+    return values
+
+
+def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | None, case: Case) -> _Asked:
+    """A metric of a query, or of the groups and stereotypes of word lists."""
+    chosen, options = metric_and_options(metric)
+    query = source if isinstance(source, Query) else Query.from_words(source)
+    ready = prepared(chosen, kv, query, untested({"case": case, **options}))
+    name = ready.metric.name
+    if ready.found.reason is not None:
+        raise InputError(f"there is no {name} of {query.name!r}: {ready.found.reason}")
+    sizes = [len(ready.found.words[listed]) for listed in query.attributes]
+    parts = by_list(ready.attribute_rows, sizes)
+    listed = source.every_word() if isinstance(source, WordLists) else ()
+    measured = ready.measure()
+
+    def replicated(rows: IntArray) -> FloatArray:
+        """The metric (replicates, 1) with the words at some rows as attribute words."""
+        values = with_attributes(ready, rows)
+        for row in np.flatnonzero(~np.isfinite(values)):
+            _finite(values[row], name, f"replicate {row}")
+        return values[:, None]
+
+    return _Asked(
+        lists={name: _Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
+        together=(tuple(range(len(parts))),),
+        taken={*listed, *words_of(query, ready)},
+        observed={name: _finite(measured.value, name, "the given lists")},
+        centre={name: ready.metric.optimum},
+        values=replicated,
+        protected=unit_rows(np.concatenate(ready.found.targets)).mean(axis=0),
+        notes=(*query.notes, *ready.found.notes, *measured.every_note),
+    )
+
+
+def _finite(value: float, name: str, where: str) -> float:
+    if not np.isfinite(value):
+        raise InputError(f"{name} is not a finite number for {where}: choose another metric or other words")
+    return value

@@ -1,0 +1,70 @@
+"""Templates that several tables share, and what further templates like these would change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from bayesbias.comparison.change_draws import ChangeDraws
+from bayesbias.comparison.sides import Matched
+from bayesbias.distances.dataframe import FRAMES, DistanceTable, averaged, frame_columns
+from bayesbias.errors import InputError, listed
+from bayesbias.models.frames import change_of_frames, frame_errors
+from bayesbias.numerics.arrays import FloatArray
+
+
+def common_frames(
+    tables: Mapping[str, pd.DataFrame],
+) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame], tuple[str, ...]]:
+    """Mean distances over the templates that all tables with templates have, the tables by template, and notes."""
+    if not any(map(frame_columns, tables.values())):
+        return dict(tables), {}, ()
+    framed = {str(name): table for name, table in tables.items() if frame_columns(table)}
+    notes, restricted = [], False
+    for column in FRAMES:
+        holders = [name for name, table in framed.items() if column in table]
+        names = [set(framed[name][column].astype(str)) for name in holders]
+        shared = set.intersection(*names) if names else set()
+        if names and not shared:
+            raise InputError(f"the tables of {', '.join(holders)} have no template in common")
+        for name, own in zip(holders, names, strict=True):
+            if own > shared:
+                gone = sorted(own - shared)
+                notes.append(f"The templates {listed(gone)} of {name} are not in every table and are left out.")
+                restricted = True
+                framed[name] = framed[name][framed[name][column].isin(shared)]
+    alone = [str(name) for name in tables if str(name) not in framed]
+    if alone:
+        notes.append(f"{listed(alone)}: words without sentences, so that templates are those of the other tables only.")
+    means = {str(name): averaged(framed.get(str(name), table)) for name, table in tables.items()}
+    if restricted:
+        # vectors of all templates are not those of some
+        means |= {name: DistanceTable(means[name]).without_relatedness() for name in framed}
+    return means, framed, tuple(notes)
+
+
+def over_frames(
+    changes: list[ChangeDraws], framed: Mapping[str, pd.DataFrame], matched: Matched, seed: int
+) -> list[ChangeDraws]:
+    """Changes with what other templates like these would change, integrated over."""
+    if not framed:
+        return changes
+    data, rng = matched.data, np.random.default_rng([seed, 6])
+    widened = []
+    for change in changes:
+        chains, draws = change.connection_change.shape[:2]
+        before, after = (framed.get(matched.embeddings[i]) for i in (change.before, change.after))
+        errors: dict[str, FloatArray] = {}
+        size, kinds = chains * draws, len(data.connections)
+        for kind, pair in (("before", (before, None)), ("change", (before, after))):
+            shift, words = np.zeros((size, kinds)), np.zeros((size, len(data.protected_words), kinds))
+            for change_of_frame in change_of_frames(*pair, data):
+                whole, own, _ = frame_errors(change_of_frame, size, rng)
+                shift, words = shift + whole, words + own
+            errors[f"connection_{kind}"] = shift.reshape(chains, draws, kinds)
+            errors[f"word_{kind}"] = (shift[:, None, :] + words).reshape(chains, draws, -1, kinds)
+        widened.append(replace(change, **{name: getattr(change, name) + each for name, each in errors.items()}))
+    return widened

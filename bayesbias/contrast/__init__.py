@@ -1,0 +1,26 @@
+"""What one fit says about bias: contrasts and associations, and how they depend on priors, words and list length."""
+
+from bayesbias.contrast.associations import GIVEN as GIVEN
+from bayesbias.contrast.associations import ONE_GROUP as ONE_GROUP
+from bayesbias.contrast.associations import POPULATIONS as POPULATIONS
+from bayesbias.contrast.associations import SIMILAR as SIMILAR
+from bayesbias.contrast.associations import association as association
+from bayesbias.contrast.associations import decomposable_controls as decomposable_controls
+from bayesbias.contrast.associations import decomposition as decomposition
+from bayesbias.contrast.associations import decomposition_sentence as decomposition_sentence
+from bayesbias.contrast.contrast import adjustment as adjustment
+from bayesbias.contrast.contrast import beside_associated as beside_associated
+from bayesbias.contrast.contrast import cell_estimates as cell_estimates
+from bayesbias.contrast.contrast import cluster_sentence as cluster_sentence
+from bayesbias.contrast.contrast import connections_of as connections_of
+from bayesbias.contrast.contrast import contrasts as contrasts
+from bayesbias.contrast.contrast import mean_distances as mean_distances
+from bayesbias.contrast.contrast import size_sentence as size_sentence
+from bayesbias.contrast.loo import compare_models as compare_models
+from bayesbias.contrast.power import Plan as Plan
+from bayesbias.contrast.power import plan as plan
+from bayesbias.contrast.sensitivity import PriorSensitivity as PriorSensitivity
+from bayesbias.contrast.sensitivity import influence as influence
+from bayesbias.contrast.sensitivity import prior_sensitivity as prior_sensitivity
+from bayesbias.contrast.templates import FrameEffects as FrameEffects
+from bayesbias.contrast.templates import frame_effects as frame_effects

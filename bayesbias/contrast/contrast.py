@@ -1,0 +1,380 @@
+"""Contrasts of a fit, in figures and sentences, and weighted sums of mean distances of any kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesbias._support.arguments import interval, one_of, probability
+from bayesbias._support.files import from_json
+from bayesbias._support.phrases import percent, signed
+from bayesbias.checks.summaries import PROB, cluster_interval_of, contrast_partners, contrasted, flat_draws
+from bayesbias.contrast.associations import GIVEN, MEANINGS, POPULATIONS, SIMILAR, Rows, rows_of
+from bayesbias.distances.distances import Distances
+from bayesbias.distances.list_coverage import carried_labels
+from bayesbias.errors import InputError
+from bayesbias.estimates import Estimates
+from bayesbias.models.families import family_of
+from bayesbias.models.tree import Fit
+from bayesbias.models.weights import (
+    DIFFERENCE,
+    cells_of,
+    group_weights,
+    left_out,
+    list_columns,
+    list_sums,
+    whole_weights,
+    why_no_association,
+)
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.mixtures import Draws
+from bayesbias.numerics.resampling import effect_size
+from bayesbias.words import OTHER, OWN, controls_of
+
+LEAST_RATIO = 0.95
+"""Posterior sd over the standard error of attribute words as clusters, below which the posterior is too narrow."""
+
+
+def contrasts(
+    post: xr.DataTree,
+    first: str = OWN,
+    second: str | None = None,
+    prob: float = PROB,
+    rope: float | tuple[float, float] | None = None,
+    population: str = GIVEN,
+    by: str = "protected_word",
+    rows: str | None = None,
+) -> pd.DataFrame:
+    """A contrast for the whole list, and the association of each protected word or group.
+
+    The whole list of associated - different says whether protected words are closer to the stereotypes of their own
+    group than to those of others. The association of a word is its difference of two mean distances without how near
+    the two lists are to all protected words: with g[j, l] the double-centred mean distance of word j to list l and G
+    groups,
+
+        association of j = G / (G - 1) g[j, own],    whole list = weighted mean of the associations,
+
+    where groups weigh the same, and words within a group. With two groups each group's mean association is the whole
+    list: which group contributes it cannot be told.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    first, second
+        Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``different`` or, where
+        the fit has none, the first control list that it has. Negative: ``first`` is closer.
+    prob
+        Posterior mass of the equal-tailed intervals.
+    rope
+        A region of practical equivalence: plus or minus a number, or (low, high), in cosine distance.
+    population
+        What the row of the whole list speaks about. ``"given"``: these protected words, and attribute lists like
+        these. ``"similar"``: further protected words like these too, which is less certain.
+    by
+        ``"protected_word"``, or ``"group"``: means over the protected words of each group, and differences of groups.
+        Associations have it for three groups or more.
+    rows
+        What the rows of words are. ``"pooled"`` (the default of associated - different): associations whose deviations
+        from the whole list are partially pooled (around 0, with a half-Cauchy prior of their standard deviation), so
+        that words and whole list have one posterior. ``"association"``: the same without pooling, unbiased for each
+        word and about twice as uncertain; for sums and comparisons of your own. ``"difference"`` (that of all other
+        contrasts): differences of two mean distances, not pooled. Models with normal means of words (``crossed``,
+        ``published``) pool these means, whatever the rows.
+
+    Returns
+    -------
+    DataFrame
+        First the whole list (``protected_word`` is ``"whole list"``), then each protected word that has what the row
+        needs. Columns ``protected_word``, ``group`` (missing for the whole list), ``mean``, ``sd``, ``low``, ``high``
+        (cosine distance), ``p_closer`` (posterior probability of a value below 0), and ``p_rope`` where a rope was
+        given. With ``by="group"`` there is no ``protected_word``: one row a group, and one for each two groups
+        (``g - h``, negative: that of g is the smaller one). For the model ``related`` all figures are exact: they do
+        not depend on the draws.
+
+        ``attrs``: ``rows`` and ``meaning`` (what rows are), ``population``, ``left_out`` (words without a row),
+        ``signs`` (the words that are clearly ``closer`` or ``farther``, see below),
+        ``standardised`` (the whole list over the standard deviation of control words), ``weat_d`` (WEAT's effect size
+        of the same words, for two groups), ``cluster`` (the :class:`ClusterInterval` of the whole list), ``sd_ratio``
+        (posterior sd over its standard error), ``notes``.
+
+    Notes
+    -----
+    The words of ``signs`` are told from partially pooled rows, whatever ``rows`` are shown. There are none where the
+    ``prob`` interval of the whole list of these words includes 0. Otherwise they are those with the lowest false sign
+    rates, as many as the expected share of wrong signs among them allows, which is below .025 (s-values, Stephens
+    2017); how often they are wrong in simulations is in docs/validation.md.
+
+    References
+    ----------
+    Stephens, M. (2017). False discovery rates: a new deal. Biostatistics 18(2).
+    https://doi.org/10.1093/biostatistics/kxw041
+
+    Gelman, A. (2006). Prior distributions for variance parameters in hierarchical models. Bayesian Analysis 1(3).
+    https://doi.org/10.1214/06-BA117A
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> found = bb.contrasts(post)
+    >>> found.attrs["first"], found.attrs["second"]
+    ('associated', 'different')
+    >>> found[["protected_word", "group", "mean"]].round(3).head(3)
+      protected_word group   mean
+    0     whole list  <NA> -0.014
+    1           math  math -0.012
+    2        algebra  math -0.010
+    """
+    result = Fit.read(post)
+    prob = probability(prob, "prob")
+    one_of(by, ("protected_word", "group"), "by")
+    region = interval(rope, "rope")
+    one_of(population, tuple(POPULATIONS), "population")
+    first, second = contrasted(first, second, *connections_of(result))
+    if by == "group" and population != GIVEN:
+        raise InputError("contrasts of groups speak about these protected words: leave population as it is")
+    data, drawn = result.data, rows_of(result, first, second, population, rows)
+    if by == "group":
+        table = _by_group(drawn).summary(prob, region)
+    else:
+        table = pd.concat([each.summary(prob, region) for each in (drawn.whole, drawn.words)], ignore_index=True)
+    cluster = cluster_interval_of(data, first, second, prob)
+    attrs: dict[Any, Any] = {
+        "first": first,
+        "second": second,
+        "prob": prob,
+        "rope": region,
+        "population": population,
+        "rows": drawn.kind,
+        "meaning": MEANINGS[drawn.kind],
+        "related": family_of(result.spec).needs_relatedness,
+        "left_out": left_out(data, drawn.words),
+        "cluster": cluster,
+        "sd_ratio": float("nan") if cluster.reason else float(drawn.whole.sd[0]) / cluster.se,
+        "notes": (*drawn.notes, *filter(None, [family_of(result.spec).caution])),
+    }
+    if by != "group":
+        spread, signs = _control_spread(data), drawn.clear_signs(prob)
+        named = drawn.words.index["protected_word"].to_numpy(dtype=str)
+        attrs |= {
+            "signs": {side: named[signs == sign].tolist() for side, sign in (("closer", -1), ("farther", 1))},
+            "standardised": None if spread is None else float(table["mean"].iloc[0]) / spread,
+            "weat_d": weat_effect_size(data) if (first, second) == (OWN, OTHER) else None,
+        }
+    table.attrs = attrs | carried_labels(data.labels)
+    return table
+
+
+def _by_group(drawn: Rows) -> Estimates:
+    """Means over the words of each group, and their differences."""
+    groups = drawn.words.index["group"].fillna("").to_numpy(dtype=str)
+    if "" in groups:
+        raise InputError("the fit does not know the groups of all protected words: by='group' needs a column group")
+    if drawn.kind != DIFFERENCE and len(set(groups.tolist())) < 3:
+        raise InputError(
+            "by='group': with two groups the mean association of each is the whole list, by arithmetic, so that two "
+            "lists do not tell which group contributes it; it takes three groups, or rows='difference'"
+        )
+    labels, matrix = group_weights(groups)
+    return drawn.words.combine(matrix, pd.DataFrame({"group": labels}, dtype="string"))
+
+
+def weat_effect_size(data: Distances) -> float | None:
+    """WEAT's effect size d for two groups: positive where words are closer to the stereotypes of their own group.
+
+    The protected words of the groups are WEAT's targets, their stereotypes its attributes (Caliskan et al. 2017,
+    https://doi.org/10.1126/science.aal4230). None for another number of groups, or where associations do not vary.
+    """
+    cells = cells_of(data)
+    if len(cells.lists) != 2 or why_no_association(data, cells):
+        return None
+    words = np.flatnonzero(cells.associated)
+    means = cells.mean[words][:, cells.lists]
+    values, own = means[:, 1] - means[:, 0], cells.own[words] == cells.lists[0]
+    size = float(effect_size(values[own], values[~own]))
+    return size if np.isfinite(size) else None
+
+
+def cluster_sentence(table: pd.DataFrame) -> str:
+    """What the cluster interval says, which takes attribute words for independent, beside a table of contrasts."""
+    cluster, ratio = table.attrs["cluster"], table.attrs["sd_ratio"]
+    if cluster.reason:
+        return f"There is no interval with attribute words as clusters: {cluster.reason}."
+    sentence = (
+        f"Treating attribute words as independent would give {signed(cluster.estimate)} ({percent(cluster.prob)} "
+        f"interval {signed(cluster.low)} to {signed(cluster.high)}). The standard deviation of the whole list, for "
+        f"{POPULATIONS[table.attrs['population']]}, is {ratio:.2f} times as large."
+    )
+    if ratio < LEAST_RATIO and not table.attrs["related"]:
+        sentence += " The posterior is narrower than the choice of attribute words alone suggests: trust the wider one."
+    return sentence
+
+
+FEWEST_CONTROLS = 3  # control words below which their spread is not taken for a measure
+
+
+def _control_spread(data: Distances) -> float | None:
+    """The standard deviation of control words' mean distances to the protected words; None where it is not known."""
+    names = data.connections.tolist()
+    rows = np.isin(data.connection, [names.index(name) for name in controls_of(names)])
+    counts = np.bincount(data.attribute[rows])
+    sums = np.bincount(data.attribute[rows], weights=data.y[rows])
+    means = sums[counts > 0] / counts[counts > 0]
+    spread = float(means.std(ddof=1)) if len(means) >= FEWEST_CONTROLS else 0.0
+    return spread if spread > 0 else None
+
+
+def size_sentence(table: pd.DataFrame) -> str:
+    """The whole list of a table of contrasts in standard deviations of control words, and WEAT's d beside it."""
+    size, effect = table.attrs["standardised"], table.attrs["weat_d"]
+    if size is None:
+        sentence = "The contrast cannot be standardised: there are fewer than three control words."
+    else:
+        sentence = f"Size: {signed(size, digits=1)} standard deviations of control words' mean distances."
+    if effect is not None:
+        sentence += f" WEAT's effect size of the same words is {signed(effect, digits=2)}."
+    return sentence
+
+
+def beside_associated(result: Fit) -> list[str]:
+    """Connections that a fit can set beside associated, the headline first; empty without associated distances."""
+    valid, filled = connections_of(result)
+    return contrast_partners(OWN, valid, filled) if OWN in valid else []
+
+
+def connections_of(result: Fit) -> tuple[list[str], NDArray[np.bool_]]:
+    """Connections (K,) of a fit, and which protected words have which (J, K)."""
+    cells = result.tree["constant_data/n"]
+    return cells["connection"].to_numpy().tolist(), cells.to_numpy() > 0
+
+
+def contrast_draws(result: Fit, first: str, second: str, population: str = GIVEN) -> FloatArray:
+    """The fit's own draws (D,) of a contrast of the whole list, for what is looked at draw by draw."""
+    names, filled = connections_of(result)
+    places = [names.index(first), names.index(second)]
+    kept = filled[:, places].all(axis=1)
+    if population == SIMILAR or not kept.any():
+        means = result.draws("connection_mean")[:, places]
+    else:
+        words = result.draws("word_mean")[:, kept][:, :, places]
+        means = np.einsum("djk,j->dk", words, whole_weights(result.data, kept)[kept])
+    return means[:, 0] - means[:, 1]
+
+
+def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
+    """Contrasts before and after distances were adjusted for an attribute of words.
+
+    Parameters
+    ----------
+    post
+        A fit of adjusted distances: of :func:`adjust`, or ``fit(table, adjust=...)``.
+    prob
+        Posterior mass of the equal-tailed intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row for each contrast of associated, for these protected words: ``contrast``, ``raw``, ``raw_low``,
+        ``raw_high``, ``adjusted``, ``adjusted_low``, ``adjusted_high``. ``attrs`` hold the attribute, its source, and
+        how the expected distances were found.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, adjust="length", seed=0)
+    >>> bb.checks.adjustment(post)["contrast"].tolist()
+    ['associated - different', 'associated - human', 'associated - neutral']
+    """
+    result = Fit.read(post)
+    prob = probability(prob, "prob")
+    adjusted = result.adjustment
+    if adjusted is None:
+        raise InputError("the distances of this fit are not adjusted: fit bb.adjust(table, by='frequency')")
+    before, data = flat_draws(adjusted["raw_word_mean"].to_numpy()), result.data
+    names = data.connections.tolist()
+    raw_means = replace(data, y=adjusted["raw_distance"].to_numpy()).cells.mean
+    rows = []
+    for other in beside_associated(result):
+        places = [names.index(OWN), names.index(other)]
+        weights = whole_weights(data, data.filled[:, places].all(axis=1))
+        values = before[:, :, places] @ [1.0, -1.0]
+        drawn = np.nan_to_num(values) @ weights[:, None]
+        if family_of(result.spec).is_exact(result):  # the mean is the observed one, and draws tell of the errors
+            drawn += weights @ np.nan_to_num(raw_means[:, places] @ [1.0, -1.0]) - drawn.mean()
+        row: dict[str, object] = {"contrast": f"{OWN} - {other}"}
+        raw = Estimates.of(Draws(drawn), 1)
+        for name, whole in (("raw", raw), ("adjusted", rows_of(result, OWN, other).whole)):
+            number = whole.summary(prob).iloc[0]
+            row |= {name: number["mean"], f"{name}_low": number["low"], f"{name}_high": number["high"]}
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    table.attrs = {**from_json(adjusted.attrs["facts"]), "prob": prob}
+    return table
+
+
+def mean_distances(post: xr.DataTree) -> pd.DataFrame:
+    """The observed mean distance of each protected word to each list.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+
+    Returns
+    -------
+    DataFrame
+        One row a protected word, one column a list: the stereotypes of each group by its name, or of a table without
+        groups the connections, then the control lists. NaN where there is no distance. They are what
+        :func:`cell_estimates` are about.
+
+    Examples
+    --------
+    >>> post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
+    >>> bb.checks.mean_distances(post).columns.tolist()
+    ['math', 'arts', 'human', 'neutral']
+    """
+    data = Fit.read(post).data
+    cells = cells_of(data)
+    places = list_columns(cells)
+    index = pd.Index(data.protected_words, name="protected_word")
+    return pd.DataFrame(cells.mean[:, places], index=index, columns=[cells.columns[place] for place in places])
+
+
+def cell_estimates(post: xr.DataTree) -> Estimates:
+    """The joint posterior of the mean distances of protected words to lists, to make contrasts of one's own.
+
+    Every contrast is a weighted sum of these. For the model ``related`` the posterior is exact, a scale mixture of
+    normals around the observed values. ``published``, ``pooled`` and ``crossed`` are mixtures of the normals that they
+    have given their scales; models that NUTS fits answer with draws. These other models know the means of words under
+    connections: for them all lists of other groups have one mean.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+
+    Returns
+    -------
+    Estimates
+        By ``protected_word`` and its ``group``, ``list`` (the stereotypes of a group by its name, or a control list;
+        the connection where groups are not known), and ``connection``, which the list has to the word. Where there is
+        no distance there is no estimate.
+
+    Examples
+    --------
+    >>> cells = bb.cell_estimates(bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0))
+    >>> math = cells.select(protected_word="math")
+    >>> (math.select(list="math") - math.select(list="arts")).summary()[["list", "mean", "p_closer"]].round(3)
+              list   mean  p_closer
+    0  math - arts  0.043     0.113
+    """
+    result = Fit.read(post)
+    cells = cells_of(result.data)
+    sums = list_sums(result.data, cells)
+    return sums.of(family_of(result.spec).cells(result, cells, sums.parts))

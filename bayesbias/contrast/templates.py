@@ -1,0 +1,179 @@
+"""``frame_effects``: how a contrast of words in sentences depends on the template."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._support.arguments import probability
+from bayesbias._support.phrases import MINUS, negatives, percent, signed
+from bayesbias._support.results import Result
+from bayesbias.checks.summaries import PROB, contrasted, describe, flat_draws
+from bayesbias.contrast.contrast import connections_of, contrast_draws
+from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE
+from bayesbias.errors import InputError
+from bayesbias.models.frames import GROUP, frame_notes
+from bayesbias.models.tree import Fit
+from bayesbias.models.weights import whole_weights
+from bayesbias.numerics.arrays import FloatArray
+
+FRAME_COLUMNS = ["frame", "side", "contrast", "se"]
+ENOUGH = 0.1  # share of an interval's variance below which templates are enough
+MOST = 1000
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class FrameEffects(Result):
+    """How one contrast depends on the templates.
+
+    Attributes
+    ----------
+    contrast
+        The two connections.
+    by_frame
+        One row a template: ``frame``, ``side`` (``both`` words, or the ``protected`` or ``attribute`` word where
+        templates are crossed), ``contrast`` (in that template, for these words) and ``se`` (what single attribute
+        words add to differences between templates; NaN where it is not known).
+    whole
+        Draws (D,) of the contrast for templates like these.
+    sd
+        Draws (D,) of the standard deviation of the contrast over templates like these; empty for sentences of a corpus.
+    share
+        Share of the variance of the whole list's interval that is due to the choice of templates, or of sentences.
+    frames
+        How many templates there are.
+    notes
+        What limits the result.
+    """
+
+    picture: ClassVar[str] = "plot_templates"
+
+    contrast: tuple[str, str]
+    by_frame: pd.DataFrame
+    whole: FloatArray
+    sd: FloatArray
+    share: float
+    frames: int
+    notes: tuple[str, ...]
+
+    def table(self) -> pd.DataFrame:
+        """The contrast in each template: ``by_frame``."""
+        return self.by_frame
+
+    def needed(self, share: float = ENOUGH) -> int | None:
+        """How many templates would bring their share of the variance under a number; None for more than 1,000."""
+        share = probability(share, "share")
+        if not len(self.sd):
+            raise InputError("sentences of a corpus are no templates: draw more of them with contexts(per_word=...)")
+        words = float(self.whole.var()) * (1 - self.share)
+        most = self.share * float(self.whole.var()) * self.frames
+        count = int(np.ceil(most * (1 - share) / (share * words))) if words > 0 else MOST + 1
+        return max(count, 1) if count <= MOST else None
+
+    def findings(self, prob: float = PROB) -> list[str]:
+        first, second = self.contrast
+        row = describe(self.whole[:, None], probability(prob, "prob"))
+        interval = f"{percent(prob)} interval {signed(row['low'][0])} to {signed(row['high'][0])}"
+        what = "sentences" if not len(self.sd) else "frames"
+        sentences = [
+            f"The contrast {first}{MINUS}{second} for {what} like these is {signed(row['mean'][0])} "
+            f"({interval}; negative: {first} words are closer). The choice of {what} is {100 * self.share:.0f}% of the "
+            "variance of that interval."
+        ]
+        for side, part in self.by_frame.groupby("side", sort=False):
+            ordered = part.sort_values("contrast")
+            low, high = ordered.iloc[0], ordered.iloc[-1]
+            of = "" if side == "both" else f" of the {side} word"
+            sentences.append(
+                f"Over {len(part)} templates{of} it is smallest in {low['frame']!r} ({signed(low['contrast'])}) and "
+                f"largest in {high['frame']!r} ({signed(high['contrast'])})."
+            )
+        if len(self.sd):
+            summary = describe(self.sd[:, None], prob)
+            count = self.needed()
+            enough = f"More than {MOST:,} templates would be needed to bring the share under {100 * ENOUGH:.0f}%."
+            if count is not None:
+                plural = "s" * (count > 1)
+                enough = f"{count} template{plural} would bring the share of templates under {100 * ENOUGH:.0f}%."
+            sentences.append(
+                f"Over templates like these it varies with a standard deviation of {signed(summary['mean'][0])} "
+                f"({signed(summary['low'][0])} to {signed(summary['high'][0])}). {enough}"
+            )
+        return [negatives(sentence) for sentence in sentences]
+
+    def text(self, prob: float = PROB) -> str:
+        return " ".join([*self.findings(prob), *self.notes])
+
+
+def frame_effects(post: xr.DataTree, first: str = "associated", second: str | None = None) -> FrameEffects:
+    """How a contrast depends on the template, and how much of its interval is due to the choice of templates.
+
+    Parameters
+    ----------
+    post
+        A fit of a table of words in sentences.
+    first, second
+        Connections, as in :func:`contrasts`.
+
+    Returns
+    -------
+    FrameEffects
+        ``table()``, ``text()``, ``share``, ``sd``, ``needed()``; :func:`plot_templates` draws it.
+
+    Examples
+    --------
+    >>> def letters(texts):  # a stand-in for a model: how often each letter stands in a text
+    ...     return [[text.count(letter) + 0.1 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+    >>> vectors = bb.encode(letters, "religion", "mention", vocabulary=60)
+    >>> post = bb.fit(bb.distance_table(vectors, "religion", relatedness=False), seed=0)
+    >>> bb.frame_effects(post).table()["frame"].tolist()[:2]
+    ['the word is', 'people talk about']
+    """
+    result = Fit.read(post)
+    if GROUP not in result.tree.children:
+        raise InputError("the fit knows no templates: fit a table that distance_table made of what encode returns")
+    names, filled = connections_of(result)
+    first, second = contrasted(first, second, names, filled)
+    group = result.tree[GROUP].to_dataset()
+    a, b = names.index(first), names.index(second)
+    whole, frames = contrast_draws(result, first, second), int(group.attrs["frames"])
+    weights = whole_weights(result.data, filled[:, [a, b]].all(axis=1))
+    shifts = np.nan_to_num(flat_draws(group["word_shift"].to_numpy()))
+    shift = (shifts[:, :, a] - shifts[:, :, b]) @ weights
+    parts = []
+    crossed = ATTRIBUTE_TEMPLATE in group.coords
+    for label, side in ((TEMPLATE, "protected" if crossed else "both"), (ATTRIBUTE_TEMPLATE, "attribute")):
+        if f"contrast_{label}" not in group:
+            continue
+        # contrasts with the first connection
+        effects = np.column_stack([np.zeros(group.sizes[label]), group[f"contrast_{label}"].to_numpy()])
+        noise = np.append(0.0, group[f"noise_{label}"].to_numpy())
+        variance = noise[a] + noise[b] if 0 in (a, b) else np.nan
+        parts.append(
+            pd.DataFrame(
+                {
+                    "frame": pd.array(group[label].to_numpy().astype(str), dtype="string"),
+                    "side": side,
+                    "contrast": effects[:, b] - effects[:, a],
+                    "se": np.sqrt(variance),
+                }
+            )
+        )
+    sd = np.empty(0)
+    if "sd" in group:
+        every = np.column_stack([np.zeros(len(whole)), flat_draws(group["sd"].to_numpy())])
+        # of two other connections: their errors are drawn together
+        sd = every[:, [a, b]].max(axis=1) if 0 in (a, b) else np.full(len(whole), shift.std() * np.sqrt(frames))
+    return FrameEffects(
+        contrast=(first, second),
+        by_frame=pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=FRAME_COLUMNS),
+        whole=whole,
+        sd=sd,
+        share=float(min(shift.var() / whole.var(), 1.0)),
+        frames=frames,
+        notes=tuple(frame_notes(result)),
+    )

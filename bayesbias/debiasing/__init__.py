@@ -1,6 +1,0 @@
-"""Debiasing methods: new embeddings, with a record of what was done to them."""
-
-from bayesbias.debiasing.methods import Debiasing, Vocabulary
-from bayesbias.debiasing.registry import Method, debias, list_methods, register
-
-__all__ = ["Debiasing", "Method", "Vocabulary", "debias", "list_methods", "register"]

@@ -1,0 +1,449 @@
+"""What an engine gives back, the tree of a fit, and its file."""
+
+from __future__ import annotations
+
+import io
+import platform
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesbias._support.files import check_suffix, from_json, home_folder, to_json, whole_file
+from bayesbias.distances.adjustment import Adjustment, slope_adjustment
+from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group, relatedness_in_fit
+from bayesbias.distances.dataframe import ADJUSTED_FOR
+from bayesbias.distances.distances import Distances, class_of_connection
+from bayesbias.distances.list_coverage import known_coverage
+from bayesbias.errors import InputError
+from bayesbias.models.spec import ModelSpec, Prior, model_of_text
+from bayesbias.numerics.arrays import FloatArray, IntArray
+
+DIMS = {
+    "connection_mean": ("connection",),
+    "connection_sd": ("connection",),
+    "word_mean": ("protected_word", "connection"),
+    "sigma": ("connection",),
+    "connection_covariance": ("connection", "other_connection"),
+    "attribute_effect": ("attribute_word",),
+    "attribute_sd": ("attribute_class",),
+    "sd_factor": ("attribute_class",),
+    "interaction_effect": ("attribute_word", "group"),
+}
+"""Dimensions of the posterior variables beyond chain and draw; a scale that is shared has none."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Draws of a posterior.
+
+    Variables are arrays (chain, draw, ...) with the dimensions of :data:`DIMS`; what a table does not hold (a cell
+    without a distance, an attribute word never compared with a group) is NaN.
+    """
+
+    posterior: Mapping[str, FloatArray]
+    sample_stats: Mapping[str, FloatArray | float] = field(default_factory=dict)  # (chain, draw), or single numbers
+    attrs: Mapping[str, Any] = field(default_factory=dict)  # facts about the fit as a whole
+    notes: tuple[str, ...] = ()  # on how the draws were made, where it was not the usual way
+
+
+EFFECTS = ("attribute_effect", "interaction_effect")
+"""What single attribute words have. Our own engines draw these exactly, given the scales and means."""
+MEANS = ("word_mean", *EFFECTS)  # variables whose sum is the mean of a row
+
+
+def at_rows(name: str, values: FloatArray, places: Mapping[str, IntArray], leading: int = 2) -> FloatArray:
+    """A variable at rows (..., rows), after its ``leading`` dimensions of draws; (..., 1) where all rows share it."""
+    dims = DIMS[name][: np.ndim(values) - leading]
+    index: tuple[Any, ...] = (..., *(places[dim] for dim in dims)) if dims else (..., None)
+    result: FloatArray = np.asarray(values)[index]
+    return result
+
+
+def row_means(values: Mapping[str, FloatArray], places: Mapping[str, IntArray], leading: int = 2) -> FloatArray:
+    """The mean of each row (..., rows): that of its cell, and the effects of its attribute word."""
+    mean, *effects = (at_rows(name, values[name], places, leading) for name in MEANS if name in values)
+    for effect in effects:
+        mean += effect
+    return mean
+
+
+class DrawsOfWords:
+    """The draws of single words, taken a block of words at a time; ``shift`` is added to those of cells."""
+
+    def __init__(self, data: Distances, points: int, effects: tuple[str, ...] = (), shift: float = 0.0) -> None:
+        words, groups = len(data.attribute_words), len(data.group_names)
+        shapes = {"attribute_effect": (words,), "interaction_effect": (words, groups)}
+        self.shift = shift
+        self.values = {"word_mean": np.empty((points, len(data.protected_words), len(data.connections)))}
+        self.values |= {name: np.empty((points, *shapes[name])) for name in effects}
+
+    def cells(self, words: slice, drawn: FloatArray, part: int = 0) -> None:
+        """Take draws (words, K, B) of the cells of some protected words."""
+        np.add(drawn.transpose(2, 0, 1), self.shift, out=self.values["word_mean"][:, words])
+
+    def effects(self, words: IntArray, attribute: FloatArray, interaction: FloatArray | None) -> None:
+        """Take draws (words, B) and (words, groups, B) of the effects of some attribute words."""
+        self.values["attribute_effect"][:, words] = attribute.T
+        if interaction is not None:
+            self.values["interaction_effect"][:, words] = interaction.transpose(2, 0, 1)
+
+    def into(self, drawn: Draws, chains: int) -> Draws:
+        """The draws of a fit with those of the words."""
+        own = {
+            name: values.reshape(chains, len(values) // chains, *values.shape[1:])
+            for name, values in self.values.items()
+        }
+        return replace(drawn, posterior={**drawn.posterior, **own})
+
+
+LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
+EXACT = "exact"  # the engine that needs no sampler
+SAMPLERS = {"nuts": ("pymc", "nutpie")}
+ADJUSTMENT = "adjustment"  # group of a fit of adjusted distances
+
+
+def made_by(spec: ModelSpec, engine: str, seed: int) -> dict[str, Any]:
+    """What the attributes of a posterior say of its model, and of how it was drawn."""
+    return {"model": spec.name, "model_text": spec.text, "model_hash": spec.hash, "engine": engine, "seed": seed}
+
+
+def assemble(spec: ModelSpec, data: Distances, drawn: Draws, made: Mapping[str, Any]) -> xr.DataTree:
+    """The posterior, the data and the facts of the fit as one tree; ``made`` says of what it is, and how it was drawn.
+
+    Groups: ``posterior``; ``observed_data`` (``distance`` by ``pair``); ``constant_data`` (sufficient statistics of
+    the cells, group of each protected word, class of each attribute word, cell and attribute word of each pair);
+    ``sample_stats`` where the sampler gives any; ``relatedness`` where the table carries it.
+    """
+    labels = {
+        "protected_word": data.protected_words,
+        "connection": data.connections,
+        "attribute_word": data.attribute_words,
+    }
+    every = labels | {"attribute_class": data.attribute_classes, "group": data.group_names}
+    every |= {"other_connection": data.connections}
+    if spec.related:
+        every["attribute_class"] = data.connection_classes
+    chains, draws = drawn.posterior["connection_mean"].shape[:2]
+    steps = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    dims = {name: DIMS.get(name, ())[: np.ndim(values) - 2] for name, values in drawn.posterior.items()}
+    used = {dim for names in dims.values() for dim in names}
+    posterior = xr.Dataset(
+        {name: (("chain", "draw", *dims[name]), values) for name, values in drawn.posterior.items()},
+        coords=steps | {dim: names for dim, names in every.items() if dim in used},
+    )
+    cell = ("protected_word", "connection")
+    classes = np.array(data.attribute_classes)
+    constant = xr.Dataset(
+        {
+            "n": (cell, data.cells.n),
+            "mean": (cell, data.cells.mean),
+            "ssd": (cell, data.cells.ssd),
+            "group": ("protected_word", data.groups),
+            "class": ("attribute_word", classes[data.class_index]),
+            "word_index": ("pair", data.word),
+            "connection_index": ("pair", data.connection),
+            "attribute_index": ("pair", data.attribute),
+            "attribute_class": ("pair", data.attribute_class),
+        },
+        coords=labels | {"pair": np.arange(len(data.y))},
+    )
+    groups = {
+        "/posterior": posterior,
+        "/observed_data": xr.Dataset({"distance": ("pair", data.y)}, coords={"pair": np.arange(len(data.y))}),
+        "/constant_data": constant,
+    }
+    if drawn.sample_stats:
+        stats = {name: (("chain", "draw")[: np.ndim(value)], value) for name, value in drawn.sample_stats.items()}
+        groups["/sample_stats"] = xr.Dataset(stats, coords=steps)
+    if data.relatedness is not None:
+        groups[f"/{KEY}"] = relatedness_group(data.relatedness)
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs = {
+        **made,
+        "notes": to_json([*data.notes, *drawn.notes]),
+        "versions": to_json(versions_of(made["engine"])),
+        "coverage": to_json(None if data.coverage is None else data.coverage.as_dict()),
+        **({"moved": data.moved} if data.moved else {}),
+        **drawn.attrs,
+    }
+    return tree
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A result of ``fit``, read once."""
+
+    tree: xr.DataTree
+
+    @classmethod
+    def read(cls, given: object, where: str = "what was given") -> Fit:
+        """A fit, checked; one that was read before, or is kept open, stays as it is."""
+        tree = given.tree if isinstance(given, Fit) else given
+        if (opened := _OPEN.get()) is not None and opened.tree is tree:
+            return opened
+        if not isinstance(tree, xr.DataTree):
+            raise InputError(f"{where} is a {type(tree).__name__}: give the DataTree that fit returns")
+        if "paired" in tree.children:
+            raise InputError(
+                f"{where} is the posterior of a comparison, not a fit: use the methods of "
+                "bayesbias.comparison.Comparison(tree)"
+            )
+        needed = ("posterior", "word_mean"), ("observed_data", "distance"), ("constant_data", "n")
+        for group, variable in needed:
+            if group not in tree.children or variable not in tree[group].data_vars:
+                raise InputError(f"{where} holds no {group}/{variable}: give the DataTree that fit returns")
+        missing = {"seed", "coverage", "model", "versions"} - set(tree.attrs)
+        if missing or int(tree["constant_data/n"].sum()) != tree["observed_data"].sizes["pair"]:
+            raise InputError(f"{where} is only a part of a fit: give the whole tree that fit returns")
+        return given if isinstance(given, Fit) else cls(tree)
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What analyses keep of a fit that is kept open, by name."""
+        return {}
+
+    @cached_property
+    def data(self) -> Distances:
+        """The distances that the fit was made with, and what their table carried."""
+        constant = self.tree["constant_data"].to_dataset()
+        names = ("protected_word", "connection", "group", "attribute_word", "attribute_class")
+        protected, connections, groups, attributes, listed = (constant[name].to_numpy().astype(str) for name in names)
+        word, connection, attribute = (
+            constant[f"{name}_index"].to_numpy().astype(np.intp) for name in ("word", "connection", "attribute")
+        )
+        related = relatedness_in_fit(self.tree)
+        return Distances(
+            protected_words=protected,
+            connections=connections,
+            groups=groups,
+            word=word,
+            connection=connection,
+            attribute=attribute,
+            attribute_words=attributes,
+            attribute_class=listed,
+            y=self.tree["observed_data/distance"].to_numpy(),
+            relatedness=related,
+            coverage=known_coverage(self.fact("coverage")),
+            moved=self._moved,
+            adjustment=self._slope_adjustment(protected.tolist(), related),
+        )
+
+    @property
+    def _moved(self) -> str:
+        """Why the distances are not those of vectors; fits of earlier versions tell of adjustments alone."""
+        adjust = self.tree.attrs.get("adjust")
+        return str(self.tree.attrs.get("moved", "" if adjust is None else f"{ADJUSTED_FOR}{adjust}"))
+
+    def _slope_adjustment(self, protected: list[str], related: Relatedness | None) -> Adjustment | None:
+        """The adjustment of a fit by an estimated slope, whose error further fits of the distances need too."""
+        if (group := self.adjustment) is None:
+            return None
+        facts = from_json(group.attrs["facts"])
+        words = group["attribute_word"].to_numpy().astype(str).tolist()
+        numbers = dict(zip(words, group["value"].to_numpy().tolist(), strict=True))
+        return slope_adjustment(numbers, facts, protected, related)
+
+    @cached_property
+    def spec(self) -> ModelSpec:
+        """The model, read from the text that the fit carries."""
+        text = self.tree.attrs.get("model_text")
+        if not isinstance(text, str):
+            raise InputError("the fit does not carry the text of its model: fit the distances again")
+        return model_of_text(text, "the model text of the fit")
+
+    def fact(self, name: str, missing: Any = None) -> Any:
+        """What the tree records under a name, such as ``notes``: attributes of trees are texts, JSON in them."""
+        text = self.tree.attrs.get(name)
+        return missing if text is None else from_json(text)
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return str(self.tree.attrs["model"])
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine."""
+        return str(self.tree.attrs.get("engine", "unknown"))
+
+    @property
+    def seed(self) -> int:
+        """The seed of the draws."""
+        return int(self.tree.attrs["seed"])
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what was done for the model's sake."""
+        return list(self.fact("notes", ()))
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of Python and of the libraries that the engine rests on."""
+        return dict(self.fact("versions"))
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What control lists are called."""
+        return self.data.labels
+
+    @property
+    def stats(self) -> dict[Any, Any]:
+        """Statistics of what made the draws, by name; empty without any."""
+        return dict(self.tree["sample_stats"].data_vars) if "sample_stats" in self.tree.children else {}
+
+    @property
+    def posterior(self) -> xr.Dataset:
+        """The group ``posterior``."""
+        return self.tree["posterior"].dataset
+
+    @property
+    def places(self) -> dict[str, IntArray]:
+        """Dimension of the posterior to the place (pairs,) of each distance on it."""
+        if "sd_factor" not in self.tree["posterior"]:
+            return self.data.places
+        return self.data.places | {"attribute_class": self.data.connection_class[self.data.connection]}
+
+    @property
+    def adjustment(self) -> xr.DataTree | None:
+        """The group of a fit of adjusted distances."""
+        return self.tree.children.get(ADJUSTMENT)
+
+    def draws(self, name: str) -> FloatArray:
+        """Draws (D, ...) of a posterior variable, chain after chain."""
+        values = self.tree["posterior"][name].to_numpy()
+        return values.reshape(-1, *values.shape[2:])
+
+    def by_connection(self, name: str) -> np.ndarray:
+        """A posterior variable of attribute classes as (chain, draw, connection)."""
+        present = [str(label) for label in self.posterior["attribute_class"].to_numpy()]
+        names = [str(label) for label in self.posterior["connection"].to_numpy()]
+        places = [present.index(class_of_connection(label)) for label in names]
+        return self.posterior[name].to_numpy()[:, :, places]
+
+    def priors(self) -> dict[str, Prior]:
+        """The priors that the fit made use of: word x group is left out of a table with one group."""
+        absent = {"interaction_sd"} - set(self.posterior.data_vars)
+        return {name: prior for name, prior in self.spec.priors.items() if name not in absent}
+
+
+_OPEN: ContextVar[Fit | None] = ContextVar("open fit", default=None)
+
+
+@contextmanager
+def kept_open(result: Fit) -> Iterator[None]:
+    """Whoever reads the tree of a fit meanwhile gets this fit, with all that it has worked out already.
+
+    The tree must not change as long as that lasts.
+    """
+    token = _OPEN.set(result)
+    try:
+        yield
+    finally:
+        _OPEN.reset(token)
+
+
+def read_distances(given: object, check: bool = True) -> Distances:
+    """The distances of a table or of a fit.
+
+    The vectors of a table are held against its distances, unless ``check`` is False.
+    """
+    if isinstance(given, xr.DataTree | Fit):
+        return Fit.read(given).data
+    return Distances.read(given, check)
+
+
+def save_fit(post: xr.DataTree, path: str | Path) -> None:
+    """Write a fit as NetCDF, compressed, whole or not at all.
+
+    Draws of the effects of single attribute words, which are most of a fit, are written in single precision (a
+    relative error of 6e-8); all else as it is.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`, or the ``posterior`` of a :class:`Comparison`.
+    path
+        A file that ends in ``.nc``.
+
+    Raises
+    ------
+    InputError
+        Another suffix.
+    OSError
+        The folder cannot be written or the disk is full; nothing half-written is left.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.save_fit(post, "fit.nc")
+    """
+    file = check_suffix(path, (".nc",), "a fit is saved as NetCDF and")
+    if not isinstance(post, xr.DataTree):
+        raise InputError(f"given is {type(post).__name__}: give the DataTree that fit returns, or result.posterior")
+    if "posterior" not in post.children:
+        raise InputError("given is a DataTree without draws: give the one that fit returns, or result.posterior")
+    from xarray.backends import H5NetCDFStore
+
+    # HDF5 cannot recover from a full disk: the file is made in memory and written in one go, as by post.to_netcdf,
+    # which looks for a Dask cluster first: to load Dask takes longer
+    content, how = io.BytesIO(), {"zlib": True, "complevel": 1, "shuffle": True}
+    root = H5NetCDFStore.open(content, mode="w", lock=False)
+    try:
+        for node in post.subtree:
+            stored = {
+                str(name): how | ({"dtype": "float32"} if name in EFFECTS else {})
+                for name, values in node.data_vars.items()
+                if values.ndim and values.dtype.kind in "fi"
+            }
+            store = root if node is post else root.get_child_store(node.path)
+            node.to_dataset(inherit=node is post).dump_to_store(store, encoding=stored)
+    finally:
+        root.close()
+    with whole_file(file) as temporary:
+        temporary.write_bytes(content.getvalue())
+
+
+def load_fit(path: str | Path) -> xr.DataTree:
+    """Read a fit that :func:`save_fit` or ``post.to_netcdf`` wrote.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> bb.save_fit(post, "fit.nc")
+    >>> bb.load_fit("fit.nc").attrs["model"]
+    'related'
+    """
+    file = home_folder(path)
+    if not file.is_file():
+        raise InputError(f"there is no file {file}")
+    try:
+        with xr.open_datatree(file, engine="h5netcdf") as opened:
+            tree = opened.load()
+        posterior = tree.children.get("posterior", xr.DataTree())
+        for name in EFFECTS:
+            if name in posterior.data_vars:
+                posterior[name] = posterior[name].astype(float)
+        if "paired" not in tree.children:  # what compare returns is kept on disk too
+            Fit.read(tree, str(file))
+    except InputError:
+        raise
+    except Exception as error:  # damaged files raise a dozen kinds
+        raise InputError(f"{file} cannot be read as NetCDF: {error}") from error
+    return tree
+
+
+@cache
+def versions_of(engine: str) -> dict[str, str]:
+    """Versions of Python and of the libraries that an engine rests on."""
+    versions = {name: version(name) for name in (*LIBRARIES, *SAMPLERS.get(engine, ()))}
+    return {"python": platform.python_version(), **versions}

@@ -1,0 +1,1 @@
+"""Mathematics on arrays, without words: it imports NumPy and SciPy only."""

@@ -1,0 +1,396 @@
+"""Variance components and intraclass correlations: mixed models, arrays with one axis a facet, tables of ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import fdtri
+
+from bayesbias.numerics.arrays import FloatArray, IntArray
+
+BLOCK = 2**22  # numbers in the matrices of a block of draws
+TINY = 1e-300  # variance in place of 0, by which is divided
+LEAST_SD = 1e-4  # of residuals, in sds of the outcome: below it cross-products are rounding
+Component = tuple[int, ...]  # places of the facets whose combinations of levels share an effect
+
+FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
+ROUNDING = 1e-12  # variance beside the mean square of the ratings that is rounding and no more
+FEWEST = 10  # objects without which resampling them says too little
+
+
+@dataclass(frozen=True)
+class MixedSums:
+    """All that the posterior of a mixed model y = W b + u[level] + residual needs of the rows.
+
+    The effects u of the grouping with most levels, the grouping apart, are integrated out; b holds the fixed effects
+    and those of all other groupings.
+    """
+
+    within: FloatArray  # cross-products (q + 1, q + 1) of (W, y) about their means in the levels of the grouping apart
+    between: FloatArray  # those of the means, added up over levels of one size, (sizes, q + 1, q + 1)
+    # rows of a level, and the number of levels that have as many, (sizes,)
+    sizes: IntArray
+    levels: IntArray
+    # sums of (W, y) in each level, (levels, q + 1), and its number of rows
+    totals: FloatArray
+    rows: IntArray
+    scale_of: IntArray  # (q,): the scale of each column, 0 for fixed effects, 1 + number of its grouping for the others
+    apart: int | None  # number of the grouping apart; None without groupings
+    size: int  # rows in all
+
+
+def mixed_sums(columns: FloatArray, y: FloatArray, groupings: Sequence[IntArray]) -> MixedSums:
+    """Reduce columns of fixed effects (rows, terms), the outcome (rows,) and the numbers of the rows' levels."""
+    sizes = [int(codes.max()) + 1 for codes in groupings]
+    apart = int(np.argmax(sizes)) if sizes else None
+    others = [i for i in range(len(sizes)) if i != apart]
+    joint = np.column_stack([columns, *(np.eye(sizes[other])[groupings[other]] for other in others), y])
+    scale_of = np.repeat([0, *(1 + other for other in others)], [columns.shape[1], *(sizes[other] for other in others)])
+    level = groupings[apart] if apart is not None else np.empty(0, dtype=np.intp)
+    rows, totals = np.bincount(level), np.zeros((sizes[apart] if apart is not None else 0, joint.shape[1]))
+    if apart is not None:
+        np.add.at(totals, level, joint)
+        joint = joint - (totals / rows[:, None])[level]
+    distinct, place, levels = np.unique(rows, return_inverse=True, return_counts=True)
+    parts = [totals[place == i].T @ totals[place == i] / size for i, size in enumerate(distinct)]
+    between = np.array(parts).reshape(-1, joint.shape[1], joint.shape[1])
+    return MixedSums(joint.T @ joint, between, distinct, levels, totals, rows, scale_of, apart, len(y))
+
+
+def log_density_of_sds(sums: MixedSums, sds: FloatArray, fixed_sd: float) -> FloatArray:
+    """Log density (draws,) of the outcome, up to a constant, with all effects integrated out.
+
+    Sds (draws, 1 + groupings) are those of the residuals and of each grouping's effects, ``fixed_sd`` is the prior one
+    of the fixed effects.
+    """
+    return np.concatenate([_Given.of(sums, block, fixed_sd).log_density for block in _blocks(sums, sds)])
+
+
+def draw_effects(
+    sums: MixedSums, sds: FloatArray, fixed_sd: float, rng: np.random.Generator
+) -> tuple[FloatArray, list[FloatArray]]:
+    """Draws of the fixed effects (draws, terms), and of each grouping's effects (draws, levels), given the sds."""
+    drawn = [_Given.of(sums, block, fixed_sd).draw(rng) for block in _blocks(sums, sds)]
+    joint, alone = (np.concatenate(part) for part in zip(*drawn, strict=True))
+    groups = range(sds.shape[1] - 1)
+    effects = [alone if group == sums.apart else joint[:, sums.scale_of == 1 + group] for group in groups]
+    return joint[:, sums.scale_of == 0], effects
+
+
+def _blocks(sums: MixedSums, sds: FloatArray) -> Iterator[FloatArray]:
+    step = max(1, BLOCK // len(sums.scale_of) ** 2)
+    return (sds[begin : begin + step] for begin in range(0, len(sds), step))
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The normal law of b given sds (B, 1 + groupings), the effects of the grouping apart integrated out."""
+
+    sums: MixedSums
+    # variances (B, 1) of residuals and of the effects apart, and that (B, sizes) of a level's mean, times its rows
+    variance: FloatArray
+    apart: FloatArray
+    of_means: FloatArray
+    prior: FloatArray  # sds (B, q)
+    # in units of the prior sds: root (B, q, q) of the precision, and its inverse times the products with y, (B, q)
+    root: FloatArray
+    x: FloatArray
+    square: FloatArray  # (B,): sum of the squares of y, by the inverse variances
+
+    @classmethod
+    def of(cls, sums: MixedSums, sds: FloatArray, fixed_sd: float) -> _Given:
+        variance = np.maximum(sds[:, :1], LEAST_SD) ** 2
+        apart = sds[:, [1 + sums.apart]] ** 2 if sums.apart is not None else np.zeros_like(variance)
+        # with u integrated out, deviations from the means of levels have the variance sigma^2, and the mean of a level
+        # of n rows has sigma^2 / n + tau^2
+        of_means = variance + sums.sizes * apart
+        weighted = sums.within / variance[:, :, None] + np.einsum("bk,kij->bij", 1 / of_means, sums.between)
+        prior = np.column_stack([np.full(len(sds), fixed_sd), sds[:, 1:]])[:, sums.scale_of]
+        size = prior.shape[1]
+        # the precision is I + R H R, which is regular for sds of 0 too
+        root = np.linalg.cholesky(np.eye(size) + prior[:, :, None] * weighted[:, :size, :size] * prior[:, None, :])
+        x = np.linalg.solve(root, (prior * weighted[:, :size, size])[:, :, None])[:, :, 0]
+        return cls(sums, variance, apart, of_means, prior, root, x, weighted[:, size, size])
+
+    @property
+    def log_density(self) -> FloatArray:
+        """Log density (B,) of y, with b integrated out too."""
+        log_det = (self.sums.size - len(self.sums.rows)) * np.log(self.variance[:, 0])
+        log_det = log_det + np.log(self.of_means) @ self.sums.levels
+        log_root = np.log(np.diagonal(self.root, axis1=1, axis2=2)).sum(axis=1)
+        value: FloatArray = -0.5 * (log_det + self.square - (self.x**2).sum(axis=1)) - log_root
+        return value
+
+    def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """A draw of b (B, q), and of u (B, levels), which is normal given b."""
+        noisy = (self.x + rng.standard_normal(self.x.shape))[:, :, None]
+        joint: FloatArray = self.prior * np.linalg.solve(np.swapaxes(self.root, 1, 2), noisy)[:, :, 0]
+        shrunk = self.apart / (self.variance + self.sums.rows * self.apart)
+        mean = shrunk * (self.sums.totals[:, -1] - joint @ self.sums.totals[:, :-1].T)
+        alone: FloatArray = mean + np.sqrt(self.variance * shrunk) * rng.standard_normal(mean.shape)
+        return joint, alone
+
+
+@dataclass(frozen=True)
+class FacetSums:
+    """An array with one axis a facet, reduced to the sums of squares of its balanced analysis of variance."""
+
+    components: tuple[Component, ...]  # sets of facets with an effect, the residual last
+    # (C,): sum of squares and degrees of freedom of each stratum, in the order of the components
+    squares: FloatArray
+    freedom: FloatArray
+    # (C, C): the mean square expected of stratum a is the sum over b of variance[b] * weights[b, a]
+    weights: FloatArray
+    # (C, C): whether b is noise to a: the residual to all, and the nested facet to those without it
+    noise: NDArray[np.bool_]
+
+    def log_likelihood(self, variances: FloatArray) -> FloatArray:
+        """Log density (B,) of the sums of squares at variances (B, C), up to a constant: the restricted likelihood."""
+        expected = variances @ self.weights
+        return -0.5 * (np.log(expected) @ self.freedom + (1 / expected) @ self.squares)
+
+    def finite_population(self, variances: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Draws (B, C) of the variances of effects at hand, given the components (B, C).
+
+        An effect at hand is what the observed levels add in the mean over those of the other facets, without the noise.
+        It is normal given the array's means, so that the sum of squares of a stratum is noncentral chi-squared.
+        """
+        expected = variances @ self.weights
+        meant = variances @ (self.weights * ~self.noise)
+        own = np.diag(self.weights)
+        # a mean x = effect + noise leaves the effect at share * x with the variance (1 - share) meant / own, and the
+        # squares of x add up to the sum of squares over own
+        share = meant / expected
+        spread = np.maximum(meant / own * (1 - share), TINY)
+        drawn: FloatArray = rng.noncentral_chisquare(self.freedom, share**2 * self.squares / own / spread)
+        drawn *= spread / self.freedom
+        drawn[:, -1] = variances[:, -1]
+        return drawn
+
+    def estimates(self) -> FloatArray:
+        """Variances (C,) whose expected mean squares are those observed; they may be negative."""
+        return np.linalg.solve(self.weights.T, self.squares / self.freedom)
+
+
+def facet_sums(y: FloatArray, components: Sequence[Component], nested: Component = ()) -> FacetSums:
+    """Reduce an array without gaps that has one axis a facet, each of at least two levels.
+
+    The last component holds all facets; a stratum that belongs to none is left out. ``nested`` is a facet, and after it
+    those within whose combinations of levels its own levels stand: its strata belong to the component of all of these.
+    """
+    sizes = np.array(y.shape)
+    weights, noise = np.zeros((2, len(components), len(components)))
+    for b, below in enumerate(components):
+        for a, above in enumerate(components):
+            weights[b, a] = np.prod(np.delete(sizes, below)) if set(above) <= set(below) else 0.0
+            noise[b, a] = noise_to(below, above, nested, components[-1])
+    squares, freedom = np.zeros((2, len(components)))
+    for stratum in (chosen for size in range(1, y.ndim + 1) for chosen in combinations(range(y.ndim), size)):
+        own = tuple(sorted({*stratum, *nested})) if nested and nested[0] in stratum else stratum
+        if own in components:
+            # an interaction: means over the other facets, centred along each of its own
+            effect = y.mean(axis=tuple(axis for axis in range(y.ndim) if axis not in stratum), keepdims=True)
+            for axis in stratum:
+                effect = effect - effect.mean(axis=axis, keepdims=True)
+            squares[components.index(own)] += y.size / effect.size * (effect**2).sum()
+            freedom[components.index(own)] += np.prod(sizes[list(stratum)] - 1.0)
+    return FacetSums(tuple(components), squares, freedom, weights, noise.astype(bool))
+
+
+def noise_to(component: Component, other: Component, nested: Component, residual: Component) -> bool:
+    """Whether a component is noise to another: the residual is, and the nested facet to components without it."""
+    if component == other:
+        return False
+    return component == residual or (bool(nested) and nested[0] in component and nested[0] not in other)
+
+
+class Estimate(NamedTuple):
+    """A coefficient of each table and the ends of its confidence interval; NaN for a table of one number."""
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True)
+class MeanSquares:
+    """Mean squares (...) of tables of n rows and k columns: MS_R, MS_C, MS_E and MS_W of McGraw and Wong (1996)."""
+
+    rows: FloatArray
+    columns: FloatArray
+    error: FloatArray
+    within: FloatArray
+    n: int
+    k: int
+
+
+def _mean_squares(ratings: FloatArray) -> MeanSquares:
+    """Mean squares of tables (..., n, k), each with at least two rows and two columns."""
+    n, k = ratings.shape[-2:]
+    apart = ratings - ratings.mean(axis=(-2, -1), keepdims=True)
+    rows, columns = apart.mean(axis=-1), apart.mean(axis=-2)
+    error = apart - rows[..., :, None] - columns[..., None, :]
+    of_columns, of_error = n * (columns**2).sum(axis=-1), (error**2).sum(axis=(-2, -1))
+    sums = (k * (rows**2).sum(axis=-1), of_columns, of_error, of_columns + of_error)
+    # equal ratings leave squares of rounding, of which a ratio would be noise
+    floor = ROUNDING**2 * (ratings**2).sum(axis=(-2, -1))
+    squares = (np.where(value > floor, value, 0.0) for value in sums)
+    freedom = (n - 1, k - 1, (n - 1) * (k - 1), n * (k - 1))
+    means = [value / df for value, df in zip(squares, freedom, strict=True)]
+    return MeanSquares(means[0], means[1], means[2], means[3], n, k)
+
+
+def icc(ratings: FloatArray, form: str, prob: float) -> Estimate:
+    """An intraclass correlation of tables (..., objects, raters) with its confidence interval.
+
+    A form is one-way, two-way random or two-way mixed; of one rating or of the mean of k. All tables are taken at once:
+    ``pingouin.intraclass_corr`` takes one in 15 ms, and gives 95% intervals only, rounded to two decimals.
+
+    References
+    ----------
+    Shrout, P. E. and Fleiss, J. L. (1979). Intraclass correlations: uses in assessing rater reliability. Psychological
+    Bulletin 86(2). https://doi.org/10.1037/0033-2909.86.2.420
+    McGraw, K. O. and Wong, S. P. (1996). Forming inferences about some intraclass correlation coefficients.
+    Psychological Methods 1(1). https://doi.org/10.1037/1082-989X.1.1.30
+    """
+    squares, model = _mean_squares(ratings), int(form[4])
+    estimate = _agreement(squares, prob) if model == 2 else _by_f(squares, model, prob)
+    return Estimate(*(_of_mean(value, squares.k) for value in estimate)) if form[6] == "k" else estimate
+
+
+def _by_f(squares: MeanSquares, model: int, prob: float) -> Estimate:
+    """ICC(1,1) and ICC(3,1): functions of one F ratio, and so are the ends of their intervals, F_L and F_U."""
+    n, k, tail = squares.n, squares.k, (1 - prob) / 2
+    error, freedom = (squares.within, n * (k - 1)) if model == 1 else (squares.error, (n - 1) * (k - 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = squares.rows / error
+        low = ratio / fdtri(n - 1, freedom, 1 - tail)
+        high = ratio * fdtri(freedom, n - 1, 1 - tail)
+        return Estimate(*(np.where(np.isinf(f), 1.0, (f - 1) / (f + k - 1)) for f in (ratio, low, high)))
+
+
+def _agreement(squares: MeanSquares, prob: float) -> Estimate:
+    """ICC(2,1), and its interval by Satterthwaite's degrees of freedom: case 2A of McGraw and Wong (1996), table 7.
+
+    Their v is (a MS_C + b MS_E)^2 over the sum of the squares of the two terms by their degrees of freedom, with
+    a = k rho / (n (1 - rho)) and b = 1 + (n - 1) a. Here both are times n (1 - rho), which is 0 for a rho of 1.
+    """
+    n, k = squares.n, squares.k
+    rows, columns, error = squares.rows, squares.columns, squares.error
+    with np.errstate(all="ignore"):
+        value = (rows - error) / (rows + (k - 1) * error + k * (columns - error) / n)
+        f_columns = columns / error
+        b = n * (1 + (k - 1) * value) - k * value
+        freedom = (k - 1) * (n - 1) * (k * value * f_columns + b) ** 2
+        freedom /= (n - 1) * k**2 * value**2 * f_columns**2 + b**2
+        mixed = k * columns + (k * n - k - n) * error
+        tail = (1 - prob) / 2
+        above, below = fdtri(n - 1, freedom, 1 - tail), fdtri(freedom, n - 1, 1 - tail)
+        low = n * (rows - above * error) / (above * mixed + n * rows)
+        high = n * (below * rows - error) / (mixed + n * below * rows)
+    # raters that agree but for their levels leave no error, and with it no degrees of freedom
+    exact = (error == 0) & (rows > 0)
+    none = exact & (columns == 0)
+    # the approximation may fail far from what any raters would give
+    fails = exact | ~((low <= value) & (value <= high))
+    low, high = (np.where(none, 1.0, np.where(fails, np.nan, end)) for end in (low, high))
+    return Estimate(np.asarray(value), low, high)
+
+
+def _of_mean(value: FloatArray, k: int) -> FloatArray:
+    """The reliability of the mean of k ratings from that of one, by the formula of Spearman and Brown.
+
+    It is without bound towards -1 / (k - 1), and -inf below.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = k * value / (1 + (k - 1) * value)
+    return np.asarray(np.where(1 + (k - 1) * value <= ROUNDING, -np.inf, mean))
+
+
+def bootstrap_icc(ratings: FloatArray, form: str, prob: float, draws: int, rng: np.random.Generator) -> Estimate:
+    """An intraclass correlation of tables (..., n, k) with its percentile-t interval over objects.
+
+    Objects are drawn with replacement, raters stay. On the scale z = log((1 + (k - 1) rho) / (1 - rho)) / 2, which is
+    half the logarithm of F for the one-way and the mixed forms, each draw is studentised by its jackknife, so that no
+    distribution of the objects is taken for granted. ``scipy.stats.bootstrap`` has no percentile-t interval, and its
+    BCa held the truth in 74 to 85% of 300 tables of 10 or 30 rows where this one did in 84 to 89%, at a nominal 89%.
+
+    References
+    ----------
+    Ukoumunne, O. C., Davison, A. C., Gulliford, M. C. and Chinn, S. (2003). Non-parametric bootstrap confidence
+    intervals for the intraclass correlation coefficient. Statistics in Medicine 22(24).
+    https://doi.org/10.1002/sim.1643
+    """
+    value = icc(ratings, form, prob).value
+    n, k = ratings.shape[-2:]
+    ends = np.array([_ends(table, int(form[4]), prob, draws, rng) for table in ratings.reshape(-1, n, k)])
+    low, high = (ends[:, end].reshape(value.shape) for end in (0, 1))
+    if form[6] == "k":
+        low, high = _of_mean(low, k), _of_mean(high, k)
+    known = np.isfinite(value)
+    return Estimate(value, np.where(known, low, np.nan), np.where(known, high, np.nan))
+
+
+def _ends(table: FloatArray, model: int, prob: float, draws: int, rng: np.random.Generator) -> tuple[float, float]:
+    """Ends of the percentile-t interval of the coefficient of one rating of a table (n, k); NaN where there is none."""
+    n, k = table.shape
+    counts = np.zeros((draws + 1, n))
+    counts[0] = 1  # the table as it is
+    np.add.at(counts, (np.arange(1, draws + 1)[:, None], rng.integers(0, n, (draws, n))), 1)
+    with np.errstate(all="ignore"):
+        z, se = _studentised(table - table.mean(), counts, model)
+        t = (z[1:] - z[0]) / se[1:]
+    t = t[np.isfinite(t)]
+    if not np.isfinite(z[0]) or not se[0] > 0 or len(t) < draws / 2:
+        return np.nan, np.nan
+    # a large t of the draws stands for a z that came out too high: it gives the lower end
+    upper, lower = np.quantile(t, [(1 + prob) / 2, (1 - prob) / 2])
+    ratio = np.exp(2 * (z[0] - se[0] * np.array([upper, lower])))
+    low, high = (ratio - 1) / (ratio + k - 1)
+    return float(low), float(high)
+
+
+def _studentised(table: FloatArray, counts: FloatArray, model: int) -> tuple[FloatArray, FloatArray]:
+    """The scale z and its jackknife standard error (draws,) for rows by their counts (draws, n)."""
+    n, k = table.shape
+    sums, squares = table.sum(axis=1), (table**2).sum(axis=1)
+    total, between, every = counts @ sums, counts @ sums**2 / k, counts @ squares
+    columns = counts @ table
+    across = (columns**2).sum(axis=1)
+    z = _scale(total, between, every, across, n, k, model)
+    # the jackknife: all sums without one of the rows, for each row at once; a row drawn twice is left out twice
+    left = _scale(
+        total[:, None] - sums,
+        between[:, None] - sums**2 / k,
+        every[:, None] - squares,
+        across[:, None] - 2 * columns @ table.T + squares,
+        n - 1,
+        k,
+        model,
+    )
+    left = np.where(counts > 0, left, 0.0)
+    middle = (counts * left).sum(axis=1, keepdims=True) / n
+    return z, np.sqrt((n - 1) / n * (counts * (left - middle) ** 2).sum(axis=1))
+
+
+def _scale(
+    total: FloatArray, between: FloatArray, every: FloatArray, across: FloatArray, n: int, k: int, model: int
+) -> FloatArray:
+    """The scale z from sums of all ratings, squared row sums over k, squares, and squared column sums."""
+    middle = total**2 / (n * k)
+    rows = (between - middle) / (n - 1)
+    levels = across / n - middle
+    if model == 1:
+        ratio = rows / ((every - between) / (n * (k - 1)))
+    else:
+        error = (every - between - levels) / ((n - 1) * (k - 1))
+        ratio = rows / error
+        if model == 2:
+            value = (rows - error) / (rows + (k - 1) * error + k * (levels / (k - 1) - error) / n)
+            ratio = (1 + (k - 1) * value) / (1 - value)
+    return np.log(ratio) / 2

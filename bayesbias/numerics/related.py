@@ -1,0 +1,640 @@
+"""Distances to similar words: components and variograms, and the posterior of cell means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.nearness import effective_size
+
+STEP = 0.01
+BINS = 200
+MIDDLES = -1 + STEP * (np.arange(BINS) + 0.5)  # similarities in the middle of the bins, from -1 to 1
+WIDTH = 0.05  # standard deviation of the smoothing kernel, in similarity
+PAIRS = 1000  # pairs of sampled words that are kept for each bin
+FEWEST = 5  # smoothed number of pairs below which a bin says nothing
+NEGLIGIBLE = 1e-10  # components with less than this share of the largest variance are rounding
+LEAST_APART = 0.05  # what a variogram is below 1 on average, at least: weights may leave few pairs of unlike words
+BLOCK = 512
+COARSE = 2  # bins of similarity that are taken together to count the partners of a word
+FEW_CELLS = 2000  # cells up to which their errors may be drawn from a root of their covariance matrix
+FIELDS = 2**22  # numbers of draws of fields that are held at once
+ROWS = 2**16  # numbers of draws of cells that are scaled at once
+SPANNED = 1e-14  # combinations of lists with less than this share of the largest weight are rounding
+ALIKE = 1e-9  # words whose scatter is a smaller share of that of unrelated words are one word
+PRODUCTS = 2**20  # products of two words' values that are held at once
+ROUNDED = 1e-9  # pairs of words that are none: what rounding leaves of sums of weights
+# words of a list beyond which its mean similarity to another is estimated from as many, drawn at random
+MOST_WORDS = 1500
+REACH, NODES = 6.0, 801  # prior standard deviations of log f that the grid covers on either side, and its nodes
+QUANTILES = 31  # points of equal probability that stand for the posterior of a factor where several factors meet
+
+
+@dataclass(frozen=True)
+class PairSample:
+    """Pairs of sampled words, at most some for each bin of similarity."""
+
+    # places of the two words in the sample, (pairs,)
+    first: IntArray
+    second: IntArray
+    bins: IntArray  # bin of similarity of each pair, (pairs,)
+    counts: IntArray  # how many pairs of all fell into each bin, (BINS,)
+    weights: NDArray[np.float32]  # what each pair counts for, (pairs,)
+
+
+@dataclass(frozen=True)
+class Components:
+    """Components of the protected side."""
+
+    variances: FloatArray  # (Q,): that of the mean distance to the protected words, then the largest first
+    loadings: FloatArray  # (J, Q), columns of length 1; all but the first are orthogonal to each other
+    # the variogram: (Q, BINS), correlation of two words' values by the similarity of the words
+    correlations: FloatArray
+
+
+def similarity_bins(similarity: NDArray[np.floating]) -> IntArray:
+    """Bins of similarities in [-1, 1]."""
+    bins: IntArray = np.clip((similarity + 1) / STEP, 0, BINS - 1).astype(np.intp)
+    return bins
+
+
+def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: int = PAIRS) -> PairSample:
+    """Pairs of words, every bin of similarity with at most about ``most`` of its pairs, drawn at random.
+
+    A pair has the weight that makes every word of a bin count the same, whatever the number of its partners there.
+    Otherwise dense regions of a vocabulary, such as names and numbers, would dominate the large similarities. The words
+    have centred unit vectors (N, d).
+    """
+    single = units.astype(np.float32)
+    size = len(single)
+    blocks = [np.arange(begin, min(begin + BLOCK, size)) for begin in range(0, size, BLOCK)]
+    bins_of: list[NDArray[np.uint8]] = []
+    partners = np.empty((size, BINS // COARSE), dtype=np.float32)
+    block = np.empty((BLOCK, size), dtype=np.float32)
+    for rows in blocks:
+        place = np.matmul(single[rows], single.T, out=block[: len(rows)])  # in place: memory is most of the work
+        place += 1
+        place /= STEP
+        every = np.clip(place, 0, BINS - 1, out=place).astype(np.uint8)
+        for row, coarse in zip(rows, every // COARSE, strict=True):
+            partners[row] = np.bincount(coarse, minlength=BINS // COARSE)
+        bins_of.append(every[np.arange(size) > rows[:, None]])  # each pair once, by its first word
+    counts = np.sum([np.bincount(own, minlength=BINS) for own in bins_of], axis=0)
+    # the counts of all pairs come first, so that each bin is thinned to about as many; what is left of a bin then
+    # stands for all of it (thinned)
+    share = most / np.maximum(counts, most)
+    kept = [np.flatnonzero(rng.random(len(own), dtype=np.float32) < share[own]) for own in bins_of]
+    bins = np.concatenate([own[chosen] for own, chosen in zip(bins_of, kept, strict=True)]).astype(np.intp)
+    begins = np.concatenate([[0], np.cumsum([len(own) for own in bins_of])[:-1]])
+    places = np.concatenate([begin + chosen for begin, chosen in zip(begins, kept, strict=True)])
+    # word i is the first of the size - 1 - i pairs from ends[i - 1] on, whose second words follow it in order
+    ends = np.cumsum(size - 1 - np.arange(size))
+    first = np.searchsorted(ends, places, side="right")
+    second = places - ends[first] + size
+    drawn = np.bincount(bins, minlength=BINS)
+    thinned = np.divide(counts, drawn, out=np.zeros(BINS), where=drawn > 0)[bins]
+    partners[:, (BINS - 1) // COARSE] -= 1  # a word with itself
+    # a pair weighs 1 / partners of either word, averaged: each word of a bin then adds about as much in all
+    near = np.maximum(partners @ _window(COARSE * STEP, WIDTH).astype(np.float32) / COARSE, 0.5)
+    weights = thinned * (1 / near[first, bins // COARSE] + 1 / near[second, bins // COARSE]) / 2
+    return PairSample(first, second, bins, counts, weights.astype(np.float32))
+
+
+def components_of(
+    scatter: FloatArray,
+    pairs: PairSample,
+    near: FloatArray,
+    everywhere: FloatArray,
+    vectors: FloatArray | None = None,
+    width: float = WIDTH,
+) -> Components:
+    """Components and variograms of the distances of J protected words to N sampled words.
+
+    The scatter (J, N) holds the distances. With vectors (J, d) distances are ``vectors @ scatter`` of a scatter (d, N),
+    and have no more than d components. ``near`` and ``everywhere`` are weights (N,) of the sampled words with mean 1,
+    under which these lie where the words of stereotype lists do, and where those of the vocabulary do. ``width`` is
+    that of the smoothing kernel, in similarity.
+
+    The first component is the mean distance to the protected words. Its variance and variogram are those of the whole
+    vocabulary, since random lists may lie anywhere in it. What it leaves of the distances is described where the
+    stereotypes lie: near to the protected words distances differ more.
+    """
+    size = scatter.shape[1]
+    mean = scatter.mean(axis=0) if vectors is None else vectors.mean(axis=0) @ scatter
+    mean = mean - mean @ everywhere / size
+    own = mean - mean @ near / size
+    local = scatter - (scatter @ near / size)[:, None]
+    # regression on the mean distance under the weights of near words: what is left is uncorrelated with it there
+    slope = (local * near) @ own / max(float((own * near) @ own), np.finfo(float).tiny)
+    local -= np.outer(slope, own)
+    variance = max(float((mean * everywhere) @ mean) / size, np.finfo(float).tiny)
+    first = (mean / np.sqrt(variance))[None]
+    rest = (local * near) @ local.T / size
+    if vectors is None:
+        variances, loadings = _leading(rest, variance)
+        fields = loadings.T @ local / np.sqrt(variances)[:, None]
+    else:
+        # V S V' with S = R R' has the eigenvalues of R' V'V R, (d, d), and the eigenvectors V R u
+        root, inner = root_of(rest), vectors.T @ vectors
+        variances, turn = _leading(root.T @ inner @ root, variance)
+        loadings = vectors @ (root @ (turn / np.sqrt(variances)))
+        fields = (turn / variances).T @ (root.T @ inner) @ local
+        slope = vectors @ slope
+    length = float(np.linalg.norm(slope))
+    return Components(
+        np.r_[variance * length**2, variances],
+        np.column_stack([slope / length, loadings]),
+        np.vstack([variograms(first, pairs, everywhere, width), variograms(fields, pairs, near, width)]),
+    )
+
+
+def _leading(covariance: FloatArray, scale: float) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues that are more than rounding beside a variance, the largest first, and their eigenvectors."""
+    values, vectors = np.linalg.eigh(covariance)
+    leading = np.flatnonzero(values > NEGLIGIBLE * max(values[-1], scale))[::-1]
+    return values[leading], vectors[:, leading]
+
+
+def variograms(
+    fields: FloatArray, pairs: PairSample, weights: FloatArray | None = None, width: float = WIDTH
+) -> FloatArray:
+    """Correlations (Q, BINS) of standardised fields (Q, N) by similarity, smoothed.
+
+    Bins beyond the largest similarity that was met lead in a straight line to 1, a word with itself; bins below the
+    smallest one have its value. The curve is then moved towards or away from 1 so that its mean over all pairs is
+    -1 / (N - 1), as it must be for values whose mean is 0: the mean of many random words is known exactly. Weights
+    (N,) of the words, with mean 1, are those under which fields are standardised; N is then their effective number.
+    """
+    size = fields.shape[1]
+    every, counts, freedom = pairs.weights.astype(float), pairs.counts.astype(float), float(size)
+    if weights is not None:
+        product = weights[pairs.first] * weights[pairs.second]
+        every, freedom = every * product, effective_size(weights)
+        drawn = np.bincount(pairs.bins, minlength=BINS)
+        counts *= np.divide(np.bincount(pairs.bins, product, BINS), drawn, out=np.zeros(BINS), where=drawn > 0)
+    total, by_word = np.zeros((len(fields), BINS)), np.ascontiguousarray(fields.T)
+    step = max(1, PRODUCTS // max(len(fields), 1))
+    for begin in range(0, len(every), step):
+        part = slice(begin, begin + step)
+        products = by_word[pairs.first[part]] * by_word[pairs.second[part]]
+        rows = np.arange(len(products))
+        in_bins = sparse.csr_array((every[part], (pairs.bins[part], rows)), shape=(BINS, len(products)))
+        total += (in_bins @ products).T
+    smooth = _window(STEP, width)
+    pooled, mass = smooth @ counts, smooth @ np.bincount(pairs.bins, every, BINS)
+    met = np.flatnonzero((pooled >= min(FEWEST, pooled.max())) & (mass > 0))
+    # a kernel estimate of the mean product at a similarity (Nadaraya-Watson): smoothed sums over smoothed weights
+    values = np.clip((total @ smooth.T)[:, met] / mass[met], -1, 1)
+    ends = np.append(MIDDLES[met], 1.0)
+    curves = np.array([np.interp(MIDDLES, ends, np.append(row, 1.0)) for row in values]).reshape(len(fields), BINS)
+    # values with the sum 0 and the mean square 1 have products with the mean -1 / (N - 1) over all pairs; scaling what
+    # the curve is below 1 keeps its value of 1 for a word with itself
+    apart = np.maximum(1 - curves @ counts / counts.sum(), LEAST_APART)
+    moved: FloatArray = 1 - (1 - curves) * ((1 + 1 / (freedom - 1)) / apart)[:, None]
+    return np.clip(moved, -1, 1)
+
+
+def _window(step: float, width: float) -> FloatArray:
+    """Weights of a Gaussian window of similarity between bins of that width, for [-1, 1]."""
+    middles = -1 + step * (np.arange(round(2 / step)) + 0.5)
+    window: FloatArray = np.exp(-0.5 * ((middles[:, None] - middles) / max(width, step / 10)) ** 2)
+    return np.where(window > 1e-4, window, 0.0)
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """How many pairs of different words two lists have in each bin of similarity."""
+
+    member: NDArray[np.bool_] | FloatArray  # which word is in which list, or the weights of words in lists, (lists, W)
+    bins: IntArray  # bin of similarity of each two words that are counted, (R, R); BINS for a word with itself
+    counts: FloatArray  # (lists, lists, BINS)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all words are counted, not some drawn at random."""
+        return bool(self.member.shape[1] == len(self.bins))
+
+    def shares(self) -> tuple[FloatArray, FloatArray]:
+        """Share of a word with itself among pairs, (lists, lists), and those of other pairs by bin, (..., BINS).
+
+        The two add up to 1. Of lists longer than ``MOST_WORDS`` the latter is estimated from words drawn at random, so
+        that the work grows with the words, not with their pairs.
+        """
+        n = self.member.sum(axis=1)
+        same = (self.member.astype(float) @ self.member.T.astype(float)) / np.outer(n, n)
+        total = self.counts.sum(axis=2, keepdims=True)
+        shares = np.divide(self.counts, total, out=np.zeros_like(self.counts), where=total > 0)
+        return same, shares * (1 - same[:, :, None])
+
+    def without(self, words: IntArray, lists: IntArray) -> PairCounts:
+        """The counts of some lists without some of their words, where the counts are complete."""
+        member, counts = self.member[lists], self.counts[np.ix_(lists, lists)]
+        if not len(words):
+            return PairCounts(member, self.bins, counts)
+        counted = np.zeros((len(words), BINS + 1, len(lists)))
+        for i, word in enumerate(words):
+            np.add.at(counted[i], self.bins[word], member.T)
+        gone = np.tensordot(member[:, words].astype(float), counted[:, :BINS], 1).transpose(0, 2, 1)
+        # a pair is gone if its first word is, and if its second is; both at once is added again below
+        left = counts - gone - gone.swapaxes(0, 1)
+        for word in words:  # pairs among these words were taken off twice
+            for other in words[words != word]:
+                left[:, :, self.bins[word, other]] += np.outer(member[:, word], member[:, other])
+        remaining = member.copy()
+        remaining[:, words] = 0
+        return PairCounts(remaining, self.bins, np.where(left > ROUNDED, left, 0.0))
+
+
+def pair_counts(
+    member: NDArray[np.bool_] | FloatArray, units: NDArray[np.floating], seed: int = 0, places: IntArray | None = None
+) -> PairCounts:
+    """Pairs of different words of each two lists.
+
+    Which word is in which list, (lists, W), or weights of words in lists; no list is empty. Centred unit vectors are in
+    the words' order, or ``places`` (W,) are their rows.
+    """
+    weighted = member.dtype != np.bool_
+    sampled = _thinned(member, seed)
+    own, vectors = member[:, sampled], units[sampled if places is None else places[sampled]].astype(np.float32)
+    bins = similarity_bins(vectors @ vectors.T)
+    bins[np.diag_indices(len(bins))] = BINS  # a word with itself counts apart
+    rows = (BINS + 1) * np.arange(len(bins))[:, None]
+    counts = np.empty((len(member), len(member), BINS))
+    for i, listed in enumerate(own):
+        places = (rows + bins[:, listed > 0]).ravel()
+        weights = np.tile(listed[listed > 0], len(bins)) if weighted else None
+        by_word = np.bincount(places, weights, minlength=(BINS + 1) * len(bins))
+        counts[:, i] = own.astype(float) @ by_word.reshape(len(bins), BINS + 1)[:, :BINS]
+    return PairCounts(member, bins, counts)
+
+
+def _thinned(member: NDArray[np.bool_] | FloatArray, seed: int) -> IntArray:
+    """The words, or where lists are long, of each kind of word (in the same lists) as many as needed."""
+    if member.shape[1] <= MOST_WORDS:
+        return np.arange(member.shape[1])
+    rng = np.random.default_rng(seed)
+    kinds = np.unique(member, axis=1, return_inverse=True)[1].ravel()
+    sampled = [rng.permutation(np.flatnonzero(kinds == kind))[:MOST_WORDS] for kind in np.unique(kinds)]
+    return np.sort(np.concatenate(sampled))
+
+
+def list_correlations(correlations: FloatArray, same: FloatArray, shares: FloatArray) -> FloatArray:
+    """Mean correlation (Q, lists, lists) of the words of two lists in each component, positive semi-definite."""
+    return positive(smoothed_correlations(correlations, same, shares))
+
+
+def smoothed_correlations(correlations: FloatArray, same: FloatArray, shares: FloatArray) -> FloatArray:
+    """The same as the smoothed variograms have it, which need not be positive semi-definite.
+
+    That of some lists does not depend on which others there are.
+    """
+    return np.moveaxis(shares @ correlations.T + same[:, :, None], -1, 0)
+
+
+def positive(matrices: FloatArray, axis: int = 0) -> FloatArray:
+    """Symmetric matrices, stacked along an axis, with negative eigenvalues set to 0; the stack comes first."""
+    stacked = np.moveaxis(matrices, axis, 0)
+    stacked = (stacked + np.swapaxes(stacked, 1, 2)) / 2
+    values, vectors = np.linalg.eigh(stacked)
+    if (values >= 0).all():
+        return stacked
+    return (vectors * np.maximum(values, 0)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+
+
+def _cell_covariance(parts: Components, correlations: FloatArray, word: IntArray, listed: IntArray) -> FloatArray:
+    """Covariance (cells, cells) of cells' mean distances, by the protected word and the list of each cell."""
+    loadings = parts.loadings[word] * np.sqrt(parts.variances)
+    total = np.zeros((len(word), len(word)))
+    for i, column in enumerate(loadings.T):
+        total += np.outer(column, column) * correlations[i][np.ix_(listed, listed)]
+    return total
+
+
+@dataclass(frozen=True)
+class RelatedSums:
+    """A table reduced to its cells."""
+
+    y: FloatArray  # mean distance of each cell, (n,)
+    # protected word, connection, attribute class and list of each cell, (n,)
+    word: IntArray
+    connection: IntArray
+    kind: IntArray
+    listed: IntArray
+    parts: Components  # components of the J protected words
+    correlations: FloatArray  # of the lists in each component, (Q, lists, lists), positive semi-definite
+    sampled: IntArray  # protected words behind ``families``, (S,)
+    families: FloatArray  # correlation of their bias, (S, S)
+    distance_sd: float  # standard deviation of a protected word's distances to the words of the vocabulary, on average
+    freedom: FloatArray  # degrees of freedom of the scatter within the cells of each class, (A,); 0 where there is none
+    scatter: FloatArray  # observed over expected scatter within the cells of each class, (A,)
+    expected: FloatArray  # sum of squares within the cells of each class that a factor of 1 gives on average, (A,)
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """G, (n, n), positive semi-definite: for some thousand cells at most."""
+        return _cell_covariance(self.parts, self.correlations, self.word, self.listed)
+
+    @property
+    def scaled(self) -> FloatArray:
+        """Loadings (J, Q) times the standard deviations of the components."""
+        return self.parts.loadings * np.sqrt(self.parts.variances)
+
+
+@dataclass(frozen=True)
+class FactorGrid:
+    """The posteriors of the factors on one grid of their logs."""
+
+    factor: FloatArray  # nodes, (NODES,)
+    mass: FloatArray  # posterior mass of each node for each attribute class, (A, NODES)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior mean of each factor, (A,)."""
+        return self.mass @ self.factor
+
+    @property
+    def products(self) -> FloatArray:
+        """Posterior mean of the product of each two factors, (A, A)."""
+        value = np.outer(self.mean, self.mean)
+        np.fill_diagonal(value, self.mass @ self.factor**2)
+        return value
+
+
+def factor_grid(freedom: FloatArray, scatter: FloatArray, median: float, spread: float) -> FactorGrid:
+    """The posterior of each class's factor, from the scatter within cells and its degrees of freedom, each (A,)."""
+    # a log-normal prior, and freedom * scatter / factor^2 is chi-squared: in the log both have light tails
+    z = np.linspace(-REACH, REACH, NODES)
+    log_factor = np.log(median) + spread * z
+    value = -freedom[:, None] * (log_factor + 0.5 * scatter[:, None] * np.exp(-2 * log_factor)) - 0.5 * z**2
+    mass = np.exp(value - value.max(axis=1, keepdims=True))
+    return FactorGrid(np.exp(log_factor), mass / mass.sum(axis=1, keepdims=True))
+
+
+def _factor_quantiles(grid: FactorGrid, u: FloatArray) -> FloatArray:
+    """Quantiles of the factors at probabilities u (..., A), from densities of the log that are linear between nodes."""
+    logs, quantiles = np.log(grid.factor), np.empty_like(u)
+    for i, mass in enumerate(grid.mass):
+        left, right = mass[:-1], mass[1:]
+        ends = np.append(0.0, np.cumsum((left + right) / 2))
+        wanted = u[..., i] * ends[-1]
+        place = np.clip(np.searchsorted(ends, wanted, side="right") - 1, 0, len(left) - 1)
+        rest, low, rise = wanted - ends[place], left[place], (right - left)[place]
+        # low t + rise t^2 / 2 = rest, the root in [0, 1] in a form that does not cancel
+        share = 2 * rest / (low + np.sqrt(np.maximum(low**2 + 2 * rise * rest, 0)) + 1e-300)
+        quantiles[..., i] = np.exp(logs[place] + (logs[1] - logs[0]) * np.clip(share, 0, 1))
+    return quantiles
+
+
+def factor_points(grid: FactorGrid, classes: Sequence[int]) -> FloatArray:
+    """Points (M, A), equally probable, of the posterior of some classes' factors; the others are 1."""
+    middle = (np.arange(QUANTILES) + 0.5) / QUANTILES
+    own = _factor_quantiles(grid, np.tile(middle[:, None], len(grid.mass)))
+    places = np.indices((QUANTILES,) * len(classes)).reshape(len(classes), -1)
+    points = np.ones((QUANTILES ** len(classes), len(grid.mass)))
+    for i, kind in enumerate(classes):
+        points[:, kind] = own[places[i], kind]
+    return points
+
+
+def draw_factors(grid: FactorGrid, count: int, rng: np.random.Generator) -> FloatArray:
+    """Draws (count, A) of the factors."""
+    return _factor_quantiles(grid, rng.random((count, len(grid.mass))))
+
+
+def root_of(covariance: FloatArray) -> FloatArray:
+    """A matrix whose product with its transpose is the covariance; rounding below 0 is taken for 0.
+
+    Of several covariances (..., n, n) as many roots.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors * np.sqrt(np.maximum(values, 0))[..., None, :]
+
+
+@dataclass(frozen=True)
+class CellWeights:
+    """Weights of m sums over cells, each with the cell's place: arrays (entries,), and m itself."""
+
+    row: IntArray
+    value: FloatArray
+    word: IntArray
+    listed: IntArray
+    kind: IntArray
+    size: int
+
+
+def weighted_roots(
+    weights: CellWeights, scaled: FloatArray, correlations: FloatArray
+) -> tuple[tuple[int, ...], tuple[FloatArray, ...]]:
+    """Roots (m, r) of the errors of m weighted sums of cells, one for each attribute class that has a weight.
+
+    The error of the mean distance of word j to list l is the sum over components q of ``scaled[j, q]`` times a field
+    u_q[l]; the fields of different components are independent. Sums see only those combinations of the lists that their
+    weights span, such as the difference of two lists: r is the number of these times that of the components. All roots
+    multiply the same r standard normals. Returned with the classes.
+    """
+    classes = np.unique(weights.kind) if len(weights.kind) else np.zeros(1, dtype=np.intp)
+    chosen = [weights.kind == kind for kind in classes]
+    spans = [_spanned(weights, own, len(scaled), correlations.shape[1]) for own in chosen]
+    joint = np.column_stack(spans)
+    # the joint root makes fields of different classes correlated, as lists that share or resemble words are
+    errors = root_of(joint.T @ correlations @ joint)
+    ends = np.cumsum([0, *(span.shape[1] for span in spans)])
+    roots = []
+    for own, span, begin in zip(chosen, spans, ends, strict=False):
+        total = np.zeros((weights.size, scaled.shape[1], joint.shape[1]))
+        for i, combination in enumerate(span.T):
+            value = weights.value[own] * combination[weights.listed[own]]
+            by_word = sparse.csr_array(
+                (value, (weights.row[own], weights.word[own])), shape=(weights.size, len(scaled))
+            )
+            total += (by_word @ scaled)[:, :, None] * errors[:, begin + i]
+        roots.append(total.reshape(weights.size, -1))
+    return tuple(classes.tolist()), tuple(roots)
+
+
+def _spanned(weights: CellWeights, own: NDArray[np.bool_], words: int, lists: int) -> FloatArray:
+    """Orthonormal combinations (lists, s) of the lists that span the weights of each sum and word."""
+    pair = np.unique(weights.row[own] * words + weights.word[own], return_inverse=True)[1]
+    by_pair = sparse.csr_array(
+        (weights.value[own], (pair, weights.listed[own])), shape=(pair.max(initial=-1) + 1, lists)
+    )
+    lengths = np.sqrt(by_pair.multiply(by_pair).sum(axis=1))
+    by_pair = sparse.diags_array(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)) @ by_pair
+    values, vectors = np.linalg.eigh((by_pair.T @ by_pair).toarray())
+    return vectors[:, values > SPANNED * max(values[-1], 1.0)]
+
+
+def draw_cells(sums: RelatedSums, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draws (B, n) of the cells' means given the factors (B, A) at each."""
+    cells = draw_cell_errors(sums, factors, rng)
+    return np.subtract(sums.y, cells, out=cells)
+
+
+def draw_cell_errors(sums: RelatedSums, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draws (B, n) of the errors of the cells' means given the factors (B, A) at each.
+
+    They are drawn from the smaller of two roots of their covariance: that of the cells, or that of the fields of
+    components and lists, which grows with the dimensions of the vectors and not with the words.
+    """
+    n, (components, lists, _) = len(sums.y), sums.correlations.shape
+    if n <= min(FEW_CELLS, components * lists):
+        errors = rng.standard_normal((len(factors), n)) @ root_of(sums.covariance).T
+    else:
+        errors = np.empty((len(factors), n))
+        roots, scaled = root_of(sums.correlations), sums.scaled
+        cells = [np.flatnonzero(sums.listed == place) for place in range(lists)]
+        step = max(1, FIELDS // (components * lists))
+        for begin in range(0, len(errors), step):
+            block = errors[begin : begin + step]
+            fields = rng.standard_normal((components, len(block), lists)) @ np.swapaxes(roots, 1, 2)
+            for place, own in enumerate(cells):
+                block[:, own] = fields[:, :, place].T @ scaled[sums.word[own]].T
+    step = max(1, ROWS // n)
+    for begin in range(0, len(errors), step):
+        errors[begin : begin + step] *= factors[begin : begin + step, sums.kind]
+    return errors
+
+
+@dataclass(frozen=True)
+class _PopulationDraws:
+    """What the cells say about further protected words: ``mean`` (B, K), ``covariance`` (B, K, K)."""
+
+    mean: FloatArray
+    covariance: FloatArray
+
+
+def scatter_of_errors(covariance: FloatArray, filled: np.ndarray) -> FloatArray:
+    """Expected scatter (K, K) of errors of cells around their mean word, over words without an empty cell.
+
+    ``covariance`` (n, n) is that of the errors of the filled cells, word by word.
+    """
+    whole = filled.all(axis=1)
+    count, connections = int(whole.sum()), filled.shape[1]
+    kept = whole[np.nonzero(filled)[0]]
+    errors = covariance[np.ix_(kept, kept)].reshape(count, connections, count, connections)
+    # E sum_j (e_j - mean)(e_j - mean)' is the trace over words of the centred covariance
+    centring = np.eye(count) - 1 / max(count, 1)
+    scatter: FloatArray = np.einsum("ij,ikjl->kl", centring, errors)
+    return scatter
+
+
+def scatter_from_fields(sums: RelatedSums, filled: np.ndarray) -> FloatArray:
+    """What :func:`scatter_of_errors` is for the covariance of a table's cells, without that covariance."""
+    whole = filled.all(axis=1)
+    number = np.full(filled.shape, -1)
+    number[sums.word, sums.connection] = sums.listed
+    patterns, pattern = np.unique(number[whole], axis=0, return_inverse=True)
+    loadings = sums.scaled[whole]
+    places = (pattern.ravel(), np.arange(len(pattern)))
+    member = sparse.csr_array((np.ones(len(pattern)), places), shape=(len(patterns), len(pattern)))
+    squares, totals = member @ loadings**2, member @ loadings  # (patterns, Q)
+    scatter = np.zeros((filled.shape[1], filled.shape[1]))
+    for k, lists in enumerate(patterns.T):
+        for other_k, other in enumerate(patterns.T):
+            own = np.einsum("pq,qp->", squares, sums.correlations[:, lists, other])
+            between = np.einsum(
+                "pq,qpr,rq->", totals, sums.correlations[:, lists[:, None], other], totals, optimize=True
+            )
+            scatter[k, other_k] = own - between / max(len(pattern), 1)
+    return scatter
+
+
+def freedom_of(families: FloatArray, words: int | None = None) -> tuple[float, float]:
+    """Satterthwaite's degrees of freedom of the scatter of correlated words around their mean, and its expectation.
+
+    Both are 0 for a single word. The correlations (S, S) may be those of S words drawn at random from so many words:
+    the sums over all words are then estimated from the means over different words among these.
+    """
+    size, count = len(families), len(families) if words is None else words
+    if size < 2:
+        return 0.0, 0.0
+    apart = families - np.diag(np.diag(families))
+    squared = float((apart**2).sum())
+    single, square = apart.sum() / (size * (size - 1)), squared / (size * (size - 1))
+    rows = ((apart.sum(axis=1) ** 2).sum() - squared) / (size * (size - 1) * max(size - 2, 1))
+    rest = count - 1
+    trace = float(rest * (1 - single))
+    # tr (CF)^2 = tr F^2 - 2 / J 1'F^2 1 + (1'F 1 / J)^2 with the centring C
+    squares = count * (1 + rest * square) + (1 + rest * single) ** 2
+    squares -= 2 * (1 + 2 * rest * single + rest * square + rest * (count - 2) * rows)
+    return (min(trace**2 / float(squares), float(rest)), trace) if trace > ALIKE * count else (0.0, 0.0)
+
+
+def draw_population(
+    cells: FloatArray,
+    observed: FloatArray,
+    errors: FloatArray,
+    families: FloatArray,
+    scale: float,
+    rng: np.random.Generator,
+    sampled: IntArray | None = None,
+) -> _PopulationDraws:
+    """Means and covariance of the connections over protected words like these, one draw for each draw of the cells.
+
+    A protected word's means of K connections are a normal vector around those of the population; words are correlated
+    by ``families``. Observed means scatter around the mean word by this covariance and by their errors. The covariance
+    of the two together is drawn from an inverse Wishart distribution: its prior has K degrees of freedom and
+    scale^2 I, the observed scatter brings its own (Satterthwaite's, since words are correlated). That of the errors is
+    known and is taken off, no further than to 0. The population's mean is that of the words less a draw of their mean
+    deviation. Nothing flows back to the cells.
+
+    Draws of cells are (B, J, K) around what was observed, (J, K); the expected scatter of their errors is (B, K, K), by
+    :func:`scatter_of_errors`. Families are (J, J), or (S, S) of words drawn at random, whose places are ``sampled``.
+    """
+    size, words, connections = cells.shape
+    sampled = np.arange(words) if sampled is None else sampled
+    filled = ~np.isnan(observed)
+    whole = filled.all(axis=1)
+    scatter, noise = np.zeros((connections, connections)), np.zeros_like(errors)
+    kept = whole[sampled]
+    freedom, trace = freedom_of(families[np.ix_(kept, kept)], int(whole.sum()))
+    if freedom > 0:
+        apart = observed[whole] - observed[whole].mean(axis=0)
+        scatter, noise = freedom / trace * apart.T @ apart, errors / trace
+    prior = scale**2 * np.eye(connections)
+    # conjugate: the prior's scale matrix and degrees of freedom plus those of the scatter
+    total = _inverse_wishart(connections + freedom, np.broadcast_to(scatter + prior, noise.shape), rng)
+    # what is left of total without noise, with 0 in the directions in which noise is larger: in coordinates where total
+    # is I, total - noise has the eigenvalues 1 - values
+    chol = np.linalg.cholesky(total)
+    half = np.linalg.solve(chol, noise)
+    values, vectors = np.linalg.eigh(np.linalg.solve(chol, np.swapaxes(half, 1, 2)))
+    root = chol @ vectors * np.sqrt(np.maximum(1 - values, 0))[:, None, :]
+    # the mean deviations of the words of two connections have the mean of the words' correlations in common
+    standard = root_of(_mean_families(families, sampled, filled)) @ rng.standard_normal(
+        (size, connections, connections)
+    )
+    deviations = (root * standard).sum(axis=2)
+    mean = np.einsum("bjk->bk", cells if filled.all() else np.where(filled, cells, 0.0)) / filled.sum(axis=0)
+    return _PopulationDraws(mean - deviations, root @ np.swapaxes(root, 1, 2))
+
+
+def _mean_families(families: FloatArray, sampled: IntArray, filled: NDArray[np.bool_]) -> FloatArray:
+    """Mean correlation (K, K) of the words of each two connections, from (S, S) of some words; ``filled`` is (J, K)."""
+    some, every = filled[sampled].astype(float), filled.astype(float)
+    pairs = np.outer(some.sum(axis=0), some.sum(axis=0)) - some.T @ some
+    total = some.T @ (families - np.diag(np.diag(families))) @ some
+    apart = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
+    same = every.T @ every / np.outer(every.sum(axis=0), every.sum(axis=0))
+    mean: FloatArray = apart + (1 - apart) * same
+    return mean
+
+
+def _inverse_wishart(freedom: float, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draws (B, K, K) of inverse Wishart distributions with these scale matrices (B, K, K), by Bartlett's factors."""
+    size, k = scale.shape[:2]
+    factor = np.zeros((size, k, k))
+    rows, columns = np.tril_indices(k, -1)
+    factor[:, rows, columns] = rng.standard_normal((size, len(rows)))
+    for i in range(k):
+        factor[:, i, i] = np.sqrt(rng.chisquare(freedom - i, size))
+    # with S = L L' and the Bartlett factor T of a Wishart matrix T T' (normals below a diagonal of chi variables, Smith
+    # and Hocking 1972, Algorithm AS 53, https://doi.org/10.2307/2346290), L (T T')^-1 L' is inverse Wishart
+    root = np.linalg.solve(factor, np.swapaxes(np.linalg.cholesky(scale), 1, 2))  # X = root' root
+    return np.swapaxes(root, 1, 2) @ root

@@ -1,0 +1,386 @@
+"""What a paper takes from a result: the works to cite for it, and its table in LaTeX."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._support.arguments import text, whole_number
+from bayesbias._support.files import check_target, read_text, write_text
+from bayesbias._support.paths import shipped
+from bayesbias._support.phrases import difference, is_share_of_draws, percent
+from bayesbias._support.results import Cited, Result
+from bayesbias.checks.summaries import ETI, HDI
+from bayesbias.contrast import POPULATIONS, contrasts
+from bayesbias.distances.dataframe import DistanceTable
+from bayesbias.distances.list_coverage import Coverage, known_coverage
+from bayesbias.errors import InputError, listed
+from bayesbias.metrics import Query, load_query
+from bayesbias.metrics.catalogue import METRICS
+from bayesbias.models.tree import Fit
+from bayesbias.vectors import list_embeddings
+from bayesbias.vectors.debiasing.registry import METHODS
+from bayesbias.words import WHOLE, WordLists, labelled, load_words
+
+APPROACH = "10.1162/coli_a_00507"
+METRIC_ROWS = ("metric", "query", "embedding")  # columns of a table of metrics, by which each row is known
+
+
+class Reference(NamedTuple):
+    """A published work: its BibTeX entry as the bibliography has it, and its fields by name."""
+
+    entry: str
+    fields: Mapping[str, str]
+
+    @property
+    def short(self) -> str:
+        """Authors and year, as in a text."""
+        *others, last = (name.partition(",")[0] for name in self.fields["author"].split(" and "))
+        return f"{', '.join(others)}{' and ' if others else ''}{last} ({self.fields['year']})"
+
+
+@dataclass(frozen=True, repr=False)
+class Citations(Result):
+    """What to cite for a result.
+
+    Attributes
+    ----------
+    used
+        What was used, its source and its DOI, each once.
+    notes
+        What the result does not tell.
+    """
+
+    used: tuple[Cited, ...]
+    notes: tuple[str, ...] = ()
+
+    def table(self) -> pd.DataFrame:
+        """One row each: ``what``, ``source``, ``doi``."""
+        return pd.DataFrame(self.used, columns=list(Cited._fields))
+
+    def findings(self) -> list[str]:
+        """One line each."""
+        return list(map(_line, self.used))
+
+    def text(self) -> str:
+        """One line each, notes last."""
+        return "\n".join([*self.findings(), *self.notes])
+
+    def _repr_html_(self) -> str:
+        rows = ""
+        for work in self.used:
+            line, address = escape(_line(work)), escape(f"https://doi.org/{work.doi}", quote=True)
+            linked = line.replace(address, f'<a href="{address}">{address}</a>') if work.doi else line
+            rows += f"<li>{linked}</li>"
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return f"<ul>{rows}</ul>{notes}{self.table().to_html(index=False)}"
+
+    def bibtex(self) -> str:
+        """BibTeX entries: the package, and each work whose DOI is known to it, once."""
+        package = [
+            "@software{bayesbias,",
+            "  title = {{bayesbias: bias in word embeddings with posterior distributions}},",
+            "  author = {{The bayesbias authors}},",
+            f"  version = {{{version('bayesbias')}}},",
+            "}",
+        ]
+        known = dict.fromkeys(work.doi for work in self.used)
+        return "\n\n".join(["\n".join(package), *(references()[doi].entry for doi in known if doi in references())])
+
+
+def cite(result: Any) -> Citations:
+    """What to cite for a result: the package, the approach of its models, and the sources of what was used.
+
+    Parameters
+    ----------
+    result
+        A distance table, a fit, a result of :func:`compare`, :func:`metric`, :func:`run_metrics`, :func:`audit`,
+        :func:`debias`, :func:`pool` or :func:`trend`; or word lists.
+
+    Returns
+    -------
+    Citations
+        ``text()`` in lines, ``table()`` with DOIs, ``bibtex()`` for a bibliography.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> bb.cite(table).table()[["what", "doi"]]
+                                what                       doi
+    0             package bayesbias
+    1                      approach      10.1162/coli_a_00507
+    2              word list weat7   10.1126/science.aal4230
+    3  embedding google-news-slice  10.48550/arXiv.1310.4546
+    """
+    used = [*_sources(result)]
+    if not used:
+        raise InputError(
+            f"nothing is known of the sources of {type(result).__name__}: give a distance table, a fit, a comparison, "
+            "a result of metric, run_metrics, audit, debias, pool or trend, or word lists"
+        )
+    start = [Cited("package bayesbias", f"bayesbias {version('bayesbias')} (CITATION.cff)", "")]
+    if any(work.what.startswith(("word list", "model", "second stage")) for work in used):
+        start.append(Cited("approach", references()[APPROACH].short, APPROACH))
+    recorded = any(work.what.startswith(("word list", "query", "embedding", "debiasing")) for work in used)
+    unrecorded = (
+        "The result does not record its word lists and embeddings: cite those of its tables, with bb.cite(table) for "
+        "each."
+    )
+    return Citations(tuple(dict.fromkeys([*start, *used])), () if recorded else (unrecorded,))
+
+
+@cache
+def references() -> Mapping[str, Reference]:
+    """DOI to the work, as the bibliography has it: entries with blank lines between, fields on lines of their own."""
+    works = {}
+    for entry in read_text(shipped("data") / "references.bib").strip().split("\n\n"):
+        fields = dict(re.findall(r"^  (\w+) = \{+(.*?)\}+,$", entry, re.MULTILINE))
+        if entry.startswith("@"):  # what stands before the first entry is no work
+            works[fields["doi"]] = Reference(entry, fields)
+    return works
+
+
+def _sources(item: Any) -> Iterator[Cited]:
+    """What an object says of its sources: a result by its own account, tables, fits, lists and embeddings by theirs."""
+    if isinstance(item, Cited):
+        yield from _completed(item)
+    elif isinstance(item, Result):
+        yield from chain.from_iterable(map(_sources, item.sources()))
+    elif isinstance(item, Query | WordLists):
+        kind = "query" if isinstance(item, Query) else "word list"
+        yield Cited(f"{kind} {item.name}", item.source, item.doi or "")
+    elif isinstance(item, DistanceTable):
+        yield from _of_record(item.coverage)
+    elif isinstance(item, pd.DataFrame) and set(METRIC_ROWS) <= set(item.columns):
+        named = (Cited(f"{kind} {name}") for kind in METRIC_ROWS for name in item[kind].astype(str).unique())
+        yield from chain.from_iterable(map(_completed, named))
+    elif isinstance(item, xr.DataTree) and {"model_text", "coverage"} <= set(item.attrs):
+        yield from _of_fit(Fit(item))
+    elif hasattr(item, "bayesbias_name"):
+        yield from _completed(Cited(f"embedding {item.bayesbias_name}"))
+
+
+def _of_fit(fit: Fit) -> Iterator[Cited]:
+    """The model, and what its table, or each of those of a comparison, records."""
+    yield Cited(f"model {fit.spec.name}", fit.spec.source, fit.spec.doi or "")
+    records = fit.fact("coverage") or {}
+    for record in [records] if "word_list" in records else records.values():
+        yield from _of_record(known_coverage(record))
+
+
+def _of_record(record: Coverage | None) -> Iterator[Cited]:
+    """The word lists and the embedding of a distance table, as far as they are recorded."""
+    if record is not None:
+        yield Cited(f"word list {record.word_list}", record.source, record.doi or "")
+        if name := record.embedding.get("name"):
+            yield from _completed(Cited(f"embedding {name}"))
+
+
+def _completed(cited: Cited) -> Iterator[Cited]:
+    """A work with its source, where it is known by its DOI or by its name; a debiased embedding with its methods."""
+    kind = next((kind for kind in KNOWN if cited.what.startswith(f"{kind} ")), "")
+    name = cited.what.removeprefix(f"{kind} ")
+    if cited.source:
+        yield cited
+    elif cited.doi in references():
+        yield cited._replace(source=references()[cited.doi].short)
+    elif kind == "embedding":
+        base, *methods = name.removesuffix(")").split(" (")
+        yield _named(kind, base) or cited
+        yield from (known for method in methods if (known := _named("debiasing method", method)))
+    else:
+        yield _named(kind, name) or cited
+
+
+def _bundled_embedding(name: str) -> Any:
+    """The row of a bundled embedding."""
+    return next((row for row in list_embeddings().itertuples() if row.name == name), None)
+
+
+KNOWN: Mapping[str, Callable[[str], Any]] = {
+    "embedding": _bundled_embedding,
+    "debiasing method": METHODS.get,
+    "metric": METRICS.get,
+    "query": load_query,
+    "word list": load_words,
+}
+"""What has a source by its name, and how it is found."""
+
+
+def _named(kind: str, name: str) -> Cited | None:
+    """What the package knows by its name, with its source."""
+    try:
+        known = KNOWN[kind](name) if kind else None
+    except InputError:  # one of the user's own, whose sources are not known here
+        known = None
+    return None if known is None else Cited(f"{kind} {name}", known.source or "", known.doi or "")
+
+
+def _line(cited: Cited) -> str:
+    reference = cited.source or "its source is not recorded"
+    if work := references().get(cited.doi):
+        place = work.fields.get("journal") or work.fields["booktitle"]
+        reference = f"{work.short}. {work.fields['title']}. {place}"
+    link = f". https://doi.org/{cited.doi}" if cited.doi else ""
+    return f"{cited.what}: {reference}{link}"
+
+
+SPECIAL = {
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "\N{MINUS SIGN}": "$-$",
+}
+
+
+def to_latex(
+    result: pd.DataFrame | xr.DataTree | Result,
+    path: str | Path | None = None,
+    caption: str | None = None,
+    label: str | None = None,
+    digits: int = 3,
+) -> str:
+    r"""A result as a LaTeX table, with the rules of the package booktabs.
+
+    Special characters are escaped, numbers below 0 have a proper minus sign, the row of the whole list is named, and
+    what is missing is left empty; columns without any value are left out.
+
+    Parameters
+    ----------
+    result
+        A DataFrame that a function of this package returns, such as those of :func:`contrasts`, :func:`summary`,
+        :func:`decomposition`, :func:`coverage` and :func:`run_metrics`; a fit, for its contrasts; a result of
+        :func:`compare`, for the changes of its headline contrast; or any other result with ``table()``.
+    path
+        File to write too, ``.tex``, whole or not at all.
+    caption, label
+        Caption, as plain text, and label for ``\ref``; by default the caption names the contrast, the mass of the
+        intervals and what the whole list speaks about, as far as the table knows them.
+    digits
+        Decimals of numbers.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> print(bb.to_latex(bb.coverage(table).head(2)[["list", "asked", "found"]]))
+    \begin{table}
+    \centering
+    \begin{tabular}{lrr}
+    \toprule
+    list & asked & found \\
+    \midrule
+    math & 8 & 8 \\
+    arts & 8 & 8 \\
+    \bottomrule
+    \end{tabular}
+    \end{table}
+    """
+    digits = whole_number(digits, "digits", least=0, most=12)
+    for value, name in ((caption, "caption"), (label, "label")):
+        if value is not None:
+            text(value, name)
+    target = None if path is None else check_target(path, (".tex",), "a LaTeX table")
+    table = contrasts(result) if isinstance(result, xr.DataTree) else result
+    table = table.brief() if isinstance(table, Result) else table
+    if not isinstance(table, pd.DataFrame):
+        raise InputError(
+            f"to_latex takes a DataFrame, a fit, or a result with table(); given is {type(result).__name__}"
+        )
+    if table.empty:
+        raise InputError("the table has no row or no column: there is nothing to write")
+    title = _caption(table.attrs) if caption is None else caption
+    if label is not None and not re.fullmatch(r"[\w:.-]+", label):
+        raise InputError(f"label is {label!r}: give letters, digits and : . - _, such as 'tab:contrasts'")
+    lines = _latex(table, title, label, digits)
+    if target is not None:
+        write_text(target, f"{lines}\n")
+    return lines
+
+
+def _caption(attrs: dict[Any, Any]) -> str:
+    """What a table of contrasts is about; empty for others."""
+    parts = []
+    if "first" in attrs and "second" in attrs:
+        contrast = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))
+        parts.append(f"change of {contrast}, {attrs['change']}" if "change" in attrs else contrast)
+    if "prob" in attrs:
+        kinds = {ETI: "equal-tailed", HDI: "highest-density"}
+        parts.append(f"{percent(attrs['prob'])} {kinds[attrs.get('ci_kind', ETI)]} intervals")
+    if "change" in attrs and attrs.get("rows") == "association":
+        parts.append("rows of words are changes of associations")
+    if attrs.get("population") in POPULATIONS:
+        parts.append(f"the whole list speaks about {POPULATIONS[attrs['population']]}")
+    nouns = {"pooled": "partially pooled associations", "association": "associations"}
+    if attrs.get("rows") in nouns and "change" not in attrs:
+        parts.append(f"rows of words are {nouns[attrs['rows']]}")
+    sentence = "; ".join(parts)
+    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
+
+
+def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) -> str:
+    names, sides, cells = [], "", []
+    for i, name in enumerate(map(str, table.columns)):
+        values, of_words = list(table.iloc[:, i]), i == 0 and name == "protected_word"
+        present = [value for value in values if not _missing(value)]
+        if present or of_words:
+            names.append(_escaped(name.replace("_", " ")))
+            sides += "r" if present and all(map(_is_number, present)) else "l"
+            written = [_cell(value, digits, is_share_of_draws(name)) for value in values]
+            # the row without a word is that of the whole list
+            cells.append([text or _escaped(WHOLE) for text in written] if of_words else written)
+    styler = pd.DataFrame(zip(*cells, strict=True), columns=names).style.hide(axis="index")
+    written_table: str = styler.to_latex(
+        column_format=sides, hrules=True, position_float="centering", caption=_escaped(caption) or None, label=label
+    )
+    return written_table.rstrip("\n")
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _missing(value: Any) -> bool:
+
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+def _cell(value: Any, digits: int, share: bool) -> str:
+    """A value in LaTeX; nothing where it is missing. A share of draws is never said to be 0 or 1."""
+    if _missing(value):
+        return ""
+    if isinstance(value, list | tuple | set | frozenset):
+        return _escaped(listed([str(item) for item in value]))
+    digits = max(digits, 1) if share else digits
+    least = 10.0**-digits
+    if share and _is_number(value) and not least <= value <= 1 - least:
+        return f"$< {least:.{digits}f}$" if value < least else f"$> {1 - least:.{digits}f}$"
+    if not _is_number(value):
+        return _escaped(str(value))
+    if isinstance(value, int | np.integer):
+        text = str(int(value))
+    elif math.isinf(value):
+        text = r"\infty" if value > 0 else r"-\infty"
+    else:
+        text = f"{round(float(value), digits) + 0.0:.{digits}f}"
+    return f"${text}$" if text.startswith(("-", "\\")) else text
+
+
+def _escaped(text: str) -> str:
+    """Text in which LaTeX reads no command; what cannot be printed is shown as a question mark."""
+    return "".join(SPECIAL.get(letter, letter if letter.isprintable() else "?") for letter in difference(text))

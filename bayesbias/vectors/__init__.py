@@ -1,0 +1,55 @@
+"""Word embeddings as gensim KeyedVectors, read from files, mappings or the bundled slice, or trained."""
+
+import lazy_loader
+
+from bayesbias.vectors.formats import (
+    Embedding,
+    keyed_vectors,
+    list_embeddings,
+    load_embedding,
+    opened,
+    save_embedding,
+    zero_words,
+)
+from bayesbias.vectors.lookup import (
+    TWINS,
+    Case,
+    FoundWords,
+    Twins,
+    about,
+    find_concepts,
+    find_words,
+    spellings,
+    twin_sentence,
+    twins_of,
+    twins_within,
+)
+from bayesbias.vectors.training import Setting, ToyCorpus, resample_corpus, toy_corpus, train_embeddings
+
+__getattr__, _, _ = lazy_loader.attach(__name__, ["contextual", "debiasing"])
+
+__all__ = [
+    "TWINS",
+    "Case",
+    "Embedding",
+    "FoundWords",
+    "Setting",
+    "ToyCorpus",
+    "Twins",
+    "about",
+    "find_concepts",
+    "find_words",
+    "keyed_vectors",
+    "list_embeddings",
+    "load_embedding",
+    "opened",
+    "resample_corpus",
+    "save_embedding",
+    "spellings",
+    "toy_corpus",
+    "train_embeddings",
+    "twin_sentence",
+    "twins_of",
+    "twins_within",
+    "zero_words",
+]

@@ -1,0 +1,35 @@
+"""Words in sentences: templates, sentences of a corpus, encoders and the vectors they give."""
+
+from bayesbias.vectors.contextual.context_vectors import CENTRES, PAIRINGS, SAME, ContextVectors, load_context_vectors
+from bayesbias.vectors.contextual.encoders import (
+    Contexts,
+    HFTokenEncoder,
+    Sentence,
+    TokenEncoder,
+    TokenVectors,
+    contexts,
+    encode,
+    hf_token_encoder,
+)
+from bayesbias.vectors.contextual.templates import Frame, Templates, english_words, list_templates, load_templates
+
+__all__ = [
+    "CENTRES",
+    "PAIRINGS",
+    "SAME",
+    "ContextVectors",
+    "Contexts",
+    "Frame",
+    "HFTokenEncoder",
+    "Sentence",
+    "Templates",
+    "TokenEncoder",
+    "TokenVectors",
+    "contexts",
+    "encode",
+    "english_words",
+    "hf_token_encoder",
+    "list_templates",
+    "load_context_vectors",
+    "load_templates",
+]

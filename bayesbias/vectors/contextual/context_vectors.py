@@ -1,0 +1,369 @@
+"""``ContextVectors``: vectors of words in sentences, and the embeddings that they average to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._support.arguments import one_of, several, text, whole_number
+from bayesbias._support.files import check_suffix, home_folder, read_arrays, whole_file
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.numerics.arrays import FloatArray, unit_rows
+from bayesbias.vectors import keyed_vectors
+from bayesbias.words import WordLists
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+POOLED, WORD = "sentence", "word"
+REPRESENTATIONS = {POOLED: "of whole sentences", WORD: "of the word in its sentence"}
+SAME, CROSSED = "same", "crossed"
+PAIRINGS = {SAME: "both words in the same frame", CROSSED: "the two words in different frames"}
+CENTRES = ("none", "vocabulary", "controls")
+FORMAT = 1
+FACTS = ("words", "frames", "texts", "encoder", "representation", "templates", "skipped", "centre", "all_but_top")
+MOST_WORDS = 6000  # words whose matrix of cosines is decomposed
+
+
+@dataclass(frozen=True, eq=False)
+class ContextVectors:
+    """Vectors of words in sentences, one row a sentence.
+
+    Attributes
+    ----------
+    words, vocabulary
+        The words; last come those outside of the lists, which show how the distances of similar words are correlated.
+    frames
+        Names of the templates. Of sentences from a corpus, which every word has for itself: none.
+    word, frame
+        Places (N,) of each sentence's word in ``words``, and of its template in ``frames``; of sentences from a corpus,
+        their number within the word.
+    vectors, texts
+        (N, d), in the encoder's own scale, and the N sentences.
+    pieces
+        Into how many pieces the encoder's tokenizer cuts the word, (N,); None where it is not known.
+    encoder, representation
+        Name of the encoder; ``"sentence"`` or ``"word"``: whose vector it is.
+    templates
+        What the templates are called together, or where the sentences come from.
+    skipped
+        Words and the templates that they do not suit.
+    centre, all_but_top
+        What was subtracted from the vectors (``"none"``, ``"vocabulary"`` or ``"controls"``), and how many principal
+        components were taken out.
+    """
+
+    words: tuple[str, ...]
+    vocabulary: tuple[str, ...]
+    frames: tuple[str, ...]
+    word: NDArray[np.intp]
+    frame: NDArray[np.intp]
+    vectors: NDArray[np.float32]
+    texts: tuple[str, ...]
+    pieces: NDArray[np.intp] | None
+    encoder: str
+    representation: str
+    templates: str
+    skipped: tuple[tuple[str, str], ...] = ()
+    centre: str = "none"
+    all_but_top: int = 0
+
+    @property
+    def nested(self) -> bool:
+        """Whether each word has sentences of its own."""
+        return not self.frames
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be read with distances between these vectors."""
+        notes = [f"Vectors are those {REPRESENTATIONS[self.representation]} ({self.encoder}, {self.templates})."]
+        outside = frozenset(self.vocabulary)
+        own = [word for word in self.words if word not in outside]
+        pieces = np.ones(len(self.word)) if self.pieces is None else self.pieces
+        split = [self.words[i] for i in np.unique(self.word[(pieces > 1) & (self.word < len(own))])]
+        if split:
+            notes.append(
+                f"{len(split)} of {len(own)} words are cut into pieces by the tokenizer, which may move them: "
+                f"{listed(split)}."
+            )
+        if odd := list(dict.fromkeys(word for word, _ in self.skipped if word not in outside)):
+            notes.append(
+                f"{len(odd)} of {len({*own, *odd})} words do not suit all of {len(self)} templates and are left out of "
+                f"distance tables and axes, since distances differ between templates: {listed(odd)}."
+            )
+        if self.centre != "none":
+            notes.append(f"The mean of the {self.centre} in each template was subtracted from the vectors.")
+        if self.all_but_top:
+            notes.append(f"{self.all_but_top} principal components of the vocabulary were taken out.")
+        return tuple(notes)
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __repr__(self) -> str:
+        kind = "sentences of a corpus" if self.nested else f"{len(self.frames)} templates"
+        return (
+            f"ContextVectors({len(self.words) - len(self.vocabulary)} words and {len(self.vocabulary)} of the "
+            f"vocabulary, {kind}, {len(self.texts)} sentences, {self.vectors.shape[1]} dimensions; {self.encoder})"
+        )
+
+    def units(self) -> NDArray[np.float32]:
+        """Vectors (words, templates, d) of length 1, 0 where a word has none.
+
+        Of sentences from a corpus the second axis is their number within the word.
+        """
+        values = np.zeros((len(self.words), int(self.frame.max()) + 1, self.vectors.shape[1]), dtype=np.float32)
+        values[self.word, self.frame] = unit_rows(self.vectors.astype(float))
+        return values
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """Which word has which template, (words, templates)."""
+        values = np.zeros((len(self.words), int(self.frame.max()) + 1), dtype=bool)
+        values[self.word, self.frame] = True
+        return values
+
+    def whole(self) -> ContextVectors:
+        """The same without the words that do not suit all templates."""
+        places = np.flatnonzero(self.filled.all(axis=1)) if self.frames else np.arange(len(self.words))
+        if len(places) == len(self.words):
+            return self
+        if not len(places):
+            raise InputError("no word suits all templates: take templates that suit any word, such as 'mention'")
+        number = np.full(len(self.words), -1)
+        number[places] = np.arange(len(places))
+        words = tuple(self.words[i] for i in places)
+        present = frozenset(words)
+        rows = np.flatnonzero(number[self.word] >= 0)
+        return replace(
+            self._rows(rows),
+            words=words,
+            vocabulary=tuple(word for word in self.vocabulary if word in present),
+            word=number[self.word[rows]],
+        )
+
+    def _rows(self, rows: NDArray[np.intp]) -> ContextVectors:
+        """Some of the sentences."""
+        return replace(
+            self,
+            word=self.word[rows],
+            frame=self.frame[rows],
+            vectors=self.vectors[rows],
+            texts=tuple(self.texts[row] for row in rows),
+            pieces=None if self.pieces is None else self.pieces[rows],
+        )
+
+    def _rows_of(self, words: Iterable[str]) -> NDArray[np.bool_]:
+        """Which sentences are those of some words."""
+        wanted = frozenset(words)
+        return np.isin(self.word, [i for i, word in enumerate(self.words) if word in wanted])
+
+    def frames_like(self, names: Iterable[str]) -> ContextVectors:
+        """The same with some of the templates only."""
+        chosen = [text(name, "names") for name in several(names)]
+        if unknown := [name for name in chosen if name not in self.frames] or ([""] if not chosen else []):
+            raise InputError(f"there is no template {unknown[0]!r}: valid are {', '.join(self.frames) or 'none'}")
+        number = np.full(len(self.frames), -1)
+        number[[self.frames.index(name) for name in chosen]] = np.arange(len(chosen))
+        rows = np.flatnonzero(number[self.frame] >= 0)
+        return replace(
+            self._rows(rows),
+            frames=tuple(chosen),
+            frame=number[self.frame[rows]],
+            skipped=tuple(entry for entry in self.skipped if entry[1] in chosen),
+        )
+
+    def centred(
+        self, centre: str = "vocabulary", words: WordLists | None = None, all_but_top: int = 0
+    ) -> ContextVectors:
+        """The vectors with an origin of their own in each template, and without their largest components.
+
+        Parameters
+        ----------
+        centre, words
+            ``"vocabulary"``, ``"controls"`` (of these lists) or ``"none"``: whose mean vector of length 1 is subtracted
+            in each template.
+        all_but_top
+            Principal components of the vocabulary to take out after that (Mu and Viswanath 2018,
+            https://doi.org/10.48550/arXiv.1702.01417).
+        """
+        one_of(centre, CENTRES, "centre")
+        top = whole_number(all_but_top, "all_but_top", least=0, most=self.vectors.shape[1] - 1)
+        if not isinstance(words, WordLists | None):
+            raise InputError(f"words is {shown(words)}: give word lists, or None")
+        if centre == "none" and not top:
+            return self
+        if self.centre != "none" or self.all_but_top:
+            raise InputError("the vectors have another origin already: centre those that encode returned")
+        units = unit_rows(self.vectors.astype(float))
+        own = outside = self._rows_of(self.vocabulary)
+        if centre == "controls":
+            if words is None or not words.controls:
+                raise InputError("centre='controls' needs word lists with control words: give them, or another centre")
+            own = self._rows_of([word for part in words.controls.values() for word in part])
+        if not own.any() or (top and not outside.any()):
+            raise InputError("the vectors have no vocabulary outside of the lists: encode them with one")
+        place = np.zeros_like(self.frame) if self.nested else self.frame
+        if centre != "none":
+            for frame in np.unique(place):
+                origin = own & (place == frame)
+                units[place == frame] -= units[origin if origin.any() else own].mean(axis=0)
+        if top:
+            apart = units[outside] - units[outside].mean(axis=0)
+            axes = np.linalg.svd(apart, full_matrices=False)[2][:top]
+            units -= units @ axes.T @ axes
+        return replace(self, vectors=units.astype(np.float32), centre=centre, all_but_top=top)
+
+    def cosines(self, frames: str = SAME) -> FloatArray:
+        """Mean cosine (words, words) of two words over their templates; 1 with itself, NaN without a common template.
+
+        Parameters
+        ----------
+        frames
+            ``"same"``: both words in the same template; ``"crossed"``: in different ones. Of sentences from a corpus
+            all are crossed.
+        """
+        one_of(frames, tuple(PAIRINGS), "frames")
+        cosines: FloatArray
+        if self.nested:
+            cosines = self._mean_products()
+        else:
+            # in double precision: rounding is then far below that of the vectors, in whatever order sums are added
+            size, filled = len(self.words), self.filled.astype(float)
+            cosines, count, total = np.zeros((size, size)), filled @ filled.T, np.zeros((size, self.vectors.shape[1]))
+            for i in range(len(self.frames)):
+                rows = np.flatnonzero(self.frame == i)
+                words, units = self.word[rows], unit_rows(self.vectors[rows].astype(float))
+                cosines[np.ix_(words, words)] += units @ units.T
+                total[words] += units
+            if frames == CROSSED:
+                if len(self.frames) < 2:
+                    raise InputError("frames='crossed' needs two templates: give more templates, or frames='same'")
+                cosines, count = total @ total.T - cosines, np.outer(filled.sum(axis=1), filled.sum(axis=1)) - count
+            cosines = np.divide(cosines, count, out=np.full_like(cosines, np.nan), where=count > 0)
+        np.fill_diagonal(cosines, 1.0)
+        return cosines
+
+    def _mean_products(self) -> FloatArray:
+        """Products (words, words) of the words' mean vectors of length 1: means over all templates of either word."""
+        mean = self.units().sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
+        return mean @ mean.T
+
+    def keyed_vectors(self, frames: str = SAME) -> KeyedVectors:
+        """One vector for each word, such that its cosines with others are the mean cosines over templates.
+
+        The vectors live in a space of their own (of as many dimensions as there are words): no single vector in the
+        encoder's space has these cosines. Whatever takes an embedding takes them.
+
+        Parameters
+        ----------
+        frames
+            ``"same"``: means over the same templates. ``"crossed"``: over all templates of one word and all of the
+            other, equal ones among them, since no vectors have exactly the means over different templates.
+        """
+        if len(self.words) > MOST_WORDS:
+            raise InputError(f"{len(self.words):,} words are more than {MOST_WORDS:,}: encode fewer")
+        matrix = self.cosines(frames) if one_of(frames, tuple(PAIRINGS), "frames") == SAME else self._mean_products()
+        np.fill_diagonal(matrix, 1.0)
+        apart = np.argwhere(np.isnan(matrix))
+        if len(apart):
+            first, second = (self.words[i] for i in apart[0])
+            raise InputError(f"{first!r} and {second!r} have no template in common: add a template that suits any word")
+        order = self._order()
+        values, axes = np.linalg.eigh(matrix[np.ix_(order, order)])
+        kept = values > len(values) * np.finfo(float).eps * values[-1]  # the rest are 0 but for rounding
+        return self._embedding(order, axes[:, kept] * np.sqrt(values[kept]))
+
+    def mean_vectors(self) -> KeyedVectors:
+        """One vector for each word, in the encoder's space: the mean over its sentences of its vectors of length 1.
+
+        Whatever takes an embedding takes them; sentences and templates are then taken as they are.
+        """
+        order = self._order()
+        means = self.units().sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
+        return self._embedding(order, means[order])
+
+    def _embedding(self, order: list[int], vectors: FloatArray) -> KeyedVectors:
+        """Vectors of the words in some order, with the encoder's name."""
+        kv = keyed_vectors([self.words[i] for i in order], vectors.astype(np.float32))
+        kv.bayesbias_name = self.encoder
+        return kv
+
+    def _order(self) -> list[int]:
+        """Vocabulary first, in alphabetical order: nothing is said about how frequent words are."""
+        outside = set(self.vocabulary)
+        return sorted(range(len(self.words)), key=lambda i: (self.words[i] not in outside, self.words[i]))
+
+    def save(self, path: str | Path, bits: int = 16) -> None:
+        """Write the vectors, scaled to length 1, as ``.npz``, whole or not at all.
+
+        Parameters
+        ----------
+        path
+            A file that ends in ``.npz``.
+        bits
+            16 for half precision; 8 for half the size, with cosines to about .003.
+        """
+        file = check_suffix(path, (".npz",), "a file of context vectors")
+        if not isinstance(bits, int) or bits not in (8, 16):
+            raise InputError(f"bits is {shown(bits)}: give 16 or 8")
+        facts = {"format": FORMAT, "vocabulary": len(self.vocabulary)} | {name: getattr(self, name) for name in FACTS}
+        text = np.frombuffer(json.dumps(facts, ensure_ascii=False).encode(), dtype=np.uint8)
+        rows: dict[str, Any] = {"word": self.word.astype(np.int32), "frame": self.frame.astype(np.int32)}
+        pieces: dict[str, Any] = {} if self.pieces is None else {"pieces": self.pieces.astype(np.int16)}
+        units = unit_rows(self.vectors.astype(float))
+        stored: dict[str, Any] = {"vectors": units.astype(np.float16)}
+        if bits == 8:
+            scales = np.abs(units).max(axis=1, keepdims=True) / 127
+            stored = {"vectors": np.round(units / scales).astype(np.int8), "scales": scales.astype(np.float32)}
+        with whole_file(file) as temporary:
+            np.savez_compressed(temporary, facts=text, **rows, **stored, **pieces)
+
+
+def load_context_vectors(path: str | Path) -> ContextVectors:
+    """Read what :meth:`ContextVectors.save` wrote.
+
+    Examples
+    --------
+    >>> def encoder(texts):  # in place of a sentence encoder
+    ...     letters = "abcdefghijklmnopqrstuvwxyz"
+    ...     return [[text.count(letter) + 0.1 for letter in letters] for text in texts]
+    >>> bb.encode(encoder, ["nurse", "nurses"], ["{}."], vocabulary=0).save("vectors.npz")
+    >>> vectors = bb.contextual.load_context_vectors("vectors.npz")
+    """
+    file = home_folder(path)
+    if not file.is_file():
+        raise InputError(f"there is no file {file}")
+    with file.open("rb") as content:
+        arrays = read_arrays(content, str(file))
+    try:
+        facts: Mapping[str, Any] = json.loads(arrays["facts"].tobytes())
+        words = tuple(facts["words"])
+        loaded = ContextVectors(
+            words=words,
+            vocabulary=words[len(words) - int(facts["vocabulary"]) :],
+            frames=tuple(facts["frames"]),
+            word=arrays["word"].astype(np.intp),
+            frame=arrays["frame"].astype(np.intp),
+            vectors=(arrays["vectors"] * arrays.get("scales", np.ones(1))).astype(np.float32),
+            texts=tuple(facts["texts"]),
+            pieces=arrays["pieces"].astype(np.intp) if "pieces" in arrays else None,
+            encoder=str(facts["encoder"]),
+            representation=str(facts["representation"]),
+            templates=str(facts["templates"]),
+            skipped=tuple((word, frame) for word, frame in facts["skipped"]),
+            centre=str(facts["centre"]),
+            all_but_top=int(facts["all_but_top"]),
+        )
+        whole = len(loaded.word) == len(loaded.frame) == len(loaded.vectors) == len(loaded.texts)
+        if not whole or loaded.word.max() >= len(words) or not np.isfinite(loaded.vectors).all():
+            raise ValueError("its parts do not fit together")
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        raise InputError(f"{file} holds no context vectors: {shown(str(error))}") from error
+    return loaded

@@ -1,0 +1,240 @@
+"""Templates: sentences with a place for a word, by part of speech, and the parts of speech of English words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Self
+from unicodedata import normalize
+
+from pydantic import AfterValidator, BeforeValidator, model_validator
+
+from bayesbias._support.files import Document, check, checked, frozen, home_folder, read_toml
+from bayesbias._support.paths import shipped
+from bayesbias.errors import InputError, shown
+from bayesbias.words import PARTS_OF_SPEECH, Grammar, Name, Text, WordLists, subtag
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KINDS = PARTS_OF_SPEECH
+ANY = "any"
+PLACE = re.compile(r"\{a?\}")
+ENGLISH = "english.toml"
+AN = re.compile(r"(?:hour|honest|honou?r|heir)", re.IGNORECASE)
+# words whose first sound is not that of their first letter
+A = re.compile(r"(?:uni(?!n|m)|use|usu|eu|one|once|ufo|uk)", re.IGNORECASE)
+
+
+def _frame_text(wording: str) -> str:
+    if len(PLACE.findall(wording)) != 1:
+        raise ValueError(f"is {shown(wording)}: write {{}} once, where the word is to stand")
+    if {"{", "}"} & set(PLACE.sub("", wording)):
+        raise ValueError(
+            f"is {shown(wording)}: the only places are {{}} and {{a}}, for the word with its article; leave other "
+            "braces out"
+        )
+    return _composed(wording)
+
+
+def _composed(text: str) -> str:
+    return normalize("NFC", text)
+
+
+def _kind(name: str) -> str:
+    if name not in (*KINDS, ANY):
+        raise ValueError(f"is {name!r}: valid are {', '.join(KINDS)} and {ANY}")
+    return name
+
+
+type FrameName = Annotated[Name, AfterValidator(_composed)]
+type FrameText = Annotated[Name, AfterValidator(_frame_text)]
+type Kind = Annotated[Text, AfterValidator(_kind)]
+
+
+@frozen
+class Frame:
+    """One template.
+
+    Attributes
+    ----------
+    name
+        What it is called in tables.
+    texts
+        Part of speech (one of :data:`KINDS`, or ``"any"``) to a text in which ``{}`` stands for the word, or ``{a}``
+        for the word with *a* or *an*.
+    """
+
+    name: FrameName
+    texts: Mapping[Kind, FrameText]
+
+    @model_validator(mode="after")
+    def _check_texts(self) -> Self:
+        if not self.texts:
+            raise InputError(f"the template {self.name!r} has no text: give one for 'any' or for {', '.join(KINDS)}")
+        return self
+
+    def filled(self, word: str, kind: str | None) -> tuple[str, int, int] | None:
+        """The sentence with the word in it and the word's first and last place, or None where the word does not suit.
+
+        A sentence, which ends in a full stop, begins with a capital.
+        """
+        frame = self.texts.get(kind or ANY, self.texts.get(ANY))
+        if frame is None:
+            return None
+        with_article = "{a}" in frame
+        start, _, rest = frame.partition("{a}" if with_article else "{}")
+        before = start + (f"{article(word)} " if with_article else "")
+        sentence = before + word + rest
+        if frame.endswith("."):
+            sentence = sentence[0].upper() + sentence[1:]
+        return sentence, len(before), len(before) + len(word)
+
+
+def article(word: str) -> str:
+    """*a* or *an*, by the first sound of a word as its letters tell it."""
+    vowel = word[:1].lower() in tuple("aeiou") and not A.match(word)
+    return "an" if vowel or AN.match(word) else "a"
+
+
+def _frame_of_file(frame: object) -> object:
+    """The name and the texts of a frame, which stand side by side in a file."""
+    if not isinstance(frame, Mapping) or "name" not in frame:
+        return frame
+    return {"name": frame["name"], "texts": {kind: text for kind, text in frame.items() if kind != "name"}}
+
+
+type FrameOrTable = Annotated[Frame, BeforeValidator(_frame_of_file)]
+
+
+@frozen
+class Templates:
+    """A set of templates.
+
+    Attributes
+    ----------
+    name, description, source, doi
+        What the set is and where it comes from.
+    frames
+        The templates, each with a name of its own.
+    """
+
+    name: Name
+    frames: tuple[FrameOrTable, ...]
+    description: Text = ""
+    source: Text = ""
+    doi: Text | None = None
+
+    @model_validator(mode="after")
+    def _check_frames(self) -> Self:
+        if not self.frames:
+            raise InputError(f"the templates {self.name!r} are empty: give at least one sentence with {{}}")
+        if twice := [name for name, count in Counter(frame.name for frame in self.frames).items() if count > 1]:
+            raise InputError(f"two templates are named {twice[0]!r}: give each a name of its own")
+        return self
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+
+class _EnglishFile(Document):
+    description: str = ""
+    kinds: Grammar
+    vocabulary: Grammar
+
+
+def list_templates() -> pd.DataFrame:
+    """The bundled sets of templates: ``name``, ``frames`` (how many), ``description``, ``source``, ``doi``.
+
+    Examples
+    --------
+    >>> bb.contextual.list_templates()["name"].tolist()
+    ['bare', 'mention', 'seat']
+    """
+    import pandas as pd
+
+    rows = [
+        (templates.name, len(templates), templates.description, templates.source, templates.doi)
+        for templates in (load_templates(name) for name in _bundled())
+    ]
+    return pd.DataFrame(rows, columns=["name", "frames", "description", "source", "doi"])
+
+
+def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
+    """Sentence templates, by bundled name, from a TOML file, or as sentences.
+
+    Parameters
+    ----------
+    given
+        ``"bare"`` (the word alone), ``"seat"``, ``"mention"``; the path of a TOML file with ``name`` and tables
+        ``[[frames]]``, each with ``name`` and a text for ``any`` or for parts of speech; or several of these names and
+        sentences with ``{}``, such as ``["seat", "mention", "I like {}."]``.
+
+    Examples
+    --------
+    >>> templates = bb.contextual.load_templates(["bare", "I like {}."])
+    >>> [frame.name for frame in templates.frames]
+    ['bare', 'I like {}.']
+    """
+    if isinstance(given, Templates):
+        return given
+    if isinstance(given, str | Path):
+        return _read(given)
+    parts = list(given) if isinstance(given, Iterable) else []
+    if not parts or not all(isinstance(part, str | Path) for part in parts):
+        raise InputError(f"templates are {shown(given)}: give a name ({', '.join(_bundled())}), a file or sentences")
+    frames: list[Frame] = []
+    for part in parts:
+        single = isinstance(part, str) and part not in _bundled() and not part.endswith(".toml")
+        frames += (Frame(str(part), {ANY: str(part)}),) if single else _read(part).frames
+    return Templates(" and ".join(map(str, parts)) if len(parts) < 4 else f"{len(frames)} templates", tuple(frames))
+
+
+def _read(name_or_path: str | Path) -> Templates:
+    bundled = _bundled()
+    path = bundled.get(str(name_or_path)) or home_folder(name_or_path)
+    if not path.is_file():
+        if isinstance(name_or_path, str) and " " in name_or_path:
+            raise InputError(f"templates are the sentence {name_or_path!r}: give a list of sentences, such as ['{{}}']")
+        raise InputError(
+            f"there are no templates {str(name_or_path)!r}: valid are {', '.join(bundled)}, or a TOML file"
+        )
+    return check(Templates, read_toml(path), str(path))
+
+
+@cache
+def _bundled() -> dict[str, Path]:
+    folder = shipped("data") / "templates"
+    return {path.stem: path for path in sorted(folder.glob("*.toml")) if path.name != ENGLISH}
+
+
+@cache
+def _english() -> _EnglishFile:
+    path = shipped("data") / "templates" / ENGLISH
+    return check(_EnglishFile, read_toml(path), str(path))
+
+
+def kinds_of(lists: WordLists | None, grammar: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
+    """Part of speech of words: those of the bundled English lists, then what the lists and the user declare."""
+    english = lists is None or subtag(lists.language) in ("", "en")
+    declared = (_english().kinds if english else {}, {} if lists is None else lists.grammar, grammar)
+    kind_of: dict[str, str] = {}
+    for mapping in declared:
+        for kind, words in checked(Grammar, {} if mapping is None else mapping, "grammar").items():
+            kind_of |= dict.fromkeys(words, kind)
+    return kind_of
+
+
+def english_words() -> dict[str, str]:
+    """Some 640 common English words with their parts of speech, which :func:`encode` takes as vocabulary.
+
+    Examples
+    --------
+    >>> words = bb.contextual.english_words()
+    >>> words["table"]
+    'noun'
+    """
+    return {word: kind for kind, words in _english().vocabulary.items() for word in words}

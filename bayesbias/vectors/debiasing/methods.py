@@ -1,0 +1,570 @@
+"""The debiasing methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
+from scipy.sparse.linalg import LinearOperator, cg
+
+from bayesbias._support.arguments import finite_number, one_of, whole_number
+from bayesbias._support.results import Cited, Result
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.numerics.arrays import (
+    FloatArray,
+    IntArray,
+    equalised,
+    principal_directions,
+    unit_rows,
+    unit_single,
+    without,
+)
+from bayesbias.vectors import find_words
+from bayesbias.words import pairs_given
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
+
+BLOCK = 20_000  # vectors that are changed together
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """An embedding's words, its vectors scaled to length 1, and which of them a method is to change.
+
+    Attributes
+    ----------
+    kv
+        The embedding, which stays as it is.
+    chosen
+        Rows of the words to change; None: all.
+    sampled
+        How many of the last rows stand for the rest of the vocabulary: they are changed, and not counted.
+    """
+
+    kv: KeyedVectors
+    chosen: IntArray | None = None
+    sampled: int = 0
+
+    def __len__(self) -> int:
+        return len(self.kv.index_to_key)
+
+    @property
+    def count(self) -> int:
+        """How many words are to be changed."""
+        size = len(self) - self.sampled
+        return size if self.chosen is None else int((self.chosen < size).sum())
+
+    def sparing(self, words: Iterable[str]) -> Vocabulary:
+        """The same with some more words left alone."""
+        every = np.arange(len(self)) if self.chosen is None else self.chosen
+        return replace(self, chosen=every[~np.isin(every, self.rows(words))])
+
+    def unit(self, rows: slice | IntArray) -> NDArray[np.float32]:
+        """Unit vectors (words, dimensions) of some rows in single precision; vectors of zeros stay zeros."""
+        return unit_single(np.asarray(self.kv.vectors[rows]))
+
+    def blocks(self, rows: IntArray | None = None) -> Iterator[tuple[slice | IntArray, NDArray[np.float32]]]:
+        """Rows and their unit vectors, some at a time; None: all rows."""
+        for begin in range(0, len(self) if rows is None else len(rows), BLOCK):
+            part = slice(begin, begin + BLOCK)
+            places = part if rows is None else rows[part]
+            yield places, self.unit(places)
+
+    def gram(self, rows: IntArray | None) -> FloatArray:
+        """Sum of x x' (dimensions, dimensions) over unit vectors, in double precision, block by block."""
+        total = np.zeros((self.kv.vector_size, self.kv.vector_size))
+        for _, unit in self.blocks(rows):
+            block = unit.astype(np.float64)
+            total += block.T @ block
+        return total
+
+    def rows(self, words: Iterable[str]) -> IntArray:
+        """Rows of words that the embedding holds."""
+        return np.array([self.kv.key_to_index[word] for word in words], dtype=np.intp)
+
+    def vectors(self, words: Iterable[str]) -> FloatArray:
+        """Unit vectors of words in double precision."""
+        return unit_rows(self.kv.vectors[self.rows(words)])
+
+    def without(self, directions: FloatArray) -> NDArray[np.float32]:
+        """All unit vectors, with orthonormal directions taken off those to change."""
+        return self.mapped(np.eye(directions.shape[1]) - directions.T @ directions)
+
+    def mapped(self, matrix: FloatArray, centre: FloatArray | None = None) -> NDArray[np.float32]:
+        """All unit vectors at length 1, those to change times a (dimensions, dimensions) matrix about a centre or 0."""
+        changed = np.empty(self.kv.vectors.shape, dtype=np.float32)
+        if self.chosen is not None:
+            for places, block in self.blocks():
+                changed[places] = block
+        narrow = matrix.astype(np.float32)
+        fixed = None if centre is None else (centre - centre @ matrix).astype(np.float32)
+        for places, unit in self.blocks(self.chosen):
+            block = unit @ narrow if fixed is None else unit @ narrow + fixed
+            lengths = np.sqrt(np.vecdot(block, block, dtype=np.float64))[:, None].astype(np.float32)
+            changed[places] = np.divide(block, lengths, out=np.zeros_like(block), where=lengths > NOTHING)
+        return changed
+
+
+NOTHING = 1e-6  # length of what is left of a unit vector that lay within what was removed
+
+
+def _complete_sets(
+    vocabulary: Vocabulary, sets: object, name: str, least: int = 2
+) -> tuple[tuple[Words, ...], list[str]]:
+    """Sets of which the embedding holds every word, and sentences on the others."""
+    every = _as_sets(sets, name, least)
+    present = find_words(vocabulary.kv, list(dict.fromkeys(word for words in every for word in words))).keys
+    lacking = {words: [word for word in words if word not in present] for words in every}
+    whole = tuple(words for words in every if not lacking[words])
+    notes = [
+        f"{name}: {' / '.join(words)} was dropped, since the embedding lacks {', '.join(lacking[words])}"
+        for words in every
+        if lacking[words]
+    ]
+    if not whole:
+        raise InputError(f"{name}: the embedding holds no set with all its words: {'; '.join(notes[:5])}")
+    return whole, notes
+
+
+def _as_sets(sets: object, name: str, least: int) -> list[Words]:
+    """Sets of words as tuples; the name of a list of pairs stands for its pairs."""
+    if isinstance(sets, str):
+        return list(pairs_given(sets, name))
+    values = list(sets.values()) if isinstance(sets, Mapping) else sets
+    if not isinstance(values, Sequence) or not values:
+        raise InputError(f"{name} is {shown(values)}: give a list of sets of words, such as [('he', 'she'), ...]")
+    made = []
+    for words in values:
+        if isinstance(words, str) or not isinstance(words, Iterable) or not all(isinstance(w, str) for w in words):
+            raise InputError(f"{name} holds {words!r}: give each set as a list of words")
+        if len(set(words)) < least:
+            raise InputError(f"{name} holds {tuple(words)!r}: a set needs {least} words at least")
+        made.append(tuple(dict.fromkeys(words)))
+    return made
+
+
+def as_words(words: object, name: str) -> list[str]:
+    """Words as a list."""
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        raise InputError(f"{name} is {words!r}: give a list of words")
+    listed = list(words)
+    if odd := [word for word in listed if not isinstance(word, str)]:
+        raise InputError(f"{name} holds {odd[0]!r}: give a list of words")
+    return listed
+
+
+def vocabulary_of(
+    kv: KeyedVectors, neutralize: Iterable[str] | None = None, ignore: Iterable[str] = (), sampled: int = 0
+) -> tuple[Vocabulary, list[str]]:
+    """An embedding with the words to change (None: all) but for those to ignore, and sentences on words not found."""
+    notes: list[str] = []
+    row_of = kv.key_to_index
+    neutralize, ignore = None if neutralize is None else as_words(neutralize, "neutralize"), as_words(ignore, "ignore")
+    for name, words in (("neutralize", neutralize), ("ignore", ignore)):
+        if lost := [word for word in words or () if word not in row_of]:
+            notes.append(f"{name}: the embedding lacks {len(lost)} words ({listed(lost)})")
+    spared = {row_of[word] for word in ignore if word in row_of}
+    if neutralize is None and not spared:
+        return Vocabulary(kv, sampled=sampled), notes
+    rows = range(len(row_of)) if neutralize is None else [row_of[word] for word in neutralize if word in row_of]
+    chosen = np.array([row for row in dict.fromkeys(rows) if row not in spared], dtype=np.intp)
+    return Vocabulary(kv, chosen, sampled), notes
+
+
+@dataclass(frozen=True, repr=False)
+class Debiasing(Result):
+    """What a debiasing method did.
+
+    Attributes
+    ----------
+    method
+        Its name.
+    subspace
+        Orthonormal directions (k, dimensions) that were removed or lowered; (0, dimensions) where there are none.
+    explained
+        Share of the variance of the defining sets along each of their principal directions, the strongest first.
+    sets
+        The defining sets that were used, with all their words.
+    neutralized
+        How many words lost their part along the subspace.
+    equalized
+        The sets that were made to differ along the subspace only.
+    trace
+        A number a step: objective (``soft``) or cross-validated accuracy of finding the group (``null_space``).
+    options
+        As used.
+    notes
+        Sentences on sets that were dropped and words that were not found.
+    source, doi
+        Where the method is defined.
+    """
+
+    method: str
+    subspace: FloatArray
+    explained: FloatArray = field(default_factory=lambda: np.empty(0))
+    sets: tuple[tuple[str, ...], ...] = ()
+    neutralized: int = 0
+    equalized: tuple[tuple[str, ...], ...] = ()
+    trace: FloatArray = field(default_factory=lambda: np.empty(0))
+    options: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    source: str = ""
+    doi: str = ""
+
+    def findings(self) -> list[str]:
+        """The result in sentences, without its notes."""
+        shares = ", ".join(f"{share:.0%}" for share in self.explained[: len(self.subspace)])
+        parts = [f"{self.method}: {self.neutralized:,} words changed"]
+        if len(self.subspace):
+            explaining = f", {shares} of the variance of {len(self.sets)} sets" if shares else ""
+            several = "s" if len(self.subspace) > 1 else ""
+            parts.append(f"{len(self.subspace)} direction{several}{explaining}")
+        if self.equalized:
+            parts.append(f"{len(self.equalized)} sets equalised")
+        return ["; ".join(parts) + "."]
+
+    def text(self) -> str:
+        """The result in sentences."""
+        return " ".join([*self.findings(), *(f"{note.rstrip('.')}." for note in self.notes)])
+
+    def sources(self) -> tuple[Any, ...]:
+        """The method."""
+        return (Cited(f"debiasing method {self.method}", self.source, self.doi),)
+
+    def table(self) -> pd.DataFrame:
+        """One row a direction: its share of the variance of the defining sets, where that is known."""
+        import pandas as pd
+
+        shares = np.full(len(self.subspace), np.nan)
+        shares[: len(self.explained)] = self.explained[: len(self.subspace)]
+        return pd.DataFrame({"direction": np.arange(1, len(shares) + 1), "explained": shares})
+
+
+Changed = tuple[NDArray[np.float32], Debiasing]
+
+
+def project(
+    vocabulary: Vocabulary,
+    definitional: Sequence[Sequence[str]] | None = None,
+    subspace: ArrayLike | None = None,
+    components: int = 1,
+) -> Changed:
+    """Take the directions of defining sets, or given ones, off all words."""
+    if (definitional is None) == (subspace is None):
+        raise InputError("project takes definitional sets of words or a subspace: give one of the two")
+    if definitional is not None:
+        sets, directions, shares, notes = defined(vocabulary, definitional, components)
+    else:
+        try:
+            matrix = np.atleast_2d(np.asarray(subspace, dtype=np.float64))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"subspace does not hold numbers: {error}") from error
+        size = vocabulary.kv.vector_size
+        if matrix.ndim != 2 or matrix.shape[1] != size or not np.isfinite(matrix).all() or not matrix.any():
+            raise InputError(
+                f"subspace has shape {matrix.shape}: give directions (k, {size}) of finite numbers that are not all 0"
+            )
+        _, sizes, axes = np.linalg.svd(matrix, full_matrices=False)
+        sets, directions, shares, notes = (), axes[sizes > 1e-10 * sizes[0]], np.empty(0), []
+    record = Debiasing("project", directions, shares, sets, vocabulary.count, notes=tuple(notes))
+    return vocabulary.without(directions), record
+
+
+def hard(
+    vocabulary: Vocabulary, definitional: Sequence[Sequence[str]], equalize: Sequence[Sequence[str]] | None = None
+) -> Changed:
+    """Neutralise words along the first principal direction of defining pairs, then equalise pairs.
+
+    Pairs are equalised as given, in lower case, with capital first letters and in capitals, where the embedding holds
+    both words.
+    """
+    if larger := [words for words in _as_sets(definitional, "definitional", 2) if len(words) > 2]:
+        raise InputError(
+            f"hard takes defining pairs, given is {larger[0]!r}: the method hard_multiclass takes larger "
+            "sets (option sets)"
+        )
+    sets, directions, shares, notes = defined(vocabulary, definitional, 1)
+    pairs: tuple[Words, ...] = ()
+    if equalize is not None:
+        row_of = vocabulary.kv.key_to_index
+        wanted = _as_sets(equalize, "equalize", 2)
+        spelled = {
+            pair: [pair, *(tuple(map(form, pair)) for form in (str.lower, str.title, str.upper))] for pair in wanted
+        }
+        whole = {pair: [form for form in forms if row_of.keys() >= {*form}] for pair, forms in spelled.items()}
+        pairs = tuple(dict.fromkeys(form for forms in whole.values() for form in forms))
+        gone = [pair for pair, forms in whole.items() if not forms]
+        notes += [f"equalize: {' / '.join(pair)} was left out, since the embedding lacks it" for pair in gone]
+        every = [word for pair in pairs for word in pair]
+        if twice := [word for word in dict.fromkeys(every) if every.count(word) > 1]:
+            notes.append(
+                f"equalize: {', '.join(twice)} stand in several pairs; the last one counts, the others are not equal"
+            )
+    changed = vocabulary.without(directions)
+    _equalise(vocabulary, changed, pairs, directions, "simultaneous")
+    return changed, Debiasing("hard", directions, shares, sets, vocabulary.count, pairs, notes=tuple(notes))
+
+
+def hard_multiclass(
+    vocabulary: Vocabulary,
+    sets: Sequence[Sequence[str]],
+    equalize: Sequence[Sequence[str]] | None = None,
+    components: int = 2,
+    order: Literal["simultaneous", "sequential"] = "simultaneous",
+) -> Changed:
+    """Neutralise words along principal directions of defining sets, then equalise sets.
+
+    ``order="simultaneous"`` equalises every set from the vectors as they were, the last set of a word deciding (WEFE);
+    ``"sequential"`` from vectors that earlier sets have changed already (Manzini's program).
+    """
+    one_of(order, ("simultaneous", "sequential"), "order")
+    used, directions, shares, notes = defined(vocabulary, sets, components)
+    also, more = (used, []) if equalize is None else _complete_sets(vocabulary, equalize, "equalize")
+    changed = vocabulary.without(directions)
+    _equalise(vocabulary, changed, also, directions, order)
+    record = Debiasing("hard_multiclass", directions, shares, used, vocabulary.count, also, notes=(*notes, *more))
+    return changed, record
+
+
+def defined(
+    vocabulary: Vocabulary, sets: object, components: int
+) -> tuple[tuple[Words, ...], FloatArray, FloatArray, list[str]]:
+    """Whole defining sets, their principal directions, shares of variance, and notes."""
+    whole, notes = _complete_sets(vocabulary, sets, "definitional")
+    most = min(sum(len(words) - 1 for words in whole), vocabulary.kv.vector_size)
+    if whole_number(components, "components") > most:
+        raise InputError(f"components is {components}: these sets differ in at most {most} directions")
+    directions, shares = principal_directions([vocabulary.vectors(words) for words in whole], components)
+    return whole, directions, shares[:most], notes
+
+
+def _equalise(
+    vocabulary: Vocabulary, changed: NDArray[np.float32], sets: tuple[Words, ...], directions: FloatArray, order: str
+) -> None:
+    """Write equalised vectors of sets into ``changed``."""
+    moved = {word: vector for words in sets for word, vector in zip(words, vocabulary.vectors(words), strict=True)}
+    for words in sets:
+        before = np.stack([moved[word] for word in words]) if order == "sequential" else vocabulary.vectors(words)
+        after = equalised(before, directions)
+        moved |= dict(zip(words, after, strict=True))
+        changed[vocabulary.rows(words)] = after
+
+
+def half_sibling(vocabulary: Vocabulary, definitional: Sequence[Sequence[str]], penalty: float = 60.0) -> Changed:
+    """Subtract from each word its ridge regression on the vectors of the defining words, which stay as they are.
+
+    A word's vector is the response and its dimensions are the observations; the defining words are the predictors.
+    """
+    penalty = finite_number(penalty, "penalty", positive=True)
+    sets, notes = _complete_sets(vocabulary, definitional, "definitional", least=1)
+    words = tuple(dict.fromkeys(word for words in sets for word in words))
+    others, group = vocabulary.sparing(words), vocabulary.vectors(words)
+    hat = group.T @ np.linalg.solve(group @ group.T + penalty * np.eye(len(words)), group)
+    nothing = np.empty((0, group.shape[1]))
+    record = Debiasing("half_sibling", nothing, sets=sets, neutralized=others.count, notes=tuple(notes))
+    return others.mapped(np.eye(group.shape[1]) - hat), record
+
+
+def null_space(
+    vocabulary: Vocabulary, groups: Mapping[str, Sequence[str]], iterations: int = 35, seed: int = 0
+) -> Changed:
+    """Take off all words what a logistic regression tells the groups' words apart by, again and again.
+
+    It stops when five-fold cross-validation finds the group no better than always naming the largest one, give or take
+    a standard error, or after so many iterations.
+    """
+    most, seed = whole_number(iterations, "iterations"), whole_number(seed, "seed", least=0, most=None)
+    words, labels, notes = labelled(vocabulary, groups)
+    vectors = vocabulary.vectors(words)
+    chance = np.bincount(labels).max() / len(labels)
+    enough = chance + np.sqrt(chance * (1 - chance) / len(labels))
+    directions: FloatArray = np.empty((0, vectors.shape[1]))
+    trace = [accuracy(vectors, labels, seed)]
+    while trace[-1] > enough and len(trace) <= most:
+        coefficients = _classifier().fit(vectors, labels).coef_
+        left = without(coefficients, directions)
+        _, sizes, axes = np.linalg.svd(left, full_matrices=False)
+        directions = np.vstack([directions, axes[sizes > 1e-10 * np.abs(coefficients).max()]])
+        vectors = without(vectors, directions)
+        trace.append(accuracy(vectors, labels, seed))
+    if trace[-1] > enough:
+        notes.append(f"after {most} iterations the group is still found in {trace[-1]:.0%} ({chance:.0%} by chance)")
+    if not len(directions):
+        notes.append(
+            f"the groups' words could not be told apart to begin with ({trace[0]:.0%}, {chance:.0%} by chance): "
+            "nothing was removed"
+        )
+    sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(len(groups)))
+    done: dict[str, Any] = {
+        "sets": sets,
+        "neutralized": vocabulary.count if len(directions) else 0,
+        "notes": tuple(notes),
+    }
+    return vocabulary.without(directions), Debiasing("null_space", directions, trace=np.array(trace), **done)
+
+
+def accuracy(vectors: FloatArray, labels: np.ndarray, seed: int) -> float:
+    """Share of words (rows) whose group (label) a logistic regression finds in cross-validation."""
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+    folds = StratifiedKFold(min(5, int(np.bincount(labels).min())), shuffle=True, random_state=seed)
+    return float(cross_val_score(_classifier(), vectors, labels, cv=folds).mean())
+
+
+def _classifier() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=10.0, max_iter=1_000)
+
+
+def labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.ndarray, list[str]]:
+    """Words of all groups that the embedding holds, their groups by number, and notes."""
+    if not isinstance(groups, Mapping) or len(groups) < 2:
+        raise InputError(f"groups is {groups!r}: give a mapping of two or more groups to their words")
+    words: list[str] = []
+    labels: list[int] = []
+    notes = []
+    for number, (name, group) in enumerate(groups.items()):
+        wanted = list(dict.fromkeys(as_words(group, f"the group {name!r}")))
+        present = list(find_words(vocabulary.kv, wanted).keys)
+        if lost := [word for word in wanted if word not in present]:
+            notes.append(f"groups: {name} lacks {listed(lost)}")
+        if len(present) < 2:
+            raise InputError(f"the embedding holds {len(present)} words of the group {name!r}: two are needed at least")
+        if both := [word for word in present if word in words]:
+            raise InputError(f"{both[0]!r} is in two groups: a word belongs to one")
+        words += present
+        labels += [number] * len(present)
+    return words, np.array(labels), notes
+
+
+GRADIENT = 1e-6  # norm of the gradient by T, the objective scaled by its value at first, at which it has converged
+RANK = 1e-10  # share of the largest eigenvalue below which a direction holds no vector
+
+
+class _Softened(NamedTuple):
+    """A map, and how it was found."""
+
+    matrix: FloatArray  # T (d, d)
+    trace: FloatArray  # the objective after each step as a share of the first
+    gradient: float  # norm of the gradient by T
+
+
+def soft(
+    vocabulary: Vocabulary, definitional: Sequence[Sequence[str]], strength: float = 0.2, components: int = 1
+) -> Changed:
+    """Map all vectors so that inner products stay, and what lies along the directions of defining sets is lowered.
+
+    The map T minimises ||W' (T'T - I) W||^2 + strength ||N' T'T B||^2. W are all unit vectors, N those to neutralise, B
+    the directions. The objective is convex and quadratic in T'T.
+    """
+    strength = finite_number(strength, "strength", positive=True)
+    sets, directions, shares, notes = defined(vocabulary, definitional, components)
+    gram, neutral = vocabulary.gram(None), vocabulary.chosen
+    solution = _softened(gram, gram if neutral is None else vocabulary.gram(neutral), directions, strength)
+    if solution.gradient > GRADIENT:
+        notes.append(f"not converged: the gradient is {solution.gradient:.1g}")
+    every = replace(vocabulary, chosen=None)
+    record = Debiasing("soft", directions, shares, sets, every.count, trace=solution.trace, notes=tuple(notes))
+    return every.mapped(solution.matrix.T), record
+
+
+def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, strength: float) -> _Softened:
+    """The symmetric T that minimises the objective of :func:`soft`.
+
+    With M the sum of x x' over all vectors and A = T'T, the objective is quadratic in A~ = M^1/2 A M^1/2, and its
+    minimum solves A~ + strength/2 (R A~ Q + Q A~ R) = M, with R and Q what M^-1/2 makes of the neutral words and of the
+    subspace. If all words are neutral R is I and the equation falls apart in the eigenvectors of Q, where A~ is M times
+    a positive kernel, so that A has a root. Else conjugate gradients solve it, with that solution as preconditioner.
+    ``gram`` and ``neutral`` (d, d) are sums of x x' over all unit vectors, and over those to neutralise; ``directions``
+    (k, d) are orthonormal.
+    """
+    values, axes = eigh(gram)
+    spanned = values > RANK * values[-1]
+    root, basis = np.sqrt(values[spanned]), axes[:, spanned]
+    inside = basis / root  # from A~ to A: M^-1/2 on both sides
+    q = inside.T @ directions.T @ directions @ inside
+    r = inside.T @ neutral @ inside
+    weights, turn = eigh(q)
+    weights[: -len(directions)] = 0.0  # q has the rank of the subspace; rounding would be multiplied by the strength
+    kernel = 1 / (1 + strength / 2 * (weights[:, None] + weights))
+    target = np.diag(root**2)
+
+    def plain(flat: FloatArray) -> FloatArray:
+        """The solution if all words were neutral."""
+        matrix: FloatArray = turn @ ((turn.T @ flat.reshape(target.shape) @ turn) * kernel) @ turn.T
+        return matrix.ravel()
+
+    def apply(flat: FloatArray) -> FloatArray:
+        matrix = flat.reshape(target.shape)
+        seen = r @ matrix @ q
+        result: FloatArray = matrix + strength / 2 * (seen + seen.T)
+        return result.ravel()
+
+    def objective(flat: FloatArray) -> float:
+        matrix = flat.reshape(target.shape)
+        return float(np.sum((matrix - target) ** 2) + strength * np.sum((r @ matrix @ q) * matrix))
+
+    trace = [objective(target.ravel())]
+    solution = plain(target.ravel())
+    trace.append(objective(solution))
+    if np.abs(neutral - gram).max() > RANK * values[-1]:  # some words are not neutral
+        operator, helper = (LinearOperator((target.size, target.size), matvec=product) for product in (apply, plain))
+        how: Any = {"rtol": 1e-13, "maxiter": 1000, "callback": lambda flat: trace.append(objective(flat))}
+        solution, _ = cg(operator, target.ravel(), x0=solution, M=helper, **how)
+    inner = inside @ solution.reshape(target.shape) @ inside.T
+    inner += axes[:, ~spanned] @ axes[:, ~spanned].T  # directions without vectors stay as they are
+    sizes, turned = eigh((inner + inner.T) / 2)
+    matrix = (turned * np.sqrt(np.maximum(sizes, 0))) @ turned.T
+    # the derivative of the objective by T is 2 T times that by T'T
+    inner = matrix.T @ matrix
+    seen = neutral @ inner @ directions.T @ directions
+    slope = 2 * gram @ (inner - np.eye(len(inner))) @ gram + strength * (seen + seen.T)
+    return _Softened(matrix, np.array(trace) / trace[0], float(np.linalg.norm(2 * matrix @ slope)) / trace[0])
+
+
+def leace(vocabulary: Vocabulary, groups: Mapping[str, Sequence[str]]) -> Changed:
+    """Take what tells the groups' words apart off all words, at the smallest mean squared change of the vocabulary.
+
+    Vectors are scaled to length 1 afterwards, which leaves the groups' means no more than nearly equal.
+    """
+    words, labels, notes = labelled(vocabulary, groups)
+    count = len(vocabulary)
+    mean = np.sum([unit.sum(axis=0, dtype=np.float64) for _, unit in vocabulary.blocks()], axis=0) / count
+    covariance = vocabulary.gram(None) / count - np.outer(mean, mean)
+    vectors = vocabulary.vectors(words)
+    means = np.stack([vectors[labels == number].mean(axis=0) for number in range(len(groups))])
+    centre, left, right = erased(covariance, mean, means)
+    if not len(right):
+        notes.append("the groups' words have one mean: nothing was removed")
+    _, _, directions = np.linalg.svd(right, full_matrices=False)
+    sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(len(groups)))
+    changed = vocabulary.mapped(np.eye(len(mean)) - right.T @ left, centre)
+    neutralized = vocabulary.count if len(right) else 0
+    return changed, Debiasing("leace", directions, sets=sets, neutralized=neutralized, notes=tuple(notes))
+
+
+def erased(covariance: FloatArray, centre: FloatArray, means: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The map that gives all groups one mean at the smallest mean squared change of vectors.
+
+    It is x -> x - (x - centre) right' left'; given are the centre, left and right, (k, d) each with right left' = I.
+    With W the inverse root of the covariance, the differences of the means become W D, an orthonormal basis U of which
+    is taken off whitened vectors: x -> x - W^+ U U' W (x - centre). ``covariance`` (d, d) and ``centre`` (d,) are those
+    of the vectors whose change is to be small; ``means`` (groups, d) lie in the span of these.
+    """
+    values, axes = eigh(covariance)
+    spanned = values > RANK * values[-1]
+    root, basis = np.sqrt(values[spanned]), axes[:, spanned]
+    whitened = (means - means.mean(axis=0)) @ basis / root
+    _, sizes, directions = np.linalg.svd(whitened, full_matrices=False)
+    # the differences of G means span G - 1 directions at most; rounding leaves more
+    directions = directions[: len(means) - 1][sizes[: len(means) - 1] > RANK * max(sizes[0], 1)]
+    return centre, directions * root @ basis.T, directions / root @ basis.T

@@ -1,0 +1,325 @@
+"""Debiasing methods by name, and ``debias``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from inspect import Parameter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._support.arguments import printable, text
+from bayesbias._support.registers import Register, description_of, name_of, of_package, options_of
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.numerics.arrays import unit_single
+from bayesbias.vectors import Embedding, about, keyed_vectors, opened
+from bayesbias.vectors.debiasing.methods import (
+    Changed,
+    Debiasing,
+    Vocabulary,
+    as_words,
+    half_sibling,
+    hard,
+    hard_multiclass,
+    leace,
+    null_space,
+    project,
+    soft,
+    vocabulary_of,
+)
+from bayesbias.vectors.lookup import VocabularySample, sample_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
+
+
+CHANGED = ("neutralize", "ignore")  # options of every method: which words it changes
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """A debiasing method: a function, and where it is defined.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    run
+        A function of a :class:`Vocabulary` and of the method's options. It returns vectors (words, dimensions) of all
+        words in their order, or these and a :class:`Debiasing`. The first paragraph of its docstring says what it does.
+    source, doi
+        Where it is defined.
+    """
+
+    name: str
+    run: Callable[..., Any]
+    source: str = ""
+    doi: str = ""
+
+    def __post_init__(self) -> None:
+        printable(text(self.name, "the name of a debiasing method"), "the name of a debiasing method")
+        if not callable(self.run):
+            raise InputError(f"run of {self.name} is {shown(self.run)}: give a function of a Vocabulary")
+        if taken := [name for name in self._own if name in ("kv", "method", *CHANGED)]:
+            raise InputError(f"{self.name} has the option {taken[0]!r}, which every method has: give it another name")
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Method:
+        """The method of a function."""
+        return cls(name_of(function), function)
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function that changes vectors."""
+        return self.run
+
+    @property
+    def description(self) -> str:
+        """What it does."""
+        return description_of(self.run)
+
+    @property
+    def _own(self) -> dict[str, Any]:
+        return options_of(self.run, 1, (), self.name)
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """Whether an option is required, by its name."""
+        return {name: default is Parameter.empty for name, default in self._own.items()} | dict.fromkeys(CHANGED, False)
+
+    def changed(self, vocabulary: Vocabulary, **options: Any) -> Changed:
+        """What the function makes of a vocabulary, which it may not write to: unit vectors, and the record."""
+        kv, given = vocabulary.kv, _guarded(vocabulary.kv)
+        try:
+            found = self.run(replace(vocabulary, kv=given), **options)
+        except InputError:
+            raise
+        except Exception as error:  # of a function that may come from anywhere
+            raise self._fault(f"failed: {type(error).__name__}: {error}") from error
+        if given.index_to_key != kv.index_to_key:
+            raise self._fault("changed the words of the embedding, which stay as they are: return vectors alone")
+        pair = isinstance(found, tuple) and len(found) == 2
+        vectors, record = found if pair else (found, Debiasing(self.name, np.empty((0, kv.vector_size))))
+        if not isinstance(vectors, np.ndarray) or vectors.dtype.kind != "f" or not isinstance(record, Debiasing):
+            kinds = " and ".join(type(each).__name__ for each in ((vectors, record) if pair else (vectors,)))
+            raise self._fault(f"returned {kinds}: an array of vectors, or it and a Debiasing, is needed")
+        if vectors.shape != kv.vectors.shape:
+            raise self._fault(
+                f"returned vectors of shape {vectors.shape}: one for each word in its place, of shape "
+                f"{kv.vectors.shape}, is needed"
+            )
+        lengths = np.sqrt(np.vecdot(vectors, vectors))
+        if not np.isfinite(lengths).all():
+            raise self._fault(f"returned no finite vector of {kv.index_to_key[int(np.argmin(np.isfinite(lengths)))]!r}")
+        vectors = vectors.astype(np.float32, copy=False)
+        uneven = ((np.abs(lengths - 1) > UNEVEN) & (lengths > 0)).any()
+        return unit_single(vectors) if uneven else vectors, record if pair else replace(
+            record, neutralized=vocabulary.count
+        )
+
+    def _fault(self, said: str) -> InputError:
+        return InputError(f"the debiasing method {self.name} {said}")
+
+
+def _guarded(kv: KeyedVectors) -> KeyedVectors:
+    """An embedding of the same vectors, which cannot be written to, with lists of words of its own."""
+    guarded = copy(kv)
+    guarded.index_to_key, guarded.key_to_index = list(kv.index_to_key), dict(kv.key_to_index)
+    guarded.expandos = dict(kv.expandos)
+    guarded.vectors = kv.vectors.view()
+    guarded.vectors.setflags(write=False)
+    return guarded
+
+
+UNEVEN = 1e-3  # difference of a length from 1 above which vectors are scaled
+BOLUKBASI = ("Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)", "10.48550/arXiv.1607.06520")
+MANZINI = ("Manzini, Lim, Tsvetkov and Black (2019)", "10.18653/v1/N19-1062")
+METHODS = Register(Method, "method", "bayesbias.debiasing")
+
+
+def register[M: Method | Callable[..., Any]](method: M) -> M:
+    """Add a debiasing method, which all that take methods then know by its name.
+
+    Parameters
+    ----------
+    method
+        A :class:`Method`, or a function of a :class:`Vocabulary`, whose name and docstring are those of the method. It
+        is returned, so that this is a decorator too.
+
+    Raises
+    ------
+    InputError
+        It is no method, or another one has its name.
+
+    Examples
+    --------
+    >>> bb.debiasing.register("mine")
+    Traceback (most recent call last):
+    bayesbias.errors.InputError: 'mine' is no method: give the name of one, a Method, or a function
+    """
+    METHODS.add(method)
+    return method
+
+
+for bundled in (
+    Method("project", project, *BOLUKBASI),
+    Method("hard", hard, *BOLUKBASI),
+    Method("hard_multiclass", hard_multiclass, *MANZINI),
+    Method("soft", soft, *MANZINI),
+    Method("half_sibling", half_sibling, "Yang and Feng (2020)", "10.1609/aaai.v34i05.6486"),
+    Method(
+        "null_space",
+        null_space,
+        "Ravfogel, Elazar, Gonen, Twiton and Goldberg (2020)",
+        "10.18653/v1/2020.acl-main.647",
+    ),
+    Method(
+        "leace",
+        leace,
+        "Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff and Biderman (2023)",
+        "10.48550/arXiv.2306.03819",
+    ),
+):
+    register(bundled)
+
+
+def find_method(method: object) -> Method:
+    """A debiasing method by name, as it is, or that of a function."""
+    return METHODS.find(method)
+
+
+NONE = "none"  # in plans, the method that leaves an embedding as it is
+
+
+def method_by_name(option: Any) -> Any:
+    """The debiasing of a plan with its method by name; a method or function that is given is registered."""
+    if isinstance(option, Mapping):
+        return {name: METHODS.name_of(value) if name == "method" else value for name, value in option.items()}
+    return METHODS.name_of(option)
+
+
+def methods_from_outside(options: Iterable[Any]) -> tuple[Method, ...]:
+    """The methods in the debiasing of a plan that are not of the package."""
+    names = [option if isinstance(option, str) else dict(option or {}).get("method", NONE) for option in options]
+    methods = [find_method(name) for name in dict.fromkeys(names) if name != NONE]
+    return tuple(method for method in methods if not of_package(method.run))
+
+
+def list_methods() -> pd.DataFrame:
+    """The debiasing methods: ``name``, ``options``, ``source``, ``doi``, and ``description``, what each does.
+
+    Those of other packages and of the running program (:func:`register`) stand after the package's own.
+
+    Examples
+    --------
+    >>> bb.debiasing.list_methods()["name"].tolist()[:3]
+    ['project', 'hard', 'hard_multiclass']
+    """
+    import pandas as pd
+
+    rows = [(m.name, ", ".join(m.options), m.source, m.doi, m.description) for m in METHODS.values()]
+    return pd.DataFrame(rows, columns=["name", "options", "source", "doi", "description"])
+
+
+def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **options: Any) -> KeyedVectors:
+    """A debiased copy of an embedding, its vectors at length 1 under the same words.
+
+    A :class:`Debiasing` in its attribute ``bayesbias_debiasing`` says what was done. The sample of the vocabulary that
+    stands beside the words of an embedding loaded in part is debiased with them; to ``"soft"``, which keeps the inner
+    products of all words, and to ``"leace"`` it stands for the rest of the vocabulary.
+
+    Parameters
+    ----------
+    kv
+        The embedding, or what :func:`load_embedding` takes; it stays as it is.
+    method
+        ``"project"``: the directions of defining sets are taken off all words. ``"hard"``: the first direction of
+        defining pairs is taken off all words, then pairs are equalised. ``"hard_multiclass"``: the same for sets of any
+        size and several directions. ``"soft"``: a linear map that keeps inner products and lowers the part along the
+        directions. ``"half_sibling"``: what defining words predict is subtracted. ``"null_space"``: all directions by
+        which a linear classifier finds the group. ``"leace"``: what gives groups different means, at the smallest mean
+        squared change of the vocabulary. Or another one that :func:`bayesbias.vectors.debiasing.list_methods` shows, a
+        :class:`Method`, or a function of a :class:`Vocabulary`.
+    **options
+        ``definitional`` (``project``, ``hard``, ``soft``, ``half_sibling``) or ``sets`` (``hard_multiclass``): the
+        defining pairs or sets of words, or the name of a list of pairs such as ``"gender_pairs"``; a set that lacks a
+        word is dropped with a note. ``groups`` (``null_space``, ``leace``): name of a group to its words. ``equalize``
+        (``hard``: none by default; ``hard_multiclass``: by default the defining sets). ``neutralize``: the words to
+        change, by default all, and ``ignore``: words to leave alone. ``components``: how many directions. ``subspace``
+        (``project``): directions (k, dimensions) in place of sets. ``order`` (``hard_multiclass``): ``"simultaneous"``
+        or ``"sequential"``. ``strength`` (``soft``), ``penalty`` (``half_sibling``), ``iterations`` and ``seed``
+        (``null_space``).
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice")
+    >>> after = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
+    >>> round(float(kv.similarity("he", "nurse") - kv.similarity("she", "nurse")), 2)
+    -0.25
+    >>> round(float(after.similarity("he", "nurse") - after.similarity("she", "nurse")), 2)
+    -0.01
+    """
+    chosen = checked_method(method, options)
+    before: Any = opened(kv)
+    # what can be read once only would be used up by the first look at it
+    options = {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
+    changed, sample, record = _changed(before, sample_of(before), chosen, options)
+    gone = np.flatnonzero(~changed.any(axis=1) & np.asarray(before.vectors).any(axis=1))
+    if len(gone) == len(changed) > 0:
+        raise InputError(
+            f"{record.method} left nothing of any word: {len(record.subspace)} directions were taken off vectors of "
+            f"{changed.shape[1]} dimensions; give fewer"
+        )
+    if len(gone):
+        named = listed([before.index_to_key[row] for row in gone])
+        note = f"nothing was left of {len(gone)} words, which lay within what was removed: {named}"
+        record = replace(record, notes=(*record.notes, note))
+    after = keyed_vectors(list(before.index_to_key), changed)
+    after.bayesbias_sample = sample
+    after.norms = np.sqrt(np.vecdot(changed, changed))
+    after.bayesbias_name = f"{about(before)['name']} ({chosen.name})"
+    after.bayesbias_debiasing = replace(record, options=dict(options), source=chosen.source, doi=chosen.doi)
+    return after
+
+
+HIDDEN = "\0"  # what the words of a sample begin with while a method runs: no set of words names them by chance
+
+
+def _changed(
+    before: KeyedVectors, sample: VocabularySample | None, method: Method, options: Mapping[str, Any]
+) -> tuple[NDArray[np.float32], VocabularySample | None, Debiasing]:
+    """The changed vectors of words and of the sample of the vocabulary beside them, and the record for the words."""
+    size, both = len(before.index_to_key), before
+    hidden = {} if sample is None else {word: HIDDEN + word for word in sample.words}
+    overall = [] if sample is None else [f"{HIDDEN}{HIDDEN}{row}" for row in range(len(sample.overall))]
+    if sample is not None:
+        every = np.vstack([before.vectors, sample.vectors, *([sample.overall] if overall else [])])
+        both = keyed_vectors([*before.index_to_key, *hidden.values(), *overall], every)
+    lists: dict[str, Any] = {
+        name: None if words is None else [*as_words(words, name), *(hidden[w] for w in words if w in hidden)]
+        for name, words in options.items()
+        if name in CHANGED
+    }
+    vocabulary, lost = vocabulary_of(both, **lists, sampled=len(hidden) + len(overall))
+    passed = {name: value for name, value in options.items() if name not in CHANGED}
+    changed, record = method.changed(vocabulary, **passed)
+    record = replace(record, notes=(*record.notes, *lost))
+    if sample is None:
+        return changed, None, record
+    own, vectors, others = np.split(changed, [size, size + len(hidden)])
+    return own.copy(), replace(sample, vectors=vectors.copy(), overall=others.copy()), record
+
+
+def checked_method(method: object, options: Mapping[str, Any]) -> Method:
+    """A debiasing method, as :func:`debias` takes it, that takes the options and needs no others."""
+    chosen = find_method(method)
+    missing = [option for option, required in chosen.options.items() if required and options.get(option) is None]
+    unknown = [option for option in options if option not in chosen.options]
+    if unknown or missing:
+        what = f"has no option {unknown[0]!r}" if unknown else f"needs the option {missing[0]!r}"
+        raise InputError(f"{chosen.name} {what}: it takes {', '.join(chosen.options)}")
+    return chosen

@@ -1,0 +1,661 @@
+"""Embeddings from files and to files: bundled, word2vec, GloVe and NumPy formats, mappings."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pickle
+import shutil
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesbias._support.arguments import flag
+from bayesbias._support.files import check_target, from_json, home_folder, to_json, whole_file
+from bayesbias._support.paths import shipped
+from bayesbias._support.progress import progress
+from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, many, near, shown, warn
+from bayesbias.vectors.lookup import (
+    SAMPLE,
+    SPARE,
+    SPREAD,
+    VocabularySample,
+    composed,
+    drawn_rows,
+    few,
+    find_concepts,
+    have_directions,
+    local_sample,
+    nearness_of,
+    ordered_by_frequency,
+    sample_of,
+    waiting_words,
+)
+from bayesbias.vectors.readers import (
+    FASTTEXT_MARK,
+    OVERALL,
+    PICKLE_MARK,
+    SAMPLED,
+    WEIGHTS,
+    Named,
+    Placed,
+    Wanted,
+    begins_with,
+    blocks,
+    mapped,
+    stored_sample,
+)
+from bayesbias.words import WordLists
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
+
+    from bayesbias.numerics.arrays import IntArray
+
+
+WORD2VEC = (".bin", ".txt", ".vec")
+PACKED = ".gz"
+SUFFIXES = (*WORD2VEC, ".npz", ".safetensors", ".parquet", *(suffix + PACKED for suffix in WORD2VEC))
+
+
+def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
+    """Write an embedding in the format that the name of the file asks for.
+
+    word2vec's binary (``.bin``) and text format (``.txt``, ``.vec``), each also packed (``.txt.gz``); NumPy's archive
+    (``.npz``) and ``.safetensors``, which :func:`load_embedding` can map into memory; or ``.parquet``. The file is
+    written whole or not at all. Word2vec's formats hold no word with a blank, safetensors none with a line break.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice", words=["he", "she", "nurse"])
+    >>> bb.save_embedding(kv, "three.npz")
+    >>> len(bb.load_embedding("three.npz"))
+    3
+    """
+    if not hasattr(kv, "key_to_index"):
+        raise InputError(f"save_embedding takes a gensim KeyedVectors, given is {type(kv).__name__}")
+    file = check_target(path, SUFFIXES, "an embedding")
+    packed = file.suffix == PACKED
+    suffix = file.with_suffix("").suffix if packed else file.suffix
+    words = kv.index_to_key
+    blank = [word for word in words if not word or len(word.split()) != 1] if suffix in WORD2VEC else []
+    if suffix == ".safetensors":
+        blank = [word for word in words if not word or "\n" in word]
+    if blank:
+        raise InputError(
+            f"cannot write {file.name}: {len(blank)} words hold blanks ({', '.join(map(repr, blank[:5]))}), which "
+            f"{'safetensors' if suffix == '.safetensors' else 'word2vec formats'} cannot hold: write .npz"
+        )
+    if suffix != ".npz" and sample_of(kv) is not None:
+        warn(
+            f"{file.name} holds the {len(words):,} words, and not the sample of the vocabulary beside them, without "
+            "which the default model cannot be fitted: write .npz to keep it",
+            RelatednessWarning,
+        )
+    with whole_file(file) as temporary:
+        if packed:
+            # the plain form first: gensim writes paths
+            plain = temporary.with_name(temporary.name + suffix)
+            try:
+                kv.save_word2vec_format(str(plain), binary=suffix == ".bin")
+                with plain.open("rb") as content, gzip.open(temporary, "wb", compresslevel=6) as out:
+                    shutil.copyfileobj(content, out, 1 << 20)
+            finally:
+                plain.unlink(missing_ok=True)
+        elif suffix == ".npz":
+            arrays: dict[str, Any] = {"words": np.array(words), "vectors": kv.vectors, **_sample_arrays(sample_of(kv))}
+            np.savez(temporary, **arrays)
+        elif suffix == ".safetensors":
+            _write_safetensors(temporary, words, kv.vectors)
+        elif suffix == ".parquet":
+            _write_parquet(temporary, words, kv.vectors)
+        else:
+            kv.save_word2vec_format(str(temporary), binary=suffix == ".bin")
+
+
+def _sample_arrays(sample: VocabularySample | None) -> dict[str, NDArray[Any]]:
+    """What an ``.npz`` file holds of a sample of the vocabulary."""
+    if sample is None:
+        return {}
+    words, placed = np.array(sample.words, dtype=str), np.array(list(sample.places), dtype=str)
+    places = np.array(list(sample.places.values()), dtype=np.int64)
+    facts = np.array(to_json({"kind": sample.kind, "size": sample.size, "overall_kind": sample.overall_kind}))
+    arrays: dict[str, NDArray[Any]] = dict(zip(SAMPLED, (words, sample.vectors, placed, places, facts), strict=True))
+    arrays |= {OVERALL: sample.overall}
+    return arrays if sample.everywhere is None else arrays | {WEIGHTS: sample.everywhere}
+
+
+def _write_safetensors(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
+    listed_words = "\n".join(words).encode("utf-8", "surrogateescape")
+    matrix = np.ascontiguousarray(vectors, dtype="<f4")
+    tensors = {
+        "words": {
+            "dtype": "U8",
+            "shape": [len(listed_words)],
+            "data_offsets": [matrix.nbytes, matrix.nbytes + len(listed_words)],
+        },
+        "vectors": {"dtype": "F32", "shape": list(matrix.shape), "data_offsets": [0, matrix.nbytes]},
+    }
+    header = json.dumps(tensors).encode()
+    header += b" " * (-len(header) % 8)
+    with path.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        matrix.tofile(file)
+        file.write(listed_words)
+
+
+def _write_parquet(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    matrix = np.ascontiguousarray(vectors, dtype=np.float32)
+    column = pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), matrix.shape[1])
+    pq.write_table(pa.table({"word": pa.array(words, pa.string()), "vector": column}), path)
+
+
+# vectors that are looked at together, so that a large embedding is never copied whole and a block stays in cache
+BLOCK = 1_000
+
+
+type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike]
+"""What an embedding can be given as."""
+
+
+def load_embedding(
+    source: Embedding, words: Iterable[str] | WordLists | None = None, trust_pickle: bool = False, mmap: bool = False
+) -> KeyedVectors:
+    """Word vectors as a gensim KeyedVectors.
+
+    With ``words`` only their vectors are kept, and beside them a sample of the vocabulary, from which
+    :func:`distance_table` reads how words are related; a file is read twice for that.
+
+    Parameters
+    ----------
+    source
+        A bundled name (``"google-news-slice"``), the path of a file, a KeyedVectors, or a mapping of word to vector. A
+        gensim model is taken for its vectors, ``model.wv``. The format of a file is found from its content: word2vec
+        binary or text, GloVe and fastText text, each also gzipped; a fastText model (``.bin``); ``.npz`` with arrays
+        ``words`` and ``vectors``; ``.safetensors`` with tensors ``words`` (one a line, as bytes) and ``vectors``;
+        Parquet with a column of words and one of lists, or one column a dimension; a decade of HistWords,
+        ``1990-w.npy`` beside ``1990-vocab.pkl``.
+    words
+        Keep these words only (an iterable, or word lists); words that are not there are no error. The 3,000 words of
+        the sample are no keys of the result: they stand in its attribute ``bayesbias_sample``. They are those that
+        :func:`relatedness` would draw from the whole embedding for these lists (for an iterable: as one list).
+    trust_pickle
+        Whether to open a Python pickle (gensim's ``.kv`` and ``.model``). Opening a pickle runs the code in it.
+    mmap
+        Whether the vectors of an unpacked ``.npz``, of ``.safetensors`` or of a trusted pickle stay on disk and are
+        read when they are used; for whole files only.
+
+    Returns
+    -------
+    KeyedVectors
+        float32 vectors in the order of the source. What is read from a file has its name in the attribute
+        ``bayesbias_name``, which distance tables record.
+
+    Warns
+    -----
+    CoverageWarning
+        Of a word that occurs more than once the first vector is kept; words whose vector is all zeros are left out,
+        because a zero vector has no direction; bytes of a word that are not valid UTF-8 are shown by their number.
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("google-news-slice", words=["he", "she", "nurse"])
+    >>> len(kv), kv.vector_size
+    (3, 300)
+    """
+    request, trust_pickle, mmap = _asked(words), flag(trust_pickle, "trust_pickle"), flag(mmap, "mmap")
+    if mmap and (request is not None or not isinstance(source, str | os.PathLike)):
+        raise InputError("mmap=True is for whole files: leave words out, and give a path")
+    source = getattr(source, "wv", source)
+    if hasattr(source, "key_to_index") and hasattr(source, "vectors"):
+        return _from_keyed_vectors(source, request)
+    with np.errstate(over="ignore"):  # numbers too large for single precision are infinite, and refused as such
+        if isinstance(source, str | os.PathLike):
+            return _from_file(source, request, trust_pickle, mmap)
+        if isinstance(source, Mapping):
+            return _from_mapping(source, request)
+        raise InputError(
+            f"cannot read an embedding from {type(source).__name__}: "
+            "give a bundled name, a path, a gensim KeyedVectors or a mapping of word to vector"
+        )
+
+
+def load_lists(path: str, lists: WordLists, also: Iterable[str] = (), trust_pickle: bool = False) -> KeyedVectors:
+    """The vectors of word lists and of other words, with the sample of the vocabulary that the lists would have."""
+    return load_part(path, lists, also, trust_pickle)[0]
+
+
+def load_part(
+    path: str, lists: WordLists, also: Iterable[str] = (), trust_pickle: bool = False
+) -> tuple[KeyedVectors, Vocabulary | None]:
+    """The same, and the whole vocabulary where there is more than that."""
+    listed = _asked_lists(lists)
+    others = frozenset(form for word in also for form in composed(word)) - listed.words
+    wanted = _Asked(listed.words | others, listed.lists, others, keeps_vocabulary=True, word_lists=lists)
+    with np.errstate(over="ignore"):
+        kv = _from_file(path, wanted, trust_pickle, mmap=False)
+    return kv, vars(kv).pop(VOCABULARY, None)
+
+
+VOCABULARY = "bayesbias_vocabulary"  # name of the whole vocabulary on an embedding of which a part is being loaded
+
+
+class Vocabulary(NamedTuple):
+    """All words of an embedding, each once, and a function to the vectors of some rows of these, ascending."""
+
+    keys: Sequence[str]
+    vectors_of: Callable[[IntArray], NDArray[Any]]
+
+    def directed(self, drawn: IntArray, most: int) -> tuple[IntArray, NDArray[np.float32]]:
+        """The first rows that were drawn of those whose vectors have a direction, ascending, and these vectors."""
+        rows = np.sort(drawn[: most + SPARE])
+        if not len(rows):
+            return rows, np.empty((0, 0), dtype=np.float32)
+        vectors = np.asarray(self.vectors_of(rows), dtype=np.float32)
+        usable = rows[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
+        first = np.isin(rows, drawn[np.isin(drawn, usable)][:most])
+        return rows[first], vectors[first]
+
+
+class _Asked(NamedTuple):
+    """Words to keep as files may hold them, the words of the lists whose ranks a sample follows, and others."""
+
+    words: frozenset[str]
+    lists: tuple[tuple[str, ...], ...]
+    others: frozenset[str] = frozenset()
+    """Words among those to keep that a sample may hold too."""
+    keeps_vocabulary: bool = False
+    word_lists: WordLists | None = None
+
+
+def _asked(words: Iterable[str] | WordLists | None) -> _Asked | None:
+    if words is None:
+        return None
+    if isinstance(words, WordLists):
+        return _asked_lists(words)
+    wanted = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else None
+    if wanted is None or not all(isinstance(word, str) for word in wanted):
+        kind = "one string, " if isinstance(words, str) else ""
+        raise InputError(f"words is {kind}{shown(words)}: give a list of words, or word lists")
+    return _Asked(frozenset(form for word in wanted for form in composed(word)), (tuple(dict.fromkeys(wanted)),))
+
+
+def _asked_lists(words: WordLists) -> _Asked:
+    concepts = words.concepts
+    lists = [*words.stereotypes.values(), *words.controls.values()]
+    followed = tuple(tuple(form for word in each for form in concepts[word]) for each in lists)
+    wanted = frozenset(form for word in words.every_word() for form in composed(word))
+    return _Asked(wanted, followed, word_lists=words)
+
+
+def _with_sample(kv: KeyedVectors, vocabulary: Vocabulary, request: _Asked) -> KeyedVectors:
+    """A part of an embedding with the sample of its vocabulary, and with the vocabulary where that is asked for."""
+    kv.bayesbias_sample = _sampled(kv, vocabulary, request)
+    if request.keeps_vocabulary:
+        setattr(kv, VOCABULARY, vocabulary)
+    return kv
+
+
+def _sampled(kv: KeyedVectors, vocabulary: Vocabulary, request: _Asked) -> VocabularySample | None:
+    """The sample of a vocabulary that stands beside the words asked for; None where there is no other word."""
+    keys = vocabulary.keys
+    listed = request.words - request.others
+    places = {key: i for i, key in enumerate(keys) if key in listed}
+    followed = []
+    for words in request.lists:
+        forms = [next((form for form in composed(word) if form in places), None) for word in words]
+        followed.append(np.array([places[form] for form in forms if form is not None], dtype=np.intp))
+    waiting = waiting_words(keys, places, SAMPLE, 0, followed)
+    near = None
+    if request.word_lists is not None:
+        lists = request.word_lists
+        near = nearness_of(find_concepts(kv, lists.concepts, language=lists.language), lists)
+    if not len(waiting.rows):
+        return None
+    local = local_sample(waiting, [vocabulary.vectors_of], [[near]], SAMPLE)
+    words = tuple(keys[row] for row in local.rows.tolist())
+    if ordered_by_frequency(keys):
+        places |= dict(zip(words, local.rows.tolist(), strict=True))
+    else:
+        places = {}
+    vectors = np.ascontiguousarray(local.vectors[0], dtype=np.float32)
+    drawn, overall_kind = drawn_rows(keys, (), SPREAD, 0)
+    overall = np.ascontiguousarray(vocabulary.directed(drawn, SPREAD)[1])
+    return VocabularySample(words, vectors, waiting.kind, len(keys), places, local.everywhere, overall, overall_kind)
+
+
+def list_embeddings() -> pd.DataFrame:
+    """The bundled vectors: ``name``, ``vectors``, ``dimensions``, ``description``, ``source``, ``licence``, ``doi``.
+
+    Examples
+    --------
+    >>> bb.list_embeddings()[["name", "vectors", "dimensions"]]
+                    name  vectors  dimensions
+    0  google-news-slice     2949         300
+    1    glove-50d-slice    20518          50
+    """
+    import pandas as pd
+
+    columns = ["name", "vectors", "dimensions", "description", "source", "licence", "doi"]
+    return pd.DataFrame([{"name": name, **about} for name, about in _manifest().items()])[columns]
+
+
+def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
+    """Those of ``words``, all in ``kv``, whose vector is all zeros."""
+    words = list(words)
+    zero = []
+    for begin in range(0, len(words), BLOCK):
+        block = words[begin : begin + BLOCK]
+        vectors = kv.vectors[[kv.key_to_index[word] for word in block]]
+        zero += [block[row] for row in np.flatnonzero(~have_directions(block, vectors, "the embedding")).tolist()]
+    return zero
+
+
+def _manifest() -> dict[str, dict[str, Any]]:
+    return tomllib.loads((shipped("data") / "manifest.toml").read_text(encoding="utf-8"))
+
+
+def _from_file(source: str | os.PathLike[str], request: _Asked | None, trust_pickle: bool, mmap: bool) -> KeyedVectors:
+    manifest = _manifest()
+    name = os.fspath(source)
+    path = shipped("data") / manifest[name]["file"] if name in manifest else home_folder(name)
+    if not path.is_file():
+        raise InputError(
+            f"there is no embedding {name!r}{near(name, manifest)}: give the path of a file or a bundled "
+            f"name ({', '.join(manifest)})"
+        )
+    if path.name.endswith(DECADE):
+        return _from_keyed_vectors(_keyed_vectors(*_from_decade(path)), request)
+    if begins_with(path, PICKLE_MARK):
+        if not trust_pickle:
+            raise InputError(
+                f"{path} is a Python pickle, and opening a pickle runs the code in it: "
+                "pass trust_pickle=True (--trust-pickle) if you trust where it comes from, or save it as word2vec or "
+                ".npz"
+            )
+        return _from_keyed_vectors(_from_pickle(path, mmap), request)
+    where = name if name in manifest else str(path)
+    if mmap:
+        tokens, matrix = mapped(path)
+        return _made(_decoded(tokens, path), matrix, where)
+    if request is None or begins_with(path, FASTTEXT_MARK):
+        whole = _made(*_read(path, None), where)
+        return _from_keyed_vectors(_with_stored(whole, path), request)
+    wanted = Named(frozenset(word.encode("utf-8", "surrogatepass") for word in request.words))
+    kv = _with_stored(_made(*_read(path, wanted), where), path)
+    if sample_of(kv) is not None:
+        return kv
+    places = _first_places(wanted.met)
+    met = wanted.met if len(places) == len(wanted.met) else [wanted.met[place] for place in places.tolist()]
+    keys = _decoded(met, path)
+    read = Vocabulary(keys, lambda rows: _read(path, Placed(places[rows].tolist()))[1])
+    return _with_sample(kv, read, request)
+
+
+def _first_places(words: list[bytes] | list[str]) -> IntArray:
+    """Places of the first occurrence of each word, ascending."""
+    if len(set(words)) == len(words):
+        return np.arange(len(words))
+    # the first place of a word is the last one that is put down, going backwards
+    first = dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
+    return np.sort(np.fromiter(first.values(), dtype=np.intp, count=len(first)))
+
+
+def _read(path: Path, wanted: Wanted) -> tuple[list[str], NDArray[np.float32]]:
+    """Words and vectors of the entries of a file that are wanted."""
+    words, rows = [], _Rows()
+    with progress(f"reading {path.name}", total=path.stat().st_size) as done:
+        for tokens, vectors in blocks(path, wanted, done):
+            words += tokens
+            rows.add(vectors, str(path))
+    return _decoded(words, path), rows.matrix
+
+
+def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
+    """The embedding with the sample of the vocabulary that its file holds, if it holds one."""
+    arrays = stored_sample(path)
+    if arrays is None:
+        return kv
+    words, vectors, sampled, places, facts = (arrays[name] for name in SAMPLED)
+    # files of earlier versions hold none
+    overall = arrays.get(OVERALL, np.empty((0, kv.vector_size), dtype=np.float32))
+    try:
+        known, weights = from_json(str(facts)), arrays.get(WEIGHTS)
+        if weights is not None and (weights.shape != (len(words),) or not (weights > 0).all()):
+            raise ValueError(
+                f"{len(words)} words and weights of shape {weights.shape}, or weights that are not above 0"
+            )
+        if vectors.shape != (len(words), kv.vector_size) or vectors.dtype.kind != "f":
+            raise ValueError(f"{len(words)} words and vectors of shape {vectors.shape}")
+        if overall.ndim != 2 or overall.shape[1] != kv.vector_size or overall.dtype.kind != "f":
+            raise ValueError(f"words of the whole vocabulary with vectors of shape {overall.shape}")
+        sample = VocabularySample(
+            tuple(map(str, words.tolist())),
+            vectors.astype(np.float32),
+            str(known["kind"]),
+            int(known["size"]),
+            dict(zip(sampled.tolist(), map(int, places.tolist()), strict=True)),
+            None if weights is None else weights.astype(np.float32),
+            overall.astype(np.float32),
+            str(known.get("overall_kind", "")),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} holds a sample of a vocabulary that does not fit together: {error}") from error
+    kv.bayesbias_sample = sample
+    return kv
+
+
+def _decoded(tokens: list[bytes], path: Path) -> list[str]:
+    """Words as text; bytes that are no text are shown as such."""
+    try:
+        joined = b"\n".join(tokens).decode("utf-8").split("\n")  # much faster than one by one
+        if len(joined) == len(tokens):
+            return joined
+    except UnicodeDecodeError:
+        pass
+    words = [token.decode("utf-8", errors="backslashreplace") for token in tokens]
+    damaged = [word for token, word in zip(tokens, words, strict=True) if token != word.encode()]
+    if damaged:
+        warn(
+            f"{path} holds {many(len(damaged), 'word')} that cannot be read as UTF-8, the first {damaged[0]}: bad "
+            "bytes are shown as \\x..; convert the file to UTF-8 if it is in another encoding",
+            CoverageWarning,
+        )
+    return words
+
+
+class _Rows:
+    """A matrix that grows by blocks of rows, in place."""
+
+    def __init__(self) -> None:
+        self._held = np.empty((0, 0), dtype=np.float32)
+        self._size = 0
+
+    def add(self, block: NDArray[Any], where: str) -> None:
+        """Put rows at the end."""
+        if self._size == 0:
+            self._held = np.empty((len(block), block.shape[1]), dtype=np.float32)
+        if block.shape[1] != self._held.shape[1]:
+            raise InputError(f"{where}: vectors have {self._held.shape[1]} and {block.shape[1]} dimensions")
+        end = self._size + len(block)
+        if end > len(self._held):
+            # realloc moves pages and copies nothing where blocks are large
+            self._held.resize((max(end, int(1.15 * len(self._held))), self._held.shape[1]), refcheck=False)
+        self._held[self._size : end] = block
+        self._size = end
+
+    @property
+    def matrix(self) -> NDArray[np.float32]:
+        """The rows, and no more."""
+        self._held.resize((self._size, self._held.shape[1]), refcheck=False)
+        return self._held
+
+
+DECADE = "-w.npy"  # how files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Reads lists and texts; anything that would run code is refused."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Refuse every class and function."""
+        raise pickle.UnpicklingError(f"it holds {module}.{name}, and a vocabulary is a list of words")
+
+
+def _from_decade(path: Path) -> tuple[list[str], list[NDArray[Any]], str]:
+    """Vectors of a decade as HistWords keeps them; words that the decade lacks are rows of zeros, and left out."""
+    beside = path.with_name(path.name.removesuffix(DECADE) + "-vocab.pkl")
+    if not beside.is_file():
+        raise InputError(f"{path} has no words beside it: there is no file {beside.name}")
+    try:
+        matrix = np.load(path, allow_pickle=False, mmap_mode="r")
+        with beside.open("rb") as file:
+            words = _PlainUnpickler(file, encoding="utf-8", errors="replace").load()
+    except (pickle.UnpicklingError, ValueError, EOFError, IndexError, AttributeError, OSError) as error:
+        raise InputError(f"{path} cannot be read with {beside.name}: {error}") from error
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or matrix.ndim != 2:
+        raise InputError(f"{path} and {beside.name} are no matrix and list of words")
+    if len(words) != len(matrix):
+        raise InputError(f"{path} has {len(matrix):,} rows, and {beside.name} {len(words):,} words")
+    rows = [i for i, word in enumerate(words) if matrix[i].any()]
+    return [words[row] for row in rows], list(np.asarray(matrix[rows])), str(path)
+
+
+def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
+    from gensim.utils import SaveLoad, unpickle
+
+    try:
+        loaded = unpickle(str(path))
+        loaded = SaveLoad.load(str(path), mmap="r" if mmap else None) if isinstance(loaded, SaveLoad) else loaded
+    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, OSError) as error:
+        raise InputError(f"{path} cannot be opened as a gensim pickle: {error}") from error
+    kv = getattr(loaded, "wv", loaded)
+    if not hasattr(kv, "key_to_index"):
+        raise InputError(f"{path} holds a {type(loaded).__name__}, not gensim vectors")
+    made = _keyed_vectors(list(kv.index_to_key), kv.vectors, str(path))
+    made.bayesbias_sample = sample_of(kv)
+    return made
+
+
+def _from_mapping(source: Mapping[str, ArrayLike], request: _Asked | None) -> KeyedVectors:
+    words = [word for word in source if request is None or word in request.words]
+    try:
+        vectors = [np.asarray(source[word], dtype=np.float32) for word in words]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the mapping does not hold vectors of numbers: {error}") from error
+    kv = _keyed_vectors(words, vectors, "the mapping")
+    if request is not None:
+        keys = list(source)
+
+        def vectors_of(rows: IntArray) -> NDArray[np.float32]:
+            values = np.full((len(rows), kv.vector_size), np.nan, dtype=np.float32)
+            for i, row in enumerate(rows.tolist()):
+                vector = np.asarray(source[keys[row]], dtype=np.float32)
+                if vector.shape == (kv.vector_size,):
+                    values[i] = vector
+            return values
+
+        kv = _with_sample(kv, Vocabulary(keys, vectors_of), request)
+    return kv
+
+
+def _from_keyed_vectors(source: KeyedVectors, request: _Asked | None) -> KeyedVectors:
+    """An embedding, or the part of it that is asked for with a sample of the rest."""
+    words = [word for word in source.index_to_key if request is None or word in request.words]
+    if not words:
+        raise InputError("the embedding holds none of the words that were asked for")
+    if not zero_words(source, words) and len(words) == len(source.index_to_key):
+        return source
+    rows = source.vectors[[source.key_to_index[word] for word in words]]
+    kv = _keyed_vectors(words, rows, getattr(source, "bayesbias_name", "the embedding"))
+    kv.bayesbias_sample = sample_of(source)
+    if request is not None and sample_of(source) is None:
+        return _with_sample(kv, Vocabulary(source.index_to_key, lambda chosen: source.vectors[chosen]), request)
+    return kv
+
+
+def _keyed_vectors(tokens: list[str], vectors: NDArray[Any] | list[NDArray[Any]], where: str) -> KeyedVectors:
+    if isinstance(vectors, list) and tokens:
+        shapes = {np.shape(vector) for vector in vectors}
+        if len(shapes) > 1 or len(next(iter(shapes))) != 1 or next(iter(shapes)) == (0,):
+            pairs = zip(tokens, vectors, strict=True)
+            odd = next((w for w, v in pairs if np.shape(v) != np.shape(vectors[0])), tokens[0])
+            raise InputError(
+                f"{where}: all vectors must be 1-D and of one length, "
+                f"found shapes {sorted(shapes)[:3]} (for instance the word {odd!r})"
+            )
+        vectors = np.stack(vectors)
+    return _made(tokens, np.asarray(vectors), where)
+
+
+def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:
+    """An embedding of words and their vectors (words, d), which it holds as they are where nothing is left out."""
+    if not tokens:
+        raise InputError(f"{where} holds no vector, or none of the words that were asked for")
+    if "" in tokens:
+        raise InputError(f"{where}: the word of vector {tokens.index('') + 1} is empty; repair or remove it")
+    if matrix.dtype != np.float32:
+        matrix = matrix.astype(np.float32)
+    kept = _usable(tokens, matrix, where)
+    if not kept.all():
+        if isinstance(matrix, np.memmap):
+            raise InputError(f"{where}: words repeat or have vectors of zeros, so that it cannot be mapped as it is")
+        rows = np.flatnonzero(kept)
+        for begin in range(0, len(rows), BLOCK):  # in place: rows only move towards the front
+            moved = rows[begin : begin + BLOCK]
+            matrix[begin : begin + len(moved)] = matrix[moved]
+        matrix, tokens = matrix[: len(rows)], [tokens[row] for row in rows.tolist()]
+    kv = keyed_vectors(tokens, matrix)
+    kv.bayesbias_name = Path(where).name
+    return kv
+
+
+def keyed_vectors(words: list[str], matrix: NDArray[Any]) -> KeyedVectors:
+    """An embedding that holds a matrix (words, d) of single precision as it is; gensim's own way would copy it."""
+    from gensim.models import KeyedVectors
+
+    kv = KeyedVectors(vector_size=matrix.shape[1], count=0, dtype=np.float32)
+    kv.vectors, kv.index_to_key = matrix, words
+    kv.key_to_index = {word: i for i, word in enumerate(words)}
+    kv.next_index = len(words)
+    return kv
+
+
+def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.bool_]:
+    """Which vectors (words,) are the first of their word and not all zeros."""
+    kept = np.zeros(len(tokens), dtype=bool)
+    kept[_first_places(tokens)] = True
+    if repeated := int((~kept).sum()):
+        warn(
+            f"{where}: {repeated} vectors belong to words seen before; the first vector of a word is kept",
+            CoverageWarning,
+        )
+    zero: list[int] = []
+    for begin in range(0, len(tokens), BLOCK):
+        part = slice(begin, begin + BLOCK)
+        some = have_directions(tokens[part], matrix[part], where)
+        if not some.all():
+            zero += (begin + np.flatnonzero(~some & kept[part])).tolist()
+    if zero:
+        warn(
+            f"{where}: {few([tokens[row] for row in zero])} left out, because a vector of zeros has no direction",
+            CoverageWarning,
+        )
+        kept[zero] = False
+    if not kept.any():
+        raise InputError(f"{where} holds only vectors of zeros")
+    return kept
+
+
+def opened(kv: Embedding) -> KeyedVectors:
+    """An embedding as it is, or loaded."""
+    return kv if hasattr(kv, "key_to_index") else load_embedding(kv)

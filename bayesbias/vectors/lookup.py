@@ -1,0 +1,615 @@
+"""Words in embeddings: which are there, which share a vector, which several hold; samples of a vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from unicodedata import is_normalized, normalize
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._support.arguments import one_of
+from bayesbias.errors import CoverageWarning, InputError, listed, warn
+from bayesbias.numerics.arrays import FloatArray, IntArray, first_alike, unit_rows
+from bayesbias.numerics.nearness import drawing_rates
+from bayesbias.words import WordLists, subtag
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+
+Case = Literal["as-is", "fallback"]
+CASES = ("as-is", "fallback")
+Twins = Literal["once", "keep"]
+TWINS = ("once", "keep")
+SHOWN = 8  # words that a sentence names
+DOTTED = ("tr", "az")  # languages with a dotted and a dotless i, each with its capital (Unicode's SpecialCasing.txt)
+NOTHING = 1e-6  # length of the mean of unit vectors below which they have no common direction
+NO_BREAK = "\N{NO-BREAK SPACE}"
+# two characters of Indic scripts to the one that texts often hold for them, and that normal form C takes apart
+EXCLUDED = {normalize("NFC", x): x for x in map(chr, range(0x900, 0xE00)) if not is_normalized("NFC", x)}
+
+SAMPLE = 3000  # words of a sample of the vocabulary
+SPARE = 200  # words that are read beyond those of a sample, for those whose vectors have no direction
+CANDIDATES = 20_000  # words, drawn at random, among which a sample that follows the nearness of lists is found
+FREQUENT = 20_000  # the most frequent words of a file that is ordered by frequency: this many of its first words
+LOOKED_AT = 200  # words of letters only by which the order of a file is told
+SHORTER = 1.5  # how many letters the first words of a file ordered by frequency are shorter than others, on average
+# least standard deviation of the kernel around a listed word's place in the file, in natural logarithms of places
+NARROWEST = 0.25
+# share of the sample that is spread evenly over the logarithms of all places, so that none has the rate 0
+ANYWHERE = 0.001
+STEPS = 512  # points of the logarithm of places at which that density is computed
+ATTRIBUTE = "bayesbias_sample"  # name of the sample on an embedding of which a part is loaded
+SPREAD = 1000  # words between which distances are measured for the unit of an embedding
+LEAST_SPREAD = 30  # words without which it has none
+
+
+@dataclass(frozen=True)
+class FoundWords:
+    """Words that an embedding holds."""
+
+    keys: Mapping[str, str]  # word to the key under which the embedding holds it
+    vectors: FloatArray  # (words, dimensions), in that order
+
+    def of(self, words: Sequence[str]) -> FloatArray:
+        """Vectors of some of the words."""
+        if list(words) == list(self.keys):
+            return self.vectors
+        place = {word: i for i, word in enumerate(self.keys)}
+        return self.vectors[[place[word] for word in words]]
+
+
+@dataclass(frozen=True)
+class FoundConcepts:
+    """Concepts of which an embedding holds a form; a word without other forms is one."""
+
+    forms: FoundWords  # all that are found
+    concepts: Mapping[str, tuple[str, ...]]  # concept to its forms that are found
+
+    @property
+    def of_forms(self) -> FoundConcepts:
+        """The same with each form a concept of its own."""
+        return FoundConcepts(self.forms, {form: (form,) for form in self.forms.keys})
+
+    def keys(self, concept: str) -> frozenset[str]:
+        """The keys under which the embedding holds the forms of a concept."""
+        return frozenset(self.forms.keys[form] for form in self.concepts[concept])
+
+    def units(self, concepts: Sequence[str]) -> FloatArray:
+        """Unit vectors (concepts, d) of words, and of a concept with several forms the mean of their unit vectors.
+
+        That mean is shorter than 1, so that its product with another vector is the mean of the forms' products: one
+        minus it is the mean of their cosine distances.
+        """
+        units = unit_rows(self.forms.of([self.concepts[name][0] for name in concepts]))
+        for i, name in enumerate(concepts):
+            if len(self.concepts[name]) > 1:
+                units[i] = unit_rows(self.forms.of(self.concepts[name])).mean(axis=0)
+        return units
+
+    def twins(self) -> dict[str, str]:
+        """Concept to the first one with its vector, as :func:`twins_of` says it of words."""
+        if all(len(forms) == 1 for forms in self.concepts.values()):
+            return twins_of(self.forms)
+        keys = {name: self.forms.keys[forms[0]] for name, forms in self.concepts.items()}
+        return twins_of(FoundWords(keys, self.units(list(keys))))
+
+
+def find_concepts(
+    kv: KeyedVectors, concepts: Mapping[str, Sequence[str]], case: Case = "as-is", language: str | None = None
+) -> FoundConcepts:
+    """Concepts of an embedding: all forms are looked up, as :func:`find_words` does."""
+    words_found = find_words(kv, dict.fromkeys(form for forms in concepts.values() for form in forms), case, language)
+    present = {name: tuple(form for form in forms if form in words_found.keys) for name, forms in concepts.items()}
+    result = FoundConcepts(words_found, {name: forms for name, forms in present.items() if forms})
+    for name, forms in result.concepts.items():
+        if len(forms) > 1 and np.linalg.norm(result.units([name])) < NOTHING:
+            raise InputError(f"the vectors of the forms {', '.join(forms)} cancel out: take one of them")
+    return result
+
+
+def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", language: str | None = None) -> FoundWords:
+    """Words of an embedding; those without a direction count as missing.
+
+    A phrase is looked up as it is written, then with ``_`` for its blanks (``New_York``). Words and keys are compared
+    in Unicode's normal form C. ``case="fallback"`` tries lower case, capital first letters and capitals for those not
+    found, by the rules of a language: Turkish and Azerbaijani have i/İ and ı/I, German has ß, ẞ and SS.
+    """
+    one_of(case, CASES, "case")
+    row_of = kv.key_to_index
+    words = list(words)
+    keys = {word: key for word in words if (key := _key(word, row_of, case, language)) is not None}
+    if any(word not in keys and not word.isascii() for word in words):
+        # keys that the file holds in another normal form, by their form C; looked for last, as it takes all keys
+        others = {normalize("NFC", key): key for key in row_of if not is_normalized("NFC", key)}
+        for word in words:
+            if word not in keys and (key := _key(word, others, case, language)) is not None:
+                keys[word] = others[key]
+        keys = {word: keys[word] for word in words if word in keys}
+    rows = np.array([row_of[key] for key in keys.values()], dtype=np.intp)
+    vectors = kv.vectors.take(rows, axis=0)
+    some = have_directions(list(keys.values()), vectors, "the embedding")
+    if not some.all():
+        zero = {word for word, directed in zip(keys, some, strict=True) if not directed}
+        named = ", ".join(sorted({keys[word] for word in zero}))
+        warn(f"a vector of zeros has no direction, so these words count as missing: {named}", CoverageWarning)
+        keys, vectors = {word: key for word, key in keys.items() if word not in zero}, vectors[some]
+    return FoundWords(keys, vectors.astype(np.float64, copy=False))
+
+
+def spellings(words: Iterable[str], case: str, language: str | None = None) -> tuple[str, ...]:
+    """The words, and what is tried for them too."""
+    one_of(case, CASES, "case")
+    tried = [form for word in words for form in _spelled(word, case, language)]
+    return tuple(dict.fromkeys(form for each in tried for form in composed(each)))
+
+
+def _key(word: str, keys: Collection[str], case: str, language: str | None) -> str | None:
+    """The key of a word in an embedding: the first of its spellings that is there."""
+    if word in keys:
+        return word
+    tried = dict.fromkeys(normalize("NFC", form) for form in (word, *_spelled(word, case, language)))
+    return next((form for form in tried if form in keys), None)
+
+
+def _spelled(word: str, case: str, language: str | None) -> tuple[str, ...]:
+    """How a word is looked up; the words of a phrase are joined too, by _ and by blanks without a break."""
+    joined, unbroken = word.replace(" ", "_"), word.replace(" ", NO_BREAK)
+    if case == "as-is":
+        return tuple(dict.fromkeys((word, joined, unbroken)))
+    low, first, high = _capitals(word, language)
+    titled = "_".join(_capitals(part, language)[1] for part in joined.split("_"))
+    every = [word, low, first, high, joined, _capitals(joined, language)[0], titled]
+    if subtag(language) == "de":
+        every += [form.replace("ß", "ẞ").upper() for form in (word, joined)] + [low.replace("ß", "ss")]
+    return tuple(dict.fromkeys([*every, unbroken]))
+
+
+def _capitals(word: str, language: str | None) -> tuple[str, str, str]:
+    """A word in lower case, with a capital first letter, and in capitals, by the rules of its language."""
+    if subtag(language) not in DOTTED:
+        return word.lower(), word.capitalize(), word.upper()
+    low = word.replace("İ", "i").replace("I", "ı").lower()
+    high = low.replace("i", "İ").upper()
+    return low, high[:1] + low[1:], high
+
+
+class _Spread(TypedDict, total=False):
+    """The unit of an embedding, the number of words that it was measured between, and how these were drawn."""
+
+    sd: float  # absent where there are too few words
+    words: int
+    kind: str  # ``"frequent"`` or ``"random"``, as in :class:`Relatedness`
+
+
+class About(TypedDict, total=False):
+    """Name, size and unit of an embedding."""
+
+    name: str
+    vectors: int
+    dimensions: int
+    debiasing: str
+    spread: _Spread
+
+
+def about(kv: KeyedVectors) -> About:
+    """What is known of an embedding: its name, if ``load_embedding`` gave it one, and its size, also of one in part."""
+    name, sample = getattr(kv, "bayesbias_name", "unnamed"), sample_of(kv)
+    size = len(kv.index_to_key) if sample is None else sample.size
+    known: About = {"name": name, "vectors": size, "dimensions": int(kv.vector_size)}
+    record = getattr(kv, "bayesbias_debiasing", None)
+    return known if record is None else {**known, "debiasing": str(record)}
+
+
+def about_distances(kv: KeyedVectors) -> About:
+    """What is known of an embedding, with the unit in which its contrasts are standardised."""
+    return {**about(kv), "spread": spread_of(kv)}
+
+
+def spread_of(kv: KeyedVectors) -> _Spread:
+    """The standard deviation of the cosine distances between words of an embedding: the unit of its contrasts.
+
+    The distances are those of each two of up to 1,000 words. Words are drawn by a hash of their letters from the 20,000
+    most frequent ones where the file is ordered by frequency, else from all, whichever word lists are looked up: the
+    unit is one number for an embedding, and of a part of one it is that of the whole. Words with one vector count once.
+    """
+    part = sample_of(kv)
+    if part is None:
+        drawn, kind = drawn_rows(kv.index_to_key, (), SPREAD, 0)
+        vectors = kv.vectors[np.sort(directed(kv, drawn)[:SPREAD])]
+    else:
+        vectors, kind = part.overall, part.overall_kind
+    units = unit_rows(vectors)
+    units = units[first_alike(units) == np.arange(len(units))]
+    found: _Spread = {"words": len(units), "kind": kind}
+    if len(units) < LEAST_SPREAD:
+        return found
+    products = (units @ units.T)[np.triu_indices(len(units), 1)]
+    return {"sd": float(products.std(ddof=1)), **found}
+
+
+def distance_sd(known: Mapping[str, Any], name: str) -> float | str:
+    """The unit of an embedding of which this is known, in cosine distance; or why it has none, and what to do."""
+    spread = known.get("spread")
+    if spread is None:
+        return (
+            f"the table of {name} does not say how widely the distances in its embedding vary: make it with "
+            "distance_table from the vectors"
+        )
+    if "sd" not in spread or not spread["sd"] > 0:
+        return (
+            f"{spread['words']} words of the vocabulary of {name} are known, and how widely its distances vary is "
+            f"measured between {LEAST_SPREAD} or more that differ: give the whole embedding, or load words from its "
+            "whole file"
+        )
+    return float(spread["sd"])
+
+
+def twins_of(words_found: FoundWords) -> dict[str, str]:
+    """Word to the first word with its vector, for the words that are not the first themselves.
+
+    A pruned embedding gives many words the vector of another; vectors of one direction are one, whatever their length.
+    """
+    words = list(words_found.keys)
+    first = first_alike(words_found.of(words))
+    return {words[row]: words[first[row]] for row in np.flatnonzero(first != np.arange(len(words))).tolist()}
+
+
+def twins_within(words: Sequence[str], twins: Mapping[str, str]) -> dict[str, str]:
+    """Those of some words that have the vector of an earlier one of these words, with that word."""
+    first: dict[str, str] = {}
+    leaders = {word: first.setdefault(twins.get(word, word), word) for word in words}
+    return {word: leader for word, leader in leaders.items() if leader != word}
+
+
+def twin_sentence(pairs: Iterable[tuple[str, str]]) -> str:
+    """Which words have the vector of which, at most eight of them."""
+    return listed([f"{word} has the vector of {first}" for word, first in pairs], SHOWN)
+
+
+def alike_in_some(words: Sequence[str], kvs: Iterable[KeyedVectors], case: Case = "as-is") -> dict[str, str]:
+    """Word to the first word whose vector it has in one of several embeddings, or through several of them."""
+    place = {word: i for i, word in enumerate(words)}
+    first: dict[str, str] = {}
+    for kv in kvs:
+        for word, other in twins_of(find_words(kv, words, case)).items():
+            # the sets of both words become one, under the earlier of their first words
+            keep, gone = sorted((first.get(word, word), first.get(other, other)), key=place.__getitem__)
+            first |= dict.fromkeys([gone, *(each for each, of in first.items() if of == gone)], keep)
+    return {word: of for word, of in first.items() if word != of}
+
+
+def alike_in_all(words: Sequence[str], kvs: Iterable[KeyedVectors]) -> dict[str, str]:
+    """Word to the first word whose vector it has in every one of several embeddings."""
+    firsts = [twins_of(find_words(kv, words)) for kv in kvs]
+    # two words are alike in all where they have the same first word in each, whichever word that is
+    whole: dict[tuple[str, ...], str] = {}
+    leaders = {word: whole.setdefault(tuple(of.get(word, word) for of in firsts), word) for word in words}
+    return {word: leader for word, leader in leaders.items() if word != leader}
+
+
+def in_all[Unit: (str, tuple[str, str])](
+    asked: Iterable[Unit], kvs: Iterable[KeyedVectors], what: str
+) -> tuple[list[Unit], list[str]]:
+    """The words, or pairs of words, that all embeddings hold, and a sentence on the others."""
+    every, indices = list(asked), [kv.key_to_index for kv in kvs]
+    words = {word: (word,) if isinstance(word, str) else word for word in every}
+    shared = [unit for unit in every if all(word in keys for word in words[unit] for keys in indices)]
+    some = set(shared)
+    lost = ["/".join(words[word]) for word in every if word not in some]
+    sentence = f"{len(lost)} of {len(every)} {what} are left out, since some embedding lacks them: {listed(lost)}."
+    return shared, [sentence] if lost else []
+
+
+def pairs_once(pairs: Sequence[tuple[str, str]], alike: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Pairs without those of one vector and those that have the vectors of an earlier pair, and sentences on them.
+
+    A pair that is listed twice stays twice; ``alike`` is as :func:`twins_of` returns it.
+    """
+    first: dict[tuple[str, str], tuple[str, str]] = {}
+    distinct, single, again = [], [], []
+    for pair in pairs:
+        one, other = (alike.get(word, word) for word in pair)
+        earlier = first.setdefault((one, other), pair)
+        if one == other:
+            single.append(pair)
+        elif earlier != pair:
+            again.append(("/".join(pair), "/".join(earlier)))
+        else:
+            distinct.append(pair)
+    notes = [f"pairs left out, since their words have one vector: {', '.join(map('/'.join, single))}"] if single else []
+    if again:
+        notes.append(f"pairs counted once: {', '.join(f'{pair} has the vectors of {of}' for pair, of in again)}")
+    return distinct, notes
+
+
+def words_once(words: Sequence[str], alike: Mapping[str, str], what: str) -> tuple[list[str], list[str]]:
+    """Words without those that have the vector of an earlier one, and a sentence on these."""
+    again = twins_within(words, alike)
+    distinct = [word for word in words if word not in again]
+    return distinct, [f"{what}: {twin_sentence(again.items())}: counted once."] if again else []
+
+
+def composed(word: str) -> tuple[str, ...]:
+    """A word as files may hold it: letters with accents in one character and in two, blanks as _ or without a break."""
+    if word.isascii():
+        return (word, word.replace(" ", "_"), word.replace(" ", NO_BREAK)) if " " in word else (word,)
+    whole = joined = normalize("NFC", word)
+    for parts, letter in EXCLUDED.items():
+        joined = joined.replace(parts, letter)
+    every = (word, whole, normalize("NFD", word), joined)
+    return tuple(dict.fromkeys(form.replace(" ", blank) for blank in (" ", "_", NO_BREAK) for form in every))
+
+
+def have_directions(words: Sequence[str], vectors: NDArray[Any], where: str) -> NDArray[np.bool_]:
+    """Which vectors (words, dimensions) are not all zeros."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        squares = np.vecdot(vectors, vectors)
+    some: NDArray[np.bool_] = np.isfinite(squares) & (squares > 0)
+    # a square may overflow or vanish where the number does not: look closer there
+    odd = np.flatnonzero(~some).tolist()
+    bad = [words[row] for row in odd if not np.isfinite(vectors[row]).all()]
+    if bad:
+        raise InputError(f"{where}: the vectors of {few(bad)} hold NaN or infinite numbers; repair or remove them")
+    some[odd] = vectors[odd].any(axis=1)
+    return some
+
+
+def few(words: list[str]) -> str:
+    """The first words, as they are written in a program."""
+    return listed([repr(word) for word in words], 5)
+
+
+@dataclass(frozen=True, eq=False)
+class VocabularySample:
+    """A sample of the words of an embedding of which only some are loaded."""
+
+    # the sampled words, in the order of the file; none of them is among those that were asked for
+    words: tuple[str, ...]
+    vectors: NDArray[np.float32]  # their vectors (words, dimensions)
+    kind: str  # how they were drawn: ``"ranks"`` or ``"random"``, as in :class:`Relatedness`
+    size: int  # number of words of the whole embedding
+    # place in the file, from 0, of each sampled word and of each word that was asked for; empty where the file is not
+    # ordered by frequency
+    places: Mapping[str, int]
+    # weights (words,) under which the sample is one of the vocabulary; None where they are all the same
+    everywhere: NDArray[np.float32] | None = None
+    # vectors (m, dimensions) of words drawn from the whole vocabulary, whatever was asked for, and how they were drawn
+    overall: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    overall_kind: str = ""
+
+
+def sample_of(kv: KeyedVectors) -> VocabularySample | None:
+    """The sample of the vocabulary that an embedding carries; None where it is whole or carries none."""
+    return getattr(kv, ATTRIBUTE, None)
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """Words of a vocabulary in the order in which they are drawn.
+
+    Each word has an exponential waiting time with its own rate; those who wait least are a sample without replacement,
+    each word in proportion to the rates of the words that are left (Efraimidis and Spirakis 2006,
+    https://doi.org/10.1016/j.ipl.2005.11.003). Times come from a hash of the letters and a seed, so that two
+    vocabularies are sampled at the same words.
+    """
+
+    rows: IntArray  # of the words (n,) in the vocabulary, the first drawn first
+    times: FloatArray  # (n,), ascending
+    rates: FloatArray  # (n,)
+    kind: str  # "ranks", "frequent" or "random", as in :func:`drawn_rows`
+
+    def of(self, kept: slice | NDArray[np.bool_]) -> _Waiting:
+        """Some of the words."""
+        return replace(self, rows=self.rows[kept], times=self.times[kept], rates=self.rates[kept])
+
+    def redrawn(self, factors: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
+        """Places (size,) of the words that a sample holds whose rates are multiplied by ``factors`` (n,), and weights.
+
+        The weights make the sample one of the first draw: how likely a word is in it, over how likely it is in this
+        one. Where there are no more words than asked for, all are taken and weigh 1.
+        """
+        if len(self.rows) <= size:
+            return np.arange(len(self.rows)), np.ones(len(self.rows))
+        times = self.times / factors
+        order = np.argsort(times, kind="stable")[:size]
+        ends = self.times[size - 1], np.minimum(times[order[-1]] * factors[order], self.times[-1])
+        # a word whose time has the rate r is among those who wait less than t with the probability 1 - exp(-r t)
+        first, second = (-np.expm1(-self.rates[order] * end) for end in ends)
+        return order, first / second
+
+
+class Nearness(NamedTuple):
+    """How near the words of stereotype lists are to the protected words of these lists, in one embedding."""
+
+    mean: FloatArray  # mean unit vector (d,) of the protected words: a word's product with it is how near it is
+    lists: Mapping[str, Mapping[str, float]]  # list to its words, and how near each is
+
+
+def nearness_of(looked: FoundConcepts, lists: WordLists) -> Nearness | None:
+    """Where the stereotype words that are found lie; None without protected words or stereotypes."""
+    protected = [word for word in lists.group_of if word in looked.concepts]
+    known = {
+        name: [form for word in words for form in looked.concepts.get(word, ())]
+        for name, words in lists.stereotypes.items()
+    }
+    known = {name: forms for name, forms in known.items() if forms}
+    if not protected or not known:
+        return None
+    mean = looked.units(protected).mean(axis=0)
+    at = {name: unit_rows(looked.forms.of(forms)) @ mean for name, forms in known.items()}
+    return Nearness(mean, {name: dict(zip(forms, at[name].tolist(), strict=True)) for name, forms in known.items()})
+
+
+def _near_factors(
+    units: Sequence[FloatArray], nearness: Sequence[Sequence[Nearness | None]], sample: int
+) -> FloatArray | None:
+    """By what the rates (n,) of words are multiplied so that a sample is as near as stereotypes; None without these.
+
+    Unit vectors (n, d) of the words in each embedding, of which the first are a sample of the vocabulary, and where the
+    stereotypes of the same word lists lie in each. Over embeddings nearness is averaged, over word lists the factors.
+    """
+    factors = []
+    for of_lists in zip(*nearness, strict=True):
+        known = [(own, near) for own, near in zip(units, of_lists, strict=True) if near is not None]
+        if not known:
+            continue
+        values = [own @ near.mean for own, near in known]
+        levels = [float(value[:sample].mean()) for value in values]
+        by_word: dict[str, dict[str, list[float]]] = {}
+        for (_, near), level in zip(known, levels, strict=True):
+            for name, words in near.lists.items():
+                for word, value in words.items():
+                    by_word.setdefault(name, {}).setdefault(word, []).append(value - level)
+        lists = [np.array([np.mean(each) for each in words.values()]) for words in by_word.values()]
+        at = np.mean([value - level for value, level in zip(values, levels, strict=True)], axis=0)
+        factors.append(drawing_rates(at, at[:sample], lists))
+    return np.mean(factors, axis=0) if factors else None
+
+
+def waiting_words(
+    keys: Sequence[str],
+    listed_keys: Collection[str],
+    sample: int,
+    seed: int,
+    followed: Sequence[IntArray] | None = None,
+) -> _Waiting:
+    """Words outside of lists in the order in which they are drawn; see :func:`drawn_rows`."""
+    ordered = len(keys) > sample + len(listed_keys) and ordered_by_frequency(keys)
+    kind = "random" if not ordered else "frequent" if followed is None else "ranks"
+    places = range(min(len(keys), FREQUENT + len(listed_keys)) if kind == "frequent" else len(keys))
+    outside = np.array([place for place in places if keys[place] not in listed_keys], dtype=np.intp)
+    if len(outside) <= sample:
+        kind = "random" if len(outside) < FREQUENT else kind
+        return _Waiting(outside, np.zeros(len(outside)), np.ones(len(outside)), kind)
+    uniform = (_scrambled([keys[row] for row in outside.tolist()], seed).astype(float) + 1) / 2.0**64
+    if kind == "ranks":
+        rates = _rates_of_places(len(keys), followed or ())[outside]
+        times = -np.log(uniform) / rates
+    else:
+        rates, times = np.ones(len(outside)), -np.log1p(-np.minimum(uniform, 1 - 2.0**-53))
+    order = np.argsort(times, kind="stable")
+    return _Waiting(outside[order], times[order], rates[order], kind)
+
+
+VectorsOf = Callable[[IntArray], NDArray[Any]]
+
+
+class _LocalSample(NamedTuple):
+    """A sample of the words of one or several embeddings that is as near to protected words as their stereotypes."""
+
+    rows: IntArray  # (N,), ascending
+    vectors: list[NDArray[Any]]  # of these words in each embedding, (N, d)
+    everywhere: NDArray[np.float32]  # weights (N,) under which the sample is one of the vocabulary
+
+
+def local_sample(
+    waiting: _Waiting,
+    readers: Sequence[VectorsOf],
+    nearness: Sequence[Sequence[Nearness | None]],
+    sample: int,
+) -> _LocalSample:
+    """The words with a direction in each embedding that wait least once their rates follow the nearness of lists.
+
+    ``readers`` give the vectors of rows in each embedding; ``nearness`` is as :func:`_near_factors` takes it. Words are
+    found among the first that are drawn from the vocabulary. Without stereotypes these are the sample.
+    """
+    local = any(near is not None for own in nearness for near in own)
+    first = waiting.of(slice(CANDIDATES if local else sample + SPARE))
+    # files are read in their order
+    order = np.argsort(first.rows)
+    back = np.argsort(order)
+    vectors = [np.asarray(read(first.rows[order]))[back] for read in readers]
+    usable = np.all([np.isfinite(own).all(axis=1) & own.any(axis=1) for own in vectors], axis=0)
+    first, vectors = first.of(usable), [own[usable] for own in vectors]
+    factors = _near_factors([unit_rows(own) for own in vectors], nearness, sample) if len(first.rows) > sample else None
+    chosen, weights = first.redrawn(np.ones(len(first.rows)) if factors is None else factors, sample)
+    ascending = np.argsort(first.rows[chosen])
+    places = chosen[ascending]
+    everywhere = weights[ascending].astype(np.float32)  # as files keep them
+    return _LocalSample(first.rows[places], [own[places] for own in vectors], everywhere)
+
+
+def drawn_rows(
+    keys: Sequence[str],
+    listed_keys: Collection[str],
+    sample: int,
+    seed: int,
+    followed: Sequence[IntArray] | None = None,
+) -> tuple[IntArray, str]:
+    """Rows of words outside of lists in the order in which they are drawn, more than asked for, and how they are drawn.
+
+    ``"ranks"`` where the file is ordered by frequency and they follow the ranks of the words of some lists (their
+    rows), ``"frequent"`` where they are of the most frequent words there, ``"random"`` where they are of all words.
+    """
+    waiting = waiting_words(keys, listed_keys, sample, seed, followed)
+    # vectors without a direction are passed over: more words are drawn than needed
+    return waiting.rows[: 2 * sample], waiting.kind
+
+
+def _rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
+    """How likely a word of each place (size,) of a file is drawn, so that the sample follows the places of lists.
+
+    The density of the logarithm of places is the mean over lists of Gaussian kernels around their words', and in a
+    small part the same everywhere. The kernels' width is 0.9 sd n^(-1/5) for all words together (after Silverman). A
+    word's rate is that density over its place r, since d log r = dr / r.
+
+    Silverman, B. W. (1986). Density estimation for statistics and data analysis. Chapman and Hall.
+    https://doi.org/10.1201/9781315140919
+    """
+    ends = np.log(size + 0.5)
+    points, places = np.linspace(0, ends, STEPS), np.arange(1, size + 1)
+    lists = [np.log(rows + 1.0) for rows in followed if len(rows)]
+    near = np.zeros(STEPS)
+    if lists:
+        every = np.concatenate(lists)
+        width = max(NARROWEST, 0.9 * float(every.std()) * len(every) ** -0.2)
+        kernels = [np.exp(-0.5 * ((points[:, None] - centres) / width) ** 2).mean(axis=1) for centres in lists]
+        near = np.mean(kernels, axis=0) / (width * np.sqrt(2 * np.pi))
+    density = (1 - ANYWHERE) * near + ANYWHERE / ends
+    result: FloatArray = np.interp(np.log(places), points, density) / places
+    return result
+
+
+def directed(kv: KeyedVectors, rows: IntArray) -> IntArray:
+    """The rows whose vectors have a direction."""
+    vectors = kv.vectors[rows]
+    usable: IntArray = rows[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
+    return usable
+
+
+def thinned(words: Sequence[str], most: int, seed: int) -> IntArray:
+    """Places of some of the words, ascending, drawn by a hash; of all where there are no more than asked for."""
+    if len(words) <= most:
+        return np.arange(len(words))
+    return np.sort(np.argsort(_scrambled(words, seed), kind="stable")[:most])
+
+
+def _scrambled(words: Sequence[str], seed: int) -> NDArray[np.uint64]:
+    """A hash of each word, mixed with a seed as in the generator splitmix64."""
+    encoded = "\n".join(words).encode("utf-8", "surrogatepass").split(b"\n")  # much faster than one by one
+    if len(encoded) != len(words):
+        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+    codes = np.fromiter(map(crc32, encoded), dtype=np.uint64, count=len(words))
+    start = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+    mixed = codes * np.uint64(0x9E3779B97F4A7C15) + start
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    scrambled: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
+    return scrambled
+
+
+def ordered_by_frequency(keys: Sequence[str]) -> bool:
+    """Whether words seem to be ordered by frequency: frequent ones are short (Zipf 1935), not in alphabetical order."""
+    first = [key for key in keys[: 10 * LOOKED_AT] if key.isalpha()][:LOOKED_AT]
+    later = [key for key in keys[len(keys) // 2 :: max(1, len(keys) // 4000)] if key.isalpha()]
+    if len(first) < LOOKED_AT or len(later) < LOOKED_AT:
+        return False
+    ascending = np.mean([a <= b for a, b in pairwise(first)])
+    shorter = np.mean([len(key) for key in later]) - np.mean([len(key) for key in first])
+    return bool(shorter > SHORTER and ascending < 0.8)

@@ -1,0 +1,560 @@
+"""The formats of embedding files: words and vectors in blocks, one pass, only those that are wanted."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from codecs import BOM_UTF8
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import ZIP_STORED, ZipFile
+
+import numpy as np
+from numpy.lib.format import read_array, read_array_header_1_0, read_array_header_2_0, read_magic
+from numpy.typing import NDArray
+
+from bayesbias._support.files import archive_of, check_unpacked, from_json
+from bayesbias.errors import InputError
+
+CHUNK = 1 << 23  # bytes of vectors that are read together
+PIECE = 1 << 20  # bytes of a stream that are read together: as much as a processor's cache holds
+LONGEST = 1 << 24  # bytes of a line of text, or of the vector of a word
+PICKLE_MARK = b"\x80"
+ZIP_MARK = b"PK\x03\x04"
+GZIP_MARK = b"\x1f\x8b"
+LINE_BREAK, BLANK = b"\n "
+PLAIN = b"0123456789.-+eE \r"  # bytes of plain numbers and what is between them
+DIGITS = 4  # digits of a number from which on a shorter one beside it looks cut
+FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
+PARQUET_MARK = b"PAR1"
+SAFE_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
+MOST_HEADER = 1 << 28  # bytes of the header of a safetensors file
+LINES = 1_000  # lines of a text between two looks at how much is read
+BATCH = 4096  # rows of a Parquet file that are read together
+# arrays of an .npz embedding that hold a sample of the vocabulary
+SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
+WEIGHTS = "sample_weights"  # of a sample that follows the nearness of lists
+OVERALL = "overall_vectors"  # absent in files of earlier versions
+
+Vectors = NDArray[np.float32]
+IntArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Lines of a text that hold something."""
+
+    text: bytes
+    # where each line begins and ends, without its break
+    starts: IntArray
+    ends: IntArray
+    numbers: IntArray  # number of each line, from 0, among all lines
+    every: int  # how many lines there are
+
+    def at(self, row: int) -> bytes:
+        """One of the lines."""
+        return self.text[self.starts[row] : self.ends[row]]
+
+    def firsts(self) -> list[bytes]:
+        """Each line up to its first blank."""
+        text, find, starts, ends = self.text, self.text.find, self.starts.tolist(), self.ends.tolist()
+        blanks = [find(b" ", start, end) for start, end in zip(starts, ends, strict=True)]
+        if -1 in blanks:
+            blanks = [end if blank < 0 else blank for blank, end in zip(blanks, ends, strict=True)]
+        return [text[start:blank] for start, blank in zip(starts, blanks, strict=True)]
+
+
+def _lines_of(text: bytes) -> _Lines:
+    """The lines of a text; empty ones, and those of nothing but blanks that begin with one, are left out."""
+    letters = np.frombuffer(text, dtype=np.uint8)
+    breaks = np.flatnonzero(letters == LINE_BREAK)
+    starts, ends = np.append(0, breaks + 1), np.append(breaks, len(text))
+    long = ends - starts > 1
+    odd = np.flatnonzero(~long | (letters[np.where(long, starts, 0)] == BLANK))
+    full = np.ones(len(starts), dtype=np.bool_)
+    full[odd] = [bool(text[starts[row] : ends[row]].strip()) for row in odd.tolist()]
+    return _Lines(text, starts[full], ends[full], np.flatnonzero(full), len(starts))
+
+
+class Named:
+    """Entries of a file that are wanted for their words, in UTF-8, and all words that were met."""
+
+    def __init__(self, words: frozenset[bytes]) -> None:
+        self.words = words
+        # all words in the order of the file; of one with blanks in a text file, if not wanted, the part before them
+        self.met = list[bytes]()
+        self._unsure = deque[int]()
+        self._firsts = frozenset(word.partition(b" ")[0] for word in words)
+
+    def takes(self, word: bytes) -> bool:
+        """Whether the next entry, which has this word, is wanted."""
+        self.met.append(word)
+        return word in self.words
+
+    def may_take(self, lines: _Lines) -> list[int]:
+        """Which of the next entries, lines of a text file, may be wanted, as their words up to the first blank say."""
+        begin, firsts = len(self.met), lines.firsts()
+        self.met += firsts
+        chosen = [i for i, first in enumerate(firsts) if first in self._firsts]
+        self._unsure += [begin + i for i in chosen]
+        return chosen
+
+    def confirms(self, word: bytes) -> bool:
+        """Whether the next entry that may be wanted is, as its whole word says."""
+        self.met[self._unsure.popleft()] = word
+        return word in self.words
+
+
+class Placed:
+    """Entries of a file that are wanted for their places, from 0; what follows the last of them is not read again."""
+
+    def __init__(self, places: Iterable[int]) -> None:
+        self.places, self._next = frozenset(places), 0
+        self._ascending = np.array(sorted(self.places), dtype=np.intp)
+
+    def takes(self, word: bytes) -> bool:
+        """Whether the next entry is wanted."""
+        self._next += 1
+        return self._next - 1 in self.places
+
+    def may_take(self, lines: _Lines) -> list[int]:
+        """Which of the next entries, as lines of a text file, are wanted."""
+        begin, self._next = self._next, self._next + len(lines.starts)
+        first, last = np.searchsorted(self._ascending, (begin, self._next))
+        chosen: list[int] = (self._ascending[first:last] - begin).tolist()
+        return chosen
+
+    def confirms(self, word: bytes) -> bool:
+        """An entry that may be wanted is."""
+        return True
+
+    @property
+    def ended(self) -> bool:
+        """Whether no later entry is wanted."""
+        return not len(self._ascending) or self._next > self._ascending[-1]
+
+
+Wanted = Named | Placed | None
+Blocks = Iterator[tuple[list[bytes], Vectors]]
+
+
+def blocks(path: Path, wanted: Wanted, done: Callable[[float], None]) -> Blocks:
+    """Words and vectors (n, d) of an embedding file, its format found from its content.
+
+    Lines of a text file that are not wanted are not parsed. ``done`` is told how many bytes of the file have been read.
+    """
+    with path.open("rb") as file:
+        mark = file.read(9)
+        file.seek(0)
+        if mark[:4] == ZIP_MARK:
+            yield from _npz(path, wanted)
+        elif mark[:4] == PARQUET_MARK:
+            yield from _parquet(path, wanted)
+        elif mark[:4] == FASTTEXT_MARK:
+            yield from _fasttext(path, wanted)
+        elif mark[8:9] == b"{" and path.suffix == ".safetensors":
+            yield from _safetensors(path, wanted)
+        elif mark[:2] == GZIP_MARK:
+            with gzip.open(file) as unpacked:
+                yield from _word2vec_or_glove(unpacked, path, wanted, lambda: done(file.tell()))
+        else:
+            yield from _word2vec_or_glove(file, path, wanted, lambda: done(file.tell()))
+
+
+def begins_with(path: Path, mark: bytes) -> bool:
+    """Whether a file begins with the mark of a format."""
+    with path.open("rb") as file:
+        return file.read(len(mark)) == mark
+
+
+def _word2vec_or_glove(
+    stream: BinaryIO | gzip.GzipFile, path: Path, wanted: Wanted, tick: Callable[[], None]
+) -> Blocks:
+    reader = _Chunks(stream, path, tick)
+    first = reader.line().removeprefix(BOM_UTF8)
+    if not first.strip():
+        raise InputError(f"{path} is empty: an embedding file begins with a header or a word and its numbers")
+    header = first.split()
+    if len(header) != 2 or not all(part.isdigit() and len(part) < 19 for part in header):
+        yield from _text(reader, path, len(first.split()) - 1, None, wanted, first)
+        return
+    words, dimensions = map(int, header)
+    if words < 1 or not 0 < dimensions <= LONGEST // 4:
+        raise InputError(f"{path} says in its first line that it holds {words} x {dimensions} numbers")
+    if _text_vector(reader.peek_line(), dimensions) is None:
+        yield from _binary(reader, path, dimensions, words, wanted)
+    else:
+        yield from _text(reader, path, dimensions, words, wanted, b"")
+
+
+class _Chunks:
+    """A stream read in large pieces, with a position inside the current piece."""
+
+    def __init__(self, stream: BinaryIO | gzip.GzipFile, path: Path, tick: Callable[[], None]) -> None:
+        self.stream, self.path, self.tick = stream, path, tick
+        self.buffer = b""
+        self.position = 0
+        self.ended = False
+        self.unpacked, self.packed = 0, path.stat().st_size
+
+    def more(self) -> bool:
+        """Read one piece further; False at the end of the stream."""
+        if self.ended:
+            return False
+        try:
+            piece = self.stream.read(PIECE)
+        except (EOFError, OSError, zlib.error) as error:
+            raise InputError(f"{self.path} is truncated or damaged after byte {self.unpacked:,}: {error}") from error
+        self.tick()
+        self.ended = not piece
+        self.unpacked += len(piece)
+        check_unpacked(self.unpacked, self.packed, str(self.path))
+        self.buffer = self.buffer[self.position :] + piece
+        self.position = 0
+        if len(self.buffer) > LONGEST + PIECE:
+            raise InputError(f"{self.path} is no embedding: it has a line or vector of more than {LONGEST:,} bytes")
+        return bool(piece)
+
+    def peek_line(self) -> bytes:
+        """The next line, with its break, without going on."""
+        while (end := self.buffer.find(b"\n", self.position)) < 0 and self.more():
+            pass
+        return self.buffer[self.position : len(self.buffer) if end < 0 else end + 1].replace(b"\t", b" ")
+
+    def line(self) -> bytes:
+        """The next line, with its break."""
+        line = self.peek_line()
+        self.position += len(line)
+        return line
+
+    def lines(self) -> tuple[_Lines | None, bool]:
+        """The whole lines of the current piece, the last one of the file with what is left of it; None at the end.
+
+        The flag says that the last of them ends the file without a break.
+        """
+        while (end := self.buffer.rfind(b"\n", self.position)) < 0 and self.more():
+            pass
+        whole = self.buffer[self.position : len(self.buffer) if end < 0 else end]
+        self.position = len(self.buffer) if end < 0 else end + 1
+        if not whole and end < 0:
+            return None, False
+        return _lines_of(whole.replace(b"\t", b" ")), end < 0
+
+
+def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wanted) -> Blocks:
+    size, count = 4 * dimensions, 0
+    # word2vec's own program ends each vector with a line break
+    entry = re.compile(rb"\n*+([^ ]*+) (?s:.{%d})" % size).match
+    while count < words:
+        buffer, tokens, places, position = reader.buffer, [], [], reader.position
+        while count < words and (match := entry(buffer, position)) is not None:
+            position = match.end()
+            count += 1
+            token = match[1]
+            if wanted is None or wanted.takes(token):
+                tokens.append(token)
+                places.append(position - size)
+        reader.position = position
+        if tokens:
+            vectors = np.empty((len(tokens), dimensions), dtype="<f4")
+            for row, place in enumerate(places):
+                vectors[row] = np.frombuffer(buffer, dtype="<f4", count=dimensions, offset=place)
+            yield tokens, vectors
+        if count < words and not reader.more():
+            raise InputError(
+                f"{path} is truncated at byte {reader.unpacked:,}: its first line promises {words} vectors, it holds "
+                f"{count} whole ones"
+            )
+    if reader.more() or reader.buffer[reader.position :].strip(b"\n"):
+        raise InputError(
+            f"{path} is damaged: after the {words} vectors of {dimensions} numbers that its first line promises there "
+            "is more; check the numbers in the first line"
+        )
+
+
+def _text(reader: _Chunks, path: Path, dimensions: int, words: int | None, wanted: Wanted, first: bytes) -> Blocks:
+    begin = first or reader.peek_line().removesuffix(b"\n")
+    if _text_vector(begin, dimensions) is None:
+        raise InputError(
+            f"{path} is no embedding of a known format: expected are word2vec (binary or text), GloVe text (a word and "
+            f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {begin[:60]!r}"
+        )
+    number, count, last, ending = 1 if words is None else 2, 0, b"", 0
+    lines, unbroken = (_lines_of(first.rstrip(b"\r\n")), not first.endswith(b"\n")) if first else reader.lines()
+    while lines is not None:
+        chosen = range(len(lines.starts)) if wanted is None else wanted.may_take(lines)
+        entries = [_entry(path, number + lines.numbers[row], lines.at(row), dimensions) for row in chosen]
+        confirmed = [(token, vector) for token, vector in entries if wanted is None or wanted.confirms(token)]
+        if confirmed:
+            yield [token for token, _ in confirmed], np.stack([vector for _, vector in confirmed])
+        if len(lines.starts):
+            last, ending = lines.at(-1), number + lines.numbers[-1]
+        number, count = number + lines.every, count + len(lines.starts)
+        if isinstance(wanted, Placed) and wanted.ended:
+            return
+        if unbroken:
+            break
+        lines, unbroken = reader.lines()
+    if words is not None and count != words:
+        fault = f"truncated at byte {reader.unpacked:,}" if count < words else "damaged"
+        raise InputError(f"{path} is {fault}: its first line promises {words} vectors, it holds {count}")
+    if wanted is not None and count:
+        _entry(path, ending, last, dimensions)  # a file that was cut shows it here
+    if unbroken and _cut(last):
+        raise InputError(
+            f"{path} ends without a line break, and in a number that is shorter than the others of its line: it may be "
+            "truncated; add a line break if it is whole"
+        )
+
+
+def _entry(path: Path, number: int, line: bytes, dimensions: int) -> tuple[bytes, Vectors]:
+    """The word and the vector of a line."""
+    parsed = _line_vector(line, dimensions)
+    if parsed is None or _one_number_too_many(parsed[0]):
+        raise InputError(
+            f"{path}, line {number}: a word and {dimensions} numbers were expected, "
+            f"found {line[:60]!r} ({max(len(line.split()) - 1, 0)} numbers); "
+            "the file is truncated or damaged"
+        )
+    return parsed
+
+
+def _cut(line: bytes) -> bool:
+    """Whether the last number of a line has fewer digits than all others, as in a file that was cut there."""
+    digits = [len(number.lstrip(b"-").lstrip(b"0.")) for number in line.split()[1:]]
+    return len(digits) > 1 and digits[-1] < min(digits[:-1]) >= DIGITS
+
+
+def _one_number_too_many(token: bytes) -> bool:
+    """Whether what was taken for a token with a space is a word and a number: the line is too long."""
+    _, blank, last = token.rpartition(b" ")
+    try:
+        float(last)
+    except ValueError:
+        return False
+    return bool(blank)
+
+
+def _line_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
+    """Token and numbers of a line, read in one go where the token holds no space and all numbers are plain."""
+    token, _, rest = line.partition(b" ")
+    if token and not rest.translate(None, PLAIN):
+        try:
+            numbers = np.fromstring(rest, dtype=np.float32, sep=" ")
+        except ValueError:
+            return _text_vector(line, dimensions)
+        if len(numbers) == dimensions:
+            return token, numbers
+    return _text_vector(line, dimensions)
+
+
+def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
+    """Token and numbers of a line, split from the right since GloVe tokens may hold spaces; None if it is not one."""
+    parts = line.rstrip().rsplit(b" ", dimensions)
+    if len(parts) != dimensions + 1 or dimensions < 1 or b"_" in line[len(parts[0]) :]:  # Python reads 1_0 as 10
+        return None
+    try:
+        return parts[0], np.array(parts[1:], dtype=np.float32)
+    except ValueError:
+        return None
+
+
+def _selected(words: list[str | bytes], wanted: Wanted) -> tuple[list[bytes], list[int]]:
+    """Words in UTF-8 and their places, of those that are wanted."""
+    tokens = [word if isinstance(word, bytes) else word.encode("utf-8", "surrogateescape") for word in words]
+    rows = [i for i, word in enumerate(tokens) if wanted is None or wanted.takes(word)]
+    return [tokens[row] for row in rows], rows
+
+
+def _npz(path: Path, wanted: Wanted) -> Blocks:
+    """The entries of an archive; the vectors are read some rows at a time."""
+    with path.open("rb") as file, archive_of(file, str(path)) as archive:
+        words, shape, by_columns, dtype = _npz_parts(path, archive)
+        with archive.open("vectors.npy") as member:
+            _array_header(member)
+            row = dtype.itemsize * shape[1]
+            rows = len(words) if by_columns else max(1, CHUNK // row)
+            for begin in range(0, len(words), rows):
+                block = words[begin : begin + rows].tolist()
+                numbers = np.frombuffer(member.read(row * len(block)), dtype=dtype)
+                vectors = numbers.reshape((len(block), shape[1]), order="F" if by_columns else "C")
+                tokens, chosen = _selected(block, wanted)
+                if tokens:
+                    yield tokens, np.asarray(vectors[chosen] if len(chosen) < len(block) else vectors, dtype=np.float32)
+
+
+def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and type of an array that begins here."""
+    read_header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}[read_magic(member)]
+    return read_header(member)
+
+
+def stored_sample(path: Path) -> dict[str, NDArray[Any]] | None:
+    """The arrays of a vocabulary's sample in an ``.npz`` embedding of a part of the words, or None."""
+    if not begins_with(path, ZIP_MARK):
+        return None
+    with path.open("rb") as file, archive_of(file, str(path)) as archive:
+        held = {name.removesuffix(".npy") for name in archive.namelist()}
+        if not held.issuperset(SAMPLED):
+            return None
+        arrays = {}
+        for name in (*SAMPLED, *({WEIGHTS, OVERALL} & held)):
+            with archive.open(f"{name}.npy") as member:
+                arrays[name] = read_array(member, allow_pickle=False)
+        return arrays
+
+
+def _npz_parts(path: Path, archive: ZipFile) -> tuple[NDArray[Any], tuple[int, ...], bool, np.dtype[Any]]:
+    """Words of an archive, and shape, order and type of its vectors."""
+    names = [name.removesuffix(".npy") for name in archive.namelist()]
+    if not {"words", "vectors"} <= set(names):
+        raise InputError(f"{path} holds {', '.join(names)}: an .npz embedding has words and vectors")
+    with archive.open("words.npy") as member:
+        words = read_array(member, allow_pickle=False)
+    with archive.open("vectors.npy") as member:
+        shape, by_columns, dtype = _array_header(member)
+    texts = words.ndim == 1 and words.dtype.kind in "US"
+    if not texts or len(shape) != 2 or shape[0] != len(words) or shape[1] < 1 or dtype.kind not in "fiu":
+        raise InputError(
+            f"{path}: words must be a 1-D array of text and vectors a 2-D array of real numbers with as many "
+            f"rows, given {words.dtype} {words.shape} and {dtype} {shape}"
+        )
+    return words, shape, by_columns, dtype
+
+
+def _safetensors(path: Path, wanted: Wanted) -> Blocks:
+    """Words (one a line, as bytes) and vectors of a safetensors file."""
+    words, matrix = _safe_parts(path)
+    rows = max(1, CHUNK // (4 * matrix.shape[1]))
+    for begin in range(0, len(words), rows):
+        tokens, chosen = _selected(list(words[begin : begin + rows]), wanted)
+        if tokens:
+            yield tokens, np.asarray(matrix[begin : begin + rows][chosen], dtype=np.float32)
+
+
+def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
+    """Words and memory-mapped vectors of a safetensors file (https://github.com/huggingface/safetensors)."""
+    size = path.stat().st_size
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if not 0 < length <= min(MOST_HEADER, size - 8):
+                raise ValueError("its header is longer than the file")
+            header = from_json(file.read(length))
+            spans = {}
+            for name in ("words", "vectors"):
+                begin, end = (int(offset) for offset in header[name]["data_offsets"])
+                if not 0 <= begin <= end <= size - 8 - length:
+                    raise ValueError(f"it is truncated at byte {size:,}: {name} ends at byte {end + 8 + length:,}")
+                spans[name] = 8 + length + begin, end - begin
+            if header["words"]["dtype"] != "U8" or header["vectors"]["dtype"] not in SAFE_TYPES:
+                raise ValueError("words must be U8 and vectors F16, F32 or F64")
+            file.seek(spans["words"][0])
+            words = file.read(spans["words"][1]).split(b"\n")
+        shape = tuple(int(n) for n in header["vectors"]["shape"])
+        dtype = np.dtype(SAFE_TYPES[header["vectors"]["dtype"]])
+        if len(shape) != 2 or shape[1] < 1 or shape[0] * shape[1] * dtype.itemsize != spans["vectors"][1]:
+            raise ValueError(f"vectors of shape {shape} do not fill {spans['vectors'][1]:,} bytes")
+        if len(words) != shape[0]:
+            raise ValueError(f"it has {len(words):,} words and {shape[0]:,} vectors")
+        return words, np.memmap(path, dtype=dtype, mode="r", offset=spans["vectors"][0], shape=shape)
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path} cannot be read as safetensors with the tensors words (one a line, U8) and vectors: {error}"
+        ) from error
+
+
+def _parquet(path: Path, wanted: Wanted) -> Blocks:
+    """A column of words, and a column of lists or one column a dimension."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    def of_kind(*kinds: str) -> list[str]:
+        """Columns of some types."""
+        return [field.name for field in schema if any(getattr(pa.types, f"is_{kind}")(field.type) for kind in kinds)]
+
+    try:
+        file = pq.ParquetFile(path)
+        schema = file.schema_arrow
+        texts, lists = of_kind("string", "large_string"), of_kind("list", "fixed_size_list")
+        numbers = of_kind("floating", "integer")
+        if not texts or not (lists or numbers):
+            raise InputError(
+                f"{path} has the columns {', '.join(schema.names)}: a column of words, and one of lists of numbers or "
+                "one column a dimension are needed"
+            )
+        for batch in file.iter_batches(BATCH, columns=[texts[0], *(lists[:1] or numbers)]):
+            words, *columns = batch.columns
+            if words.null_count or any(column.null_count for column in columns):
+                raise InputError(f"{path}: a word or a vector is missing")
+            if lists:
+                vectors = columns[0].flatten().to_numpy(zero_copy_only=False).reshape(len(words), -1)
+            else:
+                vectors = np.column_stack([column.to_numpy(zero_copy_only=False) for column in columns])
+            tokens, chosen = _selected(words.to_pylist(), wanted)
+            if tokens:
+                yield tokens, np.asarray(vectors[chosen], dtype=np.float32)
+    except InputError:
+        raise
+    except Exception as error:  # damaged Parquet raises a dozen kinds
+        raise InputError(f"{path} cannot be read as Parquet: {error or type(error).__name__}") from error
+
+
+def _fasttext(path: Path, wanted: Wanted) -> Blocks:
+    """The words of a fastText model, by gensim; those that it makes of parts of words are none of the file's."""
+    from gensim.models.fasttext import load_facebook_vectors
+
+    try:
+        kv = load_facebook_vectors(str(path))
+    except Exception as error:  # damaged models raise a dozen kinds
+        raise InputError(f"{path} cannot be read as a fastText model: {error or type(error).__name__}") from error
+    tokens, chosen = _selected(list(kv.index_to_key), wanted)
+    if tokens:
+        yield tokens, np.asarray(kv.vectors[chosen] if wanted is not None else kv.vectors, dtype=np.float32)
+
+
+def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
+    """Words and memory-mapped vectors of a file whose format allows it."""
+    if begins_with(path, ZIP_MARK):
+        with path.open("rb") as file, archive_of(file, str(path)) as archive:
+            words, shape, by_columns, dtype = _npz_parts(path, archive)
+            info = archive.getinfo("vectors.npy")
+            if info.compress_type == ZIP_STORED and not by_columns and dtype == np.dtype("<f4"):
+                with archive.open("vectors.npy") as member:
+                    _array_header(member)
+                    inside = member.tell()
+                file.seek(info.header_offset + 26)
+                extra = int.from_bytes(file.read(2), "little") + int.from_bytes(file.read(2), "little")
+                offset = info.header_offset + 30 + extra + inside
+                tokens, _ = _selected(words.tolist(), None)
+                return tokens, np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
+    elif path.suffix == ".safetensors":
+        keys, matrix = _safe_parts(path)
+        if matrix.dtype == np.dtype("<f4"):
+            return keys, matrix
+    raise InputError(
+        f"{path} cannot be memory-mapped: write it as .npz or .safetensors with save_embedding, or read it without mmap"
+    )
+
+
+def text_lines(path: Path, done: Callable[[float], None] | None = None) -> Iterator[str]:
+    """The lines of a text in UTF-8, packed by gzip or not."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == GZIP_MARK
+            file.seek(0)
+            # the place in the file itself, packed or not, is what its size is compared with
+            with TextIOWrapper(gzip.open(file) if packed else file, encoding="utf-8-sig") as lines:
+                for number, line in enumerate(lines):
+                    if done and number % LINES == 0:
+                        done(file.tell())
+                    yield line
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no text in UTF-8: {error}") from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path} is truncated or damaged: {error}") from error
