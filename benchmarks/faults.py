@@ -30,7 +30,7 @@ class Fault:
 
 FAULTS = (
     Fault(
-        "sign of a gradient", "_core/logistic.py", "residual = label - p - alpha", "residual = label - p + alpha",
+        "sign of a gradient", "numerics/logistic.py", "residual = label - p - alpha", "residual = label - p + alpha",
         "metrics",
     ),
     Fault(
@@ -42,11 +42,11 @@ FAULTS = (
         '"low": self.quantile(1 - tail)', "summaries",
     ),
     Fault(
-        "one number too few read of a line", "embeddings/readers.py", "= _line_vector(line, dimensions)",
+        "one number too few read of a line", "vectors/readers.py", "= _line_vector(line, dimensions)",
         "= _line_vector(line.rsplit(b' ', 1)[0], dimensions - 1)", "embeddings",
     ),
     Fault(
-        "variance over n in place of n - 1", "_core/resampling.py", "contribution[rows].var(ddof=1)",
+        "variance over n in place of n - 1", "numerics/resampling.py", "contribution[rows].var(ddof=1)",
         "contribution[rows].var()", "summaries",
     ),
     Fault(
@@ -54,20 +54,20 @@ FAULTS = (
         "weights[own] = 1 / chosen.sum()", "functionals",
     ),
     Fault(
-        "permutation p-value without the observed partition", "_core/resampling.py",
+        "permutation p-value without the observed partition", "numerics/resampling.py",
         "(count + 1) / (permutations + 1), permutations", "count / permutations, permutations", "metrics",
     ),
     Fault(
-        "direction added in place of removed", "debiasing/methods.py",
+        "direction added in place of removed", "vectors/debiasing/methods.py",
         "np.eye(directions.shape[1]) - directions.T @ directions",
         "np.eye(directions.shape[1]) + directions.T @ directions", "debiasing",
     ),
     Fault(
-        "half of a log determinant", "_core/marginal.py", "0.5 * constant - log_det", "0.5 * constant - 0.5 * log_det",
+        "half of a log determinant", "numerics/marginal.py", "0.5 * constant - log_det", "0.5 * constant - 0.5 * log_det",
         "marginal",
     ),
     Fault(
-        "population sd of WEAT's effect size over one set", "_core/resampling.py",
+        "population sd of WEAT's effect size over one set", "numerics/resampling.py",
         "both = np.concatenate([first, second], axis=axis)", "both = np.concatenate([first, first], axis=axis)",
         "metrics",
     ),

@@ -2,7 +2,7 @@
 
 import bayesbias.axes.angles
 import bayesbias.axes.poles
-from bayesbias import comparison, contrast, distances, models, numerics, reliability  # noqa: F401  (loads _core.components)
+from bayesbias import comparison, contrast, distances, models, numerics, reliability  # noqa: F401  (loads numerics.components)
 from bayesbias.checks import summaries
 from bayesbias.checks.calibration import simulation
 from bayesbias.second_stage import estimates, pools, specifications, trends, two_stage
@@ -15,7 +15,7 @@ interval_of = summaries.cluster_interval_of
 measured_relatedness = distances.vocabularies.measured_relatedness
 vocabularies = distances.vocabularies
 word_values = distances.vocabularies.word_values
-Distances, Fit, read_distances = distances.distances.Distances, models.results.Fit, models.results.read_distances
+Distances, Fit, read_distances = distances.distances.Distances, models.tree.Fit, models.tree.read_distances
 TARGET_ACCEPT, TUNE, build = models.nuts.TARGET_ACCEPT, models.nuts.TUNE, models.nuts.build
 model_of_text = models.spec.model_of_text
 related_model, prior_scale = models.related, models.related.prior_scale

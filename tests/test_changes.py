@@ -439,7 +439,7 @@ def test_a_model_of_changes_without_effects_of_attribute_words_is_exact(tables, 
 
 
 def test_faults_are_those_of_weights_grids_and_chains():
-    rng, draws = np.random.default_rng(0), models.results.Draws
+    rng, draws = np.random.default_rng(0), models.tree.Draws
     values = {"connection_mean": rng.standard_normal((4, 500, 2)), "word_mean": rng.standard_normal((4, 500, 3, 2))}
     values["word_mean"][:, :, 1, 0] = np.nan
     faults = bb.checks.convergence.engine_faults

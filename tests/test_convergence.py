@@ -280,7 +280,7 @@ def test_the_model_baseline_has_a_diagnosis_of_its_priors():
         weights = np.exp(power * (log_prior - log_prior.max()))
         sds.append(np.sqrt(np.cov(contrast, aweights=weights, ddof=0).item()))
     expected = (sds[1] / sds[0]) ** (1 / np.log2(1.25 / 0.8)) - 1
-    assert _prior_width(models.results.Fit(post)) == pytest.approx(expected, rel=1e-6)
+    assert _prior_width(models.tree.Fit(post)) == pytest.approx(expected, rel=1e-6)
     assert bb.diagnose(post).headline()
 
 
@@ -290,11 +290,11 @@ def test_diagnose_says_when_priors_set_the_width():
     told = "With 3 protected words the priors of the scales set part of the width"
     assert told in " ".join(bb.diagnose(few).notes)
     assert "set part of the width" not in " ".join(bb.diagnose(many).notes)
-    assert -0.4 < _prior_width(models.results.Fit(few)) < -0.01
-    assert abs(_prior_width(models.results.Fit(many))) < 0.05
+    assert -0.4 < _prior_width(models.tree.Fit(few)) < -0.01
+    assert abs(_prior_width(models.tree.Fit(many))) < 0.05
     narrow = bb.load_model("crossed")
     tight = replace(narrow, priors={**narrow.priors, "connection_sd": narrow.priors["connection_sd"].widened(0.5)})
-    assert abs(_prior_width(models.results.Fit(bb.fit(planted(means, n_words=30), tight, seed=0)))) < 0.05
+    assert abs(_prior_width(models.tree.Fit(bb.fit(planted(means, n_words=30), tight, seed=0)))) < 0.05
 
 
 def test_an_extreme_word_is_named():

@@ -58,7 +58,7 @@ def test_a_model_with_a_byte_order_mark_is_read_from_its_fit_too(tmp_path):
     table = bb.distance_table("google-news-slice", "weat7")
     post = bb.fit(table, path, seed=0)
     assert post.attrs["model_text"] == plain.text
-    assert models.results.Fit(post).spec.priors == plain.priors
+    assert models.tree.Fit(post).spec.priors == plain.priors
 
 
 @pytest.mark.parametrize(

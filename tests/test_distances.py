@@ -859,7 +859,7 @@ def test_attribute_concepts_are_correlated_as_the_means_over_forms_that_they_are
     np.testing.assert_allclose(one.covariance(weights), expected, rtol=1e-9)
     # a list of concepts has the mean of all forms, and its cell their covariance
     cells, apart = (
-        models.related.related_sums(models.results.read_distances(bb.distance_table(kv, family(forms))))
+        models.related.related_sums(models.tree.read_distances(bb.distance_table(kv, family(forms))))
         for forms in (True, False)
     )
     np.testing.assert_allclose(cells.y, apart.y, atol=1e-9)
@@ -872,7 +872,7 @@ def test_attribute_concepts_are_correlated_as_the_means_over_forms_that_they_are
 def test_the_kernel_of_concepts_predicts_the_scatter_of_their_distances():
     kv = bb.load_embedding("google-news-slice")
     table = bb.distance_table(kv, family(True))
-    data = models.results.read_distances(table)
+    data = models.tree.read_distances(table)
     kernels, sums = models.related.kernels_of(data), models.related.related_sums(data)
     parts, words = kernels.components, data.attribute_words.tolist()
     np.testing.assert_allclose(

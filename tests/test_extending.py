@@ -66,7 +66,7 @@ said["sigma"] = [[float(sigma.mean()), float(sigma.std())] for sigma in sigmas]
 said["models"] = bb.list_models()["name"].tolist()
 said["label"] = bb.plots.plot_spread(table).axes[0].get_xlabel()
 
-from bayesbias.comparison.spreads import spreads
+from bayesbias.contrast.spreads import spreads
 
 result = spreads(table)
 page = bb.report(result, "spreads.md").read_text()

@@ -44,7 +44,7 @@ def holed(many):
 
 
 def data_of(table):
-    return models.results.read_distances(table)
+    return models.tree.read_distances(table)
 
 
 def row_weights(data, cells, weights):

@@ -1,6 +1,6 @@
 """Typical scales of word lists: medians over the published tables of posterior means under the crossed model.
 
-The source of ``TYPICAL_SCALES`` in ``bayesbias/comparison/power.py``, which plans lists that have no distances yet.
+The source of ``TYPICAL_SCALES`` in ``bayesbias/contrast/power.py``, which plans lists that have no distances yet.
 """
 
 import pandas as pd
