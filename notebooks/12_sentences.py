@@ -30,9 +30,8 @@
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.vectors.contextual import load_context_vectors
 
-vectors = {kind: load_context_vectors(f"minilm-{kind}.npz") for kind in ("sentence", "word")}
+vectors = {kind: bb.contextual.load_context_vectors(f"minilm-{kind}.npz") for kind in ("sentence", "word")}
 vectors["word"]
 
 # %%
