@@ -102,13 +102,14 @@ def public_names() -> dict[str, list[str]]:
 def area(address: str) -> str:
     """The page of a name: the one that names most of the path of its module."""
     home = getattr(resolve(address), "__module__", "")
-    path = home if home.startswith("bayesbias.") else address  # a constant has no module
-    parts = path.split(".")[1:]
+    if not home.startswith("bayesbias."):  # a constant has no module of its own
+        home = f"{resolve(address.rpartition('.')[0]).__name__}.{address.rpartition('.')[2]}"
+    parts = home.split(".")[1:]
     homes = {module: page for page, (_, modules) in AREAS.items() for module in modules.split()}
     known = (homes[part] for end in range(len(parts), 0, -1) if (part := ".".join(parts[:end])) in homes)
     page = next(known, None)
     if page is None:
-        raise KeyError(f"{address} is defined in {path}, which no page of AREAS names: add it to one")
+        raise KeyError(f"{address} is defined in {home}, which no page of AREAS names: add it to one")
     return page
 
 
