@@ -2,6 +2,7 @@
 
 import ast
 import pkgutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -204,3 +205,13 @@ def test_what_benchmarks_take_from_inside_is_there():
                     missing.append(f"{script.name}: {node.value.id}.{node.attr}")
     assert seen > 20
     assert not missing
+
+
+def test_the_map_shows_the_floors_of_the_house():
+    docs = PACKAGE.parent / "docs"
+    drawn = re.findall(r'font-weight="bold">(\w+)<', (docs / "architecture.svg").read_text(encoding="utf-8"))
+    assert drawn == [room for floor in reversed(LAYERS) for room in floor]
+    page = (docs / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:\w+/)+\w+\.py)`", page)) - {"tests/test_imports.py"}
+    assert named
+    assert not [name for name in named if not (PACKAGE / name.removeprefix("bayesbias/")).exists()]
