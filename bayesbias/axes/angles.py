@@ -265,11 +265,11 @@ class Quadrants(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is missing and what limits the result."""
+        """Missing words and limits of the result."""
         return tuple(dict.fromkeys((*self.axes[0].notes, *self.axes[1].notes)))
 
     def _signs(self) -> FloatArray:
-        """Whether a draw of a trait lies in each quadrant, (D, traits, 4)."""
+        """1 where a draw of a trait lies in a quadrant, else 0, (D, traits, 4)."""
         first, second = (self.draws[:, :, i] > 0 for i in range(2))
         return np.stack([first & second, first & ~second, ~first & second, ~first & ~second], axis=2)
 

@@ -216,7 +216,7 @@ def audit(
     most_frequent: int | None = None,
     seed: int = 0,
 ) -> Audit:
-    """Which words of a vocabulary lean to one end of an axis, and how sure that is.
+    """Find the words of a vocabulary that lean to one end of an axis, and how sure that is.
 
     Each word has a place on the axis, the difference of its mean distances to the two poles less the mean of that
     difference over the vocabulary. Places of all words are products with one offset, and what lies behind the offset
@@ -388,7 +388,7 @@ def _placed(
 
 @dataclass(frozen=True)
 class _Contrasts:
-    """What is contrasted: groups or poles, the negative pole first, and one mean offset a contrast."""
+    """Contrasts of groups or poles, the negative pole first, and one mean offset a contrast."""
 
     groups: Mapping[str, tuple[str, ...]]
     strata: tuple[Strata, ...]

@@ -381,7 +381,7 @@ class Ranking(Result):
         return (*self._orders(), *self._agreed())
 
     def _agreed(self) -> list[str]:
-        """How often random topics give the same order, and how far metrics agree, there and here."""
+        """Sentences on how often random topics give the same order, and how far metrics agree, there and here."""
         sentences = []
         if self.same_order:
             shares = "; ".join(f"{metric} {share:.0%}" for metric, share in self.same_order.items())

@@ -207,7 +207,7 @@ def _most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int
 
 
 def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, prob: float, seed: int) -> pd.DataFrame:
-    """How well clusters and a classifier find the groups again, before and after: ``SideEffects.recovery``.
+    """Shares of words whose group clusters and a classifier find, before and after: ``SideEffects.recovery``.
 
     The dimensions of an embedding are correlated, so that a classifier finds the old side of words along any direction
     that is removed, meaningless ones too. The reference is what it finds of ten random topics when the differences of
@@ -255,7 +255,7 @@ def _random_topics(
 
 
 def _right(test: str, unit: Unit, labels: IntArray, seed: int, rng: np.random.Generator) -> tuple[int, float]:
-    """How many words a test tells apart rightly, and the share that is by chance.
+    """Number of words that a test puts in their own group, and the share that chance would.
 
     Clusters have no names: they take those that fit best, which is above an even share by chance too.
     """
@@ -275,7 +275,7 @@ def _right(test: str, unit: Unit, labels: IntArray, seed: int, rng: np.random.Ge
 
 
 def _matched(predicted: IntArray, labels: IntArray) -> int:
-    """How many words stand in the cluster that takes the name of their group."""
+    """Number of words in the cluster that takes the name of their group."""
     size = int(labels.max()) + 1
     table = np.bincount(predicted * size + labels, minlength=size * size).reshape(size, size)
     from scipy.optimize import linear_sum_assignment  # loads slowly
@@ -290,7 +290,7 @@ KINDS = {"protected": "protected words", "attribute": "stereotype words", "contr
 
 @dataclass(frozen=True, repr=False)
 class SideEffects(Result):
-    """What :func:`side_effects` found.
+    """Result of :func:`side_effects`.
 
     Attributes
     ----------
@@ -358,7 +358,7 @@ class SideEffects(Result):
 
     @property
     def first(self) -> list[str]:
-        """What to read first: neighbours, and whether the old bias can be found by the stronger of the tests."""
+        """Sentences to read first: on neighbours, and on the old bias by the stronger of the tests."""
         return [*self._kept()[:1], *self._recovered()[-1:]]
 
     def added_to(self, parts: dict[str, list[str]]) -> dict[str, list[str]]:
@@ -408,7 +408,7 @@ class SideEffects(Result):
 
 
 def _recovered(row: dict[Any, Any]) -> str:
-    """How many of the former sides a test still tells, and what that says."""
+    """Sentence on the share of former sides that a test still tells, and its meaning."""
     ends = f"{_percent(row['after_low'])} to {_percent(row['after_high'])}"
     sentence = (
         f"{_percent(row['after'])} ({ends}) of the former sides can still be predicted, by {TESTS[row['test']]}, for "
@@ -459,7 +459,7 @@ def side_effects(
     case: Case = "as-is",
     comparison: Comparison | None = None,
 ) -> SideEffects:
-    """What changed beside the bias: neighbours, control distances, similarities, and whether the bias can be found.
+    """Measure what changed beside the bias: neighbours, control distances, similarities, and traces of the old bias.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ def _groups(joined: pd.DataFrame, others: Sequence[pd.DataFrame]) -> NDArray[Any
 
 
 def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[str]:
-    """What of a table is not compared."""
+    """Note on the pairs of a table that are not compared."""
     left = len(table) - len(joined)
     if not left:
         return []
@@ -187,7 +187,7 @@ def _sizes(tables: Mapping[str, Distances]) -> list[str]:
 
 
 def _case_notes(read: Mapping[str, pd.DataFrame], case: Case) -> list[str]:
-    """Whether capital letters counted, or which tables hold none, where another holds words that they lack."""
+    """Note that capital letters did not count, or that tables hold none where another holds words that they lack."""
     if case == "fallback":
         return ["Words were matched without regard to capital letters."]
     words = {name: set(table["protected_word"]) | set(table["attribute_word"]) for name, table in read.items()}
@@ -203,7 +203,7 @@ def _case_notes(read: Mapping[str, pd.DataFrame], case: Case) -> list[str]:
 
 
 def _nothing_shared(read: Mapping[str, pd.DataFrame], case: Case) -> str:
-    """Why the tables share no pair under the same connection."""
+    """Reason why the tables share no pair under the same connection."""
     if set.intersection(*(_pairs(table, fold=False) for table in read.values())):
         return f"the tables of {', '.join(read)} share pairs, but under different connections: make both from one list"
     if case == "as-is" and set.intersection(*(_pairs(table, fold=True) for table in read.values())):
@@ -268,7 +268,7 @@ class Sides:
 
     @cached_property
     def unchanged(self) -> NDArray[np.bool_]:
-        """Which quantities changed by exactly 0."""
+        """True for quantities that changed by exactly 0."""
         return np.asarray((self.change.mean == 0) & (self.change.sd == 0))
 
     @cached_property
@@ -283,7 +283,7 @@ class Sides:
         return np.where(self.unchanged, 0.0, self.before.p_opposite(self.after))
 
     def outcomes(self, prob: float) -> NDArray[np.str_]:
-        """What became of each quantity (m,), the whole list first: unchanged, shrank, grew, or inconclusive.
+        """Outcome of each quantity (m,), the whole list first: unchanged, shrank, grew, or inconclusive.
 
         Words share most of their errors, so that none is named where the interval of the whole list's change includes
         0; where it does not, the most probable outcomes are named together.

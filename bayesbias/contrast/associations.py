@@ -66,7 +66,7 @@ SIGN_RATE = 0.025  # expected share of wrong signs among the words that are name
 
 
 def named_together(below: FloatArray) -> NDArray[np.bool_]:
-    """Which signs (n,) are named: those of the lowest false sign rates, few of which are expected to be wrong.
+    """True for the signs (n,) that are named: those of the lowest false sign rates, few of which are likely wrong.
 
     ``below`` are the posterior probabilities (n,) of one of the two signs.
     """
@@ -154,7 +154,7 @@ def pooled_over_words(raw: Estimates, weights: FloatArray, block: IntArray, scal
 
 
 def _notes(cells: Cells) -> tuple[str, ...]:
-    """What lists limit: words in several of them, and lists of one word."""
+    """Notes on limits of the lists: words in several of them, and lists of one word."""
     notes = []
     if cells.in_several:
         notes.append(

@@ -278,7 +278,7 @@ SIZES = ("stereotype_words", "control_words", "protected_words")
 
 @dataclass(frozen=True, repr=False)
 class Plan(Result):
-    """How many words are needed to see a whole-list contrast.
+    """Numbers of words needed to see a whole-list contrast.
 
     Attributes
     ----------
@@ -361,7 +361,7 @@ def plan(
     scales: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Plan:
-    """How many words are needed so that a whole-list contrast is seen: its equal-tailed interval excludes 0.
+    """Plan the numbers of words with which a whole-list contrast is seen: its equal-tailed interval excludes 0.
 
     Given the scales of the crossed model the posterior sd of a contrast depends on the lengths of the lists alone.
     Width and power are averaged over draws of the scales: a table's own, or, where they are typical or given,

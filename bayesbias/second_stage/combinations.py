@@ -74,7 +74,7 @@ def multiverse(
     workers: int | None = None,
     retry: bool = False,
 ) -> Multiverse:
-    """Which choice made the answer: one contrast under every combination of decisions.
+    """Measure one contrast under every combination of decisions, and what each decision adds.
 
     A specification is a weighted sum of distances in one embedding. All are measured, and the covariance of all of
     them is estimated from the vectors, since they share words and vectors. What lies behind the estimates is a mean,
@@ -263,7 +263,7 @@ class _Prepared(NamedTuple):
 
 @dataclass(frozen=True)
 class _Sources:
-    """What the embeddings gave, by the settings of their vectors; what several specifications share is made once."""
+    """Results of the embeddings, by the settings of their vectors; what several specifications share is made once."""
 
     measured: Mapping[str, Measured]
     spec: ModelSpec = field(default_factory=partial(load_model, RELATED))

@@ -193,7 +193,7 @@ def criterion(
     stages: TwoStage = DEFAULT,
     seed: int | None = 0,
 ) -> Criterion:
-    """Whether words whose place between two poles is larger have more of something outside.
+    """Relate outside values of words to their places between two poles.
 
     The two poles are the same for all words: an axis, or two lists of a fit. Places are linear in the vectors of words,
     and outside values are regressed on the places that lie behind them. What is left of a value is in part its own and

@@ -1,4 +1,4 @@
-"""What pools, trends and criteria are made of: means of tables or axes, their joint covariance, and contrasts."""
+"""Material of pools, trends and criteria: means of tables or axes, their joint covariance, and contrasts."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ def _measured(
 
 
 def stage_cells(tables: Tables, contrast: tuple[str, str] | None, seed: int, options: TwoStage) -> Stage:
-    """What a pool or a trend is made of."""
+    """Estimates of tables or axes that a pool or a trend is made of."""
     axes = {name: each for name, each in tables.items() if isinstance(each, Axis)}
     if axes:
         if options.adjust is not None:
@@ -317,7 +317,7 @@ def _copies(means: Mapping[str, pd.Series]) -> dict[str, str]:
 
 
 def copy_notes(copies: Mapping[str, str]) -> list[str]:
-    """Which embeddings count once."""
+    """Notes on embeddings that hold the same distances and count once."""
     same: dict[str, list[str]] = {}
     for name, first in copies.items():
         same.setdefault(first, [first]).append(name)
@@ -325,7 +325,7 @@ def copy_notes(copies: Mapping[str, str]) -> list[str]:
 
 
 def near_copy_notes(names: Sequence[str], covariance: FloatArray, settings: IntArray) -> list[str]:
-    """Which two embeddings of different settings have nearly the same errors, of which the covariance is given."""
+    """Note on embeddings of different settings with nearly the same errors, of which the covariance is given."""
     sd = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
     near = (covariance / np.outer(sd, sd) > NEARLY) & (settings[:, None] < settings)
     pairs = [f"{names[one]} and {names[other]}" for one, other in np.argwhere(near).tolist()]
@@ -397,7 +397,7 @@ def cells_of(measured: Mapping[str, Measured], contrast: tuple[str, str], topic:
 
 
 def _joint_errors(parts: Sequence[CellErrors], embedding: IntArray) -> tuple[str, Errors, tuple[str, ...]]:
-    """How the covariance between embeddings is known, the covariance, and what is to be said about it."""
+    """Source of the covariance between embeddings, the covariance, and notes on it."""
     words = [word for part in parts for word in part.data.attribute_words.tolist()]
     share_words = len(set(words)) < len(words)
     notes: tuple[str, ...] = ()
@@ -584,14 +584,14 @@ def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFra
 
 
 def _counts(entry: ListEntry, contrast: tuple[str, str]) -> bool:
-    """Whether a contrast takes the words of a list."""
+    """True if a contrast takes the words of a list."""
     if entry["kind"] == "stereotype":
         return any(name in STEREOTYPES for name in contrast)
     return entry["kind"] == "protected" or entry["list"] in contrast
 
 
 def holding_notes(held: pd.DataFrame) -> list[str]:
-    """What holdings limit: words that are missing, and lists in several languages."""
+    """Notes on what the embeddings hold: words that are missing, and lists in several languages."""
     notes, found = [], held["found"].dropna()
     if len(found):
         least, most = f"{100 * found.min():.0f}", f"{100 * found.max():.0f}"

@@ -498,13 +498,13 @@ def _equal_weights(own: IntArray, band: IntArray | None) -> FloatArray:
 
 
 def _same(codes: IntArray) -> FloatArray:
-    """Which two (E, E) have one code."""
+    """1 where two have the same code, else 0, (E, E)."""
     return np.equal(codes[:, None], codes).astype(float)
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """Which embeddings belong together."""
+    """Levels of grouping: which embeddings belong together."""
 
     own: IntArray  # setting of each embedding, as a number from 0, (E,)
     band: IntArray | None  # and its group, where there are groups
@@ -518,7 +518,7 @@ class _Layout:
         return levels | ({"setting": self.own} if self.replicated else {})
 
     def effects(self) -> list[FloatArray]:
-        """Which embeddings (E, E) share each of these effects."""
+        """Matrices (E, E), one for each effect: 1 where two embeddings share it, else 0."""
         return [_same(codes) for codes in self.levels.values()]
 
     def drawn(
@@ -593,7 +593,7 @@ def _arranged(
 
 
 def _of_groups(values: FloatArray, band: IntArray) -> bool:
-    """Whether a variable is one of a few groups: its means vary more between these than values within them."""
+    """True if a variable belongs to a few groups: its means vary more between these than values within them."""
     groups = np.unique(band)
     if len(groups) > FEW_GROUPS:
         return False

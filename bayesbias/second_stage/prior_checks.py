@@ -81,7 +81,7 @@ def prior_analysis(name: str) -> Callable[[Replicate], Replicate]:
 
 @dataclass(frozen=True, repr=False)
 class PriorCheck(Result):
-    """How often printed intervals hold truths that were drawn from each model's own prior.
+    """Coverage of printed intervals for truths that were drawn from each model's own prior.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ def _placed(name: str) -> Axis:
 
 
 def _shown(on: Axis, behind: FloatArray, rng: np.random.Generator) -> MeanOffset:
-    """What a few pairs show of what lies behind an axis."""
+    """Mean offset of a few pairs, drawn around what lies behind an axis."""
     return drawn_offset(on.field, expected_variances(on.field, on.poles.strata), behind, PAIRS, rng)
 
 

@@ -225,7 +225,7 @@ def trend(
     stages: TwoStage = DEFAULT,
     seed: int | None = 0,
 ) -> Trend:
-    """How a contrast changes over ordered embeddings.
+    """Estimate the change of a contrast over ordered embeddings.
 
     The estimates of all embeddings are taken with their joint covariance: the same words in every embedding, so that
     changes are known better than levels. Deviations of whole embeddings from the trend, which training and corpora
@@ -375,7 +375,7 @@ def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: 
 
 
 def _presence(stage: Stage) -> tuple[pd.DataFrame, list[str]]:
-    """Which protected words (rows) have both connections in which embedding (columns), and what enters or leaves."""
+    """Table of protected words by embeddings, true where both connections are there, and notes on changes of it."""
     frame = stage.cells.index
     present = frame.pivot_table("connection", "word", "embedding", aggfunc="nunique", fill_value=0, sort=False) == 2
     present = present.reindex(columns=range(len(stage.embeddings)), fill_value=False)

@@ -25,7 +25,7 @@ GOOD = 0.75
 
 @dataclass(frozen=True)
 class Design:
-    """How scores are made and used."""
+    """Measurement design of a decision study: how scores are made and used."""
 
     objects: str  # the facet whose levels are told apart
     over: Mapping[str, float]  # facets that should make no difference, and of how many levels a score is the mean
@@ -142,7 +142,7 @@ class VarianceComponents(Result):
         threshold: float = GOOD,
         prob: float = PROB,
     ) -> pd.DataFrame:
-        """How reliably words are told apart by the mean over so many base pairs and seeds (a D-study).
+        """Reliability of the mean over so many base pairs and seeds, by which words are told apart (a D-study).
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class VarianceComponents(Result):
         threshold: float = GOOD,
         prob: float = PROB,
     ) -> dict[str, float]:
-        """How many base pairs make words reliable with so many seeds (target words, where pairs are told apart).
+        """Number of base pairs that makes words reliable with so many seeds (target words, where pairs are told apart).
 
         Returns
         -------
@@ -241,7 +241,7 @@ def variance_components(
     chains: int = 4,
     seed: int | None = None,
 ) -> VarianceComponents:
-    """What bias scores vary with: target word, base pair, measure, seed and all their combinations.
+    """Variance of bias scores by target word, base pair, measure, seed and all their combinations.
 
     Every score is a mean plus a normal effect of each set of facets; the set of all is the residual. The standard
     deviations have Exponential(2) priors, in units of the scores' standard deviation.

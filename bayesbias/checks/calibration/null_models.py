@@ -83,7 +83,7 @@ def _stereotype_cells(near: FloatArray, places: _Places) -> Cells:
 
 @dataclass(frozen=True)
 class _Places:
-    """Where the S stereotype words stand to the J protected words."""
+    """Relation of each of the S stereotype words to each of the J protected words."""
 
     # (J, S): place in ``STEREOTYPES`` and list of each pair; -1 where a pair is missing
     connection: IntArray
@@ -92,7 +92,7 @@ class _Places:
 
     @classmethod
     def of(cls, data: Distances, slots: IntArray) -> _Places:
-        """Where the words at ``slots`` stand in a table."""
+        """Relation of the words at ``slots`` to the protected words of a table."""
         column = np.full(len(data.attribute_words), -1)
         column[slots] = np.arange(len(slots))
         rows = _stereotype_rows(data)
@@ -212,7 +212,7 @@ def _stand_ins(
 
 @dataclass(frozen=True, repr=False)
 class NullDistribution(Result):
-    """Where a statistic stands among its values without bias.
+    """Place of a statistic among its values without bias.
 
     Attributes
     ----------
@@ -275,7 +275,7 @@ class NullDistribution(Result):
 
 
 def as_far(values: FloatArray, observed: float, centre: float) -> NDArray[np.bool_]:
-    """Which values are at least as far from the centre as the observed one."""
+    """True for values at least as far from the centre as the observed one."""
     return np.abs(values - centre) >= abs(observed - centre) - 1e-12
 
 

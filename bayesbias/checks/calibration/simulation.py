@@ -188,7 +188,7 @@ class Ranks(Result):
 
 
 def _spread_test(ranks: NDArray[np.intp], draws: int) -> tuple[float, float]:
-    """How far ranks (replicates,) on 0..draws are spread beside uniform ones, and the two-sided p-value.
+    """Spread of ranks (replicates,) on 0..draws relative to that of uniform ranks, and its two-sided p-value.
 
     The normal score of a rank is the normal quantile at (rank + 1/2) / (draws + 1). Of uniform ranks the sum of squared
     scores is nearly chi-square. A rank takes draws + 1 values only, so that its squared score has a mean below 1 and a
@@ -388,7 +388,7 @@ def coverage_study(
     simulated_by: Model = "crossed",
     prob: float = PROB,
 ) -> pd.DataFrame:
-    """How often intervals cover a planted contrast, and how often they see it.
+    """Share of intervals that cover a planted contrast, and share that exclude 0.
 
     Parameters
     ----------
