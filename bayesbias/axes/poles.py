@@ -38,7 +38,7 @@ NO_LENGTH = 1e-6
 """Length of an offset below which its two words have one vector."""
 
 
-class _Entry(Document):
+class _BundledAxis(Document):
     domain: str
     pairs: Pairs
 
@@ -47,7 +47,7 @@ class _AxesFile(Document):
     source: str
     licence: str
     doi: str = ""
-    axes: dict[str, _Entry]
+    axes: dict[str, _BundledAxis]
 
 
 @cache

@@ -53,7 +53,7 @@ class PlannedSize:
 
 
 @dataclass(frozen=True)
-class Design:
+class CrossedDesign:
     """Word lists as the model sees them: P lists of attribute words by S sets of protected words.
 
     The words of a list stand in the same relation to every set, and so do the words of a set to every list.
@@ -105,7 +105,7 @@ class Question:
     mean_sd: float
 
 
-def contrast_sd(design: Design, question: Question) -> FloatArray:
+def contrast_sd(design: CrossedDesign, question: Question) -> FloatArray:
     """Posterior sd (B,) of a contrast of connection means given scales at B points, from the design alone.
 
     The Gaussian of :func:`bayesbias.numerics.marginal.mean_part`, whose precision is linear in (i, e) of each
@@ -140,7 +140,7 @@ def contrast_sd(design: Design, question: Question) -> FloatArray:
     return np.sqrt(variance)
 
 
-def _effects(design: Design, scales: Scales) -> tuple[IntArray, FloatArray]:
+def _effects(design: CrossedDesign, scales: Scales) -> tuple[IntArray, FloatArray]:
     """Mean effects of lists, (E, 2): list, and group or -1; and their prior variances (B, E)."""
     pairs = [(i, -1) for i in range(len(design.words))]
     if scales.interaction is not None:
@@ -153,7 +153,7 @@ def _effects(design: Design, scales: Scales) -> tuple[IntArray, FloatArray]:
     return effects, variance / design.words[effects[:, 0]]
 
 
-def design_of(data: Distances, first: str, second: str) -> Design:
+def design_of(data: Distances, first: str, second: str) -> CrossedDesign:
     """The lists and sets of a table, for a contrast; a pair that is missing stands as the others of its group do."""
     groups = data.group_index
     stands = np.full((len(data.protected_words), len(data.attribute_words)), -1)
@@ -167,7 +167,7 @@ def design_of(data: Distances, first: str, second: str) -> Design:
     lists, words = np.unique(kinds, axis=1, return_counts=True)
     names = tuple(data.connections.tolist())
     contrasted = np.isin(lists[2:], [names.index(first), names.index(second)]).any(axis=0)
-    design = Design(names, words, lists[0], lists[1], protected, sets[:, 0], lists[2:], contrasted)
+    design = CrossedDesign(names, words, lists[0], lists[1], protected, sets[:, 0], lists[2:], contrasted)
     if len(words) * (1 + len(np.unique(design.group))) > MOST_UNKNOWNS:
         raise InputError(
             f"the missing pairs leave {len(words)} kinds of attribute words: give the table a column 'group', so that "
@@ -426,13 +426,13 @@ def _plan(
     design = design_of(data, first, second)
     question = Question(valid.index(first), valid.index(second), draws, mean_sd)
 
-    def answer(lists: Design) -> PlannedSize:
+    def answer(lists: CrossedDesign) -> PlannedSize:
         return goal.met(lists.sizes, contrast_sd(lists, question))
 
     return _planned(answer(design), _ways(design, answer), first, second, goal, source)
 
 
-def _ways(design: Design, answer: Callable[[Design], PlannedSize]) -> list[Way]:
+def _ways(design: CrossedDesign, answer: Callable[[CrossedDesign], PlannedSize]) -> list[Way]:
     """Ways to lengthen the lists of a design; those that are empty are not varied alone."""
     stereotype, control, _ = design.sizes
     varied: dict[str, Varied] = {"protected words": (False, False, True), "all": (True, True, True)}
@@ -538,7 +538,7 @@ def _effect(value: object) -> float:
 Varied = tuple[bool, bool, bool]  # whether stereotype lists, control lists and protected words are varied
 
 
-def _grown(design: Design, way: Varied, longest: int | None = None) -> tuple[Design, int]:
+def _grown(design: CrossedDesign, way: Varied, longest: int | None = None) -> tuple[CrossedDesign, int]:
     """The design with the longest of the varied lists as long as asked, and how long it is now.
 
     The others grow in proportion; none is empty.

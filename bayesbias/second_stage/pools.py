@@ -503,7 +503,7 @@ def _same(codes: IntArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _Grouping:
     """Levels of grouping: which embeddings belong together."""
 
     own: IntArray  # setting of each embedding, as a number from 0, (E,)
@@ -579,7 +579,7 @@ class _Layout:
 
 def _arranged(
     names: list[str], setting_of: Mapping[str, str], group_of: Mapping[str, str], weights: str
-) -> tuple[list[str], list[str], _Layout]:
+) -> tuple[list[str], list[str], _Grouping]:
     """Settings and groups in their order, and which embeddings belong to each."""
     settings = list(dict.fromkeys(setting_of.get(name, name) for name in names))
     bands = list(dict.fromkeys(group_of[name] for name in names)) if group_of else []
@@ -589,7 +589,7 @@ def _arranged(
     if torn:
         raise InputError(f"{listed(torn)} has replicates in several groups: give those of one setting one group")
     equal = _equal_weights(own, band) if weights == "equal" else None
-    return settings, bands, _Layout(own, band, len(settings) < len(names), equal)
+    return settings, bands, _Grouping(own, band, len(settings) < len(names), equal)
 
 
 def _of_groups(values: FloatArray, band: IntArray) -> bool:
@@ -606,7 +606,7 @@ def _relations(
     outside: pd.DataFrame,
     y: FloatArray,
     covariance: FloatArray,
-    layout: _Layout,
+    layout: _Grouping,
     drawn: StageDraws,
     width: float,
     rng: np.random.Generator,

@@ -325,7 +325,7 @@ def _pool(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
     sd, covariance = _half_cauchy(pools.WIDTH, rng), _errors(EMBEDDINGS, rng)
     theta = sd * rng.standard_normal(EMBEDDINGS)
     y, equal = rng.multivariate_normal(theta, covariance), np.full(EMBEDDINGS, 1 / EMBEDDINGS)
-    layout = pools._Layout(np.arange(EMBEDDINGS), None, False, equal)
+    layout = pools._Grouping(np.arange(EMBEDDINGS), None, False, equal)
     drawn = layout.variables(layout.drawn(y, covariance, pools.WIDTH, DRAWS, rng), equal)
     truths = {"theta": theta, "mean": theta.mean(), "population_mean": 0.0, "between_sd": sd}
     for quantity, truth in truths.items():
