@@ -238,7 +238,7 @@ ERRORS = {
     "oppositions": "axes without a meaning, whose pairs are as similar and as parallel as these",
     "pairs": "further pairs of both oppositions, and places are shrunken towards 0 by what these leave open",
 }
-"""What the errors of quadrants are over."""
+"""Populations that the errors of quadrants are over."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -54,7 +54,7 @@ POPULATIONS = {
     "oppositions": "what an axis without a meaning would give, whose pairs are as similar and as parallel as these",
     "pairs": "what further pairs of this opposition would give",
 }
-"""What the errors of places are over."""
+"""Populations that the errors of places are over."""
 CENTRES = ("vocabulary", "words")
 SCALES = ("difference", "cosine")
 PLACES = "10.1177/0003122419877135"

@@ -314,7 +314,7 @@ CALIBRATION = (
     "Of two equally biased embeddings, one is called less biased with a probability above .95 in 1 to 3% of word lists "
     "where both are close to no bias, and in 12 to 16% where they are far from it (nominal 10%)."
 )
-"""How well the probabilities hold, as simulated."""
+"""Calibration of the probabilities, as simulated."""
 SAME = 1e-5  # relative difference up to which scores are the same: vectors in single precision say no more
 
 

@@ -73,6 +73,7 @@ def _difference(
     centre = np.bincount(data.connection, weights=change) / np.bincount(data.connection)
     fixed = fixed_values(data, change)
     slopes = _slopes(data, base, change, fixed)
+    # base + slope * change is uncorrelated with the change: the two are fitted apart, and the levels restored below
     rest = base + slopes[data.connection] * (change - centre[data.connection])
     seeds = [int(state >> 1) for state in seed.generate_state(2, np.uint64)]
     levels = _means(replace(data, y=rest), load_model(LEVELS_MODEL), AUTO, size, seeds[0], label)

@@ -99,6 +99,7 @@ def _neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Seq
         for k in ks:
             both = np.hstack([np.sort(nearest_rows(unit, rows, k), axis=1) for unit in (shared.before, shared.after)])
             both.sort(axis=1)
+            # sorted together, a neighbour in both embeddings stands beside itself
             kept = (both[:, 1:] == both[:, :-1]).sum(axis=1) / k
             pieces.append(pd.DataFrame({"kind": kind, "word": names, "k": k, "kept": kept}))
     return pd.concat(pieces, ignore_index=True)
@@ -221,6 +222,7 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
         topics = {str(i): [shared.words[row] for row in part] for i, part in enumerate(parts)}
         biased, sides = _most_biased(shared, topics, count)
         means = np.array([mean_unit(shared.before[part].astype(np.float64)) for part in parts])
+        # orthonormal directions of the differences of means, which are taken out of the words below
         directions = np.linalg.svd(means[1:] - means[0], full_matrices=False)[2]
         left = shared.before[biased].astype(np.float64)
         drawn.append((unit_rows(left - left @ directions.T @ directions).astype(np.float32), sides))
@@ -280,6 +282,7 @@ def _matched(predicted: IntArray, labels: IntArray) -> int:
     table = np.bincount(predicted * size + labels, minlength=size * size).reshape(size, size)
     from scipy.optimize import linear_sum_assignment  # loads slowly
 
+    # of all one-to-one names for clusters, that with the most words in place
     return int(table[linear_sum_assignment(-table)].sum())
 
 

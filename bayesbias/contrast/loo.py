@@ -32,7 +32,7 @@ MODELS = ("published", "crossed_plain", "crossed_shared", "crossed")
 PAIR_DRAWS = 1000  # draws of which the densities of single pairs are made
 Unit = Literal["attribute", "protected", "pair"]
 UNITS = {"attribute": "word", "protected": "protected", "pair": "pair"}
-"""What can be left out, and how its columns are called."""
+"""Units that can be left out, and the names of their columns."""
 
 Model = str | Path | ModelSpec
 Done = Callable[[float], None]

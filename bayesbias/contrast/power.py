@@ -91,6 +91,7 @@ class Goal(NamedTuple):
         """Width and power of an interval, averaged over the posterior sds (B,) of a contrast."""
         z = ndtri((1 + self.prob) / 2)
         with np.errstate(divide="ignore"):
+            # estimates are normal around the effect; the interval excludes 0 where one lies z sds or more from 0
             seen = ndtr(abs(self.effect) / sd - z) + ndtr(-abs(self.effect) / sd - z)
         return PlannedSize(*sizes, width=float(2 * z * sd.mean()), power=float(seen.mean()))
 
@@ -122,6 +123,7 @@ def contrast_sd(design: CrossedDesign, question: Question) -> FloatArray:
             x = np.zeros((len(words), size))
             x[effects[touched, 0], k + np.flatnonzero(touched)] = 1
             mean, n = words @ x / words.sum(), words.sum()
+            # deviations of words from the mean of a cell have the precision i each, that mean itself has n e
             apart = x.T @ (words[:, None] * x) - n * np.outer(mean, mean)
             mean[own] = 1
             features.append(design.protected[i] * np.stack([apart, n * np.outer(mean, mean)]))
@@ -132,6 +134,7 @@ def contrast_sd(design: CrossedDesign, question: Question) -> FloatArray:
     weights = np.hstack([inverse, inverse / grown])
     normal = weights @ np.stack(features, axis=1).reshape(-1, size * size)
     sd = np.hstack([np.full((len(prior), k), question.mean_sd), np.sqrt(prior)])
+    # in units of prior sds the prior adds the identity, and effects without variance do no harm
     precision = normal.reshape(-1, size, size) * sd[:, :, None] * sd[:, None, :]
     precision[:, np.arange(size), np.arange(size)] += 1
     contrast = np.zeros((len(sd), size, 1))
@@ -208,6 +211,7 @@ class RelatedDesign:
             share = 1 / np.maximum(topics[:, None], topics)
             short = np.minimum(lengths, self.words)
             first = self.alike * (1 - 1 / short) + 1 / short
+            # two words of T topics are of one topic with probability 1 / T, and else as similar as random words
             own = first / topics + (1 - 1 / topics) * self.unrelated[:, None]
             across = self.across * share + (1 - share) * self.unrelated[:, None, None]
         correlations = across.copy()
@@ -234,6 +238,7 @@ def related_design(data: Distances, first: str, second: str) -> RelatedDesign:
     different = np.diagonal(shares, axis1=0, axis2=1).T
     counted = different.sum(axis=1)
     within = np.divide(different, counted[:, None], out=np.zeros_like(different), where=counted[:, None] > 0)
+    # mean correlation of random pairs of the vocabulary; it stands for the inside of a list of one word too
     typical = parts.correlations @ relatedness.pairs.counts / relatedness.pairs.counts.sum()
     class_of = np.array([data.class_of_attribute[row].min() for row in member])
     return RelatedDesign(
@@ -283,7 +288,7 @@ class Plan(Result):
     Attributes
     ----------
     first, second, effect, prob, power
-        What was asked.
+        The two connections, and the goal: as given to :func:`plan`.
     scales_from
         ``"this table"``, ``"typical scales of 18 published tables"`` or ``"given"``.
     present
@@ -411,7 +416,7 @@ def plan(
 
 
 type Source = pd.DataFrame | xr.DataTree | WordLists | str | Path
-"""What lists and scales come from."""
+"""Source of lists and scales."""
 
 
 def _plan(

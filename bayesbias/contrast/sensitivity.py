@@ -33,7 +33,7 @@ MOST_SHIFT, MOST_SD_CHANGE = 0.5, 0.2
 LEAST_STEP = 0.25
 """In posterior sds: an end of an interval that moves by less than this may have crossed 0 by the noise of draws."""
 WORDS = ("word_mean", "attribute_effect", "interaction_effect", "connection_covariance")
-"""What single words have; power-scaling asks for what stands above them."""
+"""Variables of single words; power-scaling is for those that stand above them."""
 MOST_POWER = 0.05  # above this, scaling prior or likelihood moves a posterior noticeably
 
 

@@ -377,6 +377,7 @@ def plot_relation(
         correlation = (row["correlation"], row["correlation_low"], row["correlation_high"])
     grid = np.linspace(x.min(), x.max(), 100)
     band = lines[:, :1] + lines[:, 1:] * grid
+    # pointwise: each place of the band holds that share of the lines
     low, high = interval_ends(band, prob)
     residual = np.abs(y - np.interp(x, grid, band.mean(axis=0)))
     figure, axes = one_panel(ax, 6.0, 4.2)

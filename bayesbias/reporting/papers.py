@@ -216,7 +216,7 @@ KNOWN: Mapping[str, Callable[[str], Any]] = {
     "query": load_query,
     "word list": load_words,
 }
-"""What has a source by its name, and how it is found."""
+"""Kinds of objects that have a source by their name, and the function that finds one."""
 
 
 def _named(kind: str, name: str) -> Cited | None:

@@ -424,6 +424,7 @@ def _metric_weights(prepared: _TableCells, settings: Mapping[str, Any]) -> _Entr
     sides = metric.linear.sides(*(tuple(unit_rows(each.astype(float)) for each in part) for part in (vectors, others)))
     # of distances, which are 1 - cosines: negative where associated words are closer, as contrasts are
     weight = np.outer(sides.targets, sides.attributes)
+    # a protected word that is as near to everything is unbiased: its weights must add up to 0
     if np.abs(weight.sum(axis=1)).max() > BALANCED * np.abs(weight).max() * weight.shape[1]:
         raise InputError(f"{name} is not 0 without a bias, and cannot stand beside a contrast")
     word, attribute = np.meshgrid(np.concatenate(targets), np.concatenate(sets), indexing="ij")

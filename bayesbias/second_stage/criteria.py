@@ -450,6 +450,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unr
     lost = [word for word in every if word not in set(labels)]
     notes = [f"Without a distance to either list, and left out: {listed(lost)}."] if lost else []
     if data.adjusted:
+        # adjusted distances are not those of the vectors: the offset takes up what differs, in strong components
         moved = np.linalg.lstsq(coordinates, y[full] - coordinates @ offset.mean, rcond=ADJUSTED_SHARE)[0]
         offset = replace(offset, mean=offset.mean + moved)
     return _AxisSide(

@@ -67,7 +67,7 @@ DEFAULTS: dict[str, tuple[Any, ...]] = {
 """Decisions, and the option of each that is taken where the plan does not name it."""
 OF_VECTORS = ("embedding", "debiasing", "centre", "all_but_top")
 OF_TABLES = ("words", "case", "duplicates", "axis")
-"""What a table depends on; the axis is that of the contrast."""
+"""Decisions that a table depends on; the axis is that of the contrast."""
 VALID = {
     "case": ("as-is", "fallback"),
     "duplicates": ("once", "keep"),

@@ -49,7 +49,7 @@ JOINT = {
     PAIRS: "Errors are those of further pairs of this opposition; how they are correlated between embeddings was read "
     "off the pairs that all have.",
 }
-"""What is said about the joint covariance of embeddings."""
+"""Sentences on the joint covariance of embeddings."""
 DRAWS = 400
 """Draws of a fit, of which only the scales are used."""
 MOST_CELLS = 4000
@@ -61,7 +61,7 @@ SAME = 1e-6
 NEARLY = 0.99
 """Correlation of the errors of two embeddings from which on they are nearly one."""
 GIVEN_UNITS = "the given units"
-"""What contrasts are measured in where the caller says the unit of each embedding."""
+"""Name of the unit of contrasts where the caller gives the unit of each embedding."""
 FEWER = 0.1
 """Share of the list words that an embedding holds less than another before it is said to hold clearly fewer."""
 STEPS = ("chain", "draw")
@@ -466,6 +466,7 @@ def _shared(parts: Sequence[CellErrors]) -> FloatArray:
             }
         )
         by_word = frame.groupby(["attribute", "connection"])["value"]
+        # the mean deviation of an attribute word is its own effect, what is left belongs to the pair
         frame["rest"] = frame["value"] - by_word.transform("mean")
         rest = frame.set_index(["word", "attribute", "connection"])["rest"]
         means.append(by_word.mean())

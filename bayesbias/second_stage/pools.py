@@ -614,6 +614,7 @@ def _relations(
     """Draws of the relation of the settings' contrasts to each variable, and what each relation is over."""
     weights, draws = _setting_weights(layout.own), len(drawn.scales)
     if layout.replicated:
+        # noise of training is an error of each estimate, not of a setting: the mean over replicates averages it
         covariance = covariance + float(np.median(drawn.scales[:, -1]) ** 2) * np.eye(len(covariance))
     y, covariance = weights @ y, weights @ covariance @ weights.T
     band = None if layout.band is None else layout.band[_firsts(layout.own)]
@@ -625,6 +626,7 @@ def _relations(
         over, shares, same = "settings" if layout.replicated else "embeddings", np.zeros(1), np.eye(len(finite))
         through = None if layout.weights is None else layout.setting_weights(layout.weights)[finite]
         if band is not None and _of_groups(values, band[finite]):
+            # the variable varies little within a group: means of groups are the independent evidence, not embeddings
             means = _setting_weights(np.unique(band[finite], return_inverse=True)[1])
             if len(means) < FEWEST:
                 raise InputError(
@@ -635,6 +637,7 @@ def _relations(
             se, through, over = np.sqrt(means**2 @ se**2), None if through is None else (means > 0) @ through, "groups"
             same = np.eye(len(means))
         elif band is not None:
+            # how much of what is left embeddings of one group share is not known: the relation is mixed over it
             shares, same = GROUP_SHARES, _same(band[finite])
         relation = latent_relation(
             observed,

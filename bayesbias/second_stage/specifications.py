@@ -23,7 +23,7 @@ from bayesbias.numerics.second_stage import Decisions, curve_spreads, distinct
 from bayesbias.second_stage.estimates import Staged, posterior_tree
 
 ARBITRARY, PRINCIPLED, UNSURE = STATUSES = ("arbitrary", "principled", "unsure")
-"""What a decision is: its options are equally good, one of them is better, or that is not known."""
+"""Statuses of a decision: its options are equally good, one of them is better, or that is not known."""
 RESIDUAL = "residual"
 WIDTH, STANDARD_WIDTH = 0.05, 0.5
 """Width of the half-Cauchy priors of the scales, in cosine distance and in standard deviations of distances."""

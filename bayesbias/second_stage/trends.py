@@ -335,6 +335,7 @@ def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: 
     scale = 1.0 if units is None else STANDARD
     embedding = by_word.index["embedding"].to_numpy()
     inside = by_word.index["word"].isin(words).to_numpy()
+    # only words that every embedding holds: a change of words would pass for a change of the contrast
     average = np.array([(embedding == e) & inside for e in range(len(times))], dtype=float) / len(words)
     index = pd.DataFrame(
         {
@@ -433,6 +434,7 @@ def _levels(
     fitted = np.linalg.pinv(design) if weights == "equal" else None
     unit = float(np.diff(np.sort(times)).mean())
     if kind == "linear":
+        # deviations of neighbours in time go together: correlation ** steps between them, mixed over the correlation
         apart = np.abs(times[:, None] - times) / unit
         stages = [
             second_stage(y, covariance, design, [correlation**apart], [width, width], fitted)
@@ -450,4 +452,5 @@ def _levels(
     steps = np.minimum(begin[:, None], begin)  # Brownian motion from the first time
     walk = second_stage(y, covariance, design, [steps / unit], [scale * WIDTH, width], fitted).draw(draws, rng)
     level = walk.coefficients + walk.effects[0]
+    # the variance of a walk grows with time: from that of a mean step to that of one unit of time
     return level, {"step_sd": walk.scales[:, 0] / np.sqrt(unit), "deviation_sd": walk.scales[:, 1]}

@@ -249,7 +249,7 @@ NOTES = {
     "bootstrap": "The intervals are a percentile-t bootstrap: 89% intervals hold the truth in 81 to 91% of tables, "
     "whether scores are normal or have heavy tails.",
 }
-"""How well the two kinds of interval hold, as simulated."""
+"""Coverage of the two kinds of interval, as simulated."""
 CONSTANT = "the scores do not vary, so that nothing tells reliable from unreliable"
 
 

@@ -219,13 +219,13 @@ class NullDistribution(Result):
     Attributes
     ----------
     statistic, source
-        What was asked.
+        Name of the statistic, and where its random words come from.
     observed, values
         The statistic of the lists as they are, and of each draw, (draws,).
     centre
         From where two-sided distances are measured: the median of the values.
     n_candidates
-        How many words could be drawn.
+        Number of words that could be drawn.
     """
 
     notes: ClassVar[tuple[str, ...]] = ()

@@ -133,7 +133,7 @@ class Ranks(Result):
     Attributes
     ----------
     model, engine, draws
-        What was tested, and the draws of each fit.
+        The model and the engine that were tested, and the draws of each fit.
     ranks, pareto_k
         Variable to ranks (replicates, parameters); the largest Pareto k of all fits, None where the engine has none.
     """
@@ -292,7 +292,7 @@ def false_positive_rate(
     shape, truth, simulated_by
         As in :func:`simulate`: the shape, and parameters of a model with one ``connection_mean`` for all.
     models, prob
-        Models to fit: a call is an equal-tailed interval of a contrast, of that mass, that excludes 0.
+        Models to fit, and the mass of equal-tailed intervals: a call is a contrast whose interval excludes 0.
     metrics
         ``"cluster"``: the attribute-word cluster interval; ``"t_test"``: Welch's test of rows; ``"weat"``: WEAT's
         permutation test of protected words (two-sided, the sum over protected words of mean distance to own minus

@@ -84,7 +84,7 @@ class TopicNull(Result):
         The same for contrasts with control lists, whose stereotypes may lie anywhere in the vocabulary; None where
         there are none.
     kind, replicates, seed, embedding
-        What was asked, and the name of the embedding.
+        As given to :func:`topic_null`, and the name of the embedding.
     notes
         Sentences on missing words, and on random lists that are not as coherent or similar as the given ones.
     """
