@@ -128,7 +128,7 @@ class Comparison(Result):
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Reasons not to read the draws; empty if they can be read."""
+        """Reasons not to read the draws; empty if there are none."""
         return tuple(Fit(self.tree).fact("faults"))
 
     @property
