@@ -269,7 +269,7 @@ class Quadrants(Result):
         return tuple(dict.fromkeys((*self.axes[0].notes, *self.axes[1].notes)))
 
     def _signs(self) -> FloatArray:
-        """1 where a draw of a trait lies in a quadrant, else 0, (D, traits, 4)."""
+        """True where a draw of a trait lies in a quadrant, (D, traits, 4)."""
         first, second = (self.draws[:, :, i] > 0 for i in range(2))
         return np.stack([first & second, first & ~second, ~first & second, ~first & ~second], axis=2)
 

@@ -257,7 +257,7 @@ def _random_topics(
 
 
 def _right(test: str, unit: Unit, labels: IntArray, seed: int, rng: np.random.Generator) -> tuple[int, float]:
-    """Number of words that a test puts in their own group, and the share that chance would.
+    """Number of words that a test puts in their own group, and the share that chance alone puts there.
 
     Clusters have no names: they take those that fit best, which is above an even share by chance too.
     """

@@ -118,7 +118,7 @@ def _options_by_name(given: Any, name_of: Callable[[Any], Any]) -> Any:
 
 
 class MultiversePlan(Document):
-    """Decisions that a multiverse combines, and where it writes.
+    """Decisions that a multiverse combines, its random topics, unit and seed.
 
     Attributes
     ----------
