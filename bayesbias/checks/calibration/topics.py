@@ -490,7 +490,7 @@ class _Listed(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """What is to be measured."""
+    """Statistics to measure on random lists, and the lists that replicates draw."""
 
     lists: dict[str, _Listed]
     together: tuple[tuple[int, ...], ...]  # which lists are drawn together: stereotypes first, then each control list
