@@ -34,6 +34,6 @@ cell_fields, sides = models.functionals.cell_fields, comparison.sides
 kolmogorov_smirnov, spread_test = simulation._kolmogorov_smirnov, simulation._spread_test
 latent_relation, second_stage = numerics.second_stage.latent_relation, numerics.second_stage.second_stage
 WEIGHTS, contrasts_of, stage_cells = two_stage.WEIGHTS, estimates.contrasts_of, estimates.stage_cells
-GROUP_SHARES, POOL_WIDTH, Layout = pools.GROUP_SHARES, pools.WIDTH, pools._Layout
+GROUP_SHARES, POOL_WIDTH, Layout = pools.GROUP_SHARES, pools.WIDTH, pools._Grouping
 trend_levels = trends._levels
 multiverse_of, STANDARD_WIDTH = specifications.multiverse_of, specifications.STANDARD_WIDTH

@@ -144,7 +144,7 @@ def test_a_query_that_is_listed_twice_changes_no_probability():
 
 
 def test_words_in_several_sets_are_drawn_together():
-    pools = baselines.ranking.pools_of([("a", "b", "c"), ("d", "e"), ("c", "f"), ("d", "e")])
+    pools = baselines.ranking.linked_sets([("a", "b", "c"), ("d", "e"), ("c", "f"), ("d", "e")])
     assert sorted(pool.size for pool in pools) == [2, 4]
     rng = np.random.default_rng(0)
     for _ in range(50):
@@ -153,7 +153,7 @@ def test_words_in_several_sets_are_drawn_together():
         assert (first == 2).sum() == (second == 0).sum()  # how often "c" was drawn
         assert len(first) + len(second) - (first == 2).sum() == 4
         assert len(drawn["d", "e"]) == 2
-    (pool,) = baselines.ranking.pools_of([("d", "e", "g")])
+    (pool,) = baselines.ranking.linked_sets([("d", "e", "g")])
     alone = np.bincount(np.concatenate([pool.draw(rng)["d", "e", "g"] for _ in range(3000)]))
     np.testing.assert_allclose(alone / 9000, 1 / 3, atol=0.02)
 

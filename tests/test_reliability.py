@@ -433,28 +433,32 @@ def test_coefficients_by_hand():
     components = (frozenset({"target"}), frozenset({"base_pair"}), frozenset({"target", "base_pair"}))
     variances = np.array([[4.0, 1.0, 2.0]])
     relative = reliability.components._coefficient(
-        variances, components, reliability.components.Design("target", {"base_pair": 4})
+        variances, components, reliability.components.MeasurementDesign("target", {"base_pair": 4})
     )
     assert relative == pytest.approx(4 / 4.5)
     absolute = reliability.components._coefficient(
-        variances, components, reliability.components.Design("target", {"base_pair": 4}, absolute=True)
+        variances, components, reliability.components.MeasurementDesign("target", {"base_pair": 4}, absolute=True)
     )
     assert absolute == pytest.approx(4 / 4.75)
     assert (
         reliability.components._needed(
-            variances, components, reliability.components.Design("target", {}), "base_pair", 0.75
+            variances, components, reliability.components.MeasurementDesign("target", {}), "base_pair", 0.75
         )
         == 2
     )
     assert (
         reliability.components._needed(
-            variances, components, reliability.components.Design("target", {}), "base_pair", 0.9
+            variances, components, reliability.components.MeasurementDesign("target", {}), "base_pair", 0.9
         )
         == 5
     )
     assert (
         reliability.components._needed(
-            np.array([[0.0, 1.0, 2.0]]), components, reliability.components.Design("target", {}), "base_pair", 0.75
+            np.array([[0.0, 1.0, 2.0]]),
+            components,
+            reliability.components.MeasurementDesign("target", {}),
+            "base_pair",
+            0.75,
         )
         == np.inf
     )

@@ -397,7 +397,7 @@ class TestPool:
             theta = (0.03 * rng.standard_normal(6))[source]
             y = rng.multivariate_normal(theta, covariance, method="eigh")
             for size in held:
-                layout = second_stage.pools._Layout(np.arange(size), None, False, np.full(size, 1 / size))
+                layout = second_stage.pools._Grouping(np.arange(size), None, False, np.full(size, 1 / size))
                 drawn = layout.drawn(y[:size], covariance[:size, :size], 0.05, 500, rng)
                 low, high = np.quantile(drawn.coefficients[:, 0], [0.055, 0.945])
                 held[size] += low < 0 < high
@@ -445,7 +445,7 @@ class TestPool:
         own, training = np.repeat(np.arange(8), 6), 0.03
         covariance = 0.01**2 * np.eye(48)
         y = rng.normal(0, 0.05, 8)[own] + rng.normal(0, training, 48) + rng.normal(0, 0.01, 48)
-        layout = second_stage.pools._Layout(own, None, True, np.full(48, 1 / 48))
+        layout = second_stage.pools._Grouping(own, None, True, np.full(48, 1 / 48))
         drawn = layout.drawn(y, covariance, 0.05, 4000, rng)
         low, high = np.quantile(drawn.scales[:, 1], [0.005, 0.995])
         assert low < training < high
@@ -460,14 +460,14 @@ class TestPool:
         assert weights == pytest.approx([1 / 16, 1 / 16, 1 / 8, 1 / 8, 1 / 8, 1 / 2])
         for _ in range(5):
             y = rng.multivariate_normal(np.zeros(6), covariance)
-            layout = second_stage.pools._Layout(own, band, True, weights)
+            layout = second_stage.pools._Grouping(own, band, True, weights)
             drawn = layout.drawn(y, covariance, 0.05, 1000, rng)
             mean = layout.settings(drawn) @ layout.setting_weights(weights)
             training = drawn.effects[-1] @ weights
             assert np.allclose(mean + training, (drawn.coefficients + drawn.effects.sum(axis=0)) @ weights)
             # scales have long tails: draws of the effects, which cancel, are up to some tens
             assert (mean + training).mean() == pytest.approx(weights @ y, abs=1e-10)
-        alone = second_stage.pools._Layout(np.arange(6), None, False, np.full(6, 1 / 6))
+        alone = second_stage.pools._Grouping(np.arange(6), None, False, np.full(6, 1 / 6))
         by_precision = replace(alone, weights=None)
         equal, least = (
             each.drawn(y, covariance, 0.05, 1000, np.random.default_rng(1)) for each in (alone, by_precision)
@@ -504,7 +504,7 @@ class TestPool:
         taken = np.outer(sd, sd) * (0.95 + 0.05 * np.eye(6))
         true, covered = 0.03**2 * (0.95 + 0.05 * np.eye(6)), {}
         for name, weights in (("equal", np.full(6, 1 / 6)), ("precision", None)):
-            layout = second_stage.pools._Layout(np.arange(6), None, False, weights)
+            layout = second_stage.pools._Grouping(np.arange(6), None, False, weights)
             draws = [layout.drawn(y, taken, 0.05, 500, rng) for y in rng.multivariate_normal(np.zeros(6), true, 60)]
             means = np.array([(each.coefficients + each.effects[0]).mean(axis=1) for each in draws])
             low, high = np.quantile(means, [0.055, 0.945], axis=1)

@@ -238,7 +238,7 @@ ERRORS = {
     "oppositions": "axes without a meaning, whose pairs are as similar and as parallel as these",
     "pairs": "further pairs of both oppositions, and places are shrunken towards 0 by what these leave open",
 }
-"""What the errors of quadrants are over."""
+"""Populations that the errors of quadrants are over."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -265,11 +265,11 @@ class Quadrants(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is missing and what limits the result."""
+        """Missing words and limits of the result."""
         return tuple(dict.fromkeys((*self.axes[0].notes, *self.axes[1].notes)))
 
     def _signs(self) -> FloatArray:
-        """Whether a draw of a trait lies in each quadrant, (D, traits, 4)."""
+        """True where a draw of a trait lies in a quadrant, (D, traits, 4)."""
         first, second = (self.draws[:, :, i] > 0 for i in range(2))
         return np.stack([first & second, first & ~second, ~first & second, ~first & ~second], axis=2)
 

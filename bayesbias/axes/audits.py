@@ -216,7 +216,7 @@ def audit(
     most_frequent: int | None = None,
     seed: int = 0,
 ) -> Audit:
-    """Which words of a vocabulary lean to one end of an axis, and how sure that is.
+    """Find the words of a vocabulary that lean to one end of an axis, and how sure that is.
 
     Each word has a place on the axis, the difference of its mean distances to the two poles less the mean of that
     difference over the vocabulary. Places of all words are products with one offset, and what lies behind the offset
@@ -279,7 +279,7 @@ def audit(
         with progress("auditing the vocabulary", len(vocabulary.rows)) as done:
             mean = vocabulary.mean()
             for i, (strata, offset) in enumerate(zip(contrasts.strata, offsets, strict=True)):
-                found = _placed(vocabulary, mean, field, strata, offset, contrasts.relation, rope, done)
+                found = _contrast_places(vocabulary, mean, field, strata, offset, contrasts.relation, rope, done)
                 distribution[names[i]] = (found.zero, float(found.place.std()))
                 sizes[names[i]], ropes[names[i]] = found.size, found.rope
                 frames.append(_table(vocabulary, found, names, i, prob))
@@ -339,7 +339,7 @@ def _vocabulary(vectors: KeyedVectors, own: Sequence[str], most_frequent: int | 
 
 
 @dataclass(frozen=True)
-class _Placed:
+class _ContrastPlaces:
     """Places (n,) of all words on one contrast."""
 
     place: FloatArray
@@ -353,7 +353,7 @@ class _Placed:
     rope: float  # half the width of the region of no interest
 
 
-def _placed(
+def _contrast_places(
     vocabulary: _Vocabulary,
     mean: FloatArray,
     field: Field,
@@ -362,7 +362,7 @@ def _placed(
     relation: FloatArray | None,
     rope: float | None,
     done: Callable[[int], None],
-) -> _Placed:
+) -> _ContrastPlaces:
     """All words on one contrast, from the mean (d,) of their unit vectors on."""
     behind, size = signal(offset), len(vocabulary.rows)
     numbers = np.empty((5, size))
@@ -373,7 +373,7 @@ def _placed(
         numbers[:, begin : begin + BLOCK] = own
         done(min(begin + BLOCK, size))
     place, se, posterior, scale, ripa = numbers
-    return _Placed(
+    return _ContrastPlaces(
         place,
         se,
         posterior,
@@ -388,7 +388,7 @@ def _placed(
 
 @dataclass(frozen=True)
 class _Contrasts:
-    """What is contrasted: groups or poles, the negative pole first, and one mean offset a contrast."""
+    """Contrasts of groups or poles, the negative pole first, and one mean offset a contrast."""
 
     groups: Mapping[str, tuple[str, ...]]
     strata: tuple[Strata, ...]
@@ -460,7 +460,7 @@ def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, st
     return _Contrasts(named, tuple(strata), tuple(keys), None, False, tuple(notes), lists)
 
 
-def _table(vocabulary: _Vocabulary, found: _Placed, names: list[str], i: int, prob: float) -> pd.DataFrame:
+def _table(vocabulary: _Vocabulary, found: _ContrastPlaces, names: list[str], i: int, prob: float) -> pd.DataFrame:
     """One row for each word, from its place on the contrast of group ``i``."""
     rows, size, contrast = vocabulary.rows, len(vocabulary.rows), found.place + found.zero
     posterior = summary_of(found.mean, found.scale, found.freedom, prob, 1.0)

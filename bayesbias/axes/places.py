@@ -54,7 +54,7 @@ POPULATIONS = {
     "oppositions": "what an axis without a meaning would give, whose pairs are as similar and as parallel as these",
     "pairs": "what further pairs of this opposition would give",
 }
-"""What the errors of places are over."""
+"""Populations that the errors of places are over."""
 CENTRES = ("vocabulary", "words")
 SCALES = ("difference", "cosine")
 PLACES = "10.1177/0003122419877135"
@@ -125,7 +125,7 @@ class Axis(Result):
 
     @property
     def paired(self) -> bool:
-        """Whether the axis is made of pairs, not of two lists."""
+        """True if the axis is made of pairs, not of two lists."""
         return bool(self.poles.pairs)
 
     @cached_property
@@ -212,7 +212,7 @@ class Axis(Result):
         )
 
     def pairs(self) -> pd.DataFrame:
-        """How each pair agrees with the others.
+        """Agreement of each pair with the others.
 
         Returns
         -------
@@ -252,7 +252,7 @@ class Axis(Result):
         scale: str = "difference",
         population: str = "oppositions",
     ) -> pd.DataFrame:
-        """How much nearer the words of one list are to the positive pole than those of another, on average.
+        """Difference of the mean places of two lists: above 0 where the first is nearer to the positive pole.
 
         The error is that of the difference of the two mean places, from the joint covariance of places: what the axis
         is uncertain about for both lists cancels. The words are taken as they are, not as a sample of others.
@@ -317,7 +317,7 @@ class Axis(Result):
 
     @property
     def effective_pairs(self) -> float:
-        """How many unrelated pairs would give places as precise over oppositions; 1 of pairs that are all parallel."""
+        """Number of unrelated pairs that would give places as precise over oppositions; 1 if all pairs are parallel."""
         squares = self.field.variances**2
         return float((self.offset.single @ squares) / (self.offset.opposition @ squares))
 

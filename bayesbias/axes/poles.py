@@ -1,4 +1,4 @@
-"""What an axis is made of: the words at its ends, those that places are centred on, and templates of sentences."""
+"""Parts of an axis: the words at its ends, those that places are centred on, and templates of sentences."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NO_LENGTH = 1e-6
 """Length of an offset below which its two words have one vector."""
 
 
-class _Entry(Document):
+class _BundledAxis(Document):
     domain: str
     pairs: Pairs
 
@@ -47,7 +47,7 @@ class _AxesFile(Document):
     source: str
     licence: str
     doi: str = ""
-    axes: dict[str, _Entry]
+    axes: dict[str, _BundledAxis]
 
 
 @cache
@@ -95,7 +95,7 @@ class Poles:
 
     @property
     def ends(self) -> tuple[str, str]:
-        """What the negative and the positive pole are called: the name of a list, or the word of the first pair."""
+        """Names of the negative and the positive pole: that of a list, or the word of the first pair."""
         return (self.lists[0][0], self.lists[1][0]) if self.lists else self.pairs[0]
 
 
@@ -227,7 +227,7 @@ def _found_lists(
 
 
 def rows_of(kv: KeyedVectors, keys: Iterable[str]) -> NDArray[np.intp]:
-    """Where an embedding holds its vectors."""
+    """Rows of an embedding's vectors that belong to these words."""
     return np.array([kv.key_to_index[key] for key in keys], dtype=np.intp)
 
 
@@ -272,7 +272,7 @@ def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArra
 
 @dataclass(frozen=True)
 class Base:
-    """What vectors are taken less: coefficients (m, d) of a constant and of the powers of frequency.
+    """Base that is taken from vectors: coefficients (m, d) of a constant and of the powers of frequency.
 
     ``mean`` and ``sd`` are those of the frequencies over the vocabulary, ``frequencies`` where they come from; of a
     constant alone ``sd`` is 0.
@@ -334,7 +334,7 @@ def ranks_of(kv: KeyedVectors, keys: Sequence[str]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
-    """How the places of words vary over templates."""
+    """Scatter of the places of words over templates."""
 
     places: FloatArray  # what each template changes in them, (T, words); sums over templates are 0
     apart: FloatArray  # unit vectors (words, d) of the words less the mean
@@ -388,7 +388,7 @@ class Scatter:
 
 @dataclass(frozen=True, eq=False)
 class TemplateErrors:
-    """What the templates of sentences change in words, in the poles and in the base of an axis.
+    """Changes that single templates of sentences make to words, to the poles and to the base of an axis.
 
     A word has the vector m / |m| with m the mean over templates of its vectors of length 1. To first order, a template
     changes it by what its own vector differs from m, less the part along m, over |m|.
@@ -417,7 +417,7 @@ class TemplateErrors:
 
 
 def noted(count: int) -> str:
-    """What is said of so many templates."""
+    """Note on the number of templates."""
     if count == 1:
         return (
             "There is one template: what others would change in places is not known, and not in the intervals. Give "
@@ -427,7 +427,7 @@ def noted(count: int) -> str:
 
 
 def turns_of(vectors: ContextVectors, kv: KeyedVectors) -> FloatArray:
-    """What templates change in the mean unit vectors of an embedding that these vectors average to, (T, N, d)."""
+    """Change by each template of an embedding's unit vectors, which are means of these vectors, (T, N, d)."""
     place = {word: row for row, word in enumerate(vectors.words)}
     units = vectors.units()[[place[word] for word in kv.index_to_key]].astype(float)
     mean = units.mean(axis=1, keepdims=True)

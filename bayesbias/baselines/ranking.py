@@ -51,14 +51,14 @@ if TYPE_CHECKING:
 Units = tuple[Hashable, ...]  # the words of a set, or its pairs of words
 
 
-class Pool(NamedTuple):
+class LinkedSets(NamedTuple):
     """Sets that share words, directly or through others."""
 
     size: int  # number of distinct units
-    places: dict[Units, IntArray]  # set to the place in it of each unit of the pool; -1 where it does not hold it
+    places: dict[Units, IntArray]  # set to the place in it of each distinct unit; -1 where it does not hold it
 
     def draw(self, rng: np.random.Generator) -> dict[Units, IntArray]:
-        """Places in each set of as many units as the pool has, drawn with replacement; no set is left empty."""
+        """Places in each set of as many units as the sets hold, drawn with replacement; no set is left empty."""
         while True:
             drawn = rng.integers(0, self.size, self.size)
             chosen = {units: places[drawn] for units, places in self.places.items()}
@@ -67,27 +67,27 @@ class Pool(NamedTuple):
                 return kept
 
 
-def pools_of(sets: Iterable[Units]) -> tuple[Pool, ...]:
-    """Sets by the words that they share; a set that shares none is a pool of its own."""
+def linked_sets(sets: Iterable[Units]) -> tuple[LinkedSets, ...]:
+    """Sets by the words that they share; a set that shares none stands alone."""
     groups: list[tuple[dict[Hashable, None], list[Units]]] = []
     for units in dict.fromkeys(sets):
         touching = [group for group in groups if any(unit in group[0] for unit in units)]
         groups = [group for group in groups if group not in touching]
         together = dict.fromkeys(unit for own, _ in touching for unit in own) | dict.fromkeys(units)
         groups.append((together, [*(member for _, members in touching for member in members), units]))
-    pools = []
+    linked = []
     for pooled, members in groups:
         place_of = {units: {unit: place for place, unit in enumerate(units)} for units in members}
         places = {
             units: np.array([own.get(unit, -1) for unit in pooled], dtype=np.intp) for units, own in place_of.items()
         }
-        pools.append(Pool(len(pooled), places))
-    return tuple(pools)
+        linked.append(LinkedSets(len(pooled), places))
+    return tuple(linked)
 
 
-def draw_all(pools: Iterable[Pool], rng: np.random.Generator) -> dict[Units, IntArray]:
+def draw_all(linked: Iterable[LinkedSets], rng: np.random.Generator) -> dict[Units, IntArray]:
     """One draw of every set."""
-    return {units: places for pool in pools for units, places in pool.draw(rng).items()}
+    return {units: places for sets in linked for units, places in sets.draw(rng).items()}
 
 
 Over = Literal["both", "targets", "attributes"]
@@ -212,11 +212,11 @@ def bootstrap_metric(
     units = units_of(ready)
     kinds = {"targets": ready.query.targets, "attributes": ready.query.attributes}
     drawn = {name: units[name] for kind in kinds if over in ("both", kind) for name in kinds[kind]}
-    pools = pools_of(drawn.values())
+    linked = linked_sets(drawn.values())
     still = {name: np.arange(len(listed)) for name, listed in units.items()}
     with progress(f"bootstrap of {ready.metric.name}", draws) as done:
         for i in range(draws):
-            places = draw_all(pools, rng)
+            places = draw_all(linked, rng)
             chosen = still | {name: places[listed] for name, listed in drawn.items()}
             values[i] = ready.resampled(chosen).value
             done(i + 1)
@@ -314,7 +314,7 @@ CALIBRATION = (
     "Of two equally biased embeddings, one is called less biased with a probability above .95 in 1 to 3% of word lists "
     "where both are close to no bias, and in 12 to 16% where they are far from it (nominal 10%)."
 )
-"""How well the probabilities hold, as simulated."""
+"""Calibration of the probabilities, as simulated."""
 SAME = 1e-5  # relative difference up to which scores are the same: vectors in single precision say no more
 
 
@@ -381,7 +381,7 @@ class Ranking(Result):
         return (*self._orders(), *self._agreed())
 
     def _agreed(self) -> list[str]:
-        """How often random topics give the same order, and how far metrics agree, there and here."""
+        """Sentences on how often random topics give the same order, and how far metrics agree, there and here."""
         sentences = []
         if self.same_order:
             shares = "; ".join(f"{metric} {share:.0%}" for metric, share in self.same_order.items())
@@ -764,11 +764,11 @@ def _drawn(
     if not queries:
         return np.empty((0, len(names)))
     units = {query: units_of(ready[query, names[0]]) for query in queries}
-    pools = pools_of(listed for sets in units.values() for listed in sets.values())
+    linked = linked_sets(listed for sets in units.values() for listed in sets.values())
     values = np.empty((draws, len(names), len(queries)))
     ready = {key: each.with_neighbours() for key, each in ready.items() if key[0] in queries} if draws else ready
     for i in range(draws):
-        places = draw_all(pools, rng)
+        places = draw_all(linked, rng)
         for column, query in enumerate(queries):
             chosen = {name: places[listed] for name, listed in units[query].items()}
             for row, name in enumerate(names):

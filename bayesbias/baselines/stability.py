@@ -1,4 +1,4 @@
-"""How far bias measures depend on choices of training: corpora, algorithms, dimensions, seeds."""
+"""Stability of bias measures over choices of training: corpora, algorithms, dimensions, seeds."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class MetricStability(Result):
     notes: tuple[str, ...] = ()
 
     def summary(self, seed: int = 0) -> pd.DataFrame:
-        """How much of each measure's variance corpora make up, and whether settings agree on the order of corpora.
+        """Share of each measure's variance that corpora make up, and agreement of settings on the order of corpora.
 
         Returns
         -------
@@ -540,7 +540,7 @@ def setting_components(
     chains: int = 4,
     seed: int | None = None,
 ) -> SettingComponents:
-    """What a measure varies with: corpus, algorithm, dimensions, word list and all their combinations, and the seed.
+    """Variance of a measure by corpus, algorithm, dimensions, word list and all their combinations, and the seed.
 
     The effect of a seed is that of one training, within a corpus, algorithm and dimension.
 

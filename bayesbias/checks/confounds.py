@@ -1,4 +1,4 @@
-"""Whether word lists differ in frequency, or another attribute, and whether that matters for their distances."""
+"""Comparison of word lists in frequency or another attribute, and its effect on their distances."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def _judged_pairs(given: _ListMeans, values: WordValues, spread: float) -> pd.Da
 
 @dataclass(frozen=True, repr=False)
 class Balance(Result):
-    """How lists differ in an attribute of their words, and how distances depend on it.
+    """Differences of lists in an attribute of their words, and the dependence of distances on it.
 
     Of several embeddings, all tables but :attr:`spreads` have a first column ``embedding``.
 
@@ -372,7 +372,7 @@ def balance(
     frequencies: Any = None,
     attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
 ) -> Balance:
-    """Whether word lists differ in frequency, and whether distances depend on it.
+    """Compare word lists in frequency, and estimate how distances depend on it.
 
     Frequent words are closer to, or farther from, everything in some embeddings, whatever they mean. Lists of other
     frequency then differ in distance without any bias.
@@ -460,7 +460,7 @@ def _stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _spreads(contrasts: pd.DataFrame, slopes: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[str]]:
-    """How contrasts vary over ``count`` embeddings and what mean slopes predict of it, and contrasts that some lack."""
+    """Spread of contrasts over ``count`` embeddings, its part predicted by slopes, and contrasts that some lack."""
     last = slopes.groupby("embedding", sort=False).tail(1).astype(dict.fromkeys(("slope", "se", "r2"), float))
     slope = float(last["slope"].mean())
     matters = len(last) > 0 and ((last["slope"].abs() > 2 * last["se"]) | (last["r2"] > MOST_R2)).mean() > 1 / 2

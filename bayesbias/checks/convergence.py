@@ -195,7 +195,7 @@ SCALES |= {"offset_sd"}  # what the model baseline calls the scale of its words
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Result):
-    """How a fit converged.
+    """Diagnosis of a fit's convergence.
 
     Attributes
     ----------
@@ -236,7 +236,7 @@ class Verdict(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether the fit passes its checks."""
+        """True if the fit passes its checks."""
         return not self.faults
 
     def numbers(self) -> dict[str, str]:
@@ -254,7 +254,7 @@ class Verdict(Result):
         return {"engine": self.engine, "draws": draws, **shown}
 
     def headline(self) -> str:
-        """Whether the fit passes its checks, and if not, why, in a sentence."""
+        """Sentence that says that the fit passes its checks, or why it does not."""
         if self.ok:
             return f"This fit passes its checks{', with limits' if self.notes else ''}. {self.caution}".rstrip()
         return f"This fit should not be read: {'; '.join(self.faults)}."
@@ -361,7 +361,7 @@ def judged(
     outside: float | None = None,
     remedy: str = MORE_DRAWS,
 ) -> tuple[str, ...]:
-    """Why draws with such figures should not be read; figures that are None are not judged."""
+    """Reasons not to read draws with such figures; figures that are None are not judged."""
     faults = []
     if r_hat is not None and r_hat > MAX_R_HAT:
         faults.append(f"the largest R-hat is {r_hat:.3f}, above {MAX_R_HAT}")
@@ -377,13 +377,13 @@ def judged(
 
 
 def mixing_faults(values: np.ndarray, stats: Mapping[str, Any]) -> tuple[str, ...]:
-    """Why draws (chain, draw, parameter) by NUTS should not be read."""
+    """Reasons not to read draws (chain, draw, parameter) by NUTS; empty if there are none."""
     r_hat, ess = _mixing(values)
     return judged(r_hat, ess, int(np.sum(stats.get("diverging", 0))))
 
 
 def engine_faults(drawn: Draws) -> tuple[str, ...]:
-    """Why the draws of an engine should not be read, by its weights, its grid or its chains."""
+    """Reasons not to read the draws of an engine, by its weights, its grid or its chains; empty if there are none."""
     facts: dict[str, Any] = {**drawn.sample_stats, **drawn.attrs}
     if "diverging" in facts:
         every = np.concatenate([each.reshape(*each.shape[:2], -1) for each in drawn.posterior.values()], axis=2)

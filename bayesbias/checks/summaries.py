@@ -163,7 +163,7 @@ class ClusterInterval(Result):
     Attributes
     ----------
     first, second, prob
-        What was asked.
+        The two connections, and the mass of the interval.
     estimate, se, low, high
         In cosine distance; NaN where there is no interval.
     df

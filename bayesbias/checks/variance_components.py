@@ -57,7 +57,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which effects an array has."""
+    """Facets of an array, and their effects."""
 
     facets: tuple[str, ...]  # names of its axes
     without: tuple[str, ...] = ()  # facets whose own effect has been taken out: the array says nothing of it

@@ -1,4 +1,4 @@
-"""Whether word lists are fit for an embedding: coverage, near duplicates, effective numbers, frequency, spelling."""
+"""Checks of word lists against an embedding: coverage, near duplicates, effective numbers, frequency, spelling."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ ENDINGS = (
 
 @dataclass(frozen=True, repr=False)
 class WordCheck(Result):
-    """How word lists meet an embedding, before anything is measured.
+    """Findings on word lists in an embedding, before anything is measured.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class WordCheck(Result):
         return "\n".join(self.sentences())
 
     def sentences(self) -> list[str]:
-        """What was found, one finding each, what they cannot tell last."""
+        """Findings, one sentence each; limits of the lists come last."""
         return [*self.findings(), *self.notes]
 
     def findings(self) -> list[str]:
@@ -204,7 +204,7 @@ def _measured(
 
 
 def _unsettled(table: pd.DataFrame) -> list[str]:
-    """What these lists cannot tell, as far as their numbers tell."""
+    """Sentences on what these lists cannot tell, by their numbers of words."""
     protected = table[table["kind"] == "protected"]
     attributes = table[table["kind"] != "protected"]
     sentences = []

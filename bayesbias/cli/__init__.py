@@ -54,7 +54,7 @@ def _run(app: Callable[[], object]) -> None:
 
 
 def _sentence(error: Exception) -> str:
-    """What an error says, with the file it speaks of and without its number."""
+    """Message of an error, with the file that it names and without its number."""
     reason, file = getattr(error, "strerror", None), getattr(error, "filename", None)
     return f"{file}: {reason}" if reason and file else str(reason or error)
 

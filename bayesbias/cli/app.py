@@ -314,7 +314,7 @@ _state = {"debug": False}
 
 
 def debugging() -> bool:
-    """Whether ``--debug`` was given."""
+    """True if ``--debug`` was given."""
     return _state["debug"]
 
 

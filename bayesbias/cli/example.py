@@ -100,7 +100,7 @@ def _show_groups(post: xr.DataTree) -> None:
 
 
 def _part(embedding: str, listed: WordLists, case: Cases, topics: int, seed: int, trust_pickle: bool) -> KeyedVectors:
-    """What the analysis needs of an embedding; all of it for spellings other than those of the lists."""
+    """Part of an embedding that the analysis needs; all of it for spellings other than those of the lists."""
     if case != "as-is":
         return bb.load_embedding(embedding, trust_pickle=trust_pickle)
     if topics:
@@ -159,7 +159,7 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
 
 
 def _method(listed: WordLists) -> tuple[str, dict[str, Any]]:
-    """How the words of a list are debiased: by gender pairs, by the groups word by word, or by telling groups apart."""
+    """Debiasing method for the words of a list: by gender pairs, by groups word by word, or by the null space."""
     groups = {name: list(words) for name, words in listed.protected.items()}
     if listed.name == "gender" and isinstance(pairs := bb.load_list("gender_pairs"), PairList):
         return "hard", {"definitional": list(pairs.pairs), "equalize": list(pairs.pairs)}

@@ -99,7 +99,7 @@ def audit(
     report: options.ReportPath = None,
     picture: options.Picture = None,
 ) -> None:
-    """Which words of the vocabulary lean to one end of an axis or to a group, and how sure that is."""
+    """Find the words of the vocabulary that lean to one end of an axis or to a group, and how sure that is."""
     kv = reading.vectors(embedding, trust_pickle)
     audited = bb.audit(kv, groups, level=level, rope=rope, prob=prob, most_frequent=most_frequent, seed=seed)
     called = audited.table()
@@ -137,7 +137,7 @@ def criterion(
     picture: options.Picture = None,
     report: options.ReportPath = None,
 ) -> None:
-    """Whether words whose place between two poles is larger have more of something outside."""
+    """Relate outside values of words to their places between two poles."""
     value, se = reading.values_by_word(values)
     lists = reading.connections(contrast)
     stages = bb.checks.TwoStage(adjust=adjust, frequencies=reading.frequencies_of(frequencies))
@@ -216,7 +216,7 @@ def trend(
     picture: options.Picture = None,
     report: options.ReportPath = None,
 ) -> None:
-    """How a contrast changes over ordered embeddings."""
+    """Estimate the change of a contrast over ordered embeddings."""
     times, lists = reading.named_values("--time", time), reading.connections(contrast)
     stages = bb.checks.TwoStage(adjust=adjust, frequencies=reading.frequencies_of(frequencies), weights=weights)
     tables, _ = reading.distance_tables(embeddings, words, case, trust_pickle)
@@ -306,7 +306,7 @@ def compare(
     case: options.Case = "as-is",
     trust_pickle: options.TrustPickle = False,
 ) -> None:
-    """What changed between embeddings: the same pairs of words in each."""
+    """Compare embeddings: the same pairs of words in each."""
     from bayesbias.models.fits import checked_draws
 
     if picture is not None and len(embeddings) > 2:

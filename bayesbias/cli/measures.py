@@ -116,7 +116,7 @@ def contrasts(
     rows: Annotated[str | None, Option(help="Rows of words: pooled, association or difference.")] = None,
     out: options.Out = None,
 ) -> None:
-    """How much closer one kind of attribute word is than another."""
+    """Contrast two kinds of attribute words: how much closer one is than the other."""
     from bayesbias.contrast import decomposable_controls, decomposition_sentence
     from bayesbias.models.tree import Fit
 
@@ -160,7 +160,7 @@ def plan(
     seed: options.Seed = 0,
     out: options.OutPicture = None,
 ) -> None:
-    """How many words a list needs so that a contrast of a given size is seen."""
+    """Plan how many words a list needs so that a contrast of a given size is seen."""
     table = bb.read_distance_table(what) if what.endswith(options.TABLES) else what
     with working("planning"):
         design = bb.plan(table, effect=effect, prob=prob, power=power, first=first, second=second, seed=seed)
@@ -186,7 +186,7 @@ def topics(
     out: options.OutPicture = None,
     trust_pickle: options.TrustPickle = False,
 ) -> None:
-    """How large a contrast is for random topics of the vocabulary in place of the word lists."""
+    """Compare a contrast with that of random topics of the vocabulary in place of the word lists."""
     kv = vectors(embedding, trust_pickle)
     null = bb.topic_null(kv, words, metric=metric, replicates=replicates, seed=seed, kind=kind)
     say(null.sentence)
@@ -345,7 +345,7 @@ def silhouette(
     out: options.Out = None,
     picture: options.Picture = None,
 ) -> None:
-    """How much a metric depends on which words are listed: bias silhouettes, their robustness and accuracy."""
+    """Measure how a metric depends on the words listed: bias silhouettes, their robustness and accuracy."""
     from bayesbias.baselines.silhouettes.studies import SCORES, STUDIED, VARIED, follow_study, scores_of, values_of
 
     queries = _queries(query, words)
@@ -387,7 +387,7 @@ def reliability(
     out: options.Out = None,
     picture: options.Picture = None,
 ) -> None:
-    """Whether bias scores agree over seeds, measures, words and pairs, and how many pairs are enough."""
+    """Measure the agreement of bias scores over seeds, measures, words and pairs, and how many pairs are enough."""
     from bayesbias.baselines.reliability.consistency import coefficients_of
     from bayesbias.words import words_given
 

@@ -43,7 +43,7 @@ def named_values(option: str, given: list[str] | None) -> dict[str, Any] | None:
 
 
 def frequencies_of(given: list[str] | None) -> str | dict[str, str] | None:
-    """Where frequencies come from: one source, or one for each embedding."""
+    """Source of frequencies: one for all, or one for each embedding."""
     return given[0] if given and len(given) == 1 and "=" not in given[0] else named_values("--frequencies", given)
 
 

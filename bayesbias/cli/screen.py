@@ -1,4 +1,4 @@
-"""What commands show and write: tables and sentences on the terminal; files, whole or not at all."""
+"""Output of commands: tables and sentences on the terminal; files, whole or not at all."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def show(frame: pd.DataFrame, title: str, whole: str | None = None) -> None:
 
 
 def show_coverage(table: pd.DataFrame) -> None:
-    """How many words of each list were found, and what was left out."""
+    """Show how many words of each list were found, and what was left out."""
     from bayesbias.distances.dataframe import labels_of
     from bayesbias.distances.storage import coverage
 
@@ -86,7 +86,7 @@ def show_coverage(table: pd.DataFrame) -> None:
 
 
 def show_coverages(tables: dict[str, pd.DataFrame]) -> None:
-    """What of the lists each table holds, once where it is the same for all."""
+    """Show which words of the lists each table holds, once where it is the same for all."""
     from bayesbias.distances.dataframe import coverage_of
 
     shown: list[object] = []

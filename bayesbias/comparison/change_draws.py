@@ -198,6 +198,7 @@ def related_changes(
         fixed = fixed_values(data, distances[after] - distances[before])
         for k, value in fixed.items():
             moved[:, :, k] = np.where(cells[:, k], value, np.nan)
+        # covariance of the errors of a difference: what the two embeddings share cancels
         apart = (
             blocks[after, :, after] - blocks[after, :, before] - blocks[before, :, after] + blocks[before, :, before]
         )

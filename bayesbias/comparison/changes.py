@@ -56,7 +56,7 @@ class _Means(NamedTuple):
 
 
 class _Difference(NamedTuple):
-    """What is known of the change between two embeddings from the differences of their distances."""
+    """Posterior of the change between two embeddings from the differences of their distances."""
 
     draws: ChangeDraws
     faults: tuple[str, ...]  # why the draws should not be read
@@ -73,6 +73,7 @@ def _difference(
     centre = np.bincount(data.connection, weights=change) / np.bincount(data.connection)
     fixed = fixed_values(data, change)
     slopes = _slopes(data, base, change, fixed)
+    # base + slope * change is uncorrelated with the change: the two are fitted apart, and the levels restored below
     rest = base + slopes[data.connection] * (change - centre[data.connection])
     seeds = [int(state >> 1) for state in seed.generate_state(2, np.uint64)]
     levels = _means(replace(data, y=rest), load_model(LEVELS_MODEL), AUTO, size, seeds[0], label)
@@ -135,7 +136,7 @@ def _slopes(data: Distances, base: FloatArray, change: FloatArray, fixed: Mappin
 
 
 def slope(data: Distances, base: FloatArray, change: FloatArray, rows: np.ndarray) -> float:
-    """How much of the change to add to the distances of the first embedding so that the two no longer go together.
+    """Share of the change that, added to the first embedding's distances, leaves them uncorrelated with the change.
 
     Covariances are those of the rows' mean, with protected words and attribute words as clusters.
     """
@@ -186,7 +187,7 @@ def compare(
     seed: int | None = None,
     case: Case = "as-is",
 ) -> Comparison:
-    """What changed between embeddings, from distances of the same pairs.
+    """Compare embeddings by the distances of the same pairs.
 
     The same words are measured in each embedding, so that most of what makes a single contrast uncertain cancels in
     its change. Where the tables know how words are related, the covariance of all distances in all embeddings is

@@ -128,17 +128,17 @@ class Comparison(Result):
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Why the draws should not be read; empty if they can be."""
+        """Reasons not to read the draws; empty if there are none."""
         return tuple(Fit(self.tree).fact("faults"))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out, replaced or taken as known."""
+        """Notes on what was left out, replaced or taken as known."""
         return tuple(Fit(self.tree).notes)
 
     @property
     def population(self) -> str:
-        """What whole-list results speak about, ``"given"`` or ``"similar"``, as in :func:`contrasts`."""
+        """Population of whole-list results, ``"given"`` or ``"similar"``, as in :func:`contrasts`."""
         return str(self.tree.attrs.get("population", SIMILAR))
 
     @cached_property
@@ -200,12 +200,12 @@ class Comparison(Result):
 
     @property
     def unrelated(self) -> bool:
-        """Whether the model takes different words for unrelated."""
+        """True if the model takes different words for unrelated."""
         return not family_of(Fit(self.tree).spec).needs_relatedness
 
     @property
     def filled(self) -> NDArray[np.bool_]:
-        """Which protected words have which connections (J, K)."""
+        """True where a protected word has a connection, (J, K)."""
         return np.asarray(self.tree["constant_data/n"]) > 0
 
     @property
@@ -216,7 +216,7 @@ class Comparison(Result):
         return decomposable(self.filled, list(self.connections))
 
     def debiasing(self, name: str) -> str:
-        """What :func:`debias` says it did to an embedding; empty for others."""
+        """Sentence by :func:`debias` on what it did to an embedding; empty for others."""
         one_of(name, self.embeddings, "an embedding")
         return str((self.coverage.get(name, {}).get("embedding") or {}).get("debiasing") or "")
 
@@ -229,7 +229,7 @@ class Comparison(Result):
 
     @property
     def verdict(self) -> str:
-        """What changed, for whom, how certain that is, and what changed beside it, in sentences."""
+        """Sentences on what changed, for whom, how certain that is, and what changed beside it."""
         return " ".join(self.sentences())
 
     def sentences(self, prob: float = PROB) -> list[str]:
@@ -241,7 +241,7 @@ class Comparison(Result):
         return verdict_of(self, probability(prob, "prob"))
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
-        """What became of every contrast with associated words, or of every connection's mean where there is none.
+        """Outcome of every contrast with associated words, or of every connection's mean where there is none.
 
         Columns of :meth:`outcomes` (or of :meth:`changes`) and ``of``, which names the contrast or the connection.
         """
@@ -331,7 +331,7 @@ class Comparison(Result):
         change: int | None = None,
         rows: str | None = None,
     ) -> pd.DataFrame:
-        """What changed: the headline contrast, or the mean distance of one connection.
+        """Changes of the headline contrast, or of the mean distance of one connection.
 
         Parameters
         ----------
@@ -359,7 +359,7 @@ class Comparison(Result):
         change: int | None = None,
         rows: str | None = None,
     ) -> pd.DataFrame:
-        """What became of a contrast, for the whole list and for each protected word.
+        """Outcome of a contrast, for the whole list and for each protected word.
 
         Parameters
         ----------
@@ -486,7 +486,7 @@ class Comparison(Result):
 
     @cached_property
     def _known_sides(self) -> dict[tuple[Any, ...], Sides]:
-        """What :meth:`sides` gave: tables, sentences and figures ask for the same."""
+        """Results of :meth:`sides`, kept because tables, sentences and figures ask for the same."""
         return {}
 
     def _sides(self, sums: Sums, number: int, names: Sequence[str], whole: Any) -> Sides:
@@ -542,7 +542,7 @@ class Comparison(Result):
         return pd.Series(known, name="distance_sd", dtype=float)
 
     def without_units(self, change: int) -> str:
-        """Why the embeddings of a change have no unit, empty where they have."""
+        """Reason why the embeddings of a change have no unit; empty where they have one."""
         return next((unit for name in self.pair(change) if isinstance(unit := self._units[name], str)), "")
 
     @property
@@ -623,7 +623,7 @@ class Comparison(Result):
     def similarity_shift(
         self, mac: float | None = None, before: str | None = None, after: str | None = None
     ) -> pd.DataFrame:
-        """How many cosine similarities lie within 0 plus or minus 1 - MAC, before and after.
+        """Share of cosine similarities within 0 plus or minus 1 - MAC, before and after.
 
         The study takes 1 - MAC, which the authors of MAC held to be a sign of bias, as a baseline of what words
         without a bias do.

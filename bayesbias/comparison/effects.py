@@ -99,6 +99,7 @@ def _neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Seq
         for k in ks:
             both = np.hstack([np.sort(nearest_rows(unit, rows, k), axis=1) for unit in (shared.before, shared.after)])
             both.sort(axis=1)
+            # sorted together, a neighbour in both embeddings stands beside itself
             kept = (both[:, 1:] == both[:, :-1]).sum(axis=1) / k
             pieces.append(pd.DataFrame({"kind": kind, "word": names, "k": k, "kept": kept}))
     return pd.concat(pieces, ignore_index=True)
@@ -207,7 +208,7 @@ def _most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int
 
 
 def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, prob: float, seed: int) -> pd.DataFrame:
-    """How well clusters and a classifier find the groups again, before and after: ``SideEffects.recovery``.
+    """Shares of words whose group clusters and a classifier find, before and after: ``SideEffects.recovery``.
 
     The dimensions of an embedding are correlated, so that a classifier finds the old side of words along any direction
     that is removed, meaningless ones too. The reference is what it finds of ten random topics when the differences of
@@ -221,6 +222,7 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
         topics = {str(i): [shared.words[row] for row in part] for i, part in enumerate(parts)}
         biased, sides = _most_biased(shared, topics, count)
         means = np.array([mean_unit(shared.before[part].astype(np.float64)) for part in parts])
+        # orthonormal directions of the differences of means, which are taken out of the words below
         directions = np.linalg.svd(means[1:] - means[0], full_matrices=False)[2]
         left = shared.before[biased].astype(np.float64)
         drawn.append((unit_rows(left - left @ directions.T @ directions).astype(np.float32), sides))
@@ -255,7 +257,7 @@ def _random_topics(
 
 
 def _right(test: str, unit: Unit, labels: IntArray, seed: int, rng: np.random.Generator) -> tuple[int, float]:
-    """How many words a test tells apart rightly, and the share that is by chance.
+    """Number of words that a test puts in their own group, and the share that chance alone puts there.
 
     Clusters have no names: they take those that fit best, which is above an even share by chance too.
     """
@@ -275,11 +277,12 @@ def _right(test: str, unit: Unit, labels: IntArray, seed: int, rng: np.random.Ge
 
 
 def _matched(predicted: IntArray, labels: IntArray) -> int:
-    """How many words stand in the cluster that takes the name of their group."""
+    """Number of words in the cluster that takes the name of their group."""
     size = int(labels.max()) + 1
     table = np.bincount(predicted * size + labels, minlength=size * size).reshape(size, size)
     from scipy.optimize import linear_sum_assignment  # loads slowly
 
+    # of all one-to-one names for clusters, that with the most words in place
     return int(table[linear_sum_assignment(-table)].sum())
 
 
@@ -290,7 +293,7 @@ KINDS = {"protected": "protected words", "attribute": "stereotype words", "contr
 
 @dataclass(frozen=True, repr=False)
 class SideEffects(Result):
-    """What :func:`side_effects` found.
+    """Result of :func:`side_effects`.
 
     Attributes
     ----------
@@ -358,7 +361,7 @@ class SideEffects(Result):
 
     @property
     def first(self) -> list[str]:
-        """What to read first: neighbours, and whether the old bias can be found by the stronger of the tests."""
+        """Sentences to read first: on neighbours, and on the old bias by the stronger of the tests."""
         return [*self._kept()[:1], *self._recovered()[-1:]]
 
     def added_to(self, parts: dict[str, list[str]]) -> dict[str, list[str]]:
@@ -408,7 +411,7 @@ class SideEffects(Result):
 
 
 def _recovered(row: dict[Any, Any]) -> str:
-    """How many of the former sides a test still tells, and what that says."""
+    """Sentence on the share of former sides that a test still tells, and its meaning."""
     ends = f"{_percent(row['after_low'])} to {_percent(row['after_high'])}"
     sentence = (
         f"{_percent(row['after'])} ({ends}) of the former sides can still be predicted, by {TESTS[row['test']]}, for "
@@ -459,7 +462,7 @@ def side_effects(
     case: Case = "as-is",
     comparison: Comparison | None = None,
 ) -> SideEffects:
-    """What changed beside the bias: neighbours, control distances, similarities, and whether the bias can be found.
+    """Measure what changed beside the bias: neighbours, control distances, similarities, and traces of the old bias.
 
     Parameters
     ----------

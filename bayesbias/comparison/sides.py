@@ -50,7 +50,7 @@ class Matched:
         return {name: each.coverage.as_dict() for name, each in self.tables.items() if each.coverage is not None}
 
     def of(self, values: FloatArray) -> pd.DataFrame:
-        """A table of the pairs with such values (pairs,) as distances."""
+        """Table of the pairs, with ``values`` (pairs,) in place of distances."""
         return self.table.assign(distance=values)
 
     @cached_property
@@ -151,7 +151,7 @@ def _groups(joined: pd.DataFrame, others: Sequence[pd.DataFrame]) -> NDArray[Any
 
 
 def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[str]:
-    """What of a table is not compared."""
+    """Note on the pairs of a table that are not compared."""
     left = len(table) - len(joined)
     if not left:
         return []
@@ -187,7 +187,7 @@ def _sizes(tables: Mapping[str, Distances]) -> list[str]:
 
 
 def _case_notes(read: Mapping[str, pd.DataFrame], case: Case) -> list[str]:
-    """Whether capital letters counted, or which tables hold none, where another holds words that they lack."""
+    """Note that capital letters did not count, or that tables hold none where another holds words that they lack."""
     if case == "fallback":
         return ["Words were matched without regard to capital letters."]
     words = {name: set(table["protected_word"]) | set(table["attribute_word"]) for name, table in read.items()}
@@ -203,7 +203,7 @@ def _case_notes(read: Mapping[str, pd.DataFrame], case: Case) -> list[str]:
 
 
 def _nothing_shared(read: Mapping[str, pd.DataFrame], case: Case) -> str:
-    """Why the tables share no pair under the same connection."""
+    """Reason why the tables share no pair under the same connection."""
     if set.intersection(*(_pairs(table, fold=False) for table in read.values())):
         return f"the tables of {', '.join(read)} share pairs, but under different connections: make both from one list"
     if case == "as-is" and set.intersection(*(_pairs(table, fold=True) for table in read.values())):
@@ -248,7 +248,7 @@ MEANINGS = {
     DIFFERENCE: "Rows of words are changes of differences of two mean distances. They also hold how near the lists are "
     "to all protected words, before and after.",
 }
-"""What the rows of single words of a change are."""
+"""Meaning of the rows of single words of a change."""
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,7 @@ class Sides:
 
     @cached_property
     def unchanged(self) -> NDArray[np.bool_]:
-        """Which quantities changed by exactly 0."""
+        """True for quantities that changed by exactly 0."""
         return np.asarray((self.change.mean == 0) & (self.change.sd == 0))
 
     @cached_property
@@ -283,7 +283,7 @@ class Sides:
         return np.where(self.unchanged, 0.0, self.before.p_opposite(self.after))
 
     def outcomes(self, prob: float) -> NDArray[np.str_]:
-        """What became of each quantity (m,), the whole list first: unchanged, shrank, grew, or inconclusive.
+        """Outcome of each quantity (m,), the whole list first: unchanged, shrank, grew, or inconclusive.
 
         Words share most of their errors, so that none is named where the interval of the whole list's change includes
         0; where it does not, the most probable outcomes are named together.
@@ -304,8 +304,10 @@ class Sides:
         apart: Law
         if isinstance(law, Draws):
             first, second = (law.marginals(each.weights, each.offset).numbers for each in (before, after))
+            # draws in another order keep their distribution and lose their correlation with the first
             apart = Draws(second - np.random.default_rng(seed).permutation(first, axis=0))
         elif isinstance(law, Normals):
+            # columns of a root are independent causes: side by side the two embeddings share none
             roots = tuple(np.hstack([after.weights @ root, before.weights @ root]) for root in law.roots)
             apart = replace(law, mean=self.change.mean, roots=roots)
         else:
@@ -327,6 +329,7 @@ def side_weights(
     beside the weights what the sums hold of them, (p,).
     """
     size = parts.shape[1]
+    # a cell whose change is known has no weight in the change, and adds its value beside it
     moving = parts @ sparse.diags_array(np.isnan(known).ravel().astype(float))
     first, second = (sparse.eye_array(size, len(law.mean), k=at * size) for at in places)
     weights = [sparse.csr_array(parts @ first), sparse.csr_array(moving @ second - moving @ first)]
@@ -378,6 +381,7 @@ def known_changes(data: Distances, cells: Cells, fixed: Mapping[int, float]) -> 
     connection[data.word, data.attribute] = data.connection
     value = by_connection[connection[cells.word, cells.attribute]]
     place = cells.word * len(cells.columns) + cells.column
+    # one distance whose change is not known makes the sum of its cell NaN
     total = np.bincount(place, value, minlength=cells.n.size).reshape(cells.n.shape)
     change: FloatArray = np.divide(total, cells.n, out=np.full(cells.n.shape, np.nan), where=cells.filled)
     return change

@@ -1,4 +1,4 @@
-"""What one fit says about bias: contrasts and associations, and how they depend on priors, words and list length."""
+"""Results of one fit: contrasts and associations, and their dependence on priors, words and list length."""
 
 from bayesbias.contrast.associations import GIVEN as GIVEN
 from bayesbias.contrast.associations import ONE_GROUP as ONE_GROUP

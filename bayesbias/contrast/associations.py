@@ -47,7 +47,7 @@ POPULATIONS = {
     GIVEN: "these protected words and attribute lists like these",
     SIMILAR: "protected words and attribute lists like these",
 }
-"""What a whole-list contrast speaks about, in words."""
+"""Populations of a whole-list contrast, in words."""
 MEANINGS = {
     POOLED: "Rows of words are associations, partially pooled towards the whole list, their mean: a word's own "
     "stereotypes against those of other groups, less how near each list is to all protected words.",
@@ -56,7 +56,7 @@ MEANINGS = {
     DIFFERENCE: "Rows of words are differences of two mean distances. They also hold how near the lists are to all "
     "protected words, so that a row by itself is not the word's bias.",
 }
-"""What the rows of single words are."""
+"""Meaning of the rows of single words."""
 POOL_SD = 0.35
 """Scale of the half-Cauchy prior of the standard deviation between words' associations, in standard deviations of a
 protected word's distances to the vocabulary: .03 in cosine distance for Google News."""
@@ -66,7 +66,7 @@ SIGN_RATE = 0.025  # expected share of wrong signs among the words that are name
 
 
 def named_together(below: FloatArray) -> NDArray[np.bool_]:
-    """Which signs (n,) are named: those of the lowest false sign rates, few of which are expected to be wrong.
+    """True for the signs (n,) that are named: those of the lowest false sign rates, few of which are likely wrong.
 
     ``below`` are the posterior probabilities (n,) of one of the two signs.
     """
@@ -154,7 +154,7 @@ def pooled_over_words(raw: Estimates, weights: FloatArray, block: IntArray, scal
 
 
 def _notes(cells: Cells) -> tuple[str, ...]:
-    """What lists limit: words in several of them, and lists of one word."""
+    """Notes on limits of the lists: words in several of them, and lists of one word."""
     notes = []
     if cells.in_several:
         notes.append(
@@ -245,7 +245,7 @@ ONE_GROUP = (
     "With one group only it cannot be told how much of this is special to its own stereotypes, and how much is shared "
     "by stereotype words of any kind."
 )
-"""What a fit without distances to other groups' stereotypes leaves open."""
+"""Limit of a fit without distances to other groups' stereotypes."""
 
 
 def decomposition(

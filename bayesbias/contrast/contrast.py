@@ -202,7 +202,7 @@ def weat_effect_size(data: Distances) -> float | None:
 
 
 def cluster_sentence(table: pd.DataFrame) -> str:
-    """What the cluster interval says, which takes attribute words for independent, beside a table of contrasts."""
+    """Sentence on the cluster interval of a table of contrasts, which takes attribute words for independent."""
     cluster, ratio = table.attrs["cluster"], table.attrs["sd_ratio"]
     if cluster.reason:
         return f"There is no interval with attribute words as clusters: {cluster.reason}."

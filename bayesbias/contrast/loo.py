@@ -32,7 +32,7 @@ MODELS = ("published", "crossed_plain", "crossed_shared", "crossed")
 PAIR_DRAWS = 1000  # draws of which the densities of single pairs are made
 Unit = Literal["attribute", "protected", "pair"]
 UNITS = {"attribute": "word", "protected": "protected", "pair": "pair"}
-"""What can be left out, and how its columns are called."""
+"""Units that can be left out, and the names of their columns."""
 
 Model = str | Path | ModelSpec
 Done = Callable[[float], None]
@@ -65,7 +65,7 @@ def compare_models(
     pairs: bool = True,
     unit: Unit = "attribute",
 ) -> pd.DataFrame:
-    """How well models predict the distances of a word that they have not seen.
+    """Compare models by how well they predict the distances of a word that they have not seen.
 
     The headline is the sum over attribute words of log p(all distances of the word | all others): the effects of a word
     (of a protected word its cell means) are integrated out in each draw, and the draws are reweighted to the posterior
@@ -192,7 +192,7 @@ def _judge(
 
 
 def _part(done: Done, begin: float, width: float) -> Done:
-    """What a part of the work is to call with its own share done."""
+    """Function that a part of the work calls with its own share done."""
     return lambda share: done(begin + width * share)
 
 

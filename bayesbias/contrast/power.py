@@ -53,7 +53,7 @@ class PlannedSize:
 
 
 @dataclass(frozen=True)
-class Design:
+class CrossedDesign:
     """Word lists as the model sees them: P lists of attribute words by S sets of protected words.
 
     The words of a list stand in the same relation to every set, and so do the words of a set to every list.
@@ -91,6 +91,7 @@ class Goal(NamedTuple):
         """Width and power of an interval, averaged over the posterior sds (B,) of a contrast."""
         z = ndtri((1 + self.prob) / 2)
         with np.errstate(divide="ignore"):
+            # estimates are normal around the effect; the interval excludes 0 where one lies z sds or more from 0
             seen = ndtr(abs(self.effect) / sd - z) + ndtr(-abs(self.effect) / sd - z)
         return PlannedSize(*sizes, width=float(2 * z * sd.mean()), power=float(seen.mean()))
 
@@ -105,7 +106,7 @@ class Question:
     mean_sd: float
 
 
-def contrast_sd(design: Design, question: Question) -> FloatArray:
+def contrast_sd(design: CrossedDesign, question: Question) -> FloatArray:
     """Posterior sd (B,) of a contrast of connection means given scales at B points, from the design alone.
 
     The Gaussian of :func:`bayesbias.numerics.marginal.mean_part`, whose precision is linear in (i, e) of each
@@ -122,6 +123,7 @@ def contrast_sd(design: Design, question: Question) -> FloatArray:
             x = np.zeros((len(words), size))
             x[effects[touched, 0], k + np.flatnonzero(touched)] = 1
             mean, n = words @ x / words.sum(), words.sum()
+            # deviations of words from the mean of a cell have the precision i each, that mean itself has n e
             apart = x.T @ (words[:, None] * x) - n * np.outer(mean, mean)
             mean[own] = 1
             features.append(design.protected[i] * np.stack([apart, n * np.outer(mean, mean)]))
@@ -132,6 +134,7 @@ def contrast_sd(design: Design, question: Question) -> FloatArray:
     weights = np.hstack([inverse, inverse / grown])
     normal = weights @ np.stack(features, axis=1).reshape(-1, size * size)
     sd = np.hstack([np.full((len(prior), k), question.mean_sd), np.sqrt(prior)])
+    # in units of prior sds the prior adds the identity, and effects without variance do no harm
     precision = normal.reshape(-1, size, size) * sd[:, :, None] * sd[:, None, :]
     precision[:, np.arange(size), np.arange(size)] += 1
     contrast = np.zeros((len(sd), size, 1))
@@ -140,7 +143,7 @@ def contrast_sd(design: Design, question: Question) -> FloatArray:
     return np.sqrt(variance)
 
 
-def _effects(design: Design, scales: Scales) -> tuple[IntArray, FloatArray]:
+def _effects(design: CrossedDesign, scales: Scales) -> tuple[IntArray, FloatArray]:
     """Mean effects of lists, (E, 2): list, and group or -1; and their prior variances (B, E)."""
     pairs = [(i, -1) for i in range(len(design.words))]
     if scales.interaction is not None:
@@ -153,7 +156,7 @@ def _effects(design: Design, scales: Scales) -> tuple[IntArray, FloatArray]:
     return effects, variance / design.words[effects[:, 0]]
 
 
-def design_of(data: Distances, first: str, second: str) -> Design:
+def design_of(data: Distances, first: str, second: str) -> CrossedDesign:
     """The lists and sets of a table, for a contrast; a pair that is missing stands as the others of its group do."""
     groups = data.group_index
     stands = np.full((len(data.protected_words), len(data.attribute_words)), -1)
@@ -167,7 +170,7 @@ def design_of(data: Distances, first: str, second: str) -> Design:
     lists, words = np.unique(kinds, axis=1, return_counts=True)
     names = tuple(data.connections.tolist())
     contrasted = np.isin(lists[2:], [names.index(first), names.index(second)]).any(axis=0)
-    design = Design(names, words, lists[0], lists[1], protected, sets[:, 0], lists[2:], contrasted)
+    design = CrossedDesign(names, words, lists[0], lists[1], protected, sets[:, 0], lists[2:], contrasted)
     if len(words) * (1 + len(np.unique(design.group))) > MOST_UNKNOWNS:
         raise InputError(
             f"the missing pairs leave {len(words)} kinds of attribute words: give the table a column 'group', so that "
@@ -208,6 +211,7 @@ class RelatedDesign:
             share = 1 / np.maximum(topics[:, None], topics)
             short = np.minimum(lengths, self.words)
             first = self.alike * (1 - 1 / short) + 1 / short
+            # two words of T topics are of one topic with probability 1 / T, and else as similar as random words
             own = first / topics + (1 - 1 / topics) * self.unrelated[:, None]
             across = self.across * share + (1 - share) * self.unrelated[:, None, None]
         correlations = across.copy()
@@ -234,6 +238,7 @@ def related_design(data: Distances, first: str, second: str) -> RelatedDesign:
     different = np.diagonal(shares, axis1=0, axis2=1).T
     counted = different.sum(axis=1)
     within = np.divide(different, counted[:, None], out=np.zeros_like(different), where=counted[:, None] > 0)
+    # mean correlation of random pairs of the vocabulary; it stands for the inside of a list of one word too
     typical = parts.correlations @ relatedness.pairs.counts / relatedness.pairs.counts.sum()
     class_of = np.array([data.class_of_attribute[row].min() for row in member])
     return RelatedDesign(
@@ -278,12 +283,12 @@ SIZES = ("stereotype_words", "control_words", "protected_words")
 
 @dataclass(frozen=True, repr=False)
 class Plan(Result):
-    """How many words are needed to see a whole-list contrast.
+    """Numbers of words needed to see a whole-list contrast.
 
     Attributes
     ----------
     first, second, effect, prob, power
-        What was asked.
+        The two connections, and the goal: as given to :func:`plan`.
     scales_from
         ``"this table"``, ``"typical scales of 18 published tables"`` or ``"given"``.
     present
@@ -361,7 +366,7 @@ def plan(
     scales: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Plan:
-    """How many words are needed so that a whole-list contrast is seen: its equal-tailed interval excludes 0.
+    """Plan the numbers of words with which a whole-list contrast is seen: its equal-tailed interval excludes 0.
 
     Given the scales of the crossed model the posterior sd of a contrast depends on the lengths of the lists alone.
     Width and power are averaged over draws of the scales: a table's own, or, where they are typical or given,
@@ -411,7 +416,7 @@ def plan(
 
 
 type Source = pd.DataFrame | xr.DataTree | WordLists | str | Path
-"""What lists and scales come from."""
+"""Source of lists and scales."""
 
 
 def _plan(
@@ -426,13 +431,13 @@ def _plan(
     design = design_of(data, first, second)
     question = Question(valid.index(first), valid.index(second), draws, mean_sd)
 
-    def answer(lists: Design) -> PlannedSize:
+    def answer(lists: CrossedDesign) -> PlannedSize:
         return goal.met(lists.sizes, contrast_sd(lists, question))
 
     return _planned(answer(design), _ways(design, answer), first, second, goal, source)
 
 
-def _ways(design: Design, answer: Callable[[Design], PlannedSize]) -> list[Way]:
+def _ways(design: CrossedDesign, answer: Callable[[CrossedDesign], PlannedSize]) -> list[Way]:
     """Ways to lengthen the lists of a design; those that are empty are not varied alone."""
     stereotype, control, _ = design.sizes
     varied: dict[str, Varied] = {"protected words": (False, False, True), "all": (True, True, True)}
@@ -538,7 +543,7 @@ def _effect(value: object) -> float:
 Varied = tuple[bool, bool, bool]  # whether stereotype lists, control lists and protected words are varied
 
 
-def _grown(design: Design, way: Varied, longest: int | None = None) -> tuple[Design, int]:
+def _grown(design: CrossedDesign, way: Varied, longest: int | None = None) -> tuple[CrossedDesign, int]:
     """The design with the longest of the varied lists as long as asked, and how long it is now.
 
     The others grow in proportion; none is empty.

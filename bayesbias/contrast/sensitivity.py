@@ -1,4 +1,4 @@
-"""How a contrast depends on the priors and on single words."""
+"""Sensitivity of a contrast to the priors and to single words."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ MOST_SHIFT, MOST_SD_CHANGE = 0.5, 0.2
 LEAST_STEP = 0.25
 """In posterior sds: an end of an interval that moves by less than this may have crossed 0 by the noise of draws."""
 WORDS = ("word_mean", "attribute_effect", "interaction_effect", "connection_covariance")
-"""What single words have; power-scaling asks for what stands above them."""
+"""Variables of single words; power-scaling is for those that stand above them."""
 MOST_POWER = 0.05  # above this, scaling prior or likelihood moves a posterior noticeably
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PriorSensitivity(Result):
-    """How a contrast changes with the priors.
+    """Changes of a contrast with the priors.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class PriorSensitivity(Result):
 
     @property
     def matters(self) -> bool:
-        """Whether a refit says that the prior matters."""
+        """True if a refit shows that the prior matters."""
         return bool(self.refits["matters"].any())
 
     def findings(self) -> list[str]:
@@ -91,7 +91,7 @@ def prior_sensitivity(
     seed: int = 0,
     population: str = GIVEN,
 ) -> PriorSensitivity:
-    """How much a whole-list contrast depends on the priors.
+    """Sensitivity of a whole-list contrast to the priors.
 
     The model is fitted again to the same distances with each prior in turn, and with all of them, ``factor`` times
     wider and narrower; that of a Student t's degrees of freedom stays. The prior matters where a refit moves the
@@ -156,13 +156,13 @@ def _refits(
 
 
 def _strength(refits: pd.DataFrame) -> pd.Series:
-    """How far mean and sd moved; above 1 is too far."""
+    """Movement of mean and sd, the larger of the two in units of what is tolerated; above 1 is too far."""
     by_mean, by_sd = refits["shift"].abs() / MOST_SHIFT, (refits["sd_ratio"] - 1).abs() / MOST_SD_CHANGE
     return by_mean.where(by_mean > by_sd, by_sd)
 
 
 def _decides(refits: pd.DataFrame) -> pd.Series:
-    """Whether the interval of a refit excludes 0 where that of the fit as given does not, or the other way round."""
+    """True where the interval of a refit excludes 0 and that of the fit as given does not, or the other way round."""
     low, high, step = refits["low"], refits["high"], LEAST_STEP * refits["sd"][0]
     by_low = (low > 0).ne(low[0] > 0) & ((low - low[0]).abs() > step)
     by_high = (high < 0).ne(high[0] < 0) & ((high - high[0]).abs() > step)
@@ -241,7 +241,7 @@ class _Word(NamedTuple):
 def influence(
     post: xr.DataTree, first: str = "associated", second: str | None = None, words: str = "all", seed: int = 0
 ) -> pd.DataFrame:
-    """What leaving out each attribute word and each protected word does to a whole-list contrast.
+    """Changes of a whole-list contrast when each attribute word and each protected word is left out.
 
     The model is fitted again to the distances without the word. Nothing is drawn: the contrast's moments given the
     scales are averaged over these, for all words at the same points, so that no noise hides the influence of a word.

@@ -28,7 +28,7 @@ MOST = 1000
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FrameEffects(Result):
-    """How one contrast depends on the templates.
+    """Dependence of one contrast on the templates.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class FrameEffects(Result):
         return self.by_frame
 
     def needed(self, share: float = ENOUGH) -> int | None:
-        """How many templates would bring their share of the variance under a number; None for more than 1,000."""
+        """Number of templates that bring their share of the variance under ``share``; None for more than 1,000."""
         share = probability(share, "share")
         if not len(self.sd):
             raise InputError("sentences of a corpus are no templates: draw more of them with contexts(per_word=...)")
@@ -110,7 +110,7 @@ class FrameEffects(Result):
 
 
 def frame_effects(post: xr.DataTree, first: str = "associated", second: str | None = None) -> FrameEffects:
-    """How a contrast depends on the template, and how much of its interval is due to the choice of templates.
+    """Dependence of a contrast on the template, and the share of its interval that the choice of templates causes.
 
     Parameters
     ----------

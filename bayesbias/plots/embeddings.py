@@ -65,7 +65,7 @@ NEARNESS = "mean cosine distance (smaller is closer)"
 def plot_change(
     result: Comparison, prob: float = PROB, before: str | None = None, after: str | None = None, words: bool = True
 ) -> Figure:
-    """What changed between two embeddings: mean distances of the whole list, and below the association of each word.
+    """Figure of a change: mean distances of the whole list, and below the association of each word.
 
     Left, a line leads from the value before (hollow) to that after (filled). Above these are mean distances, and the
     dashed line at 1 is where unrelated words lie. Below they are the headline contrast of the whole list and each
@@ -377,6 +377,7 @@ def plot_relation(
         correlation = (row["correlation"], row["correlation_low"], row["correlation_high"])
     grid = np.linspace(x.min(), x.max(), 100)
     band = lines[:, :1] + lines[:, 1:] * grid
+    # pointwise: each place of the band holds that share of the lines
     low, high = interval_ends(band, prob)
     residual = np.abs(y - np.interp(x, grid, band.mean(axis=0)))
     figure, axes = one_panel(ax, 6.0, 4.2)

@@ -205,7 +205,7 @@ def _check_texts(**given: object) -> None:
 
 
 def _marks(mark: object) -> list[float]:
-    """Where dashed lines are."""
+    """Positions of dashed lines."""
     marks = [] if mark is None else [finite_number(value, "mark") for value in several(mark)]
     if mark is not None and not marks:
         raise InputError("mark is empty: give a number, several, or None for no line")
@@ -238,7 +238,7 @@ def _looks(table: pd.DataFrame, by: str | None) -> dict[str, Look]:
 
 
 def _series_legend(figure: Figure, axes: Axes, ax: Axes | None, looks: Mapping[str, Look], **how: Any) -> None:
-    """What series look like, in as many columns as there is room for."""
+    """Legend of series, in as many columns as there is room for."""
     longest = 0.6 + 0.08 * max(len(look.label) for look in looks.values())  # inches of a column
     columns = max(1, min(len(looks), int(figure.get_figwidth() / longest)))
     place_legend(figure, axes, ax, "upper center", handles=handles_of(looks.values(), **how), ncols=columns)

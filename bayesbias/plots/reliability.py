@@ -49,7 +49,7 @@ type Tables = pd.DataFrame | Mapping[str, pd.DataFrame]
 
 @picture()
 def plot_reliability(table: Tables, labels: bool | None = None) -> Figure:
-    """How reliable words, base pairs or queries are: the distribution by measure, or each by its name.
+    """Reliability of words, base pairs or queries: the distribution by measure, or each by its name.
 
     Rows of points have their median (long mark) and quartiles (bar). With names, points are coefficients and bars their
     intervals, sorted by the mean over measures. Shades mark what is called poor (below 0.5), moderate, good (from 0.75)

@@ -307,6 +307,7 @@ def _curves(axes: Axes, relatedness: Relatedness, met: FloatArray) -> None:
         label = f"component {i + 1}: {rows['share'].iloc[0]:.0%} of the variance"
         known = (x >= met[0]) & (x <= met[-1])
         axes.plot(x[known], y[known], color=colour, linewidth=width, linestyle=DASHES[i], label=label, zorder=4)
+        # beyond the sampled similarities the curve is extended, and ends at correlation 1 for similarity 1
         for beyond in (x <= met[0], np.append(x >= met[-1], True)):
             ends = np.append(x, 1.0)[: len(beyond)][beyond], np.append(y, 1.0)[: len(beyond)][beyond]
             axes.plot(*ends, color=colour, linewidth=0.7, zorder=3)

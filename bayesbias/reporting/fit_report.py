@@ -162,7 +162,7 @@ class FitReport(Result):
             )
         )
 
-    def _given(self, prob: float) -> _Given:
+    def _given(self, prob: float) -> _PageFacts:
         """The fit with what its page needs several times; made once for each mass of the intervals."""
         if prob not in self._made:
             result = self.result
@@ -173,15 +173,15 @@ class FitReport(Result):
                 headline = contrasts(result.tree, "associated", other, prob)
                 planned = _plan(result, headline.iloc[0], prob, other)
             known = (result, result.tree, result.data.coverage, result.labels, table, prob, percent(prob))
-            self._made[prob] = _Given(*known, self.topics, diagnose(result.tree), other, headline, planned)
+            self._made[prob] = _PageFacts(*known, self.topics, diagnose(result.tree), other, headline, planned)
         return self._made[prob]
 
     @cached_property
-    def _made(self) -> dict[float, _Given]:
+    def _made(self) -> dict[float, _PageFacts]:
         return {}
 
 
-class _Given(NamedTuple):
+class _PageFacts(NamedTuple):
     """A fit with what its page needs several times."""
 
     result: Fit
@@ -204,7 +204,7 @@ class _Given(NamedTuple):
         return {"distances": len(self.table), **words}
 
 
-def _answer(facts: _Given) -> str:
+def _answer(facts: _PageFacts) -> str:
     """The result in a sentence that needs no statistics."""
     record, groups = facts.coverage, [str(name) for name in facts.table["group"].drop_duplicates()]
     return WORDS.answer(
@@ -218,7 +218,7 @@ def _answer(facts: _Given) -> str:
     )
 
 
-def _examples(facts: _Given) -> str:
+def _examples(facts: _PageFacts) -> str:
     """The stereotype words that lie nearest to their own group, beside the other groups."""
     if facts.other != OTHER:
         return ""
@@ -236,7 +236,7 @@ def _examples(facts: _Given) -> str:
     return WORDS.examples(words=len(own), nearest=named)
 
 
-def _spoken(facts: _Given) -> str:
+def _spoken(facts: _PageFacts) -> str:
     """The figure of the first screen for those who hear it."""
     others = beside_associated(facts.result)
     rows = [contrasts(facts.post, "associated", other, facts.prob).iloc[0].to_dict() for other in others]
@@ -245,7 +245,7 @@ def _spoken(facts: _Given) -> str:
     return WORDS.overview_spoken(rows=named, mass=facts.percent)
 
 
-def _lines(facts: _Given) -> dict[str, str]:
+def _lines(facts: _PageFacts) -> dict[str, str]:
     """Certainty, words spoken about, and what would decide the question."""
     if facts.plan is None or facts.other is None:
         return {}
@@ -277,7 +277,7 @@ def _plan(result: Fit, row: pd.Series, prob: float, other: str) -> Plan:
     return plan(result.tree if own_scales else result.data.to_frame(), effect=effect, prob=prob, second=other)
 
 
-def _measured(facts: _Given) -> Iterator[Block]:
+def _measured(facts: _PageFacts) -> Iterator[Block]:
     record = facts.coverage
     if record is None:
         yield WORDS.no_coverage()
@@ -292,7 +292,7 @@ def _measured(facts: _Given) -> Iterator[Block]:
     yield Items([*record.notes(facts.table, missing=False), *effective_sentences(facts.result)])
 
 
-def _missing(facts: _Given) -> Iterator[Block]:
+def _missing(facts: _PageFacts) -> Iterator[Block]:
     """All missing words of lists that name only some of them above."""
     record = facts.coverage
     for each in [] if record is None else record.lists:
@@ -300,7 +300,7 @@ def _missing(facts: _Given) -> Iterator[Block]:
             yield WORDS.missing(list=labelled(each["list"], facts.labels), kind=each["kind"], words=each["missing"])
 
 
-def _words(facts: _Given) -> Iterator[Block]:
+def _words(facts: _PageFacts) -> Iterator[Block]:
     """The stereotype words nearest to each group, and the association of each protected word."""
     table = facts.table[facts.table["connection"].isin(STEREOTYPES)]
     if not table.empty:
@@ -331,7 +331,7 @@ def _words(facts: _Given) -> Iterator[Block]:
     yield facts.headline.attrs["meaning"]
 
 
-def _contrasts(facts: _Given) -> Iterator[Block]:
+def _contrasts(facts: _PageFacts) -> Iterator[Block]:
     yield Items(contrast_sentences(facts.result, facts.prob))
     for i, name in enumerate(decomposable_controls(facts.result)):
         label = labelled(name, facts.labels)
@@ -351,13 +351,13 @@ def _contrasts(facts: _Given) -> Iterator[Block]:
         yield WORDS.table("contrast_by_group", rows)
 
 
-def _called(facts: _Given, table: pd.DataFrame, *columns: str) -> pd.DataFrame:
+def _called(facts: _PageFacts, table: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """A table whose lists, or contrasts of lists, are called as the page calls them."""
     named = {column: [difference(labelled(each, facts.labels)) for each in table[column]] for column in columns}
     return table.assign(**named)
 
 
-def _frequency(facts: _Given) -> Iterator[Block]:
+def _frequency(facts: _PageFacts) -> Iterator[Block]:
     balance = facts.verdict.balance
     if balance is None:
         return
@@ -374,7 +374,7 @@ def _frequency(facts: _Given) -> Iterator[Block]:
         yield WORDS.table("attribute_of_words", _called(facts, largest, "contrast"), by=by, **counts)
 
 
-def _adjusted(facts: _Given) -> Iterator[Block]:
+def _adjusted(facts: _PageFacts) -> Iterator[Block]:
     """Contrasts before distances were adjusted for an attribute of words."""
     if "adjust" in facts.post.attrs:
         yield from frequency_sentences(facts.result, facts.prob)
@@ -382,7 +382,7 @@ def _adjusted(facts: _Given) -> Iterator[Block]:
         yield WORDS.table("adjusted", table, by=facts.post.attrs["adjust"])
 
 
-def _checks(facts: _Given) -> Iterator[Block]:
+def _checks(facts: _PageFacts) -> Iterator[Block]:
     yield facts.verdict.headline()
     yield Items([*facts.verdict.notes, *reservations(facts.result)])
     numbers = pd.DataFrame(list(facts.verdict.numbers().items()), columns=["figure", "value"])
@@ -399,7 +399,7 @@ def _checks(facts: _Given) -> Iterator[Block]:
         yield WORDS.table("cosines_of_lists", facts.topics.similarity)
 
 
-def _models(facts: _Given) -> Iterator[Block]:
+def _models(facts: _PageFacts) -> Iterator[Block]:
     """Whole-list contrasts under this and other models of the same distances, and whether the conclusion changes."""
     others = beside_associated(facts.result)
     if not others:
@@ -427,7 +427,7 @@ def _models(facts: _Given) -> Iterator[Block]:
     yield Items(sentences)
 
 
-def _sensitivity(facts: _Given) -> Iterator[Block]:
+def _sensitivity(facts: _PageFacts) -> Iterator[Block]:
     """Changes by another model, other priors and without single words."""
     yield from _models(facts)
     spec = facts.result.spec
@@ -439,7 +439,7 @@ def _sensitivity(facts: _Given) -> Iterator[Block]:
     yield WORDS.table("without_a_word", moving, label=labelled(facts.other, facts.labels))
 
 
-def _coefficients(facts: _Given) -> Iterator[Block]:
+def _coefficients(facts: _PageFacts) -> Iterator[Block]:
     yield Picture("coefficients", WORDS.coefficients(), partial(plot_coefficients, facts.post, facts.prob))
     yield WORDS.table("variances", variance_shares(facts.post, facts.prob))
     everything = summary(facts.post, facts.prob)
@@ -450,7 +450,7 @@ def _coefficients(facts: _Given) -> Iterator[Block]:
     yield WORDS.table("means_of_words", everything[of_words], unit=unit)
 
 
-def _method(facts: _Given) -> str:
+def _method(facts: _PageFacts) -> str:
     """The study in the words of a paper."""
     result, table = facts.result, facts.table
     text = WORDS.method(
@@ -470,7 +470,7 @@ def _method(facts: _Given) -> str:
     return f"{text} {WORDS.method_answer(label=label, row=facts.headline.iloc[0].to_dict(), mass=facts.percent)}"
 
 
-def _reproduction(facts: _Given) -> Iterator[Block]:
+def _reproduction(facts: _PageFacts) -> Iterator[Block]:
     attrs, record = facts.post.attrs, facts.coverage
     words = "WORDS" if record is None else record.word_list
     if words not in list_words()["name"].tolist():

@@ -1,4 +1,4 @@
-"""What a paper takes from a result: the works to cite for it, and its table in LaTeX."""
+"""Material for a paper: the works to cite for a result, and its table in LaTeX."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Citations(Result):
-    """What to cite for a result.
+    """Works to cite for a result.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Citations(Result):
 
 
 def cite(result: Any) -> Citations:
-    """What to cite for a result: the package, the approach of its models, and the sources of what was used.
+    """Works to cite for a result: the package, the approach of its models, and the sources of what was used.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def references() -> Mapping[str, Reference]:
 
 
 def _sources(item: Any) -> Iterator[Cited]:
-    """What an object says of its sources: a result by its own account, tables, fits, lists and embeddings by theirs."""
+    """Sources of an object: of a result by its own account, of tables, fits, lists and embeddings by theirs."""
     if isinstance(item, Cited):
         yield from _completed(item)
     elif isinstance(item, Result):
@@ -216,11 +216,11 @@ KNOWN: Mapping[str, Callable[[str], Any]] = {
     "query": load_query,
     "word list": load_words,
 }
-"""What has a source by its name, and how it is found."""
+"""Kinds of objects that have a source by their name, and the function that finds one."""
 
 
 def _named(kind: str, name: str) -> Cited | None:
-    """What the package knows by its name, with its source."""
+    """Source of an object that the package knows by its name; None for others."""
     try:
         known = KNOWN[kind](name) if kind else None
     except InputError:  # one of the user's own, whose sources are not known here
@@ -314,7 +314,7 @@ def to_latex(
 
 
 def _caption(attrs: dict[Any, Any]) -> str:
-    """What a table of contrasts is about; empty for others."""
+    """Subject of a table of contrasts; empty for others."""
     parts = []
     if "first" in attrs and "second" in attrs:
         contrast = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))

@@ -74,7 +74,7 @@ def multiverse(
     workers: int | None = None,
     retry: bool = False,
 ) -> Multiverse:
-    """Which choice made the answer: one contrast under every combination of decisions.
+    """Measure one contrast under every combination of decisions, and what each decision adds.
 
     A specification is a weighted sum of distances in one embedding. All are measured, and the covariance of all of
     them is estimated from the vectors, since they share words and vectors. What lies behind the estimates is a mean,
@@ -253,7 +253,7 @@ class Block(NamedTuple):
     scale: float | str
 
 
-class _Prepared(NamedTuple):
+class _TableCells(NamedTuple):
     """Distances as a specification takes them, their cells, and the factor of each class of attribute words."""
 
     data: Distances
@@ -263,14 +263,14 @@ class _Prepared(NamedTuple):
 
 @dataclass(frozen=True)
 class _Sources:
-    """What the embeddings gave, by the settings of their vectors; what several specifications share is made once."""
+    """Results of the embeddings, by the settings of their vectors; what several specifications share is made once."""
 
     measured: Mapping[str, Measured]
     spec: ModelSpec = field(default_factory=partial(load_model, RELATED))
     blocks: list[Block] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
     _tables: dict[str, Distances] = field(default_factory=dict)
-    _prepared: dict[str, _Prepared] = field(default_factory=dict)
+    _prepared: dict[str, _TableCells] = field(default_factory=dict)
 
     def weights(self, settings: Mapping[str, Any]) -> _Weights:
         """The weights of one combination of decisions."""
@@ -329,7 +329,7 @@ class _Sources:
                 self._tables[key].refuse_slope("a multiverse")
         return self._tables[key]
 
-    def _prepared_of(self, settings: Mapping[str, Any]) -> _Prepared:
+    def _prepared_of(self, settings: Mapping[str, Any]) -> _TableCells:
         """The same with a word left out."""
         key = _key(settings, (*OF_VECTORS, *OF_TABLES, "adjust", "without"))
         if key not in self._prepared:
@@ -338,7 +338,7 @@ class _Sources:
                 data = _without(data, left_out, settings["words"])
             grid = factors_of(self.spec, list_fields(data))
             # root mean squares, as in pools: one factor for all
-            self._prepared[key] = _Prepared(data, cells_of(data), np.sqrt(np.diag(grid.products)))
+            self._prepared[key] = _TableCells(data, cells_of(data), np.sqrt(np.diag(grid.products)))
         return self._prepared[key]
 
 
@@ -365,7 +365,7 @@ type _Entry = tuple[IntArray, IntArray, FloatArray, FloatArray]
 """Protected word, attribute word, weight and factor of each distance."""
 
 
-def _contrast_weights(prepared: _Prepared, settings: Mapping[str, Any]) -> _Entry:
+def _contrast_weights(prepared: _TableCells, settings: Mapping[str, Any]) -> _Entry:
     """The contrast of the whole list."""
     data, cells, factors = prepared
     first, second = settings["contrast"].split(" - ")
@@ -379,7 +379,7 @@ def _contrast_weights(prepared: _Prepared, settings: Mapping[str, Any]) -> _Entr
     return cells.word[some], cells.attribute[some], weight[some], factors[classes[cells.column]][some]
 
 
-def _axis_weights(prepared: _Prepared, groups: Sequence[str], pairs: Sequence[tuple[str, str]]) -> _Entry:
+def _axis_weights(prepared: _TableCells, groups: Sequence[str], pairs: Sequence[tuple[str, str]]) -> _Entry:
     """The mean distance of protected words to the words on their side of the pairs, less that to the others."""
     data, _, factors = prepared
     present = set(data.attribute_words.tolist())
@@ -401,7 +401,7 @@ def _axis_weights(prepared: _Prepared, groups: Sequence[str], pairs: Sequence[tu
     return word, attribute, weights[word, attribute], np.full(len(word), factors[0])
 
 
-def _metric_weights(prepared: _Prepared, settings: Mapping[str, Any]) -> _Entry:
+def _metric_weights(prepared: _TableCells, settings: Mapping[str, Any]) -> _Entry:
     """A metric, whose weights are scaled so that the positive ones add up to 1: a difference of two weighted means."""
     data, cells, factors = prepared
     name, related = settings["metric"], data.relatedness
@@ -424,6 +424,7 @@ def _metric_weights(prepared: _Prepared, settings: Mapping[str, Any]) -> _Entry:
     sides = metric.linear.sides(*(tuple(unit_rows(each.astype(float)) for each in part) for part in (vectors, others)))
     # of distances, which are 1 - cosines: negative where associated words are closer, as contrasts are
     weight = np.outer(sides.targets, sides.attributes)
+    # a protected word that is as near to everything is unbiased: its weights must add up to 0
     if np.abs(weight.sum(axis=1)).max() > BALANCED * np.abs(weight).max() * weight.shape[1]:
         raise InputError(f"{name} is not 0 without a bias, and cannot stand beside a contrast")
     word, attribute = np.meshgrid(np.concatenate(targets), np.concatenate(sets), indexing="ij")

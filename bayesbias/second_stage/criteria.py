@@ -193,7 +193,7 @@ def criterion(
     stages: TwoStage = DEFAULT,
     seed: int | None = 0,
 ) -> Criterion:
-    """Whether words whose place between two poles is larger have more of something outside.
+    """Relate outside values of words to their places between two poles.
 
     The two poles are the same for all words: an axis, or two lists of a fit. Places are linear in the vectors of words,
     and outside values are regressed on the places that lie behind them. What is left of a value is in part its own and
@@ -290,7 +290,7 @@ def criterion(
         errors=bool(x_se.any()),
         unadjusted=None if attribute is None else criterion(post, values, se, pair, unadjusted, used),
         cited=post.sources() if isinstance(post, Axis) else (),
-        notes=_notes(missing, isinstance(side, _Placed), bool(x_se.any()), side.notes),
+        notes=_notes(missing, isinstance(side, _AxisSide), bool(x_se.any()), side.notes),
     )
 
 
@@ -329,7 +329,7 @@ class _Side:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Placed(_Side):
+class _AxisSide(_Side):
     """Places on one axis."""
 
     coordinates: FloatArray  # (words, Q)
@@ -388,12 +388,12 @@ class _Unrelated(_Side):
         return {name: getattr(found, name) for name in ("correlation", "slope", "intercept", "residual_sd")}
 
 
-def _side_of_axis(given: Axis, outside: pd.Series) -> _Placed:
+def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
     """The places of the words that have a value."""
     refuse_templates(given.templates, "a criterion")
     refuse_one_pair(given.offset, "a criterion")
     placed = given.with_words(outside.index.tolist())
-    return _Placed(
+    return _AxisSide(
         contrast=placed.ends,
         words=placed.words,
         groups=("",) * len(placed.words),
@@ -404,7 +404,7 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _Placed:
     )
 
 
-def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Placed | _Unrelated:
+def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unrelated:
     """The mean distance of each word to one list less that to another, the same two for all words."""
     data, related = fit.data, fit.data.relatedness
     every = tuple(data.protected_words.tolist())
@@ -450,9 +450,10 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Placed | _Unrel
     lost = [word for word in every if word not in set(labels)]
     notes = [f"Without a distance to either list, and left out: {listed(lost)}."] if lost else []
     if data.adjusted:
+        # adjusted distances are not those of the vectors: the offset takes up what differs, in strong components
         moved = np.linalg.lstsq(coordinates, y[full] - coordinates @ offset.mean, rcond=ADJUSTED_SHARE)[0]
         offset = replace(offset, mean=offset.mean + moved)
-    return _Placed(
+    return _AxisSide(
         contrast=pair,
         words=tuple(labels),
         groups=tuple(group for group, whole in zip(groups, full, strict=True) if whole),

@@ -1,4 +1,4 @@
-"""What a multiverse combines: decisions with their options, and what workers measure for them in each embedding."""
+"""Plan of a multiverse: decisions with their options, and what workers measure for them in each embedding."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ DEFAULTS: dict[str, tuple[Any, ...]] = {
 """Decisions, and the option of each that is taken where the plan does not name it."""
 OF_VECTORS = ("embedding", "debiasing", "centre", "all_but_top")
 OF_TABLES = ("words", "case", "duplicates", "axis")
-"""What a table depends on; the axis is that of the contrast."""
+"""Decisions that a table depends on; the axis is that of the contrast."""
 VALID = {
     "case": ("as-is", "fallback"),
     "duplicates": ("once", "keep"),
@@ -118,7 +118,7 @@ def _options_by_name(given: Any, name_of: Callable[[Any], Any]) -> Any:
 
 
 class MultiversePlan(Document):
-    """What a multiverse combines.
+    """Decisions that a multiverse combines, its random topics, unit and seed.
 
     Attributes
     ----------
@@ -412,7 +412,7 @@ def _union(lists: Sequence[WordLists]) -> WordLists:
 
 
 class Measured(NamedTuple):
-    """What an embedding gave, by the settings of its tables."""
+    """Results of one embedding, by the settings of its tables."""
 
     tables: Mapping[str, pd.DataFrame | str]  # a distance table, or why there is none
     found: Mapping[str, float]  # share of the words of the lists that the embedding holds
@@ -422,7 +422,7 @@ class Measured(NamedTuple):
 
 
 def read_measured(folder: Path, task: Task) -> Measured:
-    """What a task has written."""
+    """Results that a task has written."""
     record = record_of(folder, task.name)
     if record is None:
         raise InputError(f"the record of {task.name} is gone from {folder}: run the multiverse again")

@@ -1,4 +1,4 @@
-"""What pools, trends and criteria are made of: means of tables or axes, their joint covariance, and contrasts."""
+"""Material of pools, trends and criteria: means of tables or axes, their joint covariance, and contrasts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ JOINT = {
     PAIRS: "Errors are those of further pairs of this opposition; how they are correlated between embeddings was read "
     "off the pairs that all have.",
 }
-"""What is said about the joint covariance of embeddings."""
+"""Sentences on the joint covariance of embeddings."""
 DRAWS = 400
 """Draws of a fit, of which only the scales are used."""
 MOST_CELLS = 4000
@@ -61,7 +61,7 @@ SAME = 1e-6
 NEARLY = 0.99
 """Correlation of the errors of two embeddings from which on they are nearly one."""
 GIVEN_UNITS = "the given units"
-"""What contrasts are measured in where the caller says the unit of each embedding."""
+"""Name of the unit of contrasts where the caller gives the unit of each embedding."""
 FEWER = 0.1
 """Share of the list words that an embedding holds less than another before it is said to hold clearly fewer."""
 STEPS = ("chain", "draw")
@@ -270,7 +270,7 @@ def _measured(
 
 
 def stage_cells(tables: Tables, contrast: tuple[str, str] | None, seed: int, options: TwoStage) -> Stage:
-    """What a pool or a trend is made of."""
+    """Estimates of tables or axes that a pool or a trend is made of."""
     axes = {name: each for name, each in tables.items() if isinstance(each, Axis)}
     if axes:
         if options.adjust is not None:
@@ -317,7 +317,7 @@ def _copies(means: Mapping[str, pd.Series]) -> dict[str, str]:
 
 
 def copy_notes(copies: Mapping[str, str]) -> list[str]:
-    """Which embeddings count once."""
+    """Notes on embeddings that hold the same distances and count once."""
     same: dict[str, list[str]] = {}
     for name, first in copies.items():
         same.setdefault(first, [first]).append(name)
@@ -325,7 +325,7 @@ def copy_notes(copies: Mapping[str, str]) -> list[str]:
 
 
 def near_copy_notes(names: Sequence[str], covariance: FloatArray, settings: IntArray) -> list[str]:
-    """Which two embeddings of different settings have nearly the same errors, of which the covariance is given."""
+    """Note on embeddings of different settings with nearly the same errors, of which the covariance is given."""
     sd = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
     near = (covariance / np.outer(sd, sd) > NEARLY) & (settings[:, None] < settings)
     pairs = [f"{names[one]} and {names[other]}" for one, other in np.argwhere(near).tolist()]
@@ -397,7 +397,7 @@ def cells_of(measured: Mapping[str, Measured], contrast: tuple[str, str], topic:
 
 
 def _joint_errors(parts: Sequence[CellErrors], embedding: IntArray) -> tuple[str, Errors, tuple[str, ...]]:
-    """How the covariance between embeddings is known, the covariance, and what is to be said about it."""
+    """Source of the covariance between embeddings, the covariance, and notes on it."""
     words = [word for part in parts for word in part.data.attribute_words.tolist()]
     share_words = len(set(words)) < len(words)
     notes: tuple[str, ...] = ()
@@ -466,6 +466,7 @@ def _shared(parts: Sequence[CellErrors]) -> FloatArray:
             }
         )
         by_word = frame.groupby(["attribute", "connection"])["value"]
+        # the mean deviation of an attribute word is its own effect, what is left belongs to the pair
         frame["rest"] = frame["value"] - by_word.transform("mean")
         rest = frame.set_index(["word", "attribute", "connection"])["rest"]
         means.append(by_word.mean())
@@ -584,14 +585,14 @@ def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFra
 
 
 def _counts(entry: ListEntry, contrast: tuple[str, str]) -> bool:
-    """Whether a contrast takes the words of a list."""
+    """True if a contrast takes the words of a list."""
     if entry["kind"] == "stereotype":
         return any(name in STEREOTYPES for name in contrast)
     return entry["kind"] == "protected" or entry["list"] in contrast
 
 
 def holding_notes(held: pd.DataFrame) -> list[str]:
-    """What holdings limit: words that are missing, and lists in several languages."""
+    """Notes on what the embeddings hold: words that are missing, and lists in several languages."""
     notes, found = [], held["found"].dropna()
     if len(found):
         least, most = f"{100 * found.min():.0f}", f"{100 * found.max():.0f}"

@@ -498,13 +498,13 @@ def _equal_weights(own: IntArray, band: IntArray | None) -> FloatArray:
 
 
 def _same(codes: IntArray) -> FloatArray:
-    """Which two (E, E) have one code."""
+    """1 where two have the same code, else 0, (E, E)."""
     return np.equal(codes[:, None], codes).astype(float)
 
 
 @dataclass(frozen=True)
-class _Layout:
-    """Which embeddings belong together."""
+class _Grouping:
+    """Levels of grouping: which embeddings belong together."""
 
     own: IntArray  # setting of each embedding, as a number from 0, (E,)
     band: IntArray | None  # and its group, where there are groups
@@ -518,7 +518,7 @@ class _Layout:
         return levels | ({"setting": self.own} if self.replicated else {})
 
     def effects(self) -> list[FloatArray]:
-        """Which embeddings (E, E) share each of these effects."""
+        """Matrices (E, E), one for each effect: 1 where two embeddings share it, else 0."""
         return [_same(codes) for codes in self.levels.values()]
 
     def drawn(
@@ -579,7 +579,7 @@ class _Layout:
 
 def _arranged(
     names: list[str], setting_of: Mapping[str, str], group_of: Mapping[str, str], weights: str
-) -> tuple[list[str], list[str], _Layout]:
+) -> tuple[list[str], list[str], _Grouping]:
     """Settings and groups in their order, and which embeddings belong to each."""
     settings = list(dict.fromkeys(setting_of.get(name, name) for name in names))
     bands = list(dict.fromkeys(group_of[name] for name in names)) if group_of else []
@@ -589,11 +589,11 @@ def _arranged(
     if torn:
         raise InputError(f"{listed(torn)} has replicates in several groups: give those of one setting one group")
     equal = _equal_weights(own, band) if weights == "equal" else None
-    return settings, bands, _Layout(own, band, len(settings) < len(names), equal)
+    return settings, bands, _Grouping(own, band, len(settings) < len(names), equal)
 
 
 def _of_groups(values: FloatArray, band: IntArray) -> bool:
-    """Whether a variable is one of a few groups: its means vary more between these than values within them."""
+    """True if a variable belongs to a few groups: its means vary more between these than values within them."""
     groups = np.unique(band)
     if len(groups) > FEW_GROUPS:
         return False
@@ -606,7 +606,7 @@ def _relations(
     outside: pd.DataFrame,
     y: FloatArray,
     covariance: FloatArray,
-    layout: _Layout,
+    layout: _Grouping,
     drawn: StageDraws,
     width: float,
     rng: np.random.Generator,
@@ -614,6 +614,7 @@ def _relations(
     """Draws of the relation of the settings' contrasts to each variable, and what each relation is over."""
     weights, draws = _setting_weights(layout.own), len(drawn.scales)
     if layout.replicated:
+        # noise of training is an error of each estimate, not of a setting: the mean over replicates averages it
         covariance = covariance + float(np.median(drawn.scales[:, -1]) ** 2) * np.eye(len(covariance))
     y, covariance = weights @ y, weights @ covariance @ weights.T
     band = None if layout.band is None else layout.band[_firsts(layout.own)]
@@ -625,6 +626,7 @@ def _relations(
         over, shares, same = "settings" if layout.replicated else "embeddings", np.zeros(1), np.eye(len(finite))
         through = None if layout.weights is None else layout.setting_weights(layout.weights)[finite]
         if band is not None and _of_groups(values, band[finite]):
+            # the variable varies little within a group: means of groups are the independent evidence, not embeddings
             means = _setting_weights(np.unique(band[finite], return_inverse=True)[1])
             if len(means) < FEWEST:
                 raise InputError(
@@ -635,6 +637,7 @@ def _relations(
             se, through, over = np.sqrt(means**2 @ se**2), None if through is None else (means > 0) @ through, "groups"
             same = np.eye(len(means))
         elif band is not None:
+            # how much of what is left embeddings of one group share is not known: the relation is mixed over it
             shares, same = GROUP_SHARES, _same(band[finite])
         relation = latent_relation(
             observed,

@@ -81,7 +81,7 @@ def prior_analysis(name: str) -> Callable[[Replicate], Replicate]:
 
 @dataclass(frozen=True, repr=False)
 class PriorCheck(Result):
-    """How often printed intervals hold truths that were drawn from each model's own prior.
+    """Coverage of printed intervals for truths that were drawn from each model's own prior.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ def _placed(name: str) -> Axis:
 
 
 def _shown(on: Axis, behind: FloatArray, rng: np.random.Generator) -> MeanOffset:
-    """What a few pairs show of what lies behind an axis."""
+    """Mean offset of a few pairs, drawn around what lies behind an axis."""
     return drawn_offset(on.field, expected_variances(on.field, on.poles.strata), behind, PAIRS, rng)
 
 
@@ -325,7 +325,7 @@ def _pool(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
     sd, covariance = _half_cauchy(pools.WIDTH, rng), _errors(EMBEDDINGS, rng)
     theta = sd * rng.standard_normal(EMBEDDINGS)
     y, equal = rng.multivariate_normal(theta, covariance), np.full(EMBEDDINGS, 1 / EMBEDDINGS)
-    layout = pools._Layout(np.arange(EMBEDDINGS), None, False, equal)
+    layout = pools._Grouping(np.arange(EMBEDDINGS), None, False, equal)
     drawn = layout.variables(layout.drawn(y, covariance, pools.WIDTH, DRAWS, rng), equal)
     truths = {"theta": theta, "mean": theta.mean(), "population_mean": 0.0, "between_sd": sd}
     for quantity, truth in truths.items():

@@ -23,7 +23,7 @@ from bayesbias.numerics.second_stage import Decisions, curve_spreads, distinct
 from bayesbias.second_stage.estimates import Staged, posterior_tree
 
 ARBITRARY, PRINCIPLED, UNSURE = STATUSES = ("arbitrary", "principled", "unsure")
-"""What a decision is: its options are equally good, one of them is better, or that is not known."""
+"""Statuses of a decision: its options are equally good, one of them is better, or that is not known."""
 RESIDUAL = "residual"
 WIDTH, STANDARD_WIDTH = 0.05, 0.5
 """Width of the half-Cauchy priors of the scales, in cosine distance and in standard deviations of distances."""
@@ -96,7 +96,7 @@ class Multiverse(Staged):
         return table.sort_values("estimate", kind="stable", na_position="last")
 
     def spreads(self, prob: float = PROB) -> pd.DataFrame:
-        """How far each decision moves the answer, and whether it moves random topics as far.
+        """Movement of the answer by each decision, and the p-value of the same for random topics.
 
         Random topics differ between embeddings, lists and options too. A decision matters for this answer where its
         effects are larger than those that it has on them.
@@ -143,7 +143,7 @@ class Multiverse(Staged):
         return self._by_decision("share", prob)
 
     def effects(self, prob: float = PROB) -> pd.DataFrame:
-        """What each option adds to the mean of all specifications: ``decision``, ``option``, ``mean``, ``low``, ..."""
+        """Effect of each option on the mean of all specifications: ``decision``, ``option``, ``mean``, ``low``, ..."""
         rows = describe(self.draws("effect"), probability(prob, "prob"))
         names = [str(name) for name in self.tree["posterior/option"].to_numpy()]
         parts = [name.partition("=") for name in names]
@@ -188,7 +188,7 @@ class Multiverse(Staged):
         )
 
     def signs(self) -> dict[str, float]:
-        """How stable the sign is.
+        """Stability of the sign.
 
         Returns
         -------
@@ -207,7 +207,7 @@ class Multiverse(Staged):
         }
 
     def against_topics(self) -> pd.DataFrame:
-        """How many random topics, run through all specifications, give a curve as extreme as the given lists.
+        """Number of random topics whose curve over all specifications is as extreme as that of the given lists.
 
         Returns
         -------
@@ -260,7 +260,7 @@ class Multiverse(Staged):
         return sentences
 
     def _decided(self, prob: float) -> list[str]:
-        """How far each decision moves the answer, the farthest first."""
+        """Sentences on how far each decision moves the answer, the farthest first."""
         table = self.spreads(prob).assign(share=self.shares(prob)["mean"])
         table["label"] = [
             "combinations of decisions" if row["decision"] == RESIDUAL else f"{row['decision']} ({row['status']})"

@@ -84,7 +84,7 @@ MethodOption = Annotated[str | dict[str, Any], BeforeValidator(method_by_name)]
 
 
 class SweepPlan(Document):
-    """What a sweep fits: every embedding with every word list and debiasing method, and every table of distances.
+    """Plan of a sweep: every embedding with every word list and debiasing method, and every table of distances.
 
     Attributes
     ----------

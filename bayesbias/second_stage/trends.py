@@ -225,7 +225,7 @@ def trend(
     stages: TwoStage = DEFAULT,
     seed: int | None = 0,
 ) -> Trend:
-    """How a contrast changes over ordered embeddings.
+    """Estimate the change of a contrast over ordered embeddings.
 
     The estimates of all embeddings are taken with their joint covariance: the same words in every embedding, so that
     changes are known better than levels. Deviations of whole embeddings from the trend, which training and corpora
@@ -335,6 +335,7 @@ def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: 
     scale = 1.0 if units is None else STANDARD
     embedding = by_word.index["embedding"].to_numpy()
     inside = by_word.index["word"].isin(words).to_numpy()
+    # only words that every embedding holds: a change of words would pass for a change of the contrast
     average = np.array([(embedding == e) & inside for e in range(len(times))], dtype=float) / len(words)
     index = pd.DataFrame(
         {
@@ -375,7 +376,7 @@ def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: 
 
 
 def _presence(stage: Stage) -> tuple[pd.DataFrame, list[str]]:
-    """Which protected words (rows) have both connections in which embedding (columns), and what enters or leaves."""
+    """Table of protected words by embeddings, true where both connections are there, and notes on changes of it."""
     frame = stage.cells.index
     present = frame.pivot_table("connection", "word", "embedding", aggfunc="nunique", fill_value=0, sort=False) == 2
     present = present.reindex(columns=range(len(stage.embeddings)), fill_value=False)
@@ -433,6 +434,7 @@ def _levels(
     fitted = np.linalg.pinv(design) if weights == "equal" else None
     unit = float(np.diff(np.sort(times)).mean())
     if kind == "linear":
+        # deviations of neighbours in time go together: correlation ** steps between them, mixed over the correlation
         apart = np.abs(times[:, None] - times) / unit
         stages = [
             second_stage(y, covariance, design, [correlation**apart], [width, width], fitted)
@@ -450,4 +452,5 @@ def _levels(
     steps = np.minimum(begin[:, None], begin)  # Brownian motion from the first time
     walk = second_stage(y, covariance, design, [steps / unit], [scale * WIDTH, width], fitted).draw(draws, rng)
     level = walk.coefficients + walk.effects[0]
+    # the variance of a walk grows with time: from that of a mean step to that of one unit of time
     return level, {"step_sd": walk.scales[:, 0] / np.sqrt(unit), "deviation_sd": walk.scales[:, 1]}

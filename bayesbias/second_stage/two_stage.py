@@ -11,7 +11,7 @@ from bayesbias.errors import InputError, shown
 from bayesbias.models.fits import checked_draws
 
 WEIGHTS = ("equal", "precision")
-"""How a mean over embeddings, or a line through them, weighs the estimates."""
+"""Weights of the estimates in a mean over embeddings, or in a line through them."""
 CHAINS = 4
 """Chains into which draws are divided for ArviZ; all draws are independent."""
 

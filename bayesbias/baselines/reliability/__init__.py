@@ -1,4 +1,4 @@
-"""How far bias scores can be trusted when seeds, scoring rules and words change."""
+"""Reliability of bias scores when seeds, scoring rules and words change."""
 
 from bayesbias.baselines.reliability.components import VarianceComponents, variance_components
 from bayesbias.baselines.reliability.consistency import (

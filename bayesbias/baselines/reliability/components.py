@@ -24,8 +24,8 @@ GOOD = 0.75
 
 
 @dataclass(frozen=True)
-class Design:
-    """How scores are made and used."""
+class MeasurementDesign:
+    """Measurement design of a decision study: how scores are made and used."""
 
     objects: str  # the facet whose levels are told apart
     over: Mapping[str, float]  # facets that should make no difference, and of how many levels a score is the mean
@@ -33,7 +33,7 @@ class Design:
     absolute: bool = False  # whether levels of ``over`` that shift all objects equally count as error too
 
 
-def _coefficient(variances: FloatArray, components: Components, design: Design) -> FloatArray:
+def _coefficient(variances: FloatArray, components: Components, design: MeasurementDesign) -> FloatArray:
     """Share (D,) of the variance of scores that belongs to the objects, from variances (D, components).
 
     References
@@ -44,7 +44,7 @@ def _coefficient(variances: FloatArray, components: Components, design: Design) 
     return signal / (signal + error)
 
 
-def _parts(variances: FloatArray, components: Components, design: Design) -> tuple[FloatArray, FloatArray]:
+def _parts(variances: FloatArray, components: Components, design: MeasurementDesign) -> tuple[FloatArray, FloatArray]:
     """Variance (D,) of the objects, and that of errors."""
     levels = {**design.averaged, **design.over}
     signal, error = np.zeros(len(variances)), np.zeros(len(variances))
@@ -58,7 +58,9 @@ def _parts(variances: FloatArray, components: Components, design: Design) -> tup
     return signal, error
 
 
-def _needed(variances: FloatArray, components: Components, design: Design, facet: str, threshold: float) -> FloatArray:
+def _needed(
+    variances: FloatArray, components: Components, design: MeasurementDesign, facet: str, threshold: float
+) -> FloatArray:
     """Smallest number (D,) of levels of a facet with which the coefficient reaches a threshold; inf where none does."""
     signal, always = _parts(variances, components, replace(design, over={**design.over, facet: np.inf}))
     errors = _parts(variances, components, replace(design, over={**design.over, facet: 1}))[1] - always
@@ -119,10 +121,16 @@ class VarianceComponents(Result):
         either = (("target", "base_pair"), ("base_pair", "target"))
         of_all = (("query", "target", "base_pair"), ("base_pair", "base_pair", "target"))
         designs = [
-            *(("test-retest", of, "ICC(2,1)", Design(rows, {"seed": 1}, absolute=True), "seed") for of, rows in either),
-            *(("inter-rater", of, "ICC(3,1)", Design(rows, {"measure": 1}, seeds), "measure") for of, rows in either),
             *(
-                ("internal", of, "alpha", Design(cases, {items: sizes.get(items, 1)}, seeds), items)
+                ("test-retest", of, "ICC(2,1)", MeasurementDesign(rows, {"seed": 1}, absolute=True), "seed")
+                for of, rows in either
+            ),
+            *(
+                ("inter-rater", of, "ICC(3,1)", MeasurementDesign(rows, {"measure": 1}, seeds), "measure")
+                for of, rows in either
+            ),
+            *(
+                ("internal", of, "alpha", MeasurementDesign(cases, {items: sizes.get(items, 1)}, seeds), items)
                 for of, items, cases in of_all
             ),
         ]
@@ -142,7 +150,7 @@ class VarianceComponents(Result):
         threshold: float = GOOD,
         prob: float = PROB,
     ) -> pd.DataFrame:
-        """How reliably words are told apart by the mean over so many base pairs and seeds (a D-study).
+        """Reliability of the mean over so many base pairs and seeds, by which words are told apart (a D-study).
 
         Parameters
         ----------
@@ -171,7 +179,7 @@ class VarianceComponents(Result):
         rows = []
         for number in whole_numbers(base_pairs, "base_pairs"):
             for trained in whole_numbers(seeds, "seeds"):
-                design = Design(of, self._over(facet, number, trained), absolute=absolute)
+                design = MeasurementDesign(of, self._over(facet, number, trained), absolute=absolute)
                 drawn = _coefficient(self.variances, self.components, design)
                 rows.append((number, trained, *_described(drawn, prob), float((drawn >= threshold).mean())))
         return pd.DataFrame(rows, columns=[f"{facet}s", "seeds", "mean", "low", "high", "p_reliable"])
@@ -184,7 +192,7 @@ class VarianceComponents(Result):
         threshold: float = GOOD,
         prob: float = PROB,
     ) -> dict[str, float]:
-        """How many base pairs make words reliable with so many seeds (target words, where pairs are told apart).
+        """Number of base pairs that makes words reliable with so many seeds (target words, where pairs are told apart).
 
         Returns
         -------
@@ -194,7 +202,9 @@ class VarianceComponents(Result):
         """
         facet = self._other(of)
         threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
-        design = Design(of, self._over(facet, 1, whole_number(seeds, "seeds")), absolute=flag(absolute, "absolute"))
+        design = MeasurementDesign(
+            of, self._over(facet, 1, whole_number(seeds, "seeds")), absolute=flag(absolute, "absolute")
+        )
         drawn = _needed(self.variances, self.components, design, facet, threshold)
         tail = (1 - prob) / 2
         ends = np.quantile(drawn, [0.5, tail, 1 - tail], method="closest_observation").tolist()
@@ -241,7 +251,7 @@ def variance_components(
     chains: int = 4,
     seed: int | None = None,
 ) -> VarianceComponents:
-    """What bias scores vary with: target word, base pair, measure, seed and all their combinations.
+    """Variance of bias scores by target word, base pair, measure, seed and all their combinations.
 
     Every score is a mean plus a normal effect of each set of facets; the set of all is the residual. The standard
     deviations have Exponential(2) priors, in units of the scores' standard deviation.

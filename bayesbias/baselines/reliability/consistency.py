@@ -52,7 +52,7 @@ def bias_scores(
     compat: Literal["published"] | None = None,
     twins: Twins = "once",
 ) -> xr.DataArray:
-    """How much nearer each target word is to the first word of a base pair than to the second, by several measures.
+    """Nearness of each target word to the first word of a base pair less that to the second, by several measures.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ NOTES = {
     "bootstrap": "The intervals are a percentile-t bootstrap: 89% intervals hold the truth in 81 to 91% of tables, "
     "whether scores are normal or have heavy tails.",
 }
-"""How well the two kinds of interval hold, as simulated."""
+"""Coverage of the two kinds of interval, as simulated."""
 CONSTANT = "the scores do not vary, so that nothing tells reliable from unreliable"
 
 
@@ -261,7 +261,7 @@ def retest_reliability(
     interval: Interval = "f",
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Whether bias scores are the same when the embedding is trained with another seed.
+    """Agreement of bias scores between embeddings that are trained with different seeds.
 
     For each measure and each target word a table of base pairs (rows) by seeds (columns); for each measure and each
     base pair one of target words by seeds.
@@ -313,7 +313,7 @@ def inter_rater_consistency(
     interval: Interval = "f",
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Whether the measures agree, their scores averaged over seeds.
+    """Agreement of the measures, their scores averaged over seeds.
 
     For each target word a table of base pairs (rows) by measures (columns); for each base pair one of target words by
     measures.
@@ -421,7 +421,7 @@ def _pair_reliability(retest: pd.DataFrame, raters: pd.DataFrame) -> pd.DataFram
 
 
 def _is_plural(pair: tuple[str, ...], known: Sequence[tuple[str, ...]]) -> bool:
-    """Whether another pair has a singular of each word, in the same places."""
+    """True if another pair has a singular of each word, in the same places."""
     singulars = [
         {word.removesuffix(ending) + other for ending, other in PLURALS if word.endswith(ending)} for word in pair
     ]
@@ -437,7 +437,7 @@ def internal_consistency(
     interval: Interval = "f",
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Whether the words of a query, or the base pairs of an ensemble, measure one thing; scores averaged over seeds.
+    """Consistency of the words of a query, or of the base pairs of an ensemble; scores are averaged over seeds.
 
     Coefficient alpha for each measure and query: with ``of="query"`` the words are the items and the base pairs the
     cases, with ``of="base_pair"`` the pairs are the items and the query's words the cases.

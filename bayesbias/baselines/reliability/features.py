@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PARTS = {"noun": "NOUN", "verb": "VERB", "adj": "ADJ", "adv": "ADV"}
 """Endings of WordNet's files, and the names of the parts of speech; ties go to the first."""
 NUMBERS = {"1": "noun", "2": "verb", "3": "adj", "4": "adv", "5": "adj"}
-"""What the first number of a sense key stands for; 5 is a satellite of an adjective."""
+"""Part of speech that the first number of a sense key stands for; 5 is a satellite of an adjective."""
 COUNTS = ("cntlist.rev", "index.sense")
 """Files that hold how often a sense was tagged, the first that there is."""
 ENDINGS = {

@@ -47,7 +47,7 @@ FEW_LEVELS = 5
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ReliabilityRegression(Result):
-    """What reliability depends on: what :func:`reliability_regression` returns.
+    """Regression of reliability on features of words, by :func:`reliability_regression`.
 
     Shares of the variance, draw by draw, are of V: the variance over the rows (ddof 1) of the fixed effects' sum, plus
     the squared sds of groupings and residuals. ``fixed effects`` is the first of these (marginal R²), ``total`` all but

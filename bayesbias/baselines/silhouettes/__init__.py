@@ -1,4 +1,4 @@
-"""How far a metric can be trusted when words are missing: bias silhouettes."""
+"""Bias silhouettes: the behaviour of a metric when words are missing."""
 
 from bayesbias.baselines.silhouettes.results import (
     Silhouette,

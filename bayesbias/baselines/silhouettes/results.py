@@ -158,7 +158,7 @@ class Silhouette(Result):
 
 
 def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Literal["published"] | None = None) -> float:
-    """How clearly a metric tells a biased embedding from an unbiased one: 0.5 is not at all, 1 as clearly as can be.
+    """Accuracy with which a metric tells a biased embedding from an unbiased one: 0.5 is not at all, 1 is perfect.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Litera
 
 
 def silhouette_separation(biased: Silhouette, unbiased: Silhouette) -> float:
-    """How probable it is that a biased embedding gets the value further from no bias, whatever the metric's range.
+    """Probability that the biased embedding gets the value further from no bias, whatever the metric's range.
 
     At each size a run in the biased embedding is compared with a run in the unbiased one, all with all; the score is
     the mean over sizes, by the trapezoid rule. 1 tells the two apart from a few words on, 0.5 is guessing. Accuracy

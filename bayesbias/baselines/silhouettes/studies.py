@@ -268,7 +268,7 @@ def _contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query
 
 
 def _places(words: np.ndarray, labels: np.ndarray, name: str, listed: Sequence[str]) -> IntArray:
-    """Where the word of each row of a table stands in a list; -1 for rows of other lists."""
+    """Place in a list of the word of each row of a table; -1 for rows of other lists."""
     place = {(name, word): i for i, word in enumerate(listed)}
     return np.array([place.get(key, -1) for key in zip(labels.tolist(), words.tolist(), strict=True)], dtype=np.intp)
 

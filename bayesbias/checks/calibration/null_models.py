@@ -83,7 +83,7 @@ def _stereotype_cells(near: FloatArray, places: _Places) -> Cells:
 
 @dataclass(frozen=True)
 class _Places:
-    """Where the S stereotype words stand to the J protected words."""
+    """Relation of each of the S stereotype words to each of the J protected words."""
 
     # (J, S): place in ``STEREOTYPES`` and list of each pair; -1 where a pair is missing
     connection: IntArray
@@ -92,7 +92,7 @@ class _Places:
 
     @classmethod
     def of(cls, data: Distances, slots: IntArray) -> _Places:
-        """Where the words at ``slots`` stand in a table."""
+        """Relation of the words at ``slots`` to the protected words of a table."""
         column = np.full(len(data.attribute_words), -1)
         column[slots] = np.arange(len(slots))
         rows = _stereotype_rows(data)
@@ -104,7 +104,7 @@ class _Places:
 
 
 @dataclass(frozen=True)
-class Pool:
+class StandIns:
     """Words that may stand in for the stereotype words."""
 
     chosen: IntArray  # (draws, S): the stand-in of each stereotype word
@@ -118,14 +118,14 @@ def _stereotype_rows(data: Distances) -> np.ndarray:
     return np.isin(data.connections, STEREOTYPES)[data.connection]
 
 
-def _called_values(statistic: Metric, data: Distances, places: _Places, pool: Pool) -> FloatArray:
+def _called_values(statistic: Metric, data: Distances, places: _Places, stand_ins: StandIns) -> FloatArray:
     """The statistic (draws,) of each table with the stereotype words replaced, without control words that have left."""
     classes, listed = np.unique(data.attribute_class, return_inverse=True)
     rows = _stereotype_rows(data)
     labels: dict[str, Iterable[str]] = {
         "protected_word": data.protected_words,
         "group": data.group_names,
-        "attribute_word": [*data.attribute_words, *pool.words],
+        "attribute_word": [*data.attribute_words, *stand_ins.words],
         "attribute_class": classes,
         "connection": data.connections,
     }
@@ -133,12 +133,12 @@ def _called_values(statistic: Metric, data: Distances, places: _Places, pool: Po
     word, slot = np.nonzero(places.connection >= 0)
     stands = pd.Index(data.connections).get_indexer(pd.Index(STEREOTYPES))[places.connection[word, slot]]
     new_list = np.unique(listed[rows])[places.attribute_class[word, slot]]
-    place = pd.Index(pool.words).get_indexer(pd.Index(data.attribute_words))[data.attribute]
-    values = np.empty(len(pool.chosen))
+    place = pd.Index(stand_ins.words).get_indexer(pd.Index(data.attribute_words))[data.attribute]
+    values = np.empty(len(stand_ins.chosen))
     with progress("drawing words", len(values)) as done:
-        for i, chosen in enumerate(pool.chosen):
+        for i, chosen in enumerate(stand_ins.chosen):
             drawn = chosen[slot]
-            near = pool.distances[word, drawn]
+            near = stand_ins.distances[word, drawn]
             new, old = ~np.isnan(near), ~rows & ~np.isin(place, chosen)
             protected = np.r_[data.word[old], word[new]]
             codes = {
@@ -154,7 +154,9 @@ def _called_values(statistic: Metric, data: Distances, places: _Places, pool: Po
     return values
 
 
-def _control_pool(data: Distances, needed: int, named: list[str], draws: int, rng: np.random.Generator) -> Pool:
+def _control_stand_ins(
+    data: Distances, needed: int, named: list[str], draws: int, rng: np.random.Generator
+) -> StandIns:
     """Control words: those of the lists that the statistic names, else all."""
     listed = np.array(data.attribute_classes)[data.class_index]
     named = named or controls_of(data.connections.tolist())
@@ -172,17 +174,17 @@ def _control_pool(data: Distances, needed: int, named: list[str], draws: int, rn
     distances[data.word[own], column[data.attribute[own]]] = data.y[own]
     low = np.zeros(needed, dtype=np.intp)
     chosen = draw_in_ranges(low, low + len(members), draws, rng)
-    return Pool(chosen, data.attribute_words[members].tolist(), distances, listed[members], len(members))
+    return StandIns(chosen, data.attribute_words[members].tolist(), distances, listed[members], len(members))
 
 
-def _vocabulary_pool(kv: KeyedVectors, data: Distances, drawn: IntArray, candidates: int) -> Pool:
+def _vocabulary_stand_ins(kv: KeyedVectors, data: Distances, drawn: IntArray, candidates: int) -> StandIns:
     """Words of the embedding by their rows (draws, S); only those that are drawn are looked at."""
     used, chosen = np.unique(drawn, return_inverse=True)
     protected = kv.vectors[[kv.key_to_index[word] for word in data.protected_words.tolist()]]
     parts = np.array_split(used, -(-used.size // PART))
     distances = np.hstack([cosine_distances(protected, kv.vectors[part]) for part in parts])
     words = [kv.index_to_key[row] for row in used]
-    return Pool(chosen.reshape(drawn.shape), words, distances, np.full(len(words), ""), candidates)
+    return StandIns(chosen.reshape(drawn.shape), words, distances, np.full(len(words), ""), candidates)
 
 
 def _stand_ins(
@@ -212,18 +214,18 @@ def _stand_ins(
 
 @dataclass(frozen=True, repr=False)
 class NullDistribution(Result):
-    """Where a statistic stands among its values without bias.
+    """Place of a statistic among its values without bias.
 
     Attributes
     ----------
     statistic, source
-        What was asked.
+        Name of the statistic, and where its random words come from.
     observed, values
         The statistic of the lists as they are, and of each draw, (draws,).
     centre
         From where two-sided distances are measured: the median of the values.
     n_candidates
-        How many words could be drawn.
+        Number of words that could be drawn.
     """
 
     notes: ClassVar[tuple[str, ...]] = ()
@@ -275,7 +277,7 @@ class NullDistribution(Result):
 
 
 def as_far(values: FloatArray, observed: float, centre: float) -> NDArray[np.bool_]:
-    """Which values are at least as far from the centre as the observed one."""
+    """True for values at least as far from the centre as the observed one."""
     return np.abs(values - centre) >= abs(observed - centre) - 1e-12
 
 
@@ -345,26 +347,26 @@ def null_distribution(
     if not len(slots):
         raise InputError("there are no stereotype words that random words could replace: give lists with stereotypes")
     if vectors is None or lists is None:
-        pool = _control_pool(data, len(slots), controls_of(named), draws, rng)
+        stand_ins = _control_stand_ins(data, len(slots), controls_of(named), draws, rng)
     else:
         taken = {*lists.every_word(), *data.protected_words.tolist(), *data.attribute_words.tolist()}
         asked = data.attribute_words[slots].tolist()
-        stand_ins, candidates = _stand_ins(vectors, taken, asked, match_frequency, draws, rng)
-        pool = _vocabulary_pool(vectors, data, stand_ins, candidates)
+        drawn, candidates = _stand_ins(vectors, taken, asked, match_frequency, draws, rng)
+        stand_ins = _vocabulary_stand_ins(vectors, data, drawn, candidates)
     places = _Places.of(data, slots)
     if isinstance(statistic, str):
         label, observed = statistic, _of_table(statistic, data)
-        values = np.concatenate(list(_named_values(statistic, data, places, pool)))
+        values = np.concatenate(list(_named_values(statistic, data, places, stand_ins)))
     else:
         label, observed = getattr(statistic, "__name__", type(statistic).__name__), _called(statistic, table)
-        values = _called_values(statistic, data, places, pool)
+        values = _called_values(statistic, data, places, stand_ins)
     odd = ~np.isfinite(values)
     if odd.any() or not np.isfinite(observed):
         raise InputError(
             f"{label} is {observed:g} for the lists as they are and not a finite number for {odd.sum():,} of {draws:,} "
             "draws: check that no list is empty and that distances vary, or choose another statistic"
         )
-    return NullDistribution(label, source, observed, values, float(np.median(values)), pool.candidates)
+    return NullDistribution(label, source, observed, values, float(np.median(values)), stand_ins.candidates)
 
 
 def _metric_null(
@@ -455,18 +457,18 @@ def _of_table(statistic: str, data: Distances) -> float:
     return float(_named_value(statistic, cells, data.group_index)[0])
 
 
-def _named_values(statistic: str, data: Distances, places: _Places, pool: Pool) -> Iterator[FloatArray]:
+def _named_values(statistic: str, data: Distances, places: _Places, stand_ins: StandIns) -> Iterator[FloatArray]:
     size = max(1, BLOCK // places.connection.size)
-    with progress(f"drawing words for {statistic}", len(pool.chosen)) as done:
-        for begin in range(0, len(pool.chosen), size):
-            chosen = pool.chosen[begin : begin + size]
-            near = pool.distances[:, chosen]
+    with progress(f"drawing words for {statistic}", len(stand_ins.chosen)) as done:
+        for begin in range(0, len(stand_ins.chosen), size):
+            chosen = stand_ins.chosen[begin : begin + size]
+            near = stand_ins.distances[:, chosen]
             cells = _stereotype_cells(near, places)
             for name in set(parts_of(statistic)).intersection(controls_of(data.connections.tolist())):
                 # mean distances (J, B) of a control list without the words that have left it
                 column = data.connections.tolist().index(name)
                 count, mean = data.cells.n[:, [column]], data.cells.mean[:, [column]]
-                gone = (pool.control[chosen] == name) & ~np.isnan(near)
+                gone = (stand_ins.control[chosen] == name) & ~np.isnan(near)
                 with np.errstate(invalid="ignore", divide="ignore"):
                     left = count * mean - np.where(gone, near, 0).sum(axis=2)
                     cells[name] = left / (count - gone.sum(axis=2))

@@ -133,7 +133,7 @@ class Ranks(Result):
     Attributes
     ----------
     model, engine, draws
-        What was tested, and the draws of each fit.
+        The model and the engine that were tested, and the draws of each fit.
     ranks, pareto_k
         Variable to ranks (replicates, parameters); the largest Pareto k of all fits, None where the engine has none.
     """
@@ -188,7 +188,7 @@ class Ranks(Result):
 
 
 def _spread_test(ranks: NDArray[np.intp], draws: int) -> tuple[float, float]:
-    """How far ranks (replicates,) on 0..draws are spread beside uniform ones, and the two-sided p-value.
+    """Spread of ranks (replicates,) on 0..draws relative to that of uniform ranks, and its two-sided p-value.
 
     The normal score of a rank is the normal quantile at (rank + 1/2) / (draws + 1). Of uniform ranks the sum of squared
     scores is nearly chi-square. A rank takes draws + 1 values only, so that its squared score has a mean below 1 and a
@@ -292,7 +292,7 @@ def false_positive_rate(
     shape, truth, simulated_by
         As in :func:`simulate`: the shape, and parameters of a model with one ``connection_mean`` for all.
     models, prob
-        Models to fit: a call is an equal-tailed interval of a contrast, of that mass, that excludes 0.
+        Models to fit, and the mass of equal-tailed intervals: a call is a contrast whose interval excludes 0.
     metrics
         ``"cluster"``: the attribute-word cluster interval; ``"t_test"``: Welch's test of rows; ``"weat"``: WEAT's
         permutation test of protected words (two-sided, the sum over protected words of mean distance to own minus
@@ -388,7 +388,7 @@ def coverage_study(
     simulated_by: Model = "crossed",
     prob: float = PROB,
 ) -> pd.DataFrame:
-    """How often intervals cover a planted contrast, and how often they see it.
+    """Share of intervals that cover a planted contrast, and share that exclude 0.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ class TopicNull(Result):
         The same for contrasts with control lists, whose stereotypes may lie anywhere in the vocabulary; None where
         there are none.
     kind, replicates, seed, embedding
-        What was asked, and the name of the embedding.
+        As given to :func:`topic_null`, and the name of the embedding.
     notes
         Sentences on missing words, and on random lists that are not as coherent or similar as the given ones.
     """
@@ -202,7 +202,7 @@ def topic_null(
     kind: Kind = "topical",
     case: Case = "as-is",
 ) -> TopicNull:
-    """How large a contrast or a metric is for arbitrary topics: its null distribution, without a model.
+    """Null distribution of a contrast or a metric over random topics, without a model.
 
     Each replicate replaces every attribute list (stereotypes and controls, or the attribute sets of a query) by a
     random list of the vocabulary; protected words and vectors stay as they are. The random lists are as long as the
@@ -332,7 +332,7 @@ def topic_null(
 
 
 def _is_near(statistic: str) -> bool:
-    """Whether the random stereotype lists of a statistic are as near to the protected words as the given ones.
+    """True if the random stereotype lists of a statistic are drawn as near to the protected words as the given ones.
 
     In contrasts with control lists they may lie anywhere: how near lists are is what these are about.
     """
@@ -490,7 +490,7 @@ class _Listed(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """What is to be measured."""
+    """Statistics to measure on random lists, and the lists that replicates draw."""
 
     lists: dict[str, _Listed]
     together: tuple[tuple[int, ...], ...]  # which lists are drawn together: stereotypes first, then each control list
