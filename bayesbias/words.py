@@ -122,7 +122,8 @@ type Pairs = Annotated[tuple[tuple[str, str], ...], PlainValidator(_pairs)]
 type Forms = Annotated[Sequence[str], PlainValidator(_forms)]
 type Concepts = Annotated[Sequence[str], PlainValidator(lambda words: tuple(map(_forms, _entries(words))))]
 type Groups = Annotated[Sequence[Text], BeforeValidator(several), AfterValidator(tuple)]
-type Grammar = Mapping[Annotated[Text, AfterValidator(_part_of_speech)], Words]
+type PartOfSpeech = Annotated[Text, AfterValidator(_part_of_speech)]
+type Grammar = Mapping[PartOfSpeech, Words]
 type Language = Annotated[str | None, BeforeValidator(language_tag)]
 type Provenance = Literal["validated", "translated", "machine"]
 """Who made a list of another language: speakers checked it, people translated it, or a program did."""
@@ -179,7 +180,7 @@ class WordLists:
     language: Language = None
     provenance: Provenance | None = None
     forms: Mapping[Text, Forms] = field(default_factory=dict)
-    grammar: Grammar = field(default_factory=dict)
+    grammar: Mapping[PartOfSpeech, Words] = field(default_factory=dict)
     factors: Mapping[Text, Mapping[Text, Groups]] = field(default_factory=dict)
     sources: Mapping[Name, Words] = field(default_factory=dict)
 

@@ -345,7 +345,7 @@ def test_a_prior_check_catches_a_density_of_another_variable(monkeypatch):
             own.setattr(offsets, "log_half_cauchy", right)
             return drawn(size, rng)
 
-    monkeypatch.setattr("bayesbias.second_stage.prior_analyses.drawn_signal", from_the_prior)
+    monkeypatch.setattr("bayesbias.second_stage.prior_checks.drawn_signal", from_the_prior)
     monkeypatch.setattr(offsets, "log_half_cauchy", without_jacobian)
     wrong = bb.calibration.prior_check("audit", 150, seed=0)
     assert wrong.doubted["quantity"].tolist() == ["place"]

@@ -582,7 +582,7 @@ def test_a_seed_that_no_file_holds_is_refused(here):
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name != "posix", reason="sends Ctrl-C as POSIX does")
 def test_ctrl_c_is_said(tmp_path):
     program = (
-        "import functools, os, signal, time; from bayesbias import sweeps\n"
+        "import functools, os, signal, time; from bayesbias.second_stage import sweeps\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells start what runs behind without it
         "def stopped(*_, **__): os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"
         "sweeps.sweep = functools.wraps(sweeps.sweep)(stopped)\n"

@@ -482,7 +482,7 @@ class TestRefused:
         ("change", "fields", "message"),
         [
             ({"colour": ["red"]}, {}, "a decision is 'colour': valid are embedding"),
-            ({"embedding": []}, {}, "the plan: embedding: options: the list should have at least 1 item"),
+            ({"embedding": []}, {}, r"the plan: embedding: options is \(\): the list should have at least 1 item"),
             ({"case": ["as-is", "as-is"]}, {}, "case has an option twice"),
             ({"case": ["lower"]}, {}, "'lower'.*as-is"),
             ({"metric": ["rnsb"]}, {}, "'rnsb' is no weighted sum of cosines.*weat"),

@@ -19,6 +19,7 @@ import xarray as xr
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
+from bayesbias.second_stage import sweeps
 
 DRAW = {"draws": 200, "chains": 2}
 
@@ -366,7 +367,7 @@ def test_a_file_that_changes_is_noticed(tables, tmp_path, monkeypatch):
     file = tmp_path / "table.parquet"
     file.write_bytes((tables / "table0.parquet").read_bytes())
     plan = {"tables": [str(file)], "models": ["published"], **DRAW}
-    read = bb.sweeps.read_distance_table
+    read = sweeps.read_distance_table
 
     def changing(path):
         table = read(path)

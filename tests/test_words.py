@@ -364,7 +364,7 @@ def test_all_faults_are_named_at_once():
 
 def test_a_list_made_in_memory_is_that_of_a_file(written):
     text = 'kind = "list"\nname = "l"\nlanguage = "fr"\nwords = ["cafe\u0301", "bar", "caf\u00e9"]\n'
-    words = bb.checks.WordList("l", ["cafe\u0301", "bar", "caf\u00e9"], language="fr")
+    words = WordList("l", ["cafe\u0301", "bar", "caf\u00e9"], language="fr")
     assert words == bb.load_list(written(text))
     assert words.words == ("caf\u00e9", "bar")
     assert bb.WordLists(**vars(bb.load_words("race"))) == bb.load_words("race")

@@ -17,7 +17,7 @@ def draw_with(load: Callable[[], Any]) -> None:
 
 
 def drawing_of(picture: str) -> Callable[..., Any]:
-    """The function that draws a picture, by its name."""
+    """The function that draws a figure, by its name."""
     drawn: Callable[..., Any] = getattr(_rooms[-1](), picture)
     return drawn
 

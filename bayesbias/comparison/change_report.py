@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from bayesbias._support.arguments import probability
 from bayesbias._support.figures import drawing
 from bayesbias._support.phrases import FINE, IN_SDS, difference, figure, percent
 from bayesbias._support.prose import Prose
@@ -49,7 +50,7 @@ class _Change(NamedTuple):
     @classmethod
     def of(cls, result: Comparison, number: int, prob: float) -> _Change:
         """A change by its place in a comparison."""
-        names, several = result.pair(number), len(result.pairs) > 1
+        names, several, prob = result.pair(number), len(result.pairs) > 1, probability(prob, "prob")
         method = result.debiasing(names[1]).partition(":")[0]
         return cls(number, *names, names != UNNAMED, method, several, result.unrelated, prob, percent(prob))
 

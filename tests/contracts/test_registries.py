@@ -46,7 +46,7 @@ def test_every_debiasing_method_is_registered():
 
     written = {
         value
-        for module in modules("debiasing")
+        for module in modules("vectors.debiasing")
         for value in own(module, inspect.isfunction).values()
         if value.__annotations__.get("return") == "Changed"
     }
