@@ -28,7 +28,7 @@ from bayesbias.distances.dataframe import (
 from bayesbias.distances.list_coverage import COSINE, Coverage
 from bayesbias.errors import InputError, many, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.marginal import Cells, reduce_to_cells
+from bayesbias.numerics.marginal import CellStatistics, reduce_to_cells
 from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
 
@@ -175,7 +175,7 @@ class Distances:
         )
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> CellStatistics:
         """Sufficient statistics, arrays (protected words, connections)."""
         shape = (len(self.protected_words), len(self.connections))
         return reduce_to_cells(self.word, self.connection, self.y, shape)

@@ -184,14 +184,14 @@ def fit(
         table = adjusted_for(table, adjust, frequencies)
     elif frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
-    asked = _Asked(model, engine, *checked_draws(draws, chains), used_seed(seed), priors)
+    asked = _FitOptions(model, engine, *checked_draws(draws, chains), used_seed(seed), priors)
     post = _posterior(table, asked)
     if not isinstance(table, DistanceTable) or (adjustment := table.adjustment) is None:
         return post
     return recorded(with_slope(post, adjustment, asked.seed), adjustment, _posterior(as_measured(table), asked))
 
 
-class _Asked(NamedTuple):
+class _FitOptions(NamedTuple):
     """What is to be fitted, and how."""
 
     model: str | Path | ModelSpec
@@ -202,7 +202,7 @@ class _Asked(NamedTuple):
     priors: Mapping[str, Mapping[str, Any]] | None
 
 
-def _posterior(table: pd.DataFrame, asked: _Asked) -> xr.DataTree:
+def _posterior(table: pd.DataFrame, asked: _FitOptions) -> xr.DataTree:
     """The posterior of the distances as they stand in a table."""
     data = read_distances(table)
     spec, notes = _chosen_model(asked.model, data, asked.priors)

@@ -40,7 +40,7 @@ from bayesbias.numerics.conditionals import CellTotals, beta_moments, cell_total
 from bayesbias.numerics.marginal import IncompleteSums, Scales
 from bayesbias.numerics.mixtures import (
     AT_ONCE,
-    Draws,
+    Empirical,
     Law,
     Matrix,
     Mixtures,
@@ -377,7 +377,7 @@ def cell_draws(values: FloatArray, cells: Cells, weights: sparse.csr_array) -> F
 
 def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_array) -> Estimates:
     """Weighted sums of cells that are known by these draws."""
-    return Estimates.of(Draws(cell_draws(values, cells, weights)), weights.shape[0])
+    return Estimates.of(Empirical(cell_draws(values, cells, weights)), weights.shape[0])
 
 
 def has_further_errors(result: Fit) -> bool:

@@ -26,7 +26,7 @@ MATRICES = 2**19  # the same for the matrices of tables with holes
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellStatistics:
     """Sufficient statistics of a grid of cells."""
 
     # arrays (protected words, connections): how many distances, their mean, and the sum of squared deviations from it.
@@ -52,14 +52,14 @@ def scatter_cells(values: FloatArray, filled: np.ndarray) -> FloatArray:
     return full
 
 
-def reduce_to_cells(word: IntArray, connection: IntArray, y: FloatArray, shape: tuple[int, int]) -> Cells:
+def reduce_to_cells(word: IntArray, connection: IntArray, y: FloatArray, shape: tuple[int, int]) -> CellStatistics:
     """Count, mean and sum of squares of the distances (rows,) in each cell."""
     cell, size = word * shape[1] + connection, shape[0] * shape[1]
     n = np.bincount(cell, minlength=size)
     with np.errstate(invalid="ignore"):
         mean = np.bincount(cell, weights=y, minlength=size) / n
     ssd = np.bincount(cell, weights=(y - mean[cell]) ** 2, minlength=size)
-    return Cells(n.reshape(shape), mean.reshape(shape), ssd.reshape(shape))
+    return CellStatistics(n.reshape(shape), mean.reshape(shape), ssd.reshape(shape))
 
 
 @dataclass(frozen=True)

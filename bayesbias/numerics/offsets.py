@@ -410,14 +410,14 @@ def outside_relation(
     # h I + b^2 C is a multiple of a mixture of I and C / errors
     roots = [words * np.sqrt((mix + (1 - mix) * behind.variances / errors) / share) for mix in MIXTURES]
 
-    def posterior(nodes: _Nodes) -> FloatArray:
+    def posterior(nodes: _OutsideNodes) -> FloatArray:
         logs = np.array([_log_likelihoods(root, sides, nodes, noise) for root in roots])
         mix = np.clip(1 - relative * nodes.slopes**2 / np.maximum(nodes.total[:, None], SMALLEST * SMALLEST), 0, 1)
         log = _between(logs, np.broadcast_to(mix, logs.shape[1:])) + nodes.log_prior(relative)
         mass: FloatArray = np.exp(log - log.max())
         return mass / mass.sum()
 
-    wide = _Nodes.between((SMALLEST, LARGEST), (0.0, LARGEST), SLOPES, COARSE)
+    wide = _OutsideNodes.between((SMALLEST, LARGEST), (0.0, LARGEST), SLOPES, COARSE)
     nodes = wide.narrowed(posterior(wide))
     mass = posterior(nodes)
     node = rng.choice(mass.size, draws, p=mass.ravel())
@@ -438,7 +438,7 @@ def outside_relation(
 
 
 @dataclass(frozen=True)
-class _Nodes:
+class _OutsideNodes:
     """Nodes of the posterior, in units of the variance of the values."""
 
     iid: FloatArray  # variances of single words, (G,)
@@ -446,18 +446,20 @@ class _Nodes:
     slopes: FloatArray  # for one standard deviation of the places, (S,)
 
     @classmethod
-    def between(cls, iid: tuple[float, float], total: tuple[float, float], slopes: FloatArray, size: int) -> _Nodes:
+    def between(
+        cls, iid: tuple[float, float], total: tuple[float, float], slopes: FloatArray, size: int
+    ) -> _OutsideNodes:
         """Nodes even in the logarithm between the ends of the variances; a total may be 0."""
         nodes = np.geomspace(total[0] or SMALLEST, total[1], size)
         return cls(np.geomspace(*iid, size), nodes if total[0] else np.append(0.0, nodes), slopes)
 
-    def narrowed(self, mass: FloatArray) -> _Nodes:
+    def narrowed(self, mass: FloatArray) -> _OutsideNodes:
         """Nodes closer together where the posterior has its mass (G, K, S)."""
         ends = []
         for i, nodes in enumerate((self.iid, self.total, self.slopes)):
             rows = np.flatnonzero(mass.sum(axis=tuple({0, 1, 2} - {i})) > EMPTY)
             ends.append((nodes[max(rows[0] - 1, 0)], nodes[min(rows[-1] + 1, len(nodes) - 1)]))
-        return _Nodes.between(ends[0], ends[1], np.linspace(*ends[2], NARROW), FINE)
+        return _OutsideNodes.between(ends[0], ends[1], np.linspace(*ends[2], NARROW), FINE)
 
     def shared(self, relative: float) -> FloatArray:
         """Variances (1, K, S) of what related words share, by how much of the variance of places is error."""
@@ -480,7 +482,7 @@ class _Nodes:
         return cells + np.log(widths) - np.log(variance) - np.log1p(variance)
 
 
-def _log_likelihoods(root: FloatArray, sides: FloatArray, nodes: _Nodes, noise: FloatArray) -> FloatArray:
+def _log_likelihoods(root: FloatArray, sides: FloatArray, nodes: _OutsideNodes, noise: FloatArray) -> FloatArray:
     """Restricted log-likelihoods (G, K, S) of values with the covariance K root root' + G I + diag(noise).
 
     The sides are the columns of the values, of the places and of the design, (n, 2 + p).

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import betaincinv, stdtrit
 
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.marginal import Cells
+from bayesbias.numerics.marginal import CellStatistics
 
 Alternative = Literal["two-sided", "greater", "less"]
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -94,7 +94,7 @@ def clustered_contrast(
     attribute: IntArray,
     list_of_attribute: IntArray,
     y: FloatArray,
-    cells: Cells,
+    cells: CellStatistics,
     first: int,
     second: int,
 ) -> Clustered:
