@@ -466,7 +466,7 @@ class Comparison(Result):
 
         Returns
         -------
-        Sides
+        BeforeAfter
             ``before``, ``after`` and ``change`` for the whole list first, then for protected words: each are
             :class:`Estimates`.
         """

@@ -53,7 +53,7 @@ def _weights(weights: NDArray[np.float32] | None, size: int) -> FloatArray:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Relatedness(Result):
-    """How the distances between protected and attribute words are correlated, estimated from the vectors.
+    """Correlation of the distances between protected and attribute words, estimated from the vectors.
 
     Distances of similar words are correlated. Over a sample of the vocabulary the distances to the protected words
     have a covariance; each of its components has a variogram, the correlation of two words' values by the similarity
@@ -134,7 +134,7 @@ class Relatedness(Result):
 
     @property
     def by_dimension(self) -> bool:
-        """Whether the rows of ``scatter`` are the dimensions of the vectors, not the protected words."""
+        """True where the rows of ``scatter`` are the dimensions of the vectors, not the protected words."""
         return len(self.scatter) < len(self.protected_words)
 
     def of_words(self, rows: FloatArray, words: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
@@ -275,7 +275,7 @@ class Relatedness(Result):
         return np.concatenate(rows), shares
 
     def stereotype_nearness(self, protected: NDArray[np.intp] | slice = slice(None)) -> dict[str, dict[str, float]]:
-        """How near the words of each stereotype list are to the protected words: list to word to product.
+        """Nearness of the words of each stereotype list to the protected words: list to word to product.
 
         That is the product with the mean unit vector of the protected words, or of some of them, by their places, less
         that of the sample's mean; each form of a concept counts as a word.
@@ -472,7 +472,7 @@ class Relatedness(Result):
 
     @property
     def drawn(self) -> str:
-        """What was sampled: ``3,000 words sampled from all words``."""
+        """The sample in a few words: ``3,000 words sampled from all words``."""
         kinds = {
             "frequent": f"the {FREQUENT:,} most frequent words",
             "ranks": "all words, as frequent as the attribute words",
@@ -481,7 +481,7 @@ class Relatedness(Result):
 
     @property
     def sentence(self) -> str:
-        """What was sampled, in words."""
+        """A sentence on the sample."""
         return f"Relatedness of words in {self.embedding.get('name', 'unnamed')}: {self.drawn} (seed {self.seed})."
 
     def table(self) -> pd.DataFrame:

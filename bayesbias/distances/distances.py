@@ -112,17 +112,17 @@ class Distances:
 
     @property
     def slope_error(self) -> bool:
-        """Whether an estimated slope was subtracted, whose error the distances do not show."""
+        """True where an estimated slope was subtracted, whose error the distances do not show."""
         return self.adjustment is not None and self.adjustment.slope is not None
 
     @property
     def labels(self) -> dict[str, str]:
-        """What control lists are called; those without a label are left out."""
+        """Labels of control lists; lists without one are left out."""
         return {} if self.coverage is None else self.coverage.labels
 
     @property
     def unit(self) -> str:
-        """What the numbers are measured in."""
+        """Unit of the distances."""
         return COSINE if self.coverage is None else self.coverage.unit
 
     def distance_sd(self, name: str) -> float | str:
@@ -137,7 +137,7 @@ class Distances:
 
     @property
     def measure(self) -> str:
-        """What the numbers are where they are scores; empty where they are cosine distances."""
+        """Name of the scores, where the numbers are scores; empty where they are cosine distances."""
         return "" if self.coverage is None else self.coverage.measure
 
     def refuse_scores(self, what: str) -> None:

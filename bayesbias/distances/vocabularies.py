@@ -1,4 +1,4 @@
-"""What vocabularies tell of a list's words: their relatedness, in one or several embeddings, and their frequency."""
+"""Relatedness of the words of lists, in one or several embeddings, and their frequency, from vocabularies."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def relatedness(
     seed: int = 0,
     case: Case = "as-is",
 ) -> Relatedness:
-    """How the distances of similar words are correlated, estimated from the vectors.
+    """Estimate the correlation of the distances of similar words from the vectors.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def resampled(relatedness: Relatedness, drawn: SampledWords) -> Relatedness:
 
 
 def _read_off(drawn: SampledWords, ranks: NDArray[np.int32] | None, **own: Any) -> Relatedness:
-    """What the sampled words tell of lists, whose fields are ``own`` and the places of whose words are ``ranks``."""
+    """Relatedness of lists, whose fields are ``own`` and the places of whose words are ``ranks``, from sampled words."""
     protected, attributes = own["protected"], own["attributes"]
     vectors = unit_rows(drawn.vectors)
     everywhere = np.ones(len(vectors)) if drawn.everywhere is None else drawn.everywhere.astype(float)
@@ -648,7 +648,7 @@ def _joint_near(
 
 
 def _is_debiased(one: Relatedness, related: Sequence[Relatedness]) -> bool:
-    """Whether the embedding of one is a debiased copy of that of another: it has the other's name, and the method's."""
+    """True where the embedding of one is a debiased copy of another's: it has the other's name, and the method's."""
     names = [each.embedding.get("name") for each in related if not each.embedding.get("debiasing")]
     name = str(one.embedding.get("name"))
     return bool(one.embedding.get("debiasing")) and any(name.startswith(f"{given} (") for given in names)

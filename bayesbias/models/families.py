@@ -101,7 +101,7 @@ class Independent:
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
-        """Whether a model is of this family."""
+        """True for a model of this family."""
         return not spec.crossed and not spec.related
 
     def lacking(self, data: Distances) -> str:
@@ -118,11 +118,11 @@ class Independent:
         return spec.method or self.method
 
     def numbers_of_words(self, spec: ModelSpec, data: Distances) -> int:
-        """How many parameters single words have."""
+        """Number of parameters of single words."""
         return int(data.filled.sum())
 
     def shrinks_words(self, spec: ModelSpec) -> bool:
-        """Whether means of words are drawn towards that of their connection, as normal variables are."""
+        """True where means of words are drawn towards that of their connection, as normal variables are."""
         return spec.terms.protected_words == "normal"
 
     def unit_of_pooling(self, data: Distances) -> float | None:
@@ -134,7 +134,7 @@ class Independent:
         return None
 
     def is_exact(self, result: Fit) -> bool:
-        """Whether sums of cells have the observed value as their posterior mean, known without draws."""
+        """True where the posterior mean of sums of cells is the observed value, known without draws."""
         return False
 
     def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:

@@ -94,13 +94,13 @@ def engine_of(result: Fit) -> Engine | None:
 
 
 def made_independently(result: Fit) -> bool:
-    """Whether the engine of a fit makes independent draws."""
+    """True where the engine of a fit makes independent draws."""
     engine = engine_of(result)
     return engine is not None and engine.independent
 
 
 def sampling_text(result: Fit) -> str:
-    """How the draws of a fit were made, as a paper says it."""
+    """The method and number of the draws of a fit, as a paper states them."""
     engine, sizes = engine_of(result), result.posterior.sizes
     kind = "independent draws" if made_independently(result) else "draws"
     method = "" if engine is None else f"{engine.method}, "
@@ -192,7 +192,7 @@ def fit(
 
 
 class _FitOptions(NamedTuple):
-    """What is to be fitted, and how."""
+    """The model to fit, its priors, the engine, the draws and the seed."""
 
     model: str | Path | ModelSpec
     engine: str
@@ -240,7 +240,7 @@ def _first_able(data: Distances) -> tuple[ModelSpec, list[str]]:
 
 
 class Run(NamedTuple):
-    """What an engine drew, with the model and the distances as far as they go together."""
+    """Draws of an engine, with the model and the distances as its family prepared them."""
 
     spec: ModelSpec
     data: Distances
@@ -273,7 +273,7 @@ def fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> tu
 
 
 def is_auto(model: object) -> bool:
-    """Whether the table is to choose the model."""
+    """True where the table is to choose the model."""
     return isinstance(model, str) and model == AUTO
 
 

@@ -381,7 +381,7 @@ def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_arra
 
 
 def has_further_errors(result: Fit) -> bool:
-    """Whether a fit's means hold errors beyond the model's: of templates, or of an estimated slope."""
+    """True where a fit's means hold errors beyond the model's: of templates, or of an estimated slope."""
     return FRAMES in result.tree.children or "slope" in result.posterior
 
 

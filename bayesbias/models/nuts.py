@@ -203,7 +203,7 @@ def _centred_connections(data: Distances) -> NDArray[np.bool_]:
 
 
 def _centred_interactions(data: Distances) -> bool:
-    """Whether a word's mean residuals by group differ by more than noise, so that its effects are known sharply."""
+    """True where a word's mean residuals by group differ by more than noise, so that its effects are known sharply."""
     residual = data.y - data.cells.mean[data.word, data.connection]
     met = data.compared
     place = data.attribute * met.shape[1] + data.group_index[data.word]

@@ -317,7 +317,7 @@ def left_out(data: Distances, rows: Estimates) -> list[str]:
 
 
 def why_no_association(data: Distances, cells: Cells, first: str = OWN, second: str = OTHER) -> str:
-    """What a contrast or a table lacks to have associations; empty if it has them."""
+    """The reason why a contrast or a table has no associations; empty if it has them."""
     if (first, second) != (OWN, OTHER):
         return f"associations are rows of {OWN} - {OTHER}, not of {first} - {second}"
     if "" in data.groups.tolist():

@@ -203,7 +203,7 @@ def facet_sums(y: FloatArray, components: Sequence[Component], nested: Component
 
 
 def noise_to(component: Component, other: Component, nested: Component, residual: Component) -> bool:
-    """Whether a component is noise to another: the residual is, and the nested facet to components without it."""
+    """True where a component is noise to another: the residual, and the nested facet to components without it."""
     if component == other:
         return False
     return component == residual or (bool(nested) and nested[0] in component and nested[0] not in other)

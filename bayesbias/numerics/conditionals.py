@@ -32,7 +32,7 @@ PARTS = 8  # parts of the protected words whose sums are held at once
 
 
 class Taker(Protocol):
-    """What becomes of the draws of words, a block of words at a time and from several threads."""
+    """A receiver of the draws of words, a block of words at a time and from several threads."""
 
     def cells(self, words: slice, drawn: FloatArray, part: int) -> None:
         """Take draws (words, K, B) of the cells of some protected words, NaN in empty cells; they may be changed.

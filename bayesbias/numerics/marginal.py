@@ -133,7 +133,7 @@ def strata(connection: IntArray, group: IntArray, shape: tuple[int, int]) -> Flo
 
 @dataclass(frozen=True)
 class _WithinSums:
-    """What the contrasts between the words of a pattern need, for P patterns; H is the largest number of groups."""
+    """Statistics for the contrasts between the words of each of P patterns; H is the largest number of groups."""
 
     # (P,): class, words less one, and observations of a word
     attribute_class: IntArray
@@ -147,7 +147,7 @@ class _WithinSums:
 
 @dataclass(frozen=True)
 class _MeanSums:
-    """What the patterns' mean distances need, by signature: cells with the same connection, group and patterns.
+    """Statistics for the patterns' mean distances, by signature: cells with the same connection, group and patterns.
 
     With n words in the patterns of a signature, the precision of a cell's vector of pattern means is
     i (diag(m) - m m'/n) + e m m'/n, where i = 1 / sigma^2, e = i / (1 + s^2 i n) and m holds the patterns' words. The
@@ -166,7 +166,7 @@ class _MeanSums:
 
 @dataclass(frozen=True)
 class CrossedSums:
-    """What the density needs of a table."""
+    """Statistics of a complete table that its marginal density depends on."""
 
     # the table, reduced
     patterns: tuple[Pattern, ...]
@@ -382,7 +382,7 @@ class _TablePart:
 
 @dataclass(frozen=True)
 class IncompleteSums:
-    """What the density needs of a table with holes."""
+    """Statistics of a table with holes that its marginal density depends on."""
 
     # the table's patterns, and its connected parts
     patterns: tuple[Pattern, ...]

@@ -1,4 +1,4 @@
-"""How near words are to the protected words: where a list's words lie, and rates and weights that follow them."""
+"""Nearness of words to the protected words: where a list's words lie, and rates and weights that follow them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EMPTY = 1e-12
 
 
 def density_ratio(at: FloatArray, vocabulary: FloatArray, lists: Sequence[FloatArray]) -> FloatArray:
-    """How much denser the words of lists are than those of the vocabulary at a nearness (n,), at most 20 times.
+    """Density of the words of lists over that of the vocabulary at each nearness (n,), at most 20.
 
     Both densities are Gaussian kernel estimates; each list weighs the same.
     """

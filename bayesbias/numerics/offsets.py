@@ -46,7 +46,7 @@ MIXTURES = np.array([0.0, 0.02, 0.1, 0.3, 0.6, 0.9, 1.0])
 
 @dataclass(frozen=True)
 class Field:
-    """What a sample of the vocabulary tells of vectors."""
+    """Mean, covariance and correlation by similarity of the vectors of a vocabulary, from a sample of it."""
 
     centre: FloatArray  # mean unit vector, (d,)
     basis: FloatArray  # components of the covariance, (d, Q), columns
@@ -84,7 +84,7 @@ def field_of(sample: FloatArray, seed: int = 0) -> Field:
 
 @dataclass(frozen=True)
 class Strata:
-    """How the mean offset is made of words at the poles."""
+    """Words at the poles, and their weights in the offsets whose means, one a stratum, add up to the mean offset."""
 
     vectors: FloatArray  # unit vectors (R, d) of the words, each once
     # one matrix (K, R) a stratum: the weights of words in its K offsets. The mean offset is the sum over strata of the
@@ -137,7 +137,7 @@ def mean_offset(field: Field, strata: Strata) -> MeanOffset:
 
 @dataclass(frozen=True)
 class _ExpectedVariances:
-    """What the vocabulary tells of the offsets of an axis, before their scatter is looked at."""
+    """Variances of the offsets of an axis as expected from the vocabulary, before their scatter is looked at."""
 
     opposition: FloatArray  # variance (Q,) of the mean offset, with what the offsets have in common
     single: FloatArray  # variance (Q,) of one offset of each stratum together
@@ -145,7 +145,7 @@ class _ExpectedVariances:
 
 
 def expected_variances(field: Field, strata: Strata) -> _ExpectedVariances:
-    """What the similarity of the words at the poles tells of the offsets."""
+    """Variances of the offsets that follow from the similarity of the words at the poles."""
     units = unit_rows(strata.vectors - field.centre)
     similarity = units @ units.T
     bins, same = similarity_bins(similarity), similarity > SAME
@@ -164,7 +164,7 @@ def expected_variances(field: Field, strata: Strata) -> _ExpectedVariances:
 
 
 def _differences(member: FloatArray) -> bool:
-    """Whether the offsets of a stratum are differences of words, not words."""
+    """True where the offsets of a stratum are differences of words, not single words."""
     return bool(np.allclose(member.sum(axis=1), 0))
 
 
@@ -338,7 +338,7 @@ def signal(axis: MeanOffset) -> Signal:
 
 
 def drawn_signal(size: int, rng: np.random.Generator) -> FloatArray:
-    """What lies behind a mean offset, (size,), from its prior."""
+    """A draw (size,) of the signal behind a mean offset from its prior."""
     mass = np.exp(log_half_cauchy(SIGNALS, TYPICAL))
     drawn: FloatArray = rng.choice(SIGNALS, p=mass / mass.sum()) * rng.standard_normal(size)
     return drawn
@@ -377,7 +377,7 @@ def outside_relation(
     draws: int,
     rng: np.random.Generator,
 ) -> _OutsideRelation:
-    """How outside values (n,), whose errors have some variances (n,), depend on places; the design is (n, p).
+    """Relation of outside values (n,), whose errors have known variances (n,), to places; the design is (n, p).
 
     Places are linear in the vectors of words, so that the places of more words than dimensions leave directions
     without any place: a residual cannot be in the places, and it is in the values. With coordinates Y (n, Q), the mean

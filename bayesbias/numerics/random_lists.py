@@ -50,7 +50,7 @@ def draw_in_ranges(low: IntArray, high: IntArray, draws: int, rng: np.random.Gen
 
 
 class Wanted(NamedTuple):
-    """What random lists are to be like."""
+    """Targets for random lists: weights and numbers of their entries, and inner products of their mean vectors."""
 
     weights: tuple[FloatArray, ...]  # share of each of a list's words in the list's mean vector, for each list
     entries: tuple[int, ...]  # entries of each list: a word with several forms is one

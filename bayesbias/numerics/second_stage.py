@@ -305,7 +305,7 @@ def latent_relation(
     covariate: FloatArray | None = None,
     weights: FloatArray | None = None,
 ) -> _Relation:
-    """How latent values depend on an outside variable, where either is known with error.
+    """Relation of latent values to an outside variable, where either is known with error.
 
     ``y ~ N(theta, V)``, ``x ~ N(xi, U)``, and (theta_i, xi_i) are normal with correlation rho and covariance T between
     the units. The prior of rho is uniform, the two standard deviations have half-Cauchy priors (``width`` for theta,

@@ -120,7 +120,7 @@ def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
 
 
 def _sample_arrays(sample: VocabularySample | None) -> dict[str, NDArray[Any]]:
-    """What an ``.npz`` file holds of a sample of the vocabulary."""
+    """Arrays that an ``.npz`` file holds of a sample of the vocabulary."""
     if sample is None:
         return {}
     words, placed = np.array(sample.words, dtype=str), np.array(list(sample.places), dtype=str)

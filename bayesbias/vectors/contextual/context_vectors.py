@@ -76,12 +76,12 @@ class ContextVectors:
 
     @property
     def nested(self) -> bool:
-        """Whether each word has sentences of its own."""
+        """True where each word has sentences of its own."""
         return not self.frames
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be read with distances between these vectors."""
+        """Notes to read with distances between these vectors."""
         notes = [f"Vectors are those {REPRESENTATIONS[self.representation]} ({self.encoder}, {self.templates})."]
         outside = frozenset(self.vocabulary)
         own = [word for word in self.words if word not in outside]

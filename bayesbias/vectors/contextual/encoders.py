@@ -50,7 +50,7 @@ class TokenVectors(NamedTuple):
 
 @runtime_checkable
 class TokenEncoder(Protocol):
-    """What gives the vectors of the single tokens of texts."""
+    """An encoder that gives the vectors of the single tokens of texts."""
 
     def tokens(self, texts: list[str]) -> Sequence[TokenVectors]:
         """The tokens of each text, in the order of the texts."""
@@ -322,7 +322,7 @@ class _Encoding:
             self._add([probe], self._encoded([probe]))
 
     def _differs(self, sentence: _Occurrence) -> bool:
-        """Whether the encoder gives another vector to a sentence than the one that is known."""
+        """True where the encoder gives another vector to a sentence than the one that is known."""
         again, first = self._encoded([sentence])[0].vector, self.known[self.key(sentence)].vector
         return len(again) != len(first) or bool(np.linalg.norm(again - first) > CLOSE * np.linalg.norm(first))
 
@@ -415,7 +415,7 @@ def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), 
 
 
 class HFTokenEncoder:
-    """What :func:`hf_token_encoder` makes."""
+    """An encoder of a Hugging Face model and its tokenizer (:func:`hf_token_encoder`)."""
 
     def __init__(self, model: Any, tokenizer: Any, layers: tuple[int, ...], name: str) -> None:
         self.model, self.tokenizer, self.layers, self.name = model, tokenizer, layers, name

@@ -58,7 +58,7 @@ class Vocabulary:
 
     @property
     def count(self) -> int:
-        """How many words are to be changed."""
+        """Number of words to be changed."""
         size = len(self) - self.sampled
         return size if self.chosen is None else int((self.chosen < size).sum())
 
@@ -181,7 +181,7 @@ def vocabulary_of(
 
 @dataclass(frozen=True, repr=False)
 class Debiasing(Result):
-    """What a debiasing method did.
+    """The record of a debiasing: its method, the directions and sets that it used, and its notes.
 
     Attributes
     ----------
