@@ -29,7 +29,7 @@ PHRASES = {
     "human": "words for people in general",
     "neutral": "neutral words",
 }
-"""How an attribute word stands to a protected word, as sentences name it, in the order that decides a doubtful pair."""
+"""Connections of an attribute word to a protected word in words, in the order that decides a doubtful pair."""
 CONNECTIONS = tuple(PHRASES)
 STEREOTYPES = CONNECTIONS[:2]
 OWN, OTHER = STEREOTYPES

@@ -1,4 +1,4 @@
-"""Long work in a folder: its tasks, what is on record of each, and how they run on workers and are resumed."""
+"""Long work in a folder: its tasks, their records, and workers that run and resume them."""
 
 from __future__ import annotations
 

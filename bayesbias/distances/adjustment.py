@@ -95,6 +95,7 @@ def control_slope(table: pd.DataFrame, values: WordValues) -> Slope:
     words = rows.assign(apart=apart).groupby(["connection", "attribute_word"])[["apart", "value"]].mean()
     words = words - words.groupby("connection").transform("mean")
     x, y = words["value"].to_numpy(), words["apart"].to_numpy()
+    # each list's mean takes a degree of freedom, and so does the slope
     df = len(words) - words.index.get_level_values("connection").nunique() - 1
     if len(words) < FEWEST_CONTROLS or df < 1:
         raise InputError(

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 KEY = "relatedness"  # name of the group of a fit
 ENOUGH = 400  # sampled words from which on the covariance is known well enough
 LEAST = 30  # sampled words without which nothing can be said
-# what a sample of N words adds to variances, times 400 / N - 1: simulated sds of z are 1.0 to 1.5 at 100 words
+# what a sample of N words adds to variances, times 400 / N - 1: without it the sds of simulated z are 1.0 to 1.5 at 100
+# words, and there it widens errors by (1 + 3 x 0.17)^(1/2) = 1.23, about the middle of these
 SMALL_SAMPLE = 0.17
 # what it adds to variances of differences between protected words, times N / (effective number of near words) - 1 and
 # (400 / N)^(1/2) less the latter: measured on random topics in three embeddings (docs/validation.md)
@@ -166,6 +167,7 @@ class Relatedness(Result):
         number = np.full(self.sampled, -1)
         number[kept] = np.arange(len(kept))
         inside = (number[self.pairs.first] >= 0) & (number[self.pairs.second] >= 0)
+        # a word stays with the chance kept / N as if drawn at random, and a pair with its two words: with the square
         pairs = PairSample(
             number[self.pairs.first[inside]],
             number[self.pairs.second[inside]],

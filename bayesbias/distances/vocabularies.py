@@ -191,7 +191,7 @@ def resampled(relatedness: Relatedness, drawn: SampledWords) -> Relatedness:
 
 
 def _read_off(drawn: SampledWords, ranks: NDArray[np.int32] | None, **own: Any) -> Relatedness:
-    """Relatedness of lists, whose fields are ``own`` and the places of whose words are ``ranks``, from sampled words."""
+    """Relatedness of lists from sampled words; ``own`` are fields of the lists, ``ranks`` the places of their words."""
     protected, attributes = own["protected"], own["attributes"]
     vectors = unit_rows(drawn.vectors)
     everywhere = np.ones(len(vectors)) if drawn.everywhere is None else drawn.everywhere.astype(float)
@@ -370,6 +370,7 @@ def _zipf(
         )
     if not counts:
         raise InputError(f"{source} holds no word")
+    # the Zipf scale: log10 of the occurrences in a billion words
     offset = PER_BILLION - np.log10(sum(counts.values()))
     counted = {word: next((counts[w] for w in (word, word.lower()) if w in counts), None) for word in words}
     zipf = {word: float(np.log10(count) + offset) for word, count in counted.items() if count is not None}

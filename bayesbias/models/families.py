@@ -70,20 +70,20 @@ class Independent:
     """Distances are independent given the mean of their protected word and connection, and the words given theirs."""
 
     attribute_words: ClassVar[str] = "independent"
-    """What attribute words are taken for, as the attributes of a fit name it."""
+    """Assumption on attribute words, as the attributes of a fit name it."""
     needs_relatedness: ClassVar[bool] = False
-    """Whether the covariance of the distances comes from the vectors, so that a table must carry relatedness."""
-    given: ClassVar[bool] = False
-    """Whether moments of connection means speak about the given protected words, not about similar ones."""
+    """True where the covariance of the distances comes from the vectors, so that a table must carry relatedness."""
+    about_given_words: ClassVar[bool] = False
+    """True where moments of connection means speak about the given protected words, not about similar ones."""
     caution: ClassVar[str] = "Distances that share a word are taken for independent, so that intervals are too narrow."
-    """What belongs to every answer of these models; empty where there is nothing to say."""
+    """A note on every answer of these models; empty where there is nothing to say."""
     reservation: ClassVar[str] = (
         "This model treats distances that share an attribute word as independent. They are not, so its intervals "
         "are narrower than they should be; take an interval that only just excludes 0 as inconclusive."
     )
     """The same with figures or advice, for the end of a report."""
     caution_of_changes: ClassVar[str] = UNRELATED_CHANGES
-    """What belongs to every comparison of embeddings by these models; empty where there is nothing to say."""
+    """A note on every comparison of embeddings by these models; empty where there is nothing to say."""
     method: ClassVar[str] = (
         "Distances were taken for independent given the mean of their protected word and connection, as in the "
         "published model"
@@ -95,7 +95,7 @@ class Independent:
         "This fit takes distances that share an attribute word for independent. They are correlated, as the default "
         "model, set beside it here, allows for."
     )
-    """How these models differ from those beside them."""
+    """Difference of these models from those beside them."""
     most_numbers: ClassVar[int] = MOST_NUMBERS
     """Draws times parameters of single words that a fit holds at most."""
 
@@ -366,7 +366,7 @@ class Related(Independent):
 
     attribute_words = "related"
     needs_relatedness = True
-    given = True
+    about_given_words = True
     caution = reservation = caution_of_changes = ""
     method = (
         "The covariance of the distances was estimated from the vectors of the embedding: attribute words that are "
@@ -546,7 +546,7 @@ OWN = (
     *("holds", "attribute_words", "caution", "reservation", "caution_of_changes"),
     *("method", "counterparts", "beside_counterparts"),
 )
-"""What no family takes over from those of the package: which models are of it, and what is said of them."""
+"""Members that no family takes over from those of the package: which models are of it, and its texts."""
 
 
 def register(family: Independent) -> None:

@@ -127,7 +127,7 @@ class _Conditional(Nodes):
         return value
 
     def _squares(self, combine: sparse.csr_array) -> FloatArray:
-        """Sums of squared weights of the cells of each kind, (m, kinds)."""
+        """Sums (m, kinds) of squared weights over the cells of a kind, by which its variance enters that of a sum."""
         member = self.member
         value = np.empty((combine.shape[0], member.shape[1]))
         terms = np.diff(combine.indptr)
@@ -465,6 +465,7 @@ def drawn_cell_errors(result: Fit, connections: tuple[str, ...]) -> CellErrors:
         sources.append((root(units, scales("interaction_sd")), names))
     names = np.array([f"{p}\t{w}" for p in data.protected_words for w in labels])
     sources.append((root(data.word * len(labels) + data.attribute, scales("sigma")), names))
+    # two cells covary by the effects that both hold: the sources are independent, and so are the units of each
     covariance = sum(((r @ r.T).toarray() for r, _ in sources), np.zeros((len(word), len(word))))
     return CellErrors(
         data=data,

@@ -213,6 +213,7 @@ def _centred_interactions(data: Distances) -> bool:
     if not several.any():
         return False
     apart = np.where(met, mean - (mean * met).sum(axis=1, keepdims=True) / met.sum(axis=1, keepdims=True), 0)[several]
+    # as in an analysis of variance: the mean square of group means within words against that of noise alone
     freedom = (met[several].sum(axis=1) - 1).sum()
     noise = residual.var() * (met / np.maximum(n, 1))[several].sum() / met[several].sum()
     return bool((apart**2).sum() / freedom > 3 * noise)

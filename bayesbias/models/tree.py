@@ -55,7 +55,7 @@ class Draws:
 
 
 EFFECTS = ("attribute_effect", "interaction_effect")
-"""What single attribute words have. Our own engines draw these exactly, given the scales and means."""
+"""Variables of single attribute words. The engines of the package draw these exactly, given the scales and means."""
 MEANS = ("word_mean", *EFFECTS)  # variables whose sum is the mean of a row
 
 

@@ -35,7 +35,9 @@ class Cells:
     n: IntArray  # distances in each cell, (J, C)
     mean: FloatArray  # and their mean, NaN without any
     own: IntArray  # column (J,) of the list of each word's own group; -1 where that has none
-    stands_for: IntArray  # connection (J, C) that each cell's list has to the word
+    # connection (J, C) of each word to the words of each column: that of a connection's column; a group's list is
+    # ``associated`` with the words of its group and ``different`` to all others; -1 where the table has none such
+    stands_for: IntArray
     word: IntArray  # the cell of each distance, which counts under its connection and under its lists
     column: IntArray
     attribute: IntArray  # and its attribute word
@@ -82,6 +84,7 @@ def cells_of(data: Distances) -> Cells:
     listed = [place for place, name in enumerate(groups) if name and member[:, place].any()]
     member = member[:, listed]
     stereotype = np.isin(np.array(names), STEREOTYPES)[data.connection]
+    # a distance to a stereotype counts again under each group whose list holds the word
     rows, place = np.nonzero(member[data.attribute] & stereotype[:, None])
     word = np.concatenate([data.word, data.word[rows]])
     column = np.concatenate([data.connection, len(names) + place])

@@ -108,6 +108,7 @@ def find_patterns(
     word, connection, attribute, y = word[order], connection[order], attribute[order], y[order]
     starts = np.flatnonzero(np.r_[True, attribute[1:] != attribute[:-1]])
     ends = np.r_[starts[1:], len(attribute)]
+    # words of one class that meet the same cells, in the order of the sort, make a pattern
     members: dict[tuple[int, bytes], list[int]] = {}
     cell = word * connections + connection
     for i, (begin, end) in enumerate(zip(starts, ends, strict=True)):
@@ -281,6 +282,7 @@ def _within_sums(patterns: Sequence[Pattern], blocks: Sequence[FloatArray], conn
     for i, (p, y) in enumerate(zip(patterns, blocks, strict=True)):
         place = strata(p.cells[:, 1], p.group, (connections, most))
         apart = y - p.mean
+        # effects of a word, and of a word on a group, depend on its deviations by their sums over connection and group
         sums = np.tensordot(apart, place, 1)
         by_stratum[:, i] = place.sum(axis=0)
         counts[:, i] = by_stratum[:, i].sum(axis=1)

@@ -3,6 +3,10 @@
 Words and offsets are held in coordinates in which the covariance of the vocabulary's vectors is the identity times its
 variances: a word x has the coordinates ``y = E'(x - m) sqrt(v)``, an offset o has ``z = E'o / sqrt(v)``, and the place
 ``(x - m)'o`` of the word on the axis is ``y'z``. Errors of z are independent over the components.
+
+A :class:`Field` (the vocabulary) and :class:`Strata` (the words at the poles) give the :class:`MeanOffset` of an axis
+with its errors. :class:`Signal` is the posterior of what lies behind that mean, and :func:`outside_relation` relates
+other values of words to their places.
 """
 
 from __future__ import annotations
@@ -17,7 +21,9 @@ from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.related import factor_grid, sample_pairs, similarity_bins, variograms
 from bayesbias.numerics.second_stage import log_half_cauchy
 
-MEDIAN, SPREAD = 0.9608, 0.2  # prior of the factor on standard deviations, log-normal: that of the model ``related``
+# prior of the factor on standard deviations, log-normal, that of the model ``related``: with the median exp(-0.2^2) the
+# mean of its square, a factor on variances, is 1
+MEDIAN, SPREAD = 0.9608, 0.2
 LEAST = 0.02  # least variance of the offsets of one stratum, in units of a vocabulary word's
 # of the prior that components share of the squares of their factors, degrees of freedom less 2: the squares are
 # inverse chi-squared with the mean 1, and the more of these, the more similar
@@ -152,6 +158,7 @@ def expected_variances(field: Field, strata: Strata) -> _ExpectedVariances:
     opposition = np.empty(len(field.variances))
     own, apart = np.empty((2, len(strata.members), len(field.variances)))
     for q, curve in enumerate(field.correlations):
+        # covariance of the words in this component, by their similarity; offsets are weighted sums of words
         kernel = np.where(same, 1.0, curve[bins])
         opposition[q] = strata.weights @ kernel @ strata.weights
         for i, member in enumerate(strata.members):
@@ -475,10 +482,13 @@ class _OutsideNodes:
         variance = self.slopes**2 + residual
         edges = np.concatenate([self.total[:1], (self.total[1:] + self.total[:-1]) / 2, self.total[-1:]])
         ends = np.maximum(edges[:, None] - relative * self.slopes**2, 0)
+        # x^.4 is the distribution function of Beta(.4, 1)
         shares = [np.minimum(part / residual, 1.0) ** RARE for part in (ends[:-1], ends[1:])]
         widths = np.multiply.outer(np.gradient(self.iid), np.gradient(self.slopes))[:, None]
         with np.errstate(divide="ignore"):
             cells = np.log(shares[1] - shares[0])
+        # a uniform correlation and a half-Cauchy sd give slope and residual variance the density 1 / (v (1 + v)), with
+        # v the variance of latent values: 1 / sqrt(v) from the correlation, 1 / (sqrt(v) (1 + v)) from the sd
         return cells + np.log(widths) - np.log(variance) - np.log1p(variance)
 
 

@@ -208,6 +208,8 @@ def _list(
     for step in range(STEPS if count else 1):
         words, means = _nearest(near, aim[left], used[left], strata[left], chances[left], weights, length)
         short = products - np.einsum("rkd,rpd->rpk", earlier[left], means)
+        # of n entries the squared length of the mean is 1 / n + (n - 1) / n times the mean product of two: its error is
+        # turned into that of the mean product
         within = (np.vecdot(means, means) - length) * entries / max(entries - 1, 1)
         misfit = within**2 + np.vecdot(short, short)
         # the first that is about as near as the nearest: where none is near, the nearest itself is always the same list

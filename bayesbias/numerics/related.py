@@ -534,6 +534,7 @@ def scatter_from_fields(sums: RelatedSums, filled: np.ndarray) -> FloatArray:
     places = (pattern.ravel(), np.arange(len(pattern)))
     member = sparse.csr_array((np.ones(len(pattern)), places), shape=(len(patterns), len(pattern)))
     squares, totals = member @ loadings**2, member @ loadings  # (patterns, Q)
+    # the trace of the centred covariance: the sum of its diagonal less that of all entries over the number of words
     scatter = np.zeros((filled.shape[1], filled.shape[1]))
     for k, lists in enumerate(patterns.T):
         for other_k, other in enumerate(patterns.T):

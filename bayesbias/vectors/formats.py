@@ -164,7 +164,7 @@ BLOCK = 1_000
 
 
 type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike]
-"""What an embedding can be given as."""
+"""Forms in which an embedding can be given."""
 
 
 def load_embedding(
