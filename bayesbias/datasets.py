@@ -235,7 +235,7 @@ def _cache() -> Path:
 
 
 def _folders() -> list[Path]:
-    """Where a file may be: the folder of the user, then the cache."""
+    """Folders that a file may be in: that of the user, then the cache."""
     setting = os.environ.get(FOLDER)
     if not setting:
         return [_cache()]

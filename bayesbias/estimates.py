@@ -144,7 +144,7 @@ class Estimates:
         return pd.DataFrame(columns)
 
     def excludes(self, value: float = 0.0, prob: float = PROB) -> np.ndarray:
-        """Which equal-tailed intervals exclude a value, (m,)."""
+        """True (m,) where an equal-tailed interval excludes a value."""
         tail = (1 - probability(prob, "prob")) / 2
         return (self.quantile(tail) > value) | (self.quantile(1 - tail) < value)
 

@@ -265,7 +265,7 @@ def workers_asked(workers: int | None) -> int:
 def executors(
     executor: str | Executor | Client, workers: int, stack: ExitStack, entries: Sequence[Entry] = ()
 ) -> Pools:
-    """Where executors come from; a pool of processes is made anew when one of them dies.
+    """Source of executors; a pool of processes is made anew when one of them dies.
 
     ``entries`` of registers come from outside of the package, and jobs take them to the processes that they run in.
     """

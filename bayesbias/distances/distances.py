@@ -220,12 +220,12 @@ class Distances:
 
     @property
     def filled(self) -> NDArray[np.bool_]:
-        """Which cells hold a distance, (protected words, connections)."""
+        """True (protected words, connections) for cells that hold a distance."""
         return self.cells.n > 0
 
     @property
     def compared(self) -> NDArray[np.bool_]:
-        """Which attribute word is compared with a word of which group, (attribute words, groups)."""
+        """True (attribute words, groups) where an attribute word is compared with a word of a group."""
         met = np.zeros((len(self.attribute_words), len(self.group_names)), dtype=bool)
         met[self.attribute, self.group_index[self.word]] = True
         return met

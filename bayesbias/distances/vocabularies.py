@@ -484,7 +484,7 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
 
 
 def _nearness_in(relatedness: Relatedness) -> Nearness | None:
-    """Where the stereotype words of a table lie."""
+    """Nearness of the stereotype words of a table."""
     lists = relatedness.stereotype_nearness() if relatedness.protected_words else {}
     if not lists:
         return None

@@ -105,7 +105,7 @@ class Independent:
         return not spec.crossed and not spec.related
 
     def lacking(self, data: Distances) -> str:
-        """Why the models cannot take some distances, as a sentence without its full stop; empty where they can."""
+        """Reason why the models cannot take some distances, a sentence without its full stop; empty where they can."""
         return ""
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
@@ -154,7 +154,7 @@ class Independent:
         return independent_cells(data, scales, prior)
 
     def obstacle(self, spec: ModelSpec) -> str | None:
-        """Why the moments of a model are not known without chains, or None."""
+        """Reason why the moments of a model are not known without chains, or None."""
         return exact.obstacle(spec)
 
     def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, LeaveOut]:
@@ -186,7 +186,7 @@ class Independent:
         return None
 
     def unpredicted(self, unit: str) -> str | None:
-        """Why the distances of a left-out unit (attribute or protected word, pair) have no density, or None."""
+        """Reason why the distances of a left-out unit (attribute or protected word, pair) have no density, or None."""
         return None
 
     def cell_errors(self, result: Fit, connections: tuple[str, ...], topic: bool) -> CellErrors:
@@ -337,7 +337,7 @@ class Crossed(Independent):
         return super().numbers_of_words(spec, data) + len(data.attribute_words) * effects
 
     def scales(self, result: Fit) -> dict[str, FloatArray] | None:
-        """Those of a fit, unless tails are not normal."""
+        """Scales of a fit, unless tails are not normal."""
         return None if {"nu", "word_nu"} & set(result.posterior.data_vars) else drawn_scales(result.posterior)
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
@@ -438,7 +438,7 @@ class Related(Independent):
         return words_left_out(related_posterior(spec, data), data)
 
     def unpredicted(self, unit: str) -> str | None:
-        """Why the distances of a left-out unit have no density, or None."""
+        """Reason why the distances of a left-out unit have no density, or None."""
         if unit != "protected":
             return None
         return (

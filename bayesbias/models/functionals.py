@@ -208,7 +208,7 @@ class Fields(Law):
         return Normals(weights @ self.mean, tuple(roots), mass, factors)
 
     def _held(self, weights: Matrix) -> NDArray[np.bool_]:
-        """Which classes (m, A) each sum holds."""
+        """True (m, A) where a sum holds a class."""
         shape, every = (len(self.kind), len(self.grid.mass)), np.arange(len(self.kind))
         member = sparse.csr_array((np.ones(len(every)), (every, self.kind)), shape)
         held: NDArray[np.bool_] = (abs(sparse.csr_array(weights)) @ member).toarray() > 0

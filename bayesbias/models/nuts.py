@@ -28,7 +28,7 @@ TARGET_ACCEPT = 0.95
 
 
 def obstacle(spec: ModelSpec) -> str | None:
-    """Why this engine cannot fit a model: it can fit all of them."""
+    """Reason why this engine cannot fit a model: none, since it can fit all of them."""
     return None
 
 

@@ -263,7 +263,7 @@ class Likelihood(Document):
 
 
 class Terms(Document):
-    """Which terms the mean has beyond one for each protected word and connection.
+    """Terms of the mean beyond one for each protected word and connection.
 
     ``connection_sd``: the standard deviation of protected words in each connection stands alone (``separate``), or
     around a common one (``pooled``). ``attribute_sd``: an effect of each attribute word, with one scale for all

@@ -238,7 +238,7 @@ class Fit:
 
     @property
     def _moved(self) -> str:
-        """Why the distances are not those of vectors; fits of earlier versions tell of adjustments alone."""
+        """Reason why the distances are not those of vectors; fits of earlier versions tell of adjustments alone."""
         adjust = self.tree.attrs.get("adjust")
         return str(self.tree.attrs.get("moved", "" if adjust is None else f"{ADJUSTED_FOR}{adjust}"))
 

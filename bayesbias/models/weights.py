@@ -50,7 +50,7 @@ class Cells:
 
     @property
     def filled(self) -> NDArray[np.bool_]:
-        """Which cells hold a distance, (J, C)."""
+        """True (J, C) for cells that hold a distance."""
         return self.n > 0
 
     @property
@@ -65,7 +65,7 @@ class Cells:
 
     @property
     def associated(self) -> NDArray[np.bool_]:
-        """Which protected words (J,) have an association: a list of their own, and distances to every list."""
+        """True (J,) for protected words with an association: a list of their own, and distances to every list."""
         return (self.own >= 0) & self.filled[:, self.lists].all(axis=1)
 
 

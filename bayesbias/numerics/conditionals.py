@@ -127,7 +127,7 @@ def fast_generators(rng: np.random.Generator, count: int) -> list[np.random.Gene
 
 
 def _touched(patterns: Sequence[Pattern], shape: tuple[int, ...], ends: np.ndarray) -> sparse.csc_array:
-    """Which cells stand in which group of which pattern, (patterns' groups, protected words * K)."""
+    """Cells of each group of each pattern, as an indicator matrix (patterns' groups, protected words * K)."""
     rows = np.concatenate([ends[i] + p.group for i, p in enumerate(patterns)])
     columns = np.concatenate([p.cells[:, 0] * shape[1] + p.cells[:, 1] for p in patterns])
     return sparse.csc_array((np.ones(len(rows)), (rows, columns)), shape=(int(ends[-1]), shape[0] * shape[1]))

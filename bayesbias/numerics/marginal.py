@@ -126,7 +126,7 @@ def find_patterns(
 
 
 def strata(connection: IntArray, group: IntArray, shape: tuple[int, int]) -> FloatArray:
-    """Which slot stands in which connection and group, (slots, K, H)."""
+    """Indicators (slots, K, H) of the connection and group of each slot."""
     places = np.zeros((len(connection), *shape))
     places[np.arange(len(connection)), connection, group] = 1
     return places

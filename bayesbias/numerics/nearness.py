@@ -40,7 +40,7 @@ def _kernels(points: FloatArray, centres: FloatArray, width: float) -> FloatArra
 
 
 def drawing_rates(at: FloatArray, vocabulary: FloatArray, lists: Sequence[FloatArray]) -> FloatArray:
-    """By what the rates (n,) at which words of some nearness are drawn are multiplied, so that most are near."""
+    """Factors (n,) on the rates at which words of some nearness are drawn, so that most are near."""
     return 1 - SHARE + SHARE * density_ratio(at, vocabulary, lists)
 
 

@@ -633,7 +633,7 @@ def keyed_vectors(words: list[str], matrix: NDArray[Any]) -> KeyedVectors:
 
 
 def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.bool_]:
-    """Which vectors (words,) are the first of their word and not all zeros."""
+    """True (words,) for vectors that are the first of their word and not all zeros."""
     kept = np.zeros(len(tokens), dtype=bool)
     kept[_first_places(tokens)] = True
     if repeated := int((~kept).sum()):

@@ -268,7 +268,7 @@ def twins_within(words: Sequence[str], twins: Mapping[str, str]) -> dict[str, st
 
 
 def twin_sentence(pairs: Iterable[tuple[str, str]]) -> str:
-    """Which words have the vector of which, at most eight of them."""
+    """A sentence on words that share a vector, at most eight of them."""
     return listed([f"{word} has the vector of {first}" for word, first in pairs], SHOWN)
 
 
@@ -347,7 +347,7 @@ def composed(word: str) -> tuple[str, ...]:
 
 
 def have_directions(words: Sequence[str], vectors: NDArray[Any], where: str) -> NDArray[np.bool_]:
-    """Which vectors (words, dimensions) are not all zeros."""
+    """True (words,) for vectors (words, dimensions) that are not all zeros."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = np.vecdot(vectors, vectors)
     some: NDArray[np.bool_] = np.isfinite(squares) & (squares > 0)
@@ -432,7 +432,7 @@ class Nearness(NamedTuple):
 
 
 def nearness_of(looked: FoundConcepts, lists: WordLists) -> Nearness | None:
-    """Where the stereotype words that are found lie; None without protected words or stereotypes."""
+    """Nearness of the stereotype words that are found; None without protected words or stereotypes."""
     protected = [word for word in lists.group_of if word in looked.concepts]
     known = {
         name: [form for word in words for form in looked.concepts.get(word, ())]
@@ -449,7 +449,7 @@ def nearness_of(looked: FoundConcepts, lists: WordLists) -> Nearness | None:
 def _near_factors(
     units: Sequence[FloatArray], nearness: Sequence[Sequence[Nearness | None]], sample: int
 ) -> FloatArray | None:
-    """By what the rates (n,) of words are multiplied so that a sample is as near as stereotypes; None without these.
+    """Factors on the rates (n,) of words that make a sample as near as stereotypes; None without these.
 
     Unit vectors (n, d) of the words in each embedding, of which the first are a sample of the vocabulary, and where the
     stereotypes of the same word lists lie in each. Over embeddings nearness is averaged, over word lists the factors.

@@ -97,7 +97,7 @@ class Named:
         return word in self.words
 
     def may_take(self, lines: _Lines) -> list[int]:
-        """Which of the next entries, lines of a text file, may be wanted, as their words up to the first blank say."""
+        """Places of the next entries, lines of a text file, whose words up to the first blank may be wanted."""
         begin, firsts = len(self.met), lines.firsts()
         self.met += firsts
         chosen = [i for i, first in enumerate(firsts) if first in self._firsts]
@@ -123,14 +123,14 @@ class Placed:
         return self._next - 1 in self.places
 
     def may_take(self, lines: _Lines) -> list[int]:
-        """Which of the next entries, as lines of a text file, are wanted."""
+        """Places of the next entries, as lines of a text file, that are wanted."""
         begin, self._next = self._next, self._next + len(lines.starts)
         first, last = np.searchsorted(self._ascending, (begin, self._next))
         chosen: list[int] = (self._ascending[first:last] - begin).tolist()
         return chosen
 
     def confirms(self, word: bytes) -> bool:
-        """An entry that may be wanted is."""
+        """True for every entry that may be wanted, since places are exact."""
         return True
 
     @property
