@@ -76,7 +76,7 @@ class _Dataset(_File):
         return f"{kind}:{digest.hexdigest()}"
 
     def advice(self, folders: list[Path]) -> str:
-        """How to come by the file."""
+        """Advice on where to take the file from and where to put it."""
         also = "" if len(folders) > 1 else f" or into the folder that {FOLDER} names"
         return f"take {self.file} from {self.url or self.source} and put it into the folder {folders[0]}{also}"
 
@@ -235,7 +235,7 @@ def _cache() -> Path:
 
 
 def _folders() -> list[Path]:
-    """Where a file may be: the folder of the user, then the cache."""
+    """Folders that a file may be in: that of the user, then the cache."""
     setting = os.environ.get(FOLDER)
     if not setting:
         return [_cache()]

@@ -18,7 +18,7 @@ __all__ = [
 
 
 class InputError(ValueError):
-    """What was given cannot be used; the message says what is valid and what to do.
+    """An input that cannot be used; the message says what was given, what is valid and what to do.
 
     Every function of this package raises it for arguments, tables and files that it cannot take. Docstrings list under
     Raises only what else a function may raise.
@@ -26,7 +26,7 @@ class InputError(ValueError):
 
 
 class BayesbiasWarning(UserWarning):
-    """What was asked for was done, with a limit that the message names.
+    """A limit of a result, which was made as asked; the message names the limit.
 
     Every warning of the package is of one of the kinds below, so that they can be filtered, as with
     ``warnings.simplefilter("ignore", bb.errors.RelatednessWarning)``.

@@ -20,7 +20,7 @@ from scipy import sparse
 from bayesbias._support.arguments import finite_number, interval, one_of, probability, several, whole_number
 from bayesbias.errors import InputError, listed, many, near, shown
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.mixtures import Draws, Law, Matrix, Mixtures, NormalMixture
+from bayesbias.numerics.mixtures import Empirical, Law, Matrix, Mixtures, NormalMixture
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -83,7 +83,7 @@ class Estimates:
         return f"<p>{self!r}</p>{self.summary()._repr_html_()}"  # type: ignore[operator]  # pandas types it as no method
 
     @cached_property
-    def _marginals(self) -> NormalMixture | Mixtures | Draws:
+    def _marginals(self) -> NormalMixture | Mixtures | Empirical:
         """The posterior of each."""
         return self.law.marginals(self.weights, self.offset)
 
@@ -144,7 +144,7 @@ class Estimates:
         return pd.DataFrame(columns)
 
     def excludes(self, value: float = 0.0, prob: float = PROB) -> np.ndarray:
-        """Which equal-tailed intervals exclude a value, (m,)."""
+        """True (m,) where an equal-tailed interval excludes a value."""
         tail = (1 - probability(prob, "prob")) / 2
         return (self.quantile(tail) > value) | (self.quantile(1 - tail) < value)
 

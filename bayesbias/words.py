@@ -29,7 +29,7 @@ PHRASES = {
     "human": "words for people in general",
     "neutral": "neutral words",
 }
-"""How an attribute word stands to a protected word, as sentences name it, in the order that decides a doubtful pair."""
+"""Connections of an attribute word to a protected word in words, in the order that decides a doubtful pair."""
 CONNECTIONS = tuple(PHRASES)
 STEREOTYPES = CONNECTIONS[:2]
 OWN, OTHER = STEREOTYPES
@@ -369,12 +369,12 @@ def controls_of(names: Iterable[str]) -> list[str]:
 
 
 def counterparts(first: str, names: Iterable[str]) -> list[str]:
-    """What a connection is set beside where nothing is asked for, the headline first: different, then controls."""
+    """Connections to contrast one with by default, the headline first: different, then controls."""
     return [name for name in sorted(in_order(names), key=lambda name: name == STEREOTYPES[0]) if name != first]
 
 
 def can_be_control(name: object) -> bool:
-    """Whether a control list may have a name: contrasts are written a - b, and stereotypes are one class of words."""
+    """True for a name that a control list may have: contrasts are written a - b, and stereotypes are one class."""
     return is_printable(name) and " - " not in name and name not in (*STEREOTYPES, "stereotype")
 
 
@@ -546,7 +546,7 @@ def bundled_names() -> set[str]:
 
 @cache
 def _described(path: Path) -> tuple[str | int | None, ...]:
-    """What :func:`list_words` says of a bundled list, from its name to its DOI; these files do not change."""
+    """The row of :func:`list_words` for a bundled list, from its name to its DOI; these files do not change."""
     content = read_toml(path)
     lists = load_words(path) if content["kind"] == "words" else load_list(path)
     if isinstance(lists, WordLists):

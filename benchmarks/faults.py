@@ -63,8 +63,8 @@ FAULTS = (
         "np.eye(directions.shape[1]) + directions.T @ directions", "debiasing",
     ),
     Fault(
-        "half of a log determinant", "numerics/marginal.py", "0.5 * constant - log_det", "0.5 * constant - 0.5 * log_det",
-        "marginal",
+        "half of a log determinant", "numerics/marginal.py",
+        "0.5 * constant - log_det", "0.5 * constant - 0.5 * log_det", "marginal",
     ),
     Fault(
         "population sd of WEAT's effect size over one set", "numerics/resampling.py",

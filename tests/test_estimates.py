@@ -123,7 +123,7 @@ def test_every_law_agrees_with_its_draws(kind, cells, crossed, gender):
         root = rng.normal(size=(6, 6))
         found = Estimates.of(mixtures.Gaussian.known(rng.normal(size=6), root @ root.T), 6)
     elif kind == "draws":
-        found = Estimates.of(mixtures.Draws(rng.normal(size=(50_000, 6)) @ rng.normal(size=(6, 6))), 6)
+        found = Estimates.of(mixtures.Empirical(rng.normal(size=(50_000, 6)) @ rng.normal(size=(6, 6))), 6)
     elif kind == "pooled":
         found = rows_of(Fit(gender), "associated", "different").words
     else:

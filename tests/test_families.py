@@ -18,7 +18,7 @@ ASKED = (
     *("density", "predicted", "predicted_cells", "variances", "drawn_truth", "completed_truth", "drawn_distances"),
     *("unpredicted", "lacking", "numbers_of_words", "scales", "shrinks_words", "unit_of_pooling", "method_text"),
     *("needs_relatedness", "most_numbers", "method", "counterparts", "beside_counterparts", "caution_of_changes"),
-    *("caution", "reservation", "given", "attribute_words"),
+    *("caution", "reservation", "about_given_words", "attribute_words"),
 )
 
 
@@ -75,7 +75,7 @@ ANALYSES = {
     "variance_shares": (lambda table, post: bb.checks.variance_shares(post), {"variances"}),
     "influence": (
         lambda table, post: bb.checks.influence(post, words="protected"),
-        {"obstacle", "prepared", "moments", "given"},
+        {"obstacle", "prepared", "moments", "about_given_words"},
     ),
     "prior_sensitivity": (lambda table, post: bb.checks.prior_sensitivity(post), {"log_terms", "density"}),
     "compare_models": (

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from graphlib import TopologicalSorter
 from pathlib import Path
 from types import ModuleType
@@ -182,6 +182,28 @@ def test_the_lock_file_names_only_the_default_index():
 def test_no_module_name_stands_three_times():
     names = Counter(path.name for path in FILES if path.name != "__init__.py")
     assert not [name for name, count in names.items() if count > 2]
+
+
+def test_no_two_classes_have_one_name():
+    homes = defaultdict(list)
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(str(path.relative_to(PACKAGE)))
+    assert len(homes) > 200
+    assert not {name: places for name, places in homes.items() if len(places) > 1}
+
+
+def test_no_docstring_begins_with_what_whether_or_how():
+    """A first line is a noun phrase or an imperative."""
+    kinds, first = (ast.Module, ast.ClassDef, ast.FunctionDef), {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, kinds) and (text := ast.get_docstring(node)):
+                place = f"{path.relative_to(PACKAGE)}: {getattr(node, 'name', 'module')}: {text.splitlines()[0]}"
+                first[place] = text.split(maxsplit=1)[0].strip(",.:")
+    assert len(first) > 2000
+    assert not [place for place, word in first.items() if word in {"What", "Whether", "How"}]
 
 
 def test_what_benchmarks_take_from_inside_is_there():

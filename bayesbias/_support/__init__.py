@@ -1,1 +1,1 @@
-"""What every room needs and no reader of results meets: files, arguments, phrases, progress, runs, registers."""
+"""Tools that all parts of the package share: files, arguments, phrases, progress, runs, registers."""

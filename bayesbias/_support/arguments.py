@@ -75,7 +75,7 @@ JOINERS = str.maketrans("", "", "\u200c\u200d")
 
 
 def is_printable(value: object) -> TypeGuard[str]:
-    """Whether a value can be shown: a text, not empty, without blanks at its ends, control or surrogate characters."""
+    """True for a text that can be shown: not empty, without blanks at its ends, control or surrogate characters."""
     text = value.translate(JOINERS) if isinstance(value, str) else ""
     return text != "" and text == text.strip() and text.isprintable()
 
@@ -102,7 +102,7 @@ def finite_number(value: object, name: str, positive: bool = False) -> float:
 
 
 def several(value: Any) -> list[Any]:
-    """What was given as a list, or one alone; mappings and tables are no lists."""
+    """The items of a list, or one value alone as a list; mappings and tables are single values."""
     alone = isinstance(value, str | bytes | Path | Real | Mapping) or hasattr(value, "columns")
     return [value] if alone or not isinstance(value, Iterable) else list(value)
 

@@ -1,4 +1,4 @@
-"""From a result to its figure: the front door names the room that draws, and no room below it does."""
+"""The link from results to their figures: the package names the room that draws, and no room below imports it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def draw_with(load: Callable[[], Any]) -> None:
     _rooms.append(load)
 
 
-def drawing_of(picture: str) -> Callable[..., Any]:
+def drawing_of(name: str) -> Callable[..., Any]:
     """The function that draws a figure, by its name."""
-    drawn: Callable[..., Any] = getattr(_rooms[-1](), picture)
+    drawn: Callable[..., Any] = getattr(_rooms[-1](), name)
     return drawn
 
 
-def drawing(picture: str, *given: Any, **options: Any) -> Figure:
+def drawing(name: str, /, *given: Any, **options: Any) -> Figure:
     """A figure, by the name of the function that draws it."""
-    figure: Figure = drawing_of(picture)(*given, **options)
+    figure: Figure = drawing_of(name)(*given, **options)
     return figure

@@ -1,4 +1,4 @@
-"""Where the shipped files are; apart, since the completion of the shell needs nothing else."""
+"""Folders of the shipped files; apart, since the completion of the shell needs nothing else."""
 
 from __future__ import annotations
 

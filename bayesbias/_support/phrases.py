@@ -46,7 +46,7 @@ def share(value: float) -> str:
 
 
 def is_share_of_draws(column: str) -> bool:
-    """Whether a column of a table holds probabilities that were counted among draws; p-values are none."""
+    """True where a column of a table holds probabilities that were counted among draws, which p-values are not."""
     return column.startswith("p_") and column != "p_value"
 
 
@@ -56,5 +56,5 @@ def ends_of(row: Any) -> str:
 
 
 def excludes_zero(row: Any) -> bool:
-    """Whether the interval of a row excludes 0."""
+    """True where the interval of a row excludes 0."""
     return bool(row["low"] > 0 or row["high"] < 0)

@@ -11,7 +11,7 @@ PATIENCE = 2.0
 
 
 def in_notebook() -> bool:
-    """Whether a notebook can show a bar: without ipywidgets it would show a warning for every one."""
+    """True in a notebook that can show a bar: without ipywidgets it would show a warning for every one."""
     return "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
 
 

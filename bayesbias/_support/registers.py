@@ -107,7 +107,7 @@ class Register[E: Entry](Mapping[str, E]):
 
 
 def _same(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
-    """Whether two functions are one, or stand in one place, which was run twice."""
+    """True where two functions are the same, or have one place in the code, which was run twice."""
     if first is second:
         return True
     if not (inspect.isfunction(first) and inspect.isfunction(second)) or "<" in first.__qualname__:
@@ -144,5 +144,5 @@ def options_of(function: Callable[..., Any], first: int, others: Iterable[str], 
 
 
 def of_package(function: Callable[..., Any]) -> bool:
-    """Whether a function is of this package, so that every process knows it."""
+    """True for a function of this package, which every process can import."""
     return str(getattr(function, "__module__", "")).startswith("bayesbias.")

@@ -1,4 +1,4 @@
-"""What every result presents: figures, sentences, a figure, its sources, and sections of a page, as data.
+"""The presentation of every result, as data: a table, sentences, a figure, sources, and sections of a page.
 
 Reports write them as HTML or Markdown, notebooks show their tables.
 """
@@ -154,7 +154,7 @@ def filled(sections: Iterable[Section]) -> tuple[Section, ...]:
 
 
 class Cited(NamedTuple):
-    """What was used, where it comes from in a few words, and its DOI, empty where there is none.
+    """A work or an input that a result rests on, its origin in a few words, and its DOI, empty where there is none.
 
     ``what`` is a kind and a name, such as ``"embedding google-news-slice"``; for what the package knows by name
     ``source`` and ``doi`` may be left to :func:`bayesbias.cite`.
@@ -179,14 +179,14 @@ class Result:
 
         @property
         def notes(self) -> tuple[str, ...]:
-            """What limits the result."""
+            """Limits of the result, a sentence each."""
 
     def table(self) -> pd.DataFrame:
         """The figures as a DataFrame."""
         raise NotImplementedError
 
     def findings(self) -> list[str]:
-        """What the result says, a sentence each, without its notes."""
+        """Findings of the result, a sentence each, without its notes."""
         raise NotImplementedError
 
     def text(self) -> str:
@@ -194,7 +194,7 @@ class Result:
         return " ".join([*self.findings(), *self.notes])
 
     def drawn_from(self) -> tuple[Any, dict[str, Any]]:
-        """What the figure takes: the result, or a table and the options for it."""
+        """Arguments of the figure: the result, or a table and the options for it."""
         return self, {}
 
     def figure(self, **options: Any) -> Figure | None:
@@ -208,7 +208,7 @@ class Result:
         return None if self.picture is None else drawing(self.picture, given, **own | options)
 
     def sources(self) -> tuple[Any, ...]:
-        """What to cite: works, and the tables, fits, lists and embeddings that the result was made of."""
+        """Sources to cite: works, and the tables, fits, lists and embeddings that the result was made of."""
         return ()
 
     def brief(self) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Long work in a folder: its tasks, what is on record of each, and how they run on workers and are resumed."""
+"""Long work in a folder: its tasks, their records, and workers that run and resume them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def read_plan[D: Document](kind: type[D], plan: Mapping[str, Any] | str | Path) 
 
 
 def finished(folder: Path, task: Task, file: Path | None, retry: bool) -> bool:
-    """Whether a task is on record, and the file that it writes, if any, is there as it was written."""
+    """True where a task is on record, and the file that it writes, if any, is there as it was written."""
     record = record_of(folder, task.name)
     if record is None or (retry and record["status"] == "failed"):
         return False
@@ -257,7 +257,7 @@ def _libraries(modules: int) -> Any:
 
 
 def workers_asked(workers: int | None) -> int:
-    """How many workers; all processors unless a number is given."""
+    """Number of workers: that of the processors unless one is given."""
     cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
     return cores if workers is None else whole_number(workers, "workers", most=10_000)
 
@@ -265,7 +265,7 @@ def workers_asked(workers: int | None) -> int:
 def executors(
     executor: str | Executor | Client, workers: int, stack: ExitStack, entries: Sequence[Entry] = ()
 ) -> Pools:
-    """Where executors come from; a pool of processes is made anew when one of them dies.
+    """Source of executors; a pool of processes is made anew when one of them dies.
 
     ``entries`` of registers come from outside of the package, and jobs take them to the processes that they run in.
     """

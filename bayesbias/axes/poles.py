@@ -232,24 +232,24 @@ def rows_of(kv: KeyedVectors, keys: Iterable[str]) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class ReferenceWords:
     """The words that places are centred on, and their unit vectors (N, d)."""
 
     words: tuple[str, ...]
     units: FloatArray
 
-    def turned(self, turn: FloatArray, kv: KeyedVectors) -> Vocabulary:
+    def turned(self, turn: FloatArray, kv: KeyedVectors) -> ReferenceWords:
         """The same words with what a template changes in the vectors (N, d) of an embedding."""
         return replace(self, units=turn[rows_of(kv, self.words)])
 
 
-def vocabulary_of(kv: KeyedVectors) -> Vocabulary:
+def vocabulary_of(kv: KeyedVectors) -> ReferenceWords:
     """The most frequent 20,000 words of a file ordered by frequency, 20,000 of another, or the sample of a part."""
     part = sample_of(kv)
     if part is not None:
-        return Vocabulary(part.words, unit_rows(part.vectors))
+        return ReferenceWords(part.words, unit_rows(part.vectors))
     rows, _ = sampled_rows(kv, set(), FREQUENT, 0)
-    return Vocabulary(tuple(kv.index_to_key[row] for row in rows.tolist()), unit_rows(kv.vectors[rows]))
+    return ReferenceWords(tuple(kv.index_to_key[row] for row in rows.tolist()), unit_rows(kv.vectors[rows]))
 
 
 def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArray:
@@ -287,7 +287,7 @@ class Base:
     def of(
         cls,
         centre: str | None,
-        vocabulary: Vocabulary,
+        vocabulary: ReferenceWords,
         units: FloatArray | None,
         adjust: str | None,
         frequencies: Any,

@@ -46,7 +46,7 @@ type Components = tuple[frozenset[str], ...]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class ComponentDraws:
     """Standard deviations (chain, draw, component), the same of the observed levels, and how they were drawn."""
 
     sds: FloatArray
@@ -190,7 +190,7 @@ def draw_sds(
     return prior_means * UNIT.from_normal(theta), dict(sampled.stats), faults
 
 
-def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Generator) -> Drawn:
+def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Generator) -> ComponentDraws:
     """Draws given the sums of squares, which hold all that a complete array says."""
     if sums.squares[-1] <= NOTHING_LEFT * sums.squares.sum():
         raise InputError(
@@ -202,10 +202,10 @@ def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.G
     means = np.full(len(guess), 1 / PRIOR.rate)
     sds, stats, faults = draw_sds(lambda sds: sums.log_likelihood(sds**2), means, guess, chains, draws, rng)
     finite_population = np.sqrt(sums.finite_population(sds.reshape(chains * draws, -1) ** 2, rng)).reshape(sds.shape)
-    return Drawn(sds, finite_population, stats, faults)
+    return ComponentDraws(sds, finite_population, stats, faults)
 
 
-def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> Drawn:
+def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> ComponentDraws:
     """Every effect sampled by NUTS."""
     import pymc as pm
 
@@ -236,7 +236,7 @@ def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: n
     finite_population = sds_drawn.copy()
     for number, axes in enumerate(places[:-1]):
         finite_population[..., number] = _finite_spread(effects, places, axes, y.shape, layout)
-    return Drawn(sds_drawn, finite_population, dict(stats), draw_faults(sds_drawn, stats))
+    return ComponentDraws(sds_drawn, finite_population, dict(stats), draw_faults(sds_drawn, stats))
 
 
 def component_table(tree: xr.DataTree, prob: float, finite_population: bool = False) -> pd.DataFrame:

@@ -62,7 +62,7 @@ def tree_of(
     where figures are exact.
     """
     data, names, pairs = matched.data, list(matched.embeddings), np.array(matched.pairs)
-    rows, given = np.arange(len(data.y)), family_of(spec).given
+    rows, given = np.arange(len(data.y)), family_of(spec).about_given_words
     groups = {
         "/paired": xr.Dataset(
             {"before_index": ("change", pairs[:, 0]), "after_index": ("change", pairs[:, 1])},

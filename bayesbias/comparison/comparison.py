@@ -21,7 +21,7 @@ from bayesbias.comparison.change_report import front_of, route, sections_of, ver
 from bayesbias.comparison.sides import (
     MEANINGS,
     ROWS,
-    Sides,
+    BeforeAfter,
     drawn_sides,
     fixed_values,
     known_changes,
@@ -452,7 +452,7 @@ class Comparison(Result):
 
     def sides(
         self, first: str, second: str | None = None, change: int = 0, standardise: bool = False, rows: str | None = None
-    ) -> Sides:
+    ) -> BeforeAfter:
         """The posterior of a contrast, or of a connection's mean, before and after a change.
 
         Parameters
@@ -466,7 +466,7 @@ class Comparison(Result):
 
         Returns
         -------
-        Sides
+        BeforeAfter
             ``before``, ``after`` and ``change`` for the whole list first, then for protected words: each are
             :class:`Estimates`.
         """
@@ -485,11 +485,11 @@ class Comparison(Result):
         return self._known_sides[asked]
 
     @cached_property
-    def _known_sides(self) -> dict[tuple[Any, ...], Sides]:
+    def _known_sides(self) -> dict[tuple[Any, ...], BeforeAfter]:
         """Results of :meth:`sides`, kept because tables, sentences and figures ask for the same."""
         return {}
 
-    def _sides(self, sums: Sums, number: int, names: Sequence[str], whole: Any) -> Sides:
+    def _sides(self, sums: Sums, number: int, names: Sequence[str], whole: Any) -> BeforeAfter:
         """The posterior of weighted sums; ``whole`` are the weights of connections in the first of them."""
         places = self._places(number)
         observed = [sums.observed(self.cells[place]) for place in places]
@@ -502,7 +502,7 @@ class Comparison(Result):
                 of_connections = ("paired/connection_before", "posterior/connection_change")
                 further = [self._draws(name, number)[:, columns] @ np.transpose(whole) for name in of_connections]
             before, change = drawn_sides(self.cells[0], sums, self._word_draws(number), further)
-        return Sides(before, before + change, observed[0], observed[1], sums.kind)
+        return BeforeAfter(before, before + change, observed[0], observed[1], sums.kind)
 
     def _known(self, places: tuple[int, int]) -> FloatArray:
         """Changes (J, C) of cells between two embeddings that are known exactly; NaN elsewhere."""
@@ -517,7 +517,7 @@ class Comparison(Result):
         """Draws (D, ...) of a variable that has a value for each change."""
         return flat_draws(self.posterior[name].to_numpy()[:, :, number])
 
-    def _standardised(self, sides: Sides, number: int, centre: float, standardise: bool) -> Sides:
+    def _standardised(self, sides: BeforeAfter, number: int, centre: float, standardise: bool) -> BeforeAfter:
         """Sides in the units of their embeddings, if that was asked for."""
         if not standardise:
             return sides

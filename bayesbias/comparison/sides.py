@@ -23,7 +23,7 @@ from bayesbias.estimates import Estimates
 from bayesbias.models.functionals import Fields, cell_draws
 from bayesbias.models.weights import DIFFERENCE, RAW, Cells, Sums, stacked
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.mixtures import Draws, Law, Normals
+from bayesbias.numerics.mixtures import Empirical, Law, Normals
 
 Case = Literal["as-is", "fallback"]
 CASES = ("as-is", "fallback")
@@ -252,7 +252,7 @@ MEANINGS = {
 
 
 @dataclass(frozen=True)
-class Sides:
+class BeforeAfter:
     """Quantities before and after a change, of one joint posterior."""
 
     before: Estimates
@@ -302,10 +302,10 @@ class Sides:
         """The change as if the errors of the two embeddings were independent."""
         before, after, law = self.before, self.after, self.after.law
         apart: Law
-        if isinstance(law, Draws):
+        if isinstance(law, Empirical):
             first, second = (law.marginals(each.weights, each.offset).numbers for each in (before, after))
             # draws in another order keep their distribution and lose their correlation with the first
-            apart = Draws(second - np.random.default_rng(seed).permutation(first, axis=0))
+            apart = Empirical(second - np.random.default_rng(seed).permutation(first, axis=0))
         elif isinstance(law, Normals):
             # columns of a root are independent causes: side by side the two embeddings share none
             roots = tuple(np.hstack([after.weights @ root, before.weights @ root]) for root in law.roots)
@@ -314,7 +314,7 @@ class Sides:
             raise TypeError(f"{type(law).__name__} is no law of a comparison")
         return Estimates.of(apart, len(after), after.index)
 
-    def standardised(self, units: tuple[float, float], centre: float) -> Sides:
+    def standardised(self, units: tuple[float, float], centre: float) -> BeforeAfter:
         """Values less ``centre`` in the unit of each embedding; what is observed stays as it is."""
         before, after = ((each - centre) / by for each, by in zip((self.before, self.after), units, strict=True))
         return replace(self, before=before, after=after)
@@ -355,7 +355,7 @@ def drawn_sides(
     for values, own in zip(both, whole, strict=False):
         values[:, : own.shape[1]] = own
     size = len(sums.index)
-    every = Estimates.of(Draws(np.hstack(both)), 2 * size, pd.concat([sums.index, sums.index]))
+    every = Estimates.of(Empirical(np.hstack(both)), 2 * size, pd.concat([sums.index, sums.index]))
     return every[:size], every[size:]
 
 

@@ -38,7 +38,7 @@ from bayesbias.models.weights import (
     why_no_association,
 )
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.mixtures import Draws, Normals, false_sign_rates, pooled_rows, s_values
+from bayesbias.numerics.mixtures import Empirical, Normals, false_sign_rates, pooled_rows, s_values
 from bayesbias.numerics.related import root_of
 from bayesbias.words import CONTROLS, OTHER, OWN, controls_of, labelled
 
@@ -120,7 +120,7 @@ def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows:
 def _of_connections(result: Fit, names: Sequence[str], weights: Any, index: pd.DataFrame) -> Estimates:
     """Weighted sums (m, names) of means of connections, for protected words like these."""
     places = [result.data.connections.tolist().index(name) for name in names]
-    law = Draws(result.draws("connection_mean")[:, places])
+    law = Empirical(result.draws("connection_mean")[:, places])
     return Estimates.of(law, len(places)).combine(np.array(weights), index)
 
 

@@ -32,7 +32,7 @@ from bayesbias.models.weights import (
     why_no_association,
 )
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.mixtures import Draws
+from bayesbias.numerics.mixtures import Empirical
 from bayesbias.numerics.resampling import effect_size
 from bayesbias.words import OTHER, OWN, controls_of
 
@@ -308,7 +308,7 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
         if family_of(result.spec).is_exact(result):  # the mean is the observed one, and draws tell of the errors
             drawn += weights @ np.nan_to_num(raw_means[:, places] @ [1.0, -1.0]) - drawn.mean()
         row: dict[str, object] = {"contrast": f"{OWN} - {other}"}
-        raw = Estimates.of(Draws(drawn), 1)
+        raw = Estimates.of(Empirical(drawn), 1)
         for name, whole in (("raw", raw), ("adjusted", rows_of(result, OWN, other).whole)):
             number = whole.summary(prob).iloc[0]
             row |= {name: number["mean"], f"{name}_low": number["low"], f"{name}_high": number["high"]}

@@ -310,7 +310,7 @@ def influence(
     table = pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COLUMNS[:3], "string"))
     table = table.sort_values("shift", key=np.abs, ascending=False, kind="stable", ignore_index=True)
     table.attrs = {"first": first, "second": second, "mean": mean, "sd": sd, "left_out": left_out}
-    table.attrs["population"] = GIVEN if family_of(spec).given else SIMILAR
+    table.attrs["population"] = GIVEN if family_of(spec).about_given_words else SIMILAR
     return table
 
 

@@ -95,6 +95,7 @@ def control_slope(table: pd.DataFrame, values: WordValues) -> Slope:
     words = rows.assign(apart=apart).groupby(["connection", "attribute_word"])[["apart", "value"]].mean()
     words = words - words.groupby("connection").transform("mean")
     x, y = words["value"].to_numpy(), words["apart"].to_numpy()
+    # each list's mean takes a degree of freedom, and so does the slope
     df = len(words) - words.index.get_level_values("connection").nunique() - 1
     if len(words) < FEWEST_CONTROLS or df < 1:
         raise InputError(
@@ -113,7 +114,7 @@ def control_slope(table: pd.DataFrame, values: WordValues) -> Slope:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Adjustment:
-    """What was taken from each distance."""
+    """The amounts that were subtracted from the distances, and the curves or slope behind them."""
 
     attribute: WordValues
     how: str  # "vocabulary" or "controls"
@@ -138,7 +139,7 @@ class Adjustment:
         }
 
     def of_rows(self, table: pd.DataFrame) -> FloatArray:
-        """What was taken from the distance of each row (rows,)."""
+        """Amount (rows,) that was subtracted from the distance of each row."""
         place = (
             self.expected.index.get_indexer(pd.Index(table["protected_word"].astype(str))),
             self.expected.columns.get_indexer(pd.Index(table["attribute_word"].astype(str))),
@@ -152,7 +153,7 @@ class Adjustment:
 
     @property
     def sentences(self) -> list[str]:
-        """What was subtracted, and which words were left out."""
+        """Sentences on what was subtracted, and on the words that were left out."""
         values, slope = self.attribute, self.slope
         if slope is None:
             how = (

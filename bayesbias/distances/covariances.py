@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 KEY = "relatedness"  # name of the group of a fit
 ENOUGH = 400  # sampled words from which on the covariance is known well enough
 LEAST = 30  # sampled words without which nothing can be said
-# what a sample of N words adds to variances, times 400 / N - 1: simulated sds of z are 1.0 to 1.5 at 100 words
+# what a sample of N words adds to variances, times 400 / N - 1: without it the sds of simulated z are 1.0 to 1.5 at 100
+# words, and there it widens errors by (1 + 3 x 0.17)^(1/2) = 1.23, about the middle of these
 SMALL_SAMPLE = 0.17
 # what it adds to variances of differences between protected words, times N / (effective number of near words) - 1 and
 # (400 / N)^(1/2) less the latter: measured on random topics in three embeddings (docs/validation.md)
@@ -53,7 +54,7 @@ def _weights(weights: NDArray[np.float32] | None, size: int) -> FloatArray:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Relatedness(Result):
-    """How the distances between protected and attribute words are correlated, estimated from the vectors.
+    """Correlation of the distances between protected and attribute words, estimated from the vectors.
 
     Distances of similar words are correlated. Over a sample of the vocabulary the distances to the protected words
     have a covariance; each of its components has a variogram, the correlation of two words' values by the similarity
@@ -134,7 +135,7 @@ class Relatedness(Result):
 
     @property
     def by_dimension(self) -> bool:
-        """Whether the rows of ``scatter`` are the dimensions of the vectors, not the protected words."""
+        """True where the rows of ``scatter`` are the dimensions of the vectors, not the protected words."""
         return len(self.scatter) < len(self.protected_words)
 
     def of_words(self, rows: FloatArray, words: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
@@ -166,6 +167,7 @@ class Relatedness(Result):
         number = np.full(self.sampled, -1)
         number[kept] = np.arange(len(kept))
         inside = (number[self.pairs.first] >= 0) & (number[self.pairs.second] >= 0)
+        # a word stays with the chance kept / N as if drawn at random, and a pair with its two words: with the square
         pairs = PairSample(
             number[self.pairs.first[inside]],
             number[self.pairs.second[inside]],
@@ -275,7 +277,7 @@ class Relatedness(Result):
         return np.concatenate(rows), shares
 
     def stereotype_nearness(self, protected: NDArray[np.intp] | slice = slice(None)) -> dict[str, dict[str, float]]:
-        """How near the words of each stereotype list are to the protected words: list to word to product.
+        """Nearness of the words of each stereotype list to the protected words: list to word to product.
 
         That is the product with the mean unit vector of the protected words, or of some of them, by their places, less
         that of the sample's mean; each form of a concept counts as a word.
@@ -472,7 +474,7 @@ class Relatedness(Result):
 
     @property
     def drawn(self) -> str:
-        """What was sampled: ``3,000 words sampled from all words``."""
+        """The sample in a few words: ``3,000 words sampled from all words``."""
         kinds = {
             "frequent": f"the {FREQUENT:,} most frequent words",
             "ranks": "all words, as frequent as the attribute words",
@@ -481,7 +483,7 @@ class Relatedness(Result):
 
     @property
     def sentence(self) -> str:
-        """What was sampled, in words."""
+        """A sentence on the sample."""
         return f"Relatedness of words in {self.embedding.get('name', 'unnamed')}: {self.drawn} (seed {self.seed})."
 
     def table(self) -> pd.DataFrame:

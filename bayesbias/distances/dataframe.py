@@ -31,7 +31,7 @@ LOST = (
 
 @dataclass(frozen=True, eq=False)
 class Provenance:
-    """What is known of the distances of a table, beyond its rows."""
+    """Facts on the distances of a table, beyond its rows."""
 
     coverage: Coverage | None = None  # how word lists met the embedding
     relatedness: Relatedness | None = None  # how the distances are correlated
@@ -126,17 +126,17 @@ class DistanceTable(pd.DataFrame):
 
     @property
     def coverage(self) -> Coverage | None:
-        """How word lists met the embedding; None where it is not known."""
+        """Coverage of the word lists in the embedding; None where it is not known."""
         return None if self._provenance is None else self._provenance.coverage
 
     @property
     def relatedness(self) -> Relatedness | None:
-        """How the distances of similar words are correlated; None where it is not known."""
+        """Correlation of the distances of similar words; None where it is not known."""
         return None if self._provenance is None else self._provenance.relatedness
 
     @property
     def adjustment(self) -> Adjustment | None:
-        """What was subtracted from each distance (:func:`adjust`); None where they are as measured."""
+        """Amounts subtracted from the distances (:func:`adjust`); None where they are as measured."""
         return None if self._provenance is None else self._provenance.adjustment
 
     @property
@@ -146,7 +146,7 @@ class DistanceTable(pd.DataFrame):
 
     @property
     def unit(self) -> str:
-        """What the numbers are measured in."""
+        """Unit of the distances."""
         return COSINE if self.coverage is None else self.coverage.unit
 
     def without_relatedness(self) -> DistanceTable:
@@ -166,7 +166,7 @@ class DistanceTable(pd.DataFrame):
 
 
 def _constructed(*args: Any, **options: Any) -> pd.DataFrame:
-    """What pandas makes of parts of a table: a table where pairs and distances are all there."""
+    """The result of pandas for parts of a table: a table where pairs and distances are all there."""
     frame = pd.DataFrame(*args, **options)
     return _of_manager(frame._mgr, frame._mgr.axes)
 
@@ -179,12 +179,12 @@ def _of_manager(manager: Any, axes: Any) -> pd.DataFrame:
 
 
 def _is_whole(columns: pd.Index, index: pd.Index) -> bool:
-    """Whether pairs and distances are all there, as columns or levels of the index."""
+    """True where pairs and distances are all there, as columns or levels of the index."""
     return all(name in columns or name in index.names for name in NEEDED)
 
 
 def _simulated(carried: Provenance, truth: object) -> Provenance:
-    """What simulated distances carry."""
+    """The provenance of simulated distances."""
     if not isinstance(truth, Mapping) or carried.adjustment is not None:
         what = "a table that is adjusted" if isinstance(truth, Mapping) else shown(truth)
         raise InputError(f"truth is of {what}: give a mapping of parameters to arrays, {{}} where they are not known")
@@ -196,7 +196,7 @@ def _simulated(carried: Provenance, truth: object) -> Provenance:
 
 
 def provenance_of(table: pd.DataFrame) -> Provenance:
-    """What a table carries; nothing of a plain DataFrame, and of a table that lost it, which a warning says."""
+    """The provenance of a table; empty for a plain DataFrame and, with a warning, for a table that lost it."""
     if not isinstance(table, DistanceTable):
         return Provenance()
     if table._provenance is None:
@@ -216,7 +216,7 @@ def relatedness_of(table: object) -> Relatedness | None:
 
 
 def labels_of(table: pd.DataFrame) -> dict[str, str]:
-    """What the control lists of a table are called; those without a label are left out."""
+    """Labels of the control lists of a table; lists without one are left out."""
     record = coverage_of(table)
     return {} if record is None else record.labels
 

@@ -28,7 +28,7 @@ from bayesbias.distances.dataframe import (
 from bayesbias.distances.list_coverage import COSINE, Coverage
 from bayesbias.errors import InputError, many, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.marginal import Cells, reduce_to_cells
+from bayesbias.numerics.marginal import CellStatistics, reduce_to_cells
 from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
 
@@ -112,17 +112,17 @@ class Distances:
 
     @property
     def slope_error(self) -> bool:
-        """Whether an estimated slope was subtracted, whose error the distances do not show."""
+        """True where an estimated slope was subtracted, whose error the distances do not show."""
         return self.adjustment is not None and self.adjustment.slope is not None
 
     @property
     def labels(self) -> dict[str, str]:
-        """What control lists are called; those without a label are left out."""
+        """Labels of control lists; lists without one are left out."""
         return {} if self.coverage is None else self.coverage.labels
 
     @property
     def unit(self) -> str:
-        """What the numbers are measured in."""
+        """Unit of the distances."""
         return COSINE if self.coverage is None else self.coverage.unit
 
     def distance_sd(self, name: str) -> float | str:
@@ -137,7 +137,7 @@ class Distances:
 
     @property
     def measure(self) -> str:
-        """What the numbers are where they are scores; empty where they are cosine distances."""
+        """Name of the scores, where the numbers are scores; empty where they are cosine distances."""
         return "" if self.coverage is None else self.coverage.measure
 
     def refuse_scores(self, what: str) -> None:
@@ -175,7 +175,7 @@ class Distances:
         )
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> CellStatistics:
         """Sufficient statistics, arrays (protected words, connections)."""
         shape = (len(self.protected_words), len(self.connections))
         return reduce_to_cells(self.word, self.connection, self.y, shape)
@@ -220,12 +220,12 @@ class Distances:
 
     @property
     def filled(self) -> NDArray[np.bool_]:
-        """Which cells hold a distance, (protected words, connections)."""
+        """True (protected words, connections) for cells that hold a distance."""
         return self.cells.n > 0
 
     @property
     def compared(self) -> NDArray[np.bool_]:
-        """Which attribute word is compared with a word of which group, (attribute words, groups)."""
+        """True (attribute words, groups) where an attribute word is compared with a word of a group."""
         met = np.zeros((len(self.attribute_words), len(self.group_names)), dtype=bool)
         met[self.attribute, self.group_index[self.word]] = True
         return met

@@ -55,7 +55,7 @@ class Coverage:
 
     @property
     def unit(self) -> str:
-        """What the numbers of the table are measured in."""
+        """Unit of the numbers of the table."""
         return f"{self.measure}, {SCALE:g} for one sd" if self.measure else COSINE
 
     @property
@@ -114,7 +114,7 @@ class Coverage:
         return [*notes, *self._twin_notes(), *self.contexts.get("notes", ())]
 
     def _doubts(self, table: pd.DataFrame | None) -> list[str]:
-        """Whether what was asked for is not known, or a table is not what was measured."""
+        """Notes where words that were asked for are not known, or where a table is not the one that was measured."""
         notes = []
         if self.unknown:
             notes.append(

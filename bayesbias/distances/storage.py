@@ -33,7 +33,7 @@ COVERAGE_FILE, RELATEDNESS_FILE = ".coverage.json", ".relatedness.npz"  # beside
 
 
 def coverage(table: pd.DataFrame) -> pd.DataFrame:
-    """How much of each word list the embedding holds.
+    """Table of the words of each list that were asked for, found and missing in the embedding.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def _check(table: pd.DataFrame, file: Path, bounded: bool = True) -> pd.DataFram
 
 
 def _fault_of(column: str, name: str, unknown: Collection[str]) -> str:
-    """What is wrong with a label of a table; nothing where it is as it should be."""
+    """The fault of a label of a table; empty where there is none."""
     if column == "connection":
         return f"is none of {VALID}" if name in unknown else ""
     if not name:
@@ -345,7 +345,7 @@ def _fault_of(column: str, name: str, unknown: Collection[str]) -> str:
 
 
 def _carried(raw: pd.DataFrame, file: Path) -> tuple[Provenance, str]:
-    """What a file of distances carries, and why its coverage is not known where it is not."""
+    """The provenance in a file of distances, and the reason why its coverage is not known where it is not."""
     try:
         carried, why = _of_parquet(raw, file) if file.suffix == ".parquet" else _of_csv(file)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -355,7 +355,7 @@ def _carried(raw: pd.DataFrame, file: Path) -> tuple[Provenance, str]:
 
 
 def _of_parquet(raw: pd.DataFrame, file: Path) -> tuple[Provenance, str]:
-    """What a Parquet file carries in its metadata."""
+    """The provenance in the metadata of a Parquet file."""
     import pyarrow.parquet as pq  # loads slowly
 
     metadata = pq.read_metadata(file).metadata or {}
@@ -380,7 +380,7 @@ def _of_parquet(raw: pd.DataFrame, file: Path) -> tuple[Provenance, str]:
 
 
 def _of_csv(file: Path) -> tuple[Provenance, str]:
-    """What stands beside a CSV file of an earlier version: its coverage, unless it is of another table."""
+    """The provenance beside a CSV file of an earlier version: its coverage, unless it is of another table."""
     place, beside = _beside(file, COVERAGE_FILE), _beside(file, RELATEDNESS_FILE)
     related = _related(beside.read_bytes(), beside) if beside.is_file() else None
     if not place.is_file():

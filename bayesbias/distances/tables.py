@@ -18,7 +18,7 @@ from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, COLUMNS, PAIR, TEMPLATE, DistanceTable, provenance_of
 from bayesbias.distances.distances import text_where_few
 from bayesbias.distances.list_coverage import SCALE, Coverage, ListEntry, entries_of, list_entry
-from bayesbias.distances.vocabularies import SAMPLE, Drawn, draws_for, few_words, measured_relatedness
+from bayesbias.distances.vocabularies import SAMPLE, SampledWords, draws_for, few_words, measured_relatedness
 from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, near, shown, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.vectors import TWINS, Case, Embedding, Twins, find_concepts, opened, twins_within
@@ -199,7 +199,7 @@ def _distances_of(
     case: Case,
     relatedness: bool,
     twins: Twins,
-    drawn: Drawn | None = None,
+    drawn: SampledWords | None = None,
 ) -> DistanceTable:
     """The distance table of an embedding; ``drawn`` is a sample of its vocabulary that others share."""
     looked = find_concepts(kv, lists.concepts, case, lists.language)

@@ -1,4 +1,4 @@
-"""What vocabularies tell of a list's words: their relatedness, in one or several embeddings, and their frequency."""
+"""Relatedness of the words of lists, in one or several embeddings, and their frequency, from vocabularies."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ PER_BILLION = 9.0
 OFFSET = 2.7  # frequency falls with 1 / (rank + this), from rank 1 (Mandelbrot)
 
 
-class Drawn(NamedTuple):
+class SampledWords(NamedTuple):
     """Sampled words and their vectors, how they were drawn, and the places of these and all keys in an ordered file."""
 
     words: tuple[str, ...]
@@ -75,7 +75,7 @@ def relatedness(
     seed: int = 0,
     case: Case = "as-is",
 ) -> Relatedness:
-    """How the distances of similar words are correlated, estimated from the vectors.
+    """Estimate the correlation of the distances of similar words from the vectors.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def few_words(relatedness: Relatedness) -> str:
 
 
 def measured_relatedness(
-    kv: KeyedVectors, lists: WordLists, sample: int, seed: int, case: Case, drawn: Drawn | None = None
+    kv: KeyedVectors, lists: WordLists, sample: int, seed: int, case: Case, drawn: SampledWords | None = None
 ) -> Relatedness | str:
     """The relatedness of word lists in an embedding, or the reason why there is none.
 
@@ -182,7 +182,7 @@ def measured_relatedness(
     )
 
 
-def resampled(relatedness: Relatedness, drawn: Drawn) -> Relatedness:
+def resampled(relatedness: Relatedness, drawn: SampledWords) -> Relatedness:
     """The relatedness of the same lists, estimated at other sampled words of their embedding."""
     names = ("embedding", "seed", "lists", "protected_words", "attribute_words", "protected", "attributes")
     own = {name: getattr(relatedness, name) for name in (*names, "forms", "form_of")}
@@ -190,8 +190,8 @@ def resampled(relatedness: Relatedness, drawn: Drawn) -> Relatedness:
     return _read_off(drawn, None if ranks is None or not drawn.places else ranks[relatedness.sampled :], **own)
 
 
-def _read_off(drawn: Drawn, ranks: NDArray[np.int32] | None, **own: Any) -> Relatedness:
-    """What the sampled words tell of lists, whose fields are ``own`` and the places of whose words are ``ranks``."""
+def _read_off(drawn: SampledWords, ranks: NDArray[np.int32] | None, **own: Any) -> Relatedness:
+    """Relatedness of lists from sampled words; ``own`` are fields of the lists, ``ranks`` the places of their words."""
     protected, attributes = own["protected"], own["attributes"]
     vectors = unit_rows(drawn.vectors)
     everywhere = np.ones(len(vectors)) if drawn.everywhere is None else drawn.everywhere.astype(float)
@@ -231,7 +231,7 @@ def _read_off(drawn: Drawn, ranks: NDArray[np.int32] | None, **own: Any) -> Rela
     return replace(result, near=near.astype(np.float32))
 
 
-def _drawn(kv: KeyedVectors, looked: FoundConcepts, lists: WordLists, sample: int, seed: int) -> Drawn:
+def _drawn(kv: KeyedVectors, looked: FoundConcepts, lists: WordLists, sample: int, seed: int) -> SampledWords:
     """The sample of an embedding, or of the one that an embedding is a part of."""
     own, part = set(looked.forms.keys.values()), sample_of(kv)
     if part is not None:
@@ -239,7 +239,7 @@ def _drawn(kv: KeyedVectors, looked: FoundConcepts, lists: WordLists, sample: in
         rows = codes[thinned([part.words[code] for code in codes.tolist()], sample, seed)]
         sampled = tuple(part.words[row] for row in rows.tolist())
         weights = None if part.everywhere is None else part.everywhere[rows]
-        return Drawn(sampled, part.vectors[rows], part.kind, part.places, weights)
+        return SampledWords(sampled, part.vectors[rows], part.kind, part.places, weights)
     rows_of = {form: kv.key_to_index[key] for form, key in looked.forms.keys.items()}
     followed = [
         np.array([rows_of[form] for word in words for form in looked.concepts[word]])
@@ -251,7 +251,7 @@ def _drawn(kv: KeyedVectors, looked: FoundConcepts, lists: WordLists, sample: in
     local = local_sample(waiting, [kv.vectors.__getitem__], [[nearness_of(looked, lists)]], sample)
     places = kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
     sampled = tuple(kv.index_to_key[row] for row in local.rows.tolist())
-    return Drawn(sampled, local.vectors[0], waiting.kind, places, local.everywhere)
+    return SampledWords(sampled, local.vectors[0], waiting.kind, places, local.everywhere)
 
 
 def _half_units(looked: FoundConcepts, words: Sequence[str]) -> NDArray[np.float16]:
@@ -370,6 +370,7 @@ def _zipf(
         )
     if not counts:
         raise InputError(f"{source} holds no word")
+    # the Zipf scale: log10 of the occurrences in a billion words
     offset = PER_BILLION - np.log10(sum(counts.values()))
     counted = {word: next((counts[w] for w in (word, word.lower()) if w in counts), None) for word in words}
     zipf = {word: float(np.log10(count) + offset) for word, count in counted.items() if count is not None}
@@ -483,7 +484,7 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
 
 
 def _nearness_in(relatedness: Relatedness) -> Nearness | None:
-    """Where the stereotype words of a table lie."""
+    """Nearness of the stereotype words of a table."""
     lists = relatedness.stereotype_nearness() if relatedness.protected_words else {}
     if not lists:
         return None
@@ -494,7 +495,7 @@ def _nearness_in(relatedness: Relatedness) -> Nearness | None:
 
 def draws_for(
     embeddings: Sequence[KeyedVectors], lists: Sequence[Sequence[WordLists]], case: Case
-) -> list[Drawn] | str:
+) -> list[SampledWords] | str:
     """Samples of several embeddings at the same words, for the word lists of each; or why there are none."""
     keys, followed = set[str](), list[tuple[str, ...]]()
     nearness: list[list[Nearness | None]] = [[] for _ in embeddings]
@@ -514,7 +515,7 @@ def _shared_draws(
     keys: Collection[str],
     lists: Sequence[Sequence[str]],
     nearness: Sequence[Sequence[Nearness | None]],
-) -> list[Drawn] | str:
+) -> list[SampledWords] | str:
     """Samples of several embeddings at the same words, or why there are none.
 
     Keys, the words of all lists, are not sampled; where files are ordered by frequency, the sample follows the ranks of
@@ -553,7 +554,9 @@ def _shared_draws(
             # words wait equally long in all samples: one that is in several is the rarest of these
             known = dict(zip(part.words, part.everywhere.tolist(), strict=True))
             weights = np.maximum(weights, [known.get(word, 1.0) for word in words])
-    return [Drawn(words, own, waiting.kind, place, weights) for own, place in zip(local.vectors, places, strict=True)]
+    return [
+        SampledWords(words, own, waiting.kind, place, weights) for own, place in zip(local.vectors, places, strict=True)
+    ]
 
 
 def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[str]]) -> Relatedness | str:
@@ -646,7 +649,7 @@ def _joint_near(
 
 
 def _is_debiased(one: Relatedness, related: Sequence[Relatedness]) -> bool:
-    """Whether the embedding of one is a debiased copy of that of another: it has the other's name, and the method's."""
+    """True where the embedding of one is a debiased copy of another's: it has the other's name, and the method's."""
     names = [each.embedding.get("name") for each in related if not each.embedding.get("debiasing")]
     name = str(one.embedding.get("name"))
     return bool(one.embedding.get("debiasing")) and any(name.startswith(f"{given} (") for given in names)

@@ -1,4 +1,4 @@
-"""What every metric takes and gives back: queries, their words in an embedding, options and values."""
+"""Inputs and results of every metric: queries, their words in an embedding, options and values."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ class Metric:
 
     @property
     def description(self) -> str:
-        """What the value is."""
+        """A sentence on the value: the first paragraph of the measure's docstring."""
         return description_of(self.measure)
 
     def range(self, sizes: list[int], options: Mapping[str, Any]) -> tuple[float, float]:
@@ -230,7 +230,7 @@ class Metric:
         return self.targets[0], self.attributes[0]
 
     def measured(self, targets: Sets, attributes: Sets, **options: Any) -> Measured:
-        """What the function says of some vectors, which it may not write to."""
+        """Value of the function for some vectors, which it may not write to."""
         for vectors in (*targets, *attributes):
             vectors.setflags(write=False)
         try:
@@ -242,7 +242,7 @@ class Metric:
         return self._checked(found, sum(map(len, targets if self.words == "targets" else attributes)))
 
     def _checked(self, found: object, words: int) -> Measured:
-        """What the function returned, for so many words, as it should be."""
+        """The return value of the function for so many words, checked."""
         measured = found if isinstance(found, Measured) else Measured(found)  # type: ignore[arg-type]  # checked below
         value: object = measured.value
         by_word = np.asarray(measured.by_word)
@@ -292,7 +292,7 @@ def options_of_test(permutation: bool = False, related: bool = False) -> dict[st
 
 
 def count_of(sets: tuple[int, int | None]) -> str:
-    """How many sets, of the least and the largest number."""
+    """Number of sets in words, from the least and the largest number."""
     least, most = sets
     return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
 
@@ -505,7 +505,7 @@ OnMissing = Literal["drop", "error"]
 
 @dataclass(frozen=True)
 class Lookup:
-    """How words are looked up."""
+    """Options for the look-up of words."""
 
     on_missing: OnMissing = "drop"  # "drop" leaves missing words out and says so, "error" refuses them
     max_missing: float = 0.2  # largest share of a set's words (of the pairs, for metrics of pairs) that may be missing
@@ -530,7 +530,7 @@ class Lookup:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What was asked for, by the names of the public functions' arguments."""
+        """The options by the names of the public functions' arguments."""
         names = ("on_missing", "max_missing", "case", "normalise", "compat", "twins")
         return {name: getattr(self, name) for name in names}
 

@@ -105,7 +105,7 @@ class MetricResult(Result):
 
     @property
     def per_word(self) -> pd.DataFrame:
-        """What each word adds: ``word``, ``set``, ``value``."""
+        """Contribution of each word: ``word``, ``set``, ``value``."""
         import pandas as pd
 
         rows = [(word, name) for name, words in self.words.items() for word in words]
@@ -639,7 +639,7 @@ def named_embeddings(kvs: Mapping[str, Embedding] | Embedding) -> dict[str, Keye
 
 
 def is_embedding(value: object) -> bool:
-    """Whether a value is of a kind that :func:`load_embedding` takes, rather than a vector."""
+    """True for a value of a kind that :func:`load_embedding` takes, rather than a vector."""
     return isinstance(value, str | Path | Mapping) or hasattr(value, "key_to_index") or hasattr(value, "wv")
 
 
@@ -674,5 +674,5 @@ def metric_and_options(choice: object) -> tuple[str | Metric, Mapping[str, Any]]
 
 
 def _paired(choice: object) -> bool:
-    """Whether this is a pair of a metric and its options."""
+    """True for a pair of a metric and its options."""
     return isinstance(choice, tuple) and len(choice) == 2 and isinstance(choice[1], Mapping)

@@ -373,6 +373,7 @@ def ceat(
     variances = (m + n) / (m * n) + sizes**2 / (2 * (m + n))
     weights = 1 / variances
     apart = weights @ sizes**2 - (weights @ sizes) ** 2 / weights.sum()
+    # DerSimonian and Laird's moment estimate: Cochran's Q less its expectation without any variance between
     between = max(0.0, (apart - (samples - 1)) / (weights.sum() - weights @ weights / weights.sum()))
     weights = 1 / (variances + between)
     value, error = float(weights @ sizes / weights.sum()), float(1 / np.sqrt(weights.sum()))

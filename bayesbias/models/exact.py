@@ -25,7 +25,7 @@ from bayesbias.numerics.quadrature import (
 
 
 def obstacle(spec: ModelSpec) -> str | None:
-    """Why this engine cannot fit a model, or None."""
+    """Reason why this engine cannot fit a model, or None."""
     if spec.likelihood.family != "normal":
         return "its residuals are not normal"
     if spec.terms.protected_words != "normal":

@@ -70,20 +70,20 @@ class Independent:
     """Distances are independent given the mean of their protected word and connection, and the words given theirs."""
 
     attribute_words: ClassVar[str] = "independent"
-    """What attribute words are taken for, as the attributes of a fit name it."""
+    """Assumption on attribute words, as the attributes of a fit name it."""
     needs_relatedness: ClassVar[bool] = False
-    """Whether the covariance of the distances comes from the vectors, so that a table must carry relatedness."""
-    given: ClassVar[bool] = False
-    """Whether moments of connection means speak about the given protected words, not about similar ones."""
+    """True where the covariance of the distances comes from the vectors, so that a table must carry relatedness."""
+    about_given_words: ClassVar[bool] = False
+    """True where moments of connection means speak about the given protected words, not about similar ones."""
     caution: ClassVar[str] = "Distances that share a word are taken for independent, so that intervals are too narrow."
-    """What belongs to every answer of these models; empty where there is nothing to say."""
+    """A note on every answer of these models; empty where there is nothing to say."""
     reservation: ClassVar[str] = (
         "This model treats distances that share an attribute word as independent. They are not, so its intervals "
         "are narrower than they should be; take an interval that only just excludes 0 as inconclusive."
     )
     """The same with figures or advice, for the end of a report."""
     caution_of_changes: ClassVar[str] = UNRELATED_CHANGES
-    """What belongs to every comparison of embeddings by these models; empty where there is nothing to say."""
+    """A note on every comparison of embeddings by these models; empty where there is nothing to say."""
     method: ClassVar[str] = (
         "Distances were taken for independent given the mean of their protected word and connection, as in the "
         "published model"
@@ -95,17 +95,17 @@ class Independent:
         "This fit takes distances that share an attribute word for independent. They are correlated, as the default "
         "model, set beside it here, allows for."
     )
-    """How these models differ from those beside them."""
+    """Difference of these models from those beside them."""
     most_numbers: ClassVar[int] = MOST_NUMBERS
     """Draws times parameters of single words that a fit holds at most."""
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
-        """Whether a model is of this family."""
+        """True for a model of this family."""
         return not spec.crossed and not spec.related
 
     def lacking(self, data: Distances) -> str:
-        """Why the models cannot take some distances, as a sentence without its full stop; empty where they can."""
+        """Reason why the models cannot take some distances, a sentence without its full stop; empty where they can."""
         return ""
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
@@ -118,11 +118,11 @@ class Independent:
         return spec.method or self.method
 
     def numbers_of_words(self, spec: ModelSpec, data: Distances) -> int:
-        """How many parameters single words have."""
+        """Number of parameters of single words."""
         return int(data.filled.sum())
 
     def shrinks_words(self, spec: ModelSpec) -> bool:
-        """Whether means of words are drawn towards that of their connection, as normal variables are."""
+        """True where means of words are drawn towards that of their connection, as normal variables are."""
         return spec.terms.protected_words == "normal"
 
     def unit_of_pooling(self, data: Distances) -> float | None:
@@ -134,7 +134,7 @@ class Independent:
         return None
 
     def is_exact(self, result: Fit) -> bool:
-        """Whether sums of cells have the observed value as their posterior mean, known without draws."""
+        """True where the posterior mean of sums of cells is the observed value, known without draws."""
         return False
 
     def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
@@ -154,7 +154,7 @@ class Independent:
         return independent_cells(data, scales, prior)
 
     def obstacle(self, spec: ModelSpec) -> str | None:
-        """Why the moments of a model are not known without chains, or None."""
+        """Reason why the moments of a model are not known without chains, or None."""
         return exact.obstacle(spec)
 
     def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, LeaveOut]:
@@ -186,7 +186,7 @@ class Independent:
         return None
 
     def unpredicted(self, unit: str) -> str | None:
-        """Why the distances of a left-out unit (attribute or protected word, pair) have no density, or None."""
+        """Reason why the distances of a left-out unit (attribute or protected word, pair) have no density, or None."""
         return None
 
     def cell_errors(self, result: Fit, connections: tuple[str, ...], topic: bool) -> CellErrors:
@@ -337,7 +337,7 @@ class Crossed(Independent):
         return super().numbers_of_words(spec, data) + len(data.attribute_words) * effects
 
     def scales(self, result: Fit) -> dict[str, FloatArray] | None:
-        """Those of a fit, unless tails are not normal."""
+        """Scales of a fit, unless tails are not normal."""
         return None if {"nu", "word_nu"} & set(result.posterior.data_vars) else drawn_scales(result.posterior)
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
@@ -366,7 +366,7 @@ class Related(Independent):
 
     attribute_words = "related"
     needs_relatedness = True
-    given = True
+    about_given_words = True
     caution = reservation = caution_of_changes = ""
     method = (
         "The covariance of the distances was estimated from the vectors of the embedding: attribute words that are "
@@ -438,7 +438,7 @@ class Related(Independent):
         return words_left_out(related_posterior(spec, data), data)
 
     def unpredicted(self, unit: str) -> str | None:
-        """Why the distances of a left-out unit have no density, or None."""
+        """Reason why the distances of a left-out unit have no density, or None."""
         if unit != "protected":
             return None
         return (
@@ -546,7 +546,7 @@ OWN = (
     *("holds", "attribute_words", "caution", "reservation", "caution_of_changes"),
     *("method", "counterparts", "beside_counterparts"),
 )
-"""What no family takes over from those of the package: which models are of it, and what is said of them."""
+"""Members that no family takes over from those of the package: which models are of it, and its texts."""
 
 
 def register(family: Independent) -> None:

@@ -94,13 +94,13 @@ def engine_of(result: Fit) -> Engine | None:
 
 
 def made_independently(result: Fit) -> bool:
-    """Whether the engine of a fit makes independent draws."""
+    """True where the engine of a fit makes independent draws."""
     engine = engine_of(result)
     return engine is not None and engine.independent
 
 
 def sampling_text(result: Fit) -> str:
-    """How the draws of a fit were made, as a paper says it."""
+    """The method and number of the draws of a fit, as a paper states them."""
     engine, sizes = engine_of(result), result.posterior.sizes
     kind = "independent draws" if made_independently(result) else "draws"
     method = "" if engine is None else f"{engine.method}, "
@@ -184,15 +184,15 @@ def fit(
         table = adjusted_for(table, adjust, frequencies)
     elif frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
-    asked = _Asked(model, engine, *checked_draws(draws, chains), used_seed(seed), priors)
+    asked = _FitOptions(model, engine, *checked_draws(draws, chains), used_seed(seed), priors)
     post = _posterior(table, asked)
     if not isinstance(table, DistanceTable) or (adjustment := table.adjustment) is None:
         return post
     return recorded(with_slope(post, adjustment, asked.seed), adjustment, _posterior(as_measured(table), asked))
 
 
-class _Asked(NamedTuple):
-    """What is to be fitted, and how."""
+class _FitOptions(NamedTuple):
+    """The model to fit, its priors, the engine, the draws and the seed."""
 
     model: str | Path | ModelSpec
     engine: str
@@ -202,7 +202,7 @@ class _Asked(NamedTuple):
     priors: Mapping[str, Mapping[str, Any]] | None
 
 
-def _posterior(table: pd.DataFrame, asked: _Asked) -> xr.DataTree:
+def _posterior(table: pd.DataFrame, asked: _FitOptions) -> xr.DataTree:
     """The posterior of the distances as they stand in a table."""
     data = read_distances(table)
     spec, notes = _chosen_model(asked.model, data, asked.priors)
@@ -240,7 +240,7 @@ def _first_able(data: Distances) -> tuple[ModelSpec, list[str]]:
 
 
 class Run(NamedTuple):
-    """What an engine drew, with the model and the distances as far as they go together."""
+    """Draws of an engine, with the model and the distances as its family prepared them."""
 
     spec: ModelSpec
     data: Distances
@@ -273,7 +273,7 @@ def fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> tu
 
 
 def is_auto(model: object) -> bool:
-    """Whether the table is to choose the model."""
+    """True where the table is to choose the model."""
     return isinstance(model, str) and model == AUTO
 
 

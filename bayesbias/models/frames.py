@@ -27,7 +27,7 @@ FEW = 5  # frames below which the size of their effect rests on the prior
 
 @dataclass(frozen=True)
 class Variation:
-    """How a contrast varies over templates."""
+    """Variation of a contrast over templates."""
 
     by_frame: FloatArray  # the contrast in each template, (T,)
     noise: float  # variance over templates that single attribute words cause: it averages out over words
@@ -93,7 +93,7 @@ def frame_data(table: pd.DataFrame, data: Distances) -> _FrameData | None:
 
 
 def variation(found: _FrameData, axis: int, first: int, second: int) -> tuple[Variation, Variation]:
-    """How a contrast of two connections (by number) varies over the templates of one side: whole list, and words.
+    """Variation of a contrast of two connections (by number) over the templates of one side: whole list, and words.
 
     Of the words it is the deviation from the whole list, all words together.
     """
@@ -245,7 +245,7 @@ def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, da
 
 
 def _level(distances: FloatArray) -> Variation:
-    """How the mean distance varies over templates, over the pairs that have all of them."""
+    """Variation of the mean distance over templates, from the pairs that have all of them."""
     whole = distances[~np.isnan(distances).any(axis=1)]
     frames = distances.shape[1]
     if not len(whole):
@@ -300,7 +300,7 @@ def _sentence_errors(frames: _FrameData, size: int, rng: np.random.Generator) ->
 
 
 def frame_notes(result: Fit) -> list[str]:
-    """What is to be said of a fit's templates."""
+    """Notes on a fit's templates."""
     if GROUP not in result.tree.children:
         return []
     facts = result.tree[GROUP].attrs

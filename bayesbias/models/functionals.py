@@ -40,7 +40,7 @@ from bayesbias.numerics.conditionals import CellTotals, beta_moments, cell_total
 from bayesbias.numerics.marginal import IncompleteSums, Scales
 from bayesbias.numerics.mixtures import (
     AT_ONCE,
-    Draws,
+    Empirical,
     Law,
     Matrix,
     Mixtures,
@@ -127,7 +127,7 @@ class _Conditional(Nodes):
         return value
 
     def _squares(self, combine: sparse.csr_array) -> FloatArray:
-        """Sums of squared weights of the cells of each kind, (m, kinds)."""
+        """Sums (m, kinds) of squared weights over the cells of a kind, by which its variance enters that of a sum."""
         member = self.member
         value = np.empty((combine.shape[0], member.shape[1]))
         terms = np.diff(combine.indptr)
@@ -208,7 +208,7 @@ class Fields(Law):
         return Normals(weights @ self.mean, tuple(roots), mass, factors)
 
     def _held(self, weights: Matrix) -> NDArray[np.bool_]:
-        """Which classes (m, A) each sum holds."""
+        """True (m, A) where a sum holds a class."""
         shape, every = (len(self.kind), len(self.grid.mass)), np.arange(len(self.kind))
         member = sparse.csr_array((np.ones(len(every)), (every, self.kind)), shape)
         held: NDArray[np.bool_] = (abs(sparse.csr_array(weights)) @ member).toarray() > 0
@@ -377,11 +377,11 @@ def cell_draws(values: FloatArray, cells: Cells, weights: sparse.csr_array) -> F
 
 def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_array) -> Estimates:
     """Weighted sums of cells that are known by these draws."""
-    return Estimates.of(Draws(cell_draws(values, cells, weights)), weights.shape[0])
+    return Estimates.of(Empirical(cell_draws(values, cells, weights)), weights.shape[0])
 
 
 def has_further_errors(result: Fit) -> bool:
-    """Whether a fit's means hold errors beyond the model's: of templates, or of an estimated slope."""
+    """True where a fit's means hold errors beyond the model's: of templates, or of an estimated slope."""
     return FRAMES in result.tree.children or "slope" in result.posterior
 
 
@@ -465,6 +465,7 @@ def drawn_cell_errors(result: Fit, connections: tuple[str, ...]) -> CellErrors:
         sources.append((root(units, scales("interaction_sd")), names))
     names = np.array([f"{p}\t{w}" for p in data.protected_words for w in labels])
     sources.append((root(data.word * len(labels) + data.attribute, scales("sigma")), names))
+    # two cells covary by the effects that both hold: the sources are independent, and so are the units of each
     covariance = sum(((r @ r.T).toarray() for r, _ in sources), np.zeros((len(word), len(word))))
     return CellErrors(
         data=data,

@@ -216,7 +216,7 @@ class CrossedTarget:
 
     @property
     def start(self) -> FloatArray:
-        """Where to begin, (d,): the most probable of a few sigmas beside a few values of all other scales."""
+        """Start (d,) of the search: the most probable of a few sigmas beside a few values of all other scales."""
         sigma, others = (grid.ravel()[:, None] for grid in np.meshgrid(START, START))
         theta = np.broadcast_to(others, (len(others), self.size)).copy()
         theta[:, self.places["sigma"]] = sigma
@@ -398,7 +398,7 @@ LEAST_ESS_SHARE = 0.05  # effective points, as a share of those asked for, below
 
 
 def obstacle(spec: ModelSpec) -> str | None:
-    """Why this engine cannot fit a model, or None."""
+    """Reason why this engine cannot fit a model, or None."""
     if spec.likelihood.family != "normal":
         return "its residuals are not normal, so that nothing can be integrated out"
     if spec.terms.protected_words != "normal":
@@ -467,7 +467,7 @@ def points_for(draws: int, fewest: int = FEWEST_POINTS) -> int:
 
 
 def _weights_fault(weighted: WeightedPoints, points: int) -> str | None:
-    """Why the weights cannot be trusted, or None."""
+    """Reason why the weights cannot be trusted, or None."""
     if weighted.pareto_k > MAX_PARETO_K:
         return f"Pareto k of the importance weights was {weighted.pareto_k:.2f}, above {MAX_PARETO_K},"
     if weighted.ess < LEAST_ESS_SHARE * points:

@@ -176,7 +176,7 @@ class RelatedTable:
 
     @classmethod
     def of(cls, spec: ModelSpec, data: Distances) -> RelatedTable:
-        """What the moments without any word share."""
+        """The parts of a table that the moments without each of its words share."""
         lists, relatedness = checked_lists(data), relatedness_for(data)
         pairs, shares = relatedness.pairs_of_lists(lists.member, data.attribute_words.tolist())
         return cls(spec, data, lists, components_for(relatedness, data.protected_words), pairs, shares)

@@ -28,7 +28,7 @@ TARGET_ACCEPT = 0.95
 
 
 def obstacle(spec: ModelSpec) -> str | None:
-    """Why this engine cannot fit a model: it can fit all of them."""
+    """Reason why this engine cannot fit a model: none, since it can fit all of them."""
     return None
 
 
@@ -203,7 +203,7 @@ def _centred_connections(data: Distances) -> NDArray[np.bool_]:
 
 
 def _centred_interactions(data: Distances) -> bool:
-    """Whether a word's mean residuals by group differ by more than noise, so that its effects are known sharply."""
+    """True where a word's mean residuals by group differ by more than noise, so that its effects are known sharply."""
     residual = data.y - data.cells.mean[data.word, data.connection]
     met = data.compared
     place = data.attribute * met.shape[1] + data.group_index[data.word]
@@ -213,6 +213,7 @@ def _centred_interactions(data: Distances) -> bool:
     if not several.any():
         return False
     apart = np.where(met, mean - (mean * met).sum(axis=1, keepdims=True) / met.sum(axis=1, keepdims=True), 0)[several]
+    # as in an analysis of variance: the mean square of group means within words against that of noise alone
     freedom = (met[several].sum(axis=1) - 1).sum()
     noise = residual.var() * (met / np.maximum(n, 1))[several].sum() / met[several].sum()
     return bool((apart**2).sum() / freedom > 3 * noise)

@@ -144,7 +144,7 @@ def completed(
 
 
 def factor_products(factors: FloatArray, data: Distances) -> FloatArray:
-    """By what the factors (B, A) scale the covariance of each two connections, (B, K, K)."""
+    """Products (B, K, K) of the factors (B, A) of each two connections, which scale their covariance."""
     by_connection = factors[:, data.connection_class]
     return by_connection[:, :, None] * by_connection[:, None, :]
 
@@ -213,7 +213,7 @@ def relatedness_for(data: Distances) -> Relatedness:
 
 
 def too_many_lists(data: Distances, lists: CellLists | None = None) -> str:
-    """Why the lists of a table are too many for the model of related words; empty if they are not.
+    """Reason why the lists of a table are too many for the model of related words; empty if they are not.
 
     Cells share a list unless pairs are missing here and there. Of each two lists the similarities and correlations of
     their words are needed.
@@ -372,7 +372,7 @@ def _scatter_within(
 
 
 def counted_connections(data: Distances) -> NDArray[np.bool_]:
-    """Whose scatter counts, (K,): the lists of ``different`` are those of ``associated``, and count only without it."""
+    """True (K,) where the scatter counts: ``different`` has the lists of ``associated``, and counts only without it."""
     names = data.connections.tolist()
     return np.array([name != "different" or "associated" not in names for name in names])
 

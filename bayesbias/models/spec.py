@@ -1,4 +1,4 @@
-"""What a model is: its likelihood, its terms, and its priors, each with density, draw and PyMC form."""
+"""Specification of a model: its likelihood, its terms, and its priors, each with density, draw and PyMC form."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ class Likelihood(Document):
 
 
 class Terms(Document):
-    """Which terms the mean has beyond one for each protected word and connection.
+    """Terms of the mean beyond one for each protected word and connection.
 
     ``connection_sd``: the standard deviation of protected words in each connection stands alone (``separate``), or
     around a common one (``pooled``). ``attribute_sd``: an effect of each attribute word, with one scale for all
@@ -350,12 +350,12 @@ class ModelSpec:
 
     @property
     def crossed(self) -> bool:
-        """Whether attribute words have effects of their own, so that distances which share one are correlated."""
+        """True where attribute words have effects of their own, so that distances which share one are correlated."""
         return self.terms.attribute_sd != "none"
 
     @property
     def related(self) -> bool:
-        """Whether the covariance of distances is estimated from the vectors."""
+        """True where the covariance of distances is estimated from the vectors."""
         return self.likelihood.sigma == "vectors"
 
 

@@ -1,4 +1,4 @@
-"""What an engine gives back, the tree of a fit, and its file."""
+"""Draws of an engine, the tree of a fit, and its file."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Draws:
 
 
 EFFECTS = ("attribute_effect", "interaction_effect")
-"""What single attribute words have. Our own engines draw these exactly, given the scales and means."""
+"""Variables of single attribute words. The engines of the package draw these exactly, given the scales and means."""
 MEANS = ("word_mean", *EFFECTS)  # variables whose sum is the mean of a row
 
 
@@ -111,7 +111,7 @@ ADJUSTMENT = "adjustment"  # group of a fit of adjusted distances
 
 
 def made_by(spec: ModelSpec, engine: str, seed: int) -> dict[str, Any]:
-    """What the attributes of a posterior say of its model, and of how it was drawn."""
+    """Attributes of a posterior: its model, engine and seed."""
     return {"model": spec.name, "model_text": spec.text, "model_hash": spec.hash, "engine": engine, "seed": seed}
 
 
@@ -207,7 +207,7 @@ class Fit:
 
     @cached_property
     def kept(self) -> dict[str, Any]:
-        """What analyses keep of a fit that is kept open, by name."""
+        """Results that analyses keep of a fit that is kept open, by name."""
         return {}
 
     @cached_property
@@ -238,7 +238,7 @@ class Fit:
 
     @property
     def _moved(self) -> str:
-        """Why the distances are not those of vectors; fits of earlier versions tell of adjustments alone."""
+        """Reason why the distances are not those of vectors; fits of earlier versions tell of adjustments alone."""
         adjust = self.tree.attrs.get("adjust")
         return str(self.tree.attrs.get("moved", "" if adjust is None else f"{ADJUSTED_FOR}{adjust}"))
 
@@ -260,7 +260,7 @@ class Fit:
         return model_of_text(text, "the model text of the fit")
 
     def fact(self, name: str, missing: Any = None) -> Any:
-        """What the tree records under a name, such as ``notes``: attributes of trees are texts, JSON in them."""
+        """A record of the tree by name, such as ``notes``: attributes of trees are texts, JSON in them."""
         text = self.tree.attrs.get(name)
         return missing if text is None else from_json(text)
 
@@ -291,7 +291,7 @@ class Fit:
 
     @property
     def labels(self) -> dict[str, str]:
-        """What control lists are called."""
+        """Labels of control lists."""
         return self.data.labels
 
     @property

@@ -35,7 +35,9 @@ class Cells:
     n: IntArray  # distances in each cell, (J, C)
     mean: FloatArray  # and their mean, NaN without any
     own: IntArray  # column (J,) of the list of each word's own group; -1 where that has none
-    stands_for: IntArray  # connection (J, C) that each cell's list has to the word
+    # connection (J, C) of each word to the words of each column: that of a connection's column; a group's list is
+    # ``associated`` with the words of its group and ``different`` to all others; -1 where the table has none such
+    stands_for: IntArray
     word: IntArray  # the cell of each distance, which counts under its connection and under its lists
     column: IntArray
     attribute: IntArray  # and its attribute word
@@ -48,7 +50,7 @@ class Cells:
 
     @property
     def filled(self) -> NDArray[np.bool_]:
-        """Which cells hold a distance, (J, C)."""
+        """True (J, C) for cells that hold a distance."""
         return self.n > 0
 
     @property
@@ -63,7 +65,7 @@ class Cells:
 
     @property
     def associated(self) -> NDArray[np.bool_]:
-        """Which protected words (J,) have an association: a list of their own, and distances to every list."""
+        """True (J,) for protected words with an association: a list of their own, and distances to every list."""
         return (self.own >= 0) & self.filled[:, self.lists].all(axis=1)
 
 
@@ -82,6 +84,7 @@ def cells_of(data: Distances) -> Cells:
     listed = [place for place, name in enumerate(groups) if name and member[:, place].any()]
     member = member[:, listed]
     stereotype = np.isin(np.array(names), STEREOTYPES)[data.connection]
+    # a distance to a stereotype counts again under each group whose list holds the word
     rows, place = np.nonzero(member[data.attribute] & stereotype[:, None])
     word = np.concatenate([data.word, data.word[rows]])
     column = np.concatenate([data.connection, len(names) + place])
@@ -317,7 +320,7 @@ def left_out(data: Distances, rows: Estimates) -> list[str]:
 
 
 def why_no_association(data: Distances, cells: Cells, first: str = OWN, second: str = OTHER) -> str:
-    """What a contrast or a table lacks to have associations; empty if it has them."""
+    """The reason why a contrast or a table has no associations; empty if it has them."""
     if (first, second) != (OWN, OTHER):
         return f"associations are rows of {OWN} - {OTHER}, not of {first} - {second}"
     if "" in data.groups.tolist():

@@ -68,14 +68,14 @@ def log_density_of_sds(sums: MixedSums, sds: FloatArray, fixed_sd: float) -> Flo
     Sds (draws, 1 + groupings) are those of the residuals and of each grouping's effects, ``fixed_sd`` is the prior one
     of the fixed effects.
     """
-    return np.concatenate([_Given.of(sums, block, fixed_sd).log_density for block in _blocks(sums, sds)])
+    return np.concatenate([_EffectLaw.of(sums, block, fixed_sd).log_density for block in _blocks(sums, sds)])
 
 
 def draw_effects(
     sums: MixedSums, sds: FloatArray, fixed_sd: float, rng: np.random.Generator
 ) -> tuple[FloatArray, list[FloatArray]]:
     """Draws of the fixed effects (draws, terms), and of each grouping's effects (draws, levels), given the sds."""
-    drawn = [_Given.of(sums, block, fixed_sd).draw(rng) for block in _blocks(sums, sds)]
+    drawn = [_EffectLaw.of(sums, block, fixed_sd).draw(rng) for block in _blocks(sums, sds)]
     joint, alone = (np.concatenate(part) for part in zip(*drawn, strict=True))
     groups = range(sds.shape[1] - 1)
     effects = [alone if group == sums.apart else joint[:, sums.scale_of == 1 + group] for group in groups]
@@ -88,7 +88,7 @@ def _blocks(sums: MixedSums, sds: FloatArray) -> Iterator[FloatArray]:
 
 
 @dataclass(frozen=True)
-class _Given:
+class _EffectLaw:
     """The normal law of b given sds (B, 1 + groupings), the effects of the grouping apart integrated out."""
 
     sums: MixedSums
@@ -103,7 +103,7 @@ class _Given:
     square: FloatArray  # (B,): sum of the squares of y, by the inverse variances
 
     @classmethod
-    def of(cls, sums: MixedSums, sds: FloatArray, fixed_sd: float) -> _Given:
+    def of(cls, sums: MixedSums, sds: FloatArray, fixed_sd: float) -> _EffectLaw:
         variance = np.maximum(sds[:, :1], LEAST_SD) ** 2
         apart = sds[:, [1 + sums.apart]] ** 2 if sums.apart is not None else np.zeros_like(variance)
         # with u integrated out, deviations from the means of levels have the variance sigma^2, and the mean of a level
@@ -203,7 +203,7 @@ def facet_sums(y: FloatArray, components: Sequence[Component], nested: Component
 
 
 def noise_to(component: Component, other: Component, nested: Component, residual: Component) -> bool:
-    """Whether a component is noise to another: the residual is, and the nested facet to components without it."""
+    """True where a component is noise to another: the residual, and the nested facet to components without it."""
     if component == other:
         return False
     return component == residual or (bool(nested) and nested[0] in component and nested[0] not in other)

@@ -32,7 +32,7 @@ PARTS = 8  # parts of the protected words whose sums are held at once
 
 
 class Taker(Protocol):
-    """What becomes of the draws of words, a block of words at a time and from several threads."""
+    """A receiver of the draws of words, a block of words at a time and from several threads."""
 
     def cells(self, words: slice, drawn: FloatArray, part: int) -> None:
         """Take draws (words, K, B) of the cells of some protected words, NaN in empty cells; they may be changed.
@@ -127,7 +127,7 @@ def fast_generators(rng: np.random.Generator, count: int) -> list[np.random.Gene
 
 
 def _touched(patterns: Sequence[Pattern], shape: tuple[int, ...], ends: np.ndarray) -> sparse.csc_array:
-    """Which cells stand in which group of which pattern, (patterns' groups, protected words * K)."""
+    """Cells of each group of each pattern, as an indicator matrix (patterns' groups, protected words * K)."""
     rows = np.concatenate([ends[i] + p.group for i, p in enumerate(patterns)])
     columns = np.concatenate([p.cells[:, 0] * shape[1] + p.cells[:, 1] for p in patterns])
     return sparse.csc_array((np.ones(len(rows)), (rows, columns)), shape=(int(ends[-1]), shape[0] * shape[1]))

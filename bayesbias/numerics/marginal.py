@@ -26,7 +26,7 @@ MATRICES = 2**19  # the same for the matrices of tables with holes
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellStatistics:
     """Sufficient statistics of a grid of cells."""
 
     # arrays (protected words, connections): how many distances, their mean, and the sum of squared deviations from it.
@@ -52,14 +52,14 @@ def scatter_cells(values: FloatArray, filled: np.ndarray) -> FloatArray:
     return full
 
 
-def reduce_to_cells(word: IntArray, connection: IntArray, y: FloatArray, shape: tuple[int, int]) -> Cells:
+def reduce_to_cells(word: IntArray, connection: IntArray, y: FloatArray, shape: tuple[int, int]) -> CellStatistics:
     """Count, mean and sum of squares of the distances (rows,) in each cell."""
     cell, size = word * shape[1] + connection, shape[0] * shape[1]
     n = np.bincount(cell, minlength=size)
     with np.errstate(invalid="ignore"):
         mean = np.bincount(cell, weights=y, minlength=size) / n
     ssd = np.bincount(cell, weights=(y - mean[cell]) ** 2, minlength=size)
-    return Cells(n.reshape(shape), mean.reshape(shape), ssd.reshape(shape))
+    return CellStatistics(n.reshape(shape), mean.reshape(shape), ssd.reshape(shape))
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,7 @@ def find_patterns(
     word, connection, attribute, y = word[order], connection[order], attribute[order], y[order]
     starts = np.flatnonzero(np.r_[True, attribute[1:] != attribute[:-1]])
     ends = np.r_[starts[1:], len(attribute)]
+    # words of one class that meet the same cells, in the order of the sort, make a pattern
     members: dict[tuple[int, bytes], list[int]] = {}
     cell = word * connections + connection
     for i, (begin, end) in enumerate(zip(starts, ends, strict=True)):
@@ -125,7 +126,7 @@ def find_patterns(
 
 
 def strata(connection: IntArray, group: IntArray, shape: tuple[int, int]) -> FloatArray:
-    """Which slot stands in which connection and group, (slots, K, H)."""
+    """Indicators (slots, K, H) of the connection and group of each slot."""
     places = np.zeros((len(connection), *shape))
     places[np.arange(len(connection)), connection, group] = 1
     return places
@@ -133,7 +134,7 @@ def strata(connection: IntArray, group: IntArray, shape: tuple[int, int]) -> Flo
 
 @dataclass(frozen=True)
 class _WithinSums:
-    """What the contrasts between the words of a pattern need, for P patterns; H is the largest number of groups."""
+    """Statistics for the contrasts between the words of each of P patterns; H is the largest number of groups."""
 
     # (P,): class, words less one, and observations of a word
     attribute_class: IntArray
@@ -147,7 +148,7 @@ class _WithinSums:
 
 @dataclass(frozen=True)
 class _MeanSums:
-    """What the patterns' mean distances need, by signature: cells with the same connection, group and patterns.
+    """Statistics for the patterns' mean distances, by signature: cells with the same connection, group and patterns.
 
     With n words in the patterns of a signature, the precision of a cell's vector of pattern means is
     i (diag(m) - m m'/n) + e m m'/n, where i = 1 / sigma^2, e = i / (1 + s^2 i n) and m holds the patterns' words. The
@@ -166,7 +167,7 @@ class _MeanSums:
 
 @dataclass(frozen=True)
 class CrossedSums:
-    """What the density needs of a table."""
+    """Statistics of a complete table that its marginal density depends on."""
 
     # the table, reduced
     patterns: tuple[Pattern, ...]
@@ -281,6 +282,7 @@ def _within_sums(patterns: Sequence[Pattern], blocks: Sequence[FloatArray], conn
     for i, (p, y) in enumerate(zip(patterns, blocks, strict=True)):
         place = strata(p.cells[:, 1], p.group, (connections, most))
         apart = y - p.mean
+        # effects of a word, and of a word on a group, depend on its deviations by their sums over connection and group
         sums = np.tensordot(apart, place, 1)
         by_stratum[:, i] = place.sum(axis=0)
         counts[:, i] = by_stratum[:, i].sum(axis=1)
@@ -382,7 +384,7 @@ class _TablePart:
 
 @dataclass(frozen=True)
 class IncompleteSums:
-    """What the density needs of a table with holes."""
+    """Statistics of a table with holes that its marginal density depends on."""
 
     # the table's patterns, and its connected parts
     patterns: tuple[Pattern, ...]

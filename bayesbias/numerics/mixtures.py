@@ -166,7 +166,7 @@ class Law(ABC):
     """The joint distribution of p numbers, and of weighted sums (m, p) of them."""
 
     @abstractmethod
-    def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture | Mixtures | Draws:
+    def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture | Mixtures | Empirical:
         """Distributions of ``offset + weights @ numbers`` (m,), one by one."""
 
     @abstractmethod
@@ -315,7 +315,7 @@ class Gaussian(Law):
 
 
 @dataclass(frozen=True)
-class Draws(Law):
+class Empirical(Law):
     """A law of p numbers by D draws, and what these say of each number."""
 
     numbers: FloatArray  # (D, p)
@@ -343,8 +343,8 @@ class Draws(Law):
         value: FloatArray = (weights @ self.numbers.T).T
         return value
 
-    def marginals(self, weights: Matrix, offset: FloatArray) -> Draws:
-        return Draws(self._of(weights) + offset)
+    def marginals(self, weights: Matrix, offset: FloatArray) -> Empirical:
+        return Empirical(self._of(weights) + offset)
 
     def covariance(self, weights: Matrix) -> FloatArray:
         return np.cov(self._of(weights), rowvar=False).reshape((weights.shape[0],) * 2)

@@ -1,4 +1,4 @@
-"""How near words are to the protected words: where a list's words lie, and rates and weights that follow them."""
+"""Nearness of words to the protected words: where a list's words lie, and rates and weights that follow them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EMPTY = 1e-12
 
 
 def density_ratio(at: FloatArray, vocabulary: FloatArray, lists: Sequence[FloatArray]) -> FloatArray:
-    """How much denser the words of lists are than those of the vocabulary at a nearness (n,), at most 20 times.
+    """Density of the words of lists over that of the vocabulary at each nearness (n,), at most 20.
 
     Both densities are Gaussian kernel estimates; each list weighs the same.
     """
@@ -40,7 +40,7 @@ def _kernels(points: FloatArray, centres: FloatArray, width: float) -> FloatArra
 
 
 def drawing_rates(at: FloatArray, vocabulary: FloatArray, lists: Sequence[FloatArray]) -> FloatArray:
-    """By what the rates (n,) at which words of some nearness are drawn are multiplied, so that most are near."""
+    """Factors (n,) on the rates at which words of some nearness are drawn, so that most are near."""
     return 1 - SHARE + SHARE * density_ratio(at, vocabulary, lists)
 
 

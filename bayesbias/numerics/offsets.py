@@ -3,6 +3,10 @@
 Words and offsets are held in coordinates in which the covariance of the vocabulary's vectors is the identity times its
 variances: a word x has the coordinates ``y = E'(x - m) sqrt(v)``, an offset o has ``z = E'o / sqrt(v)``, and the place
 ``(x - m)'o`` of the word on the axis is ``y'z``. Errors of z are independent over the components.
+
+A :class:`Field` (the vocabulary) and :class:`Strata` (the words at the poles) give the :class:`MeanOffset` of an axis
+with its errors. :class:`Signal` is the posterior of what lies behind that mean, and :func:`outside_relation` relates
+other values of words to their places.
 """
 
 from __future__ import annotations
@@ -17,7 +21,9 @@ from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.related import factor_grid, sample_pairs, similarity_bins, variograms
 from bayesbias.numerics.second_stage import log_half_cauchy
 
-MEDIAN, SPREAD = 0.9608, 0.2  # prior of the factor on standard deviations, log-normal: that of the model ``related``
+# prior of the factor on standard deviations, log-normal, that of the model ``related``: with the median exp(-0.2^2) the
+# mean of its square, a factor on variances, is 1
+MEDIAN, SPREAD = 0.9608, 0.2
 LEAST = 0.02  # least variance of the offsets of one stratum, in units of a vocabulary word's
 # of the prior that components share of the squares of their factors, degrees of freedom less 2: the squares are
 # inverse chi-squared with the mean 1, and the more of these, the more similar
@@ -46,7 +52,7 @@ MIXTURES = np.array([0.0, 0.02, 0.1, 0.3, 0.6, 0.9, 1.0])
 
 @dataclass(frozen=True)
 class Field:
-    """What a sample of the vocabulary tells of vectors."""
+    """Mean, covariance and correlation by similarity of the vectors of a vocabulary, from a sample of it."""
 
     centre: FloatArray  # mean unit vector, (d,)
     basis: FloatArray  # components of the covariance, (d, Q), columns
@@ -84,7 +90,7 @@ def field_of(sample: FloatArray, seed: int = 0) -> Field:
 
 @dataclass(frozen=True)
 class Strata:
-    """How the mean offset is made of words at the poles."""
+    """Words at the poles, and their weights in the offsets whose means, one a stratum, add up to the mean offset."""
 
     vectors: FloatArray  # unit vectors (R, d) of the words, each once
     # one matrix (K, R) a stratum: the weights of words in its K offsets. The mean offset is the sum over strata of the
@@ -137,7 +143,7 @@ def mean_offset(field: Field, strata: Strata) -> MeanOffset:
 
 @dataclass(frozen=True)
 class _ExpectedVariances:
-    """What the vocabulary tells of the offsets of an axis, before their scatter is looked at."""
+    """Variances of the offsets of an axis as expected from the vocabulary, before their scatter is looked at."""
 
     opposition: FloatArray  # variance (Q,) of the mean offset, with what the offsets have in common
     single: FloatArray  # variance (Q,) of one offset of each stratum together
@@ -145,13 +151,14 @@ class _ExpectedVariances:
 
 
 def expected_variances(field: Field, strata: Strata) -> _ExpectedVariances:
-    """What the similarity of the words at the poles tells of the offsets."""
+    """Variances of the offsets that follow from the similarity of the words at the poles."""
     units = unit_rows(strata.vectors - field.centre)
     similarity = units @ units.T
     bins, same = similarity_bins(similarity), similarity > SAME
     opposition = np.empty(len(field.variances))
     own, apart = np.empty((2, len(strata.members), len(field.variances)))
     for q, curve in enumerate(field.correlations):
+        # covariance of the words in this component, by their similarity; offsets are weighted sums of words
         kernel = np.where(same, 1.0, curve[bins])
         opposition[q] = strata.weights @ kernel @ strata.weights
         for i, member in enumerate(strata.members):
@@ -164,7 +171,7 @@ def expected_variances(field: Field, strata: Strata) -> _ExpectedVariances:
 
 
 def _differences(member: FloatArray) -> bool:
-    """Whether the offsets of a stratum are differences of words, not words."""
+    """True where the offsets of a stratum are differences of words, not single words."""
     return bool(np.allclose(member.sum(axis=1), 0))
 
 
@@ -338,7 +345,7 @@ def signal(axis: MeanOffset) -> Signal:
 
 
 def drawn_signal(size: int, rng: np.random.Generator) -> FloatArray:
-    """What lies behind a mean offset, (size,), from its prior."""
+    """A draw (size,) of the signal behind a mean offset from its prior."""
     mass = np.exp(log_half_cauchy(SIGNALS, TYPICAL))
     drawn: FloatArray = rng.choice(SIGNALS, p=mass / mass.sum()) * rng.standard_normal(size)
     return drawn
@@ -377,7 +384,7 @@ def outside_relation(
     draws: int,
     rng: np.random.Generator,
 ) -> _OutsideRelation:
-    """How outside values (n,), whose errors have some variances (n,), depend on places; the design is (n, p).
+    """Relation of outside values (n,), whose errors have known variances (n,), to places; the design is (n, p).
 
     Places are linear in the vectors of words, so that the places of more words than dimensions leave directions
     without any place: a residual cannot be in the places, and it is in the values. With coordinates Y (n, Q), the mean
@@ -410,14 +417,14 @@ def outside_relation(
     # h I + b^2 C is a multiple of a mixture of I and C / errors
     roots = [words * np.sqrt((mix + (1 - mix) * behind.variances / errors) / share) for mix in MIXTURES]
 
-    def posterior(nodes: _Nodes) -> FloatArray:
+    def posterior(nodes: _OutsideNodes) -> FloatArray:
         logs = np.array([_log_likelihoods(root, sides, nodes, noise) for root in roots])
         mix = np.clip(1 - relative * nodes.slopes**2 / np.maximum(nodes.total[:, None], SMALLEST * SMALLEST), 0, 1)
         log = _between(logs, np.broadcast_to(mix, logs.shape[1:])) + nodes.log_prior(relative)
         mass: FloatArray = np.exp(log - log.max())
         return mass / mass.sum()
 
-    wide = _Nodes.between((SMALLEST, LARGEST), (0.0, LARGEST), SLOPES, COARSE)
+    wide = _OutsideNodes.between((SMALLEST, LARGEST), (0.0, LARGEST), SLOPES, COARSE)
     nodes = wide.narrowed(posterior(wide))
     mass = posterior(nodes)
     node = rng.choice(mass.size, draws, p=mass.ravel())
@@ -438,7 +445,7 @@ def outside_relation(
 
 
 @dataclass(frozen=True)
-class _Nodes:
+class _OutsideNodes:
     """Nodes of the posterior, in units of the variance of the values."""
 
     iid: FloatArray  # variances of single words, (G,)
@@ -446,18 +453,20 @@ class _Nodes:
     slopes: FloatArray  # for one standard deviation of the places, (S,)
 
     @classmethod
-    def between(cls, iid: tuple[float, float], total: tuple[float, float], slopes: FloatArray, size: int) -> _Nodes:
+    def between(
+        cls, iid: tuple[float, float], total: tuple[float, float], slopes: FloatArray, size: int
+    ) -> _OutsideNodes:
         """Nodes even in the logarithm between the ends of the variances; a total may be 0."""
         nodes = np.geomspace(total[0] or SMALLEST, total[1], size)
         return cls(np.geomspace(*iid, size), nodes if total[0] else np.append(0.0, nodes), slopes)
 
-    def narrowed(self, mass: FloatArray) -> _Nodes:
+    def narrowed(self, mass: FloatArray) -> _OutsideNodes:
         """Nodes closer together where the posterior has its mass (G, K, S)."""
         ends = []
         for i, nodes in enumerate((self.iid, self.total, self.slopes)):
             rows = np.flatnonzero(mass.sum(axis=tuple({0, 1, 2} - {i})) > EMPTY)
             ends.append((nodes[max(rows[0] - 1, 0)], nodes[min(rows[-1] + 1, len(nodes) - 1)]))
-        return _Nodes.between(ends[0], ends[1], np.linspace(*ends[2], NARROW), FINE)
+        return _OutsideNodes.between(ends[0], ends[1], np.linspace(*ends[2], NARROW), FINE)
 
     def shared(self, relative: float) -> FloatArray:
         """Variances (1, K, S) of what related words share, by how much of the variance of places is error."""
@@ -473,14 +482,17 @@ class _Nodes:
         variance = self.slopes**2 + residual
         edges = np.concatenate([self.total[:1], (self.total[1:] + self.total[:-1]) / 2, self.total[-1:]])
         ends = np.maximum(edges[:, None] - relative * self.slopes**2, 0)
+        # x^.4 is the distribution function of Beta(.4, 1)
         shares = [np.minimum(part / residual, 1.0) ** RARE for part in (ends[:-1], ends[1:])]
         widths = np.multiply.outer(np.gradient(self.iid), np.gradient(self.slopes))[:, None]
         with np.errstate(divide="ignore"):
             cells = np.log(shares[1] - shares[0])
+        # a uniform correlation and a half-Cauchy sd give slope and residual variance the density 1 / (v (1 + v)), with
+        # v the variance of latent values: 1 / sqrt(v) from the correlation, 1 / (sqrt(v) (1 + v)) from the sd
         return cells + np.log(widths) - np.log(variance) - np.log1p(variance)
 
 
-def _log_likelihoods(root: FloatArray, sides: FloatArray, nodes: _Nodes, noise: FloatArray) -> FloatArray:
+def _log_likelihoods(root: FloatArray, sides: FloatArray, nodes: _OutsideNodes, noise: FloatArray) -> FloatArray:
     """Restricted log-likelihoods (G, K, S) of values with the covariance K root root' + G I + diag(noise).
 
     The sides are the columns of the values, of the places and of the design, (n, 2 + p).

@@ -285,7 +285,7 @@ def _between(connection: Connection) -> float:
 
 
 def _first_guess(connection: Connection) -> float:
-    """Where to begin looking for log s; the search does not depend on it."""
+    """Start of the search for log s, whose result does not depend on it."""
     variance = _between(connection)
     return 0.5 * float(np.log(variance if variance > NOTHING else 0.01))
 

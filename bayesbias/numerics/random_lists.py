@@ -50,7 +50,7 @@ def draw_in_ranges(low: IntArray, high: IntArray, draws: int, rng: np.random.Gen
 
 
 class Wanted(NamedTuple):
-    """What random lists are to be like."""
+    """Targets for random lists: weights and numbers of their entries, and inner products of their mean vectors."""
 
     weights: tuple[FloatArray, ...]  # share of each of a list's words in the list's mean vector, for each list
     entries: tuple[int, ...]  # entries of each list: a word with several forms is one
@@ -60,16 +60,16 @@ class Wanted(NamedTuple):
     towards: FloatArray | None = None  # inner products (f, lists) of the mean vectors with these
 
 
-class Drawn(NamedTuple):
+class CandidateLists(NamedTuple):
     """Words (rows, n) of lists, the lists' means (rows, lists, dimensions), and sums of squared errors (rows,)."""
 
     words: IntArray
     means: Units
     misfit: FloatArray
 
-    def of(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Drawn:
+    def of(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> CandidateLists:
         """Some rows."""
-        return Drawn(self.words[rows], self.means[rows], self.misfit[rows])
+        return CandidateLists(self.words[rows], self.means[rows], self.misfit[rows])
 
 
 def list_means(unit: Units, words: IntArray, weights: FloatArray) -> Units:
@@ -113,7 +113,7 @@ def draw_alike(
     for begin in range(0, replicates, step):
         rows = min(step, replicates - begin)
         before = np.repeat(fixed[None].astype(np.float32), rows, axis=0)
-        drawn = Drawn(taken[begin : begin + rows], before, np.zeros(rows))
+        drawn = CandidateLists(taken[begin : begin + rows], before, np.zeros(rows))
         for lists in wanted.together:
             drawn = _best(unit, wanted, parts, lists, drawn, rng)
         blocks.append(drawn.words[:, taken.shape[1] :])
@@ -145,14 +145,19 @@ def _part(unit: Units, wanted: Wanted, place: int, rng: np.random.Generator) -> 
 
 
 def _best(
-    unit: Units, wanted: Wanted, parts: list[int], lists: Sequence[int], before: Drawn, rng: np.random.Generator
-) -> Drawn:
+    unit: Units,
+    wanted: Wanted,
+    parts: list[int],
+    lists: Sequence[int],
+    before: CandidateLists,
+    rng: np.random.Generator,
+) -> CandidateLists:
     """Earlier lists with further ones: of several tries the best for each row."""
     rows, size = len(before.words), sum(len(wanted.weights[place]) for place in lists)
     count = before.means.shape[1]
     # squared errors: of each list's coherence, and of its products with earlier means and fixed vectors
     terms = sum(range(1 + count, 1 + count + len(lists)))
-    best = Drawn(
+    best = CandidateLists(
         np.hstack([before.words, np.zeros((rows, size), np.intp)]),
         np.concatenate([before.means, np.zeros((rows, len(lists), unit.shape[1]), np.float32)], axis=1),
         np.full(rows, np.inf),
@@ -175,7 +180,9 @@ def _best(
     return best
 
 
-def _list(unit: Units, wanted: Wanted, part: int, place: int, before: Drawn, rng: np.random.Generator) -> Drawn:
+def _list(
+    unit: Units, wanted: Wanted, part: int, place: int, before: CandidateLists, rng: np.random.Generator
+) -> CandidateLists:
     """Earlier lists with a further one: the best of several directions for each row."""
     weights, entries = wanted.weights[place], wanted.entries[place]
     earlier = before.means.astype(np.float64)
@@ -196,11 +203,13 @@ def _list(unit: Units, wanted: Wanted, part: int, place: int, before: Drawn, rng
     picks, size = max(1, PICKED // len(weights)), len(weights)
     strata = rng.permuted(np.tile(np.arange(size), (rows, picks, 1)), axis=2)
     chances = rng.random(strata.shape)
-    best = Drawn(np.zeros((rows, size), np.intp), np.zeros(seeds.shape, np.float32), np.full(rows, np.inf))
+    best = CandidateLists(np.zeros((rows, size), np.intp), np.zeros(seeds.shape, np.float32), np.full(rows, np.inf))
     left, gain, missed = np.arange(rows), np.ones(rows), np.zeros((rows, count))
     for step in range(STEPS if count else 1):
         words, means = _nearest(near, aim[left], used[left], strata[left], chances[left], weights, length)
         short = products - np.einsum("rkd,rpd->rpk", earlier[left], means)
+        # of n entries the squared length of the mean is 1 / n + (n - 1) / n times the mean product of two: its error is
+        # turned into that of the mean product
         within = (np.vecdot(means, means) - length) * entries / max(entries - 1, 1)
         misfit = within**2 + np.vecdot(short, short)
         # the first that is about as near as the nearest: where none is near, the nearest itself is always the same list
@@ -222,14 +231,14 @@ def _list(unit: Units, wanted: Wanted, part: int, place: int, before: Drawn, rng
         missed[left] = short
         correction = gain[left, None] * (inverse[left] @ short[..., None])[..., 0]
         aim[left] += np.einsum("rk,rkd->rd", correction, earlier[left])
-    return Drawn(
+    return CandidateLists(
         np.hstack([before.words, among[best.words]]),
         np.concatenate([before.means, best.means[:, None]], axis=1),
         before.misfit + best.misfit,
     )
 
 
-def _seeds(unit: Units, before: Drawn, products: FloatArray, rng: np.random.Generator) -> IntArray:
+def _seeds(unit: Units, before: CandidateLists, products: FloatArray, rng: np.random.Generator) -> IntArray:
     """A random word for each row, about as similar to the means of earlier lists as is wanted."""
     if not len(products):
         return rng.integers(len(unit), size=len(before.words))

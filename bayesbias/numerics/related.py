@@ -209,7 +209,7 @@ def _window(step: float, width: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class PairCounts:
-    """How many pairs of different words two lists have in each bin of similarity."""
+    """Number of pairs of different words that each two lists have in each bin of similarity."""
 
     member: NDArray[np.bool_] | FloatArray  # which word is in which list, or the weights of words in lists, (lists, W)
     bins: IntArray  # bin of similarity of each two words that are counted, (R, R); BINS for a word with itself
@@ -217,7 +217,7 @@ class PairCounts:
 
     @property
     def complete(self) -> bool:
-        """Whether all words are counted, not some drawn at random."""
+        """True where all words are counted, not a random sample of them."""
         return bool(self.member.shape[1] == len(self.bins))
 
     def shares(self) -> tuple[FloatArray, FloatArray]:
@@ -503,7 +503,7 @@ def draw_cell_errors(sums: RelatedSums, factors: FloatArray, rng: np.random.Gene
 
 @dataclass(frozen=True)
 class _PopulationDraws:
-    """What the cells say about further protected words: ``mean`` (B, K), ``covariance`` (B, K, K)."""
+    """Draws of the law of further protected words, given the cells: ``mean`` (B, K), ``covariance`` (B, K, K)."""
 
     mean: FloatArray
     covariance: FloatArray
@@ -525,7 +525,7 @@ def scatter_of_errors(covariance: FloatArray, filled: np.ndarray) -> FloatArray:
 
 
 def scatter_from_fields(sums: RelatedSums, filled: np.ndarray) -> FloatArray:
-    """What :func:`scatter_of_errors` is for the covariance of a table's cells, without that covariance."""
+    """The same as :func:`scatter_of_errors` for the covariance of a table's cells, without making that covariance."""
     whole = filled.all(axis=1)
     number = np.full(filled.shape, -1)
     number[sums.word, sums.connection] = sums.listed
@@ -534,6 +534,7 @@ def scatter_from_fields(sums: RelatedSums, filled: np.ndarray) -> FloatArray:
     places = (pattern.ravel(), np.arange(len(pattern)))
     member = sparse.csr_array((np.ones(len(pattern)), places), shape=(len(patterns), len(pattern)))
     squares, totals = member @ loadings**2, member @ loadings  # (patterns, Q)
+    # the trace of the centred covariance: the sum of its diagonal less that of all entries over the number of words
     scatter = np.zeros((filled.shape[1], filled.shape[1]))
     for k, lists in enumerate(patterns.T):
         for other_k, other in enumerate(patterns.T):

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import betaincinv, stdtrit
 
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.marginal import Cells
+from bayesbias.numerics.marginal import CellStatistics
 
 Alternative = Literal["two-sided", "greater", "less"]
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -94,7 +94,7 @@ def clustered_contrast(
     attribute: IntArray,
     list_of_attribute: IntArray,
     y: FloatArray,
-    cells: Cells,
+    cells: CellStatistics,
     first: int,
     second: int,
 ) -> Clustered:
@@ -136,7 +136,7 @@ class PermutationTest:
 def permutation_test(
     first: FloatArray, second: FloatArray, alternative: Alternative, permutations: int, rng: np.random.Generator
 ) -> PermutationTest:
-    """How often words dealt out at random give a difference of means as extreme as the observed one.
+    """Permutation test of a difference of means: how often words dealt out at random give one as extreme.
 
     All partitions are counted (count / N) where there are at most a million; else ``permutations`` random ones, and the
     observed partition beside them, (count + 1) / (n + 1). Extreme is a mean of the first set that is at least as large

@@ -258,7 +258,7 @@ class _Relation:
 
 
 @dataclass(frozen=True)
-class _Nodes:
+class _LatentNodes:
     """Nodes of a relation: the scale of x, that of y, and the angle whose sine is the correlation.
 
     The scales are the centres of cells even in the logarithm, in units of ``spreads``; angles are those of even cells.
@@ -282,13 +282,15 @@ class _Nodes:
         angle: FloatArray = places[2].astype(float)
         return x, y, angle
 
-    def narrowed(self, value: FloatArray, counts: tuple[int, int, int]) -> _Nodes:
+    def narrowed(self, value: FloatArray, counts: tuple[int, int, int]) -> _LatentNodes:
         """Nodes over the cells that hold posterior mass of (candidates, x, y, angle), and those beside them."""
         ends = []
         for axis, ((low, _), step) in enumerate(zip(self.ends, self.steps(), strict=True)):
             first, last = _reach(value, axis + 1, SLIGHT)
             ends.append((low + step * first, low + step * (last + 1)))
-        return _Nodes(self.spreads, (ends[0], ends[1], ends[2]), (counts[0] if self.counts[0] > 1 else 1, *counts[1:]))
+        return _LatentNodes(
+            self.spreads, (ends[0], ends[1], ends[2]), (counts[0] if self.counts[0] > 1 else 1, *counts[1:])
+        )
 
 
 def latent_relation(
@@ -303,7 +305,7 @@ def latent_relation(
     covariate: FloatArray | None = None,
     weights: FloatArray | None = None,
 ) -> _Relation:
-    """How latent values depend on an outside variable, where either is known with error.
+    """Relation of latent values to an outside variable, where either is known with error.
 
     ``y ~ N(theta, V)``, ``x ~ N(xi, U)``, and (theta_i, xi_i) are normal with correlation rho and covariance T between
     the units. The prior of rho is uniform, the two standard deviations have half-Cauchy priors (``width`` for theta,
@@ -328,7 +330,7 @@ def latent_relation(
     top = max(y_spread, float(np.sqrt(np.diag(covariance).mean())))
     low, high = np.log(SIGMA_REACH)
     ends = ((0.0, 0.0) if known else (low, high), (low, high), (-np.pi / 2, np.pi / 2))
-    nodes = _Nodes((x_spread, top), ends, (1 if known else ROUGH[0], *ROUGH[1:]))
+    nodes = _LatentNodes((x_spread, top), ends, (1 if known else ROUGH[0], *ROUGH[1:]))
     sides = _Sides(y, covariance, x, noise, ones, weights, known)
     candidates = dict(enumerate(residuals))
     for rounds in range(ROUNDS):
@@ -368,7 +370,7 @@ class _Sides:
     known: bool
 
     def evaluated(
-        self, nodes: _Nodes, residuals: Mapping[int, FloatArray], width: float
+        self, nodes: _LatentNodes, residuals: Mapping[int, FloatArray], width: float
     ) -> tuple[FloatArray, FloatArray]:
         """Log density of each candidate at the nodes (K, X, Y, R), and mean and variance of the intercept."""
         scales, sigma, angle = nodes.axes()
@@ -463,7 +465,7 @@ def distinct(y: FloatArray, covariance: FloatArray) -> IntArray:
     return same.argmax(axis=1)
 
 
-class Drawn(NamedTuple):
+class DecisionDraws(NamedTuple):
     """Draws of what is behind estimates."""
 
     scales: FloatArray  # of the effects of each decision, and of the residuals, (D, decisions + 1)
@@ -512,7 +514,7 @@ class Decisions:
     designs: Sequence[FloatArray]  # of each decision (n, options): shares of 1 for the options behind an estimate
     width: float  # of the half-Cauchy priors
 
-    def draw(self, draws: int, rng: np.random.Generator) -> Drawn:
+    def draw(self, draws: int, rng: np.random.Generator) -> DecisionDraws:
         """Draws of all parts, which share the errors of the estimates."""
         n = len(self.y)
         values, basis = np.linalg.eigh(self.covariance)
@@ -528,7 +530,7 @@ class Decisions:
             left = left - design @ own
         tau, residual = self._residuals(left, errors, others, rng)
         parts.append(residual)
-        return Drawn(
+        return DecisionDraws(
             scales=np.column_stack([*scales, tau]),
             effects=np.column_stack(effects),
             residual=residual,

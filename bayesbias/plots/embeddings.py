@@ -21,13 +21,13 @@ from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.comparison.change_report import route
 from bayesbias.comparison.effects import KINDS
-from bayesbias.comparison.sides import Sides
+from bayesbias.comparison.sides import BeforeAfter
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, shown
 from bayesbias.models.weights import RAW
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.mixtures import Draws
+from bayesbias.numerics.mixtures import Empirical
 from bayesbias.plots.general import draw_forest
 from bayesbias.plots.style import (
     BAND,
@@ -127,7 +127,9 @@ def plot_change(
 class _ByWord(NamedTuple):
     """The lower panels: quantities with their looks, and what the rows and the axes are called."""
 
-    sides: list[tuple[Look, Sides, IntArray]]  # of each quantity, and which of its values each row has; -1 for none
+    sides: list[
+        tuple[Look, BeforeAfter, IntArray]
+    ]  # of each quantity, and which of its values each row has; -1 for none
     labels: NDArray[np.object_]  # of the rows
     title: str
     what: str  # on the axis
@@ -160,12 +162,14 @@ def _by_word(result: Comparison, number: int, words: bool, looks: Mapping[str, L
     return _ByWord(with_rows, labels, title, what, unit, mark)
 
 
-def _places(sides: Sides, data: Distances) -> IntArray:
+def _places(sides: BeforeAfter, data: Distances) -> IntArray:
     """Places of the words that have a row."""
     return np.flatnonzero(np.isin(data.protected_words, sides.change.index["protected_word"].iloc[1:].tolist()))
 
 
-def _row(left: Axes, right: Axes, heights: FloatArray, sides: Sides, rows: IntArray, look: Look, prob: float) -> None:
+def _row(
+    left: Axes, right: Axes, heights: FloatArray, sides: BeforeAfter, rows: IntArray, look: Look, prob: float
+) -> None:
     """Values before and after some quantities, and beside them their changes, one row at each of ``heights``."""
     start, end = sides.before.mean[rows], sides.after.mean[rows]
     left.hlines(heights, start, end, color=look.colour, linewidth=1.2, zorder=2)
@@ -297,7 +301,7 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
     draws = pool.draws("theta")[:, table.index.to_numpy()]
     low, high = interval_ends(pool.draws("mean")[:, None], prob)
     single = table.assign(mean=table["estimate"], low=table["estimate_low"], high=table["estimate_high"], look="single")
-    pooled = posterior_table(Draws(draws), prob).assign(name=table["name"].tolist(), look="pooled")
+    pooled = posterior_table(Empirical(draws), prob).assign(name=table["name"].tolist(), look="pooled")
     found = pd.concat([single, pooled])
     names, looks = table["name"].tolist(), {"single": SINGLE, "pooled": POOLED}
     figure, axes = one_panel(ax, 5.6, 0.3 * len(table) + 1.5)

@@ -27,7 +27,7 @@ from bayesbias.errors import InputError, many, shown
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import DIFFERENCE, POOLED, RAW
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.mixtures import Draws
+from bayesbias.numerics.mixtures import Empirical
 from bayesbias.plots.general import MANY, PLAIN, draw_forest, draw_strip, matrix, set_apart
 from bayesbias.plots.style import (
     BAND,
@@ -181,11 +181,11 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
     top = figure.add_subplot(grid[0, :])
     mean = result.draws("connection_mean") if population != GIVEN else np.nanmean(word_draws, axis=1)
     sizes = [f"n = {count:,}" for count in counts.sum(axis=0)]
-    whole = posterior_table(Draws(mean), prob).assign(row=names, look=names, beside=sizes)
+    whole = posterior_table(Empirical(mean), prob).assign(row=names, look=names, beside=sizes)
     draw_forest(top, whole, names, looks, note_size=8)
     heading = f"Whole list, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
     label_rows(top, [result.labels.get(name, name) for name in names], closest, heading, 1.0)
-    cells = posterior_table(Draws(word_draws.reshape(len(word_draws), -1)), prob)
+    cells = posterior_table(Empirical(word_draws.reshape(len(word_draws), -1)), prob)
     place, look = np.repeat(np.arange(len(words)), len(names)), np.tile(names, len(words))
     cells = cells.assign(row=place, look=look, beside=counts.ravel())
     shared: Axes | None = top if columns == 1 else None

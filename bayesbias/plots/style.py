@@ -26,7 +26,7 @@ from bayesbias._support.arguments import several
 from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.mixtures import Draws
+from bayesbias.numerics.mixtures import Empirical
 from bayesbias.words import controls_of
 
 INK, FAINT = "#222222", "#767676"
@@ -77,7 +77,7 @@ def connection_looks(names: Iterable[str], labels: Mapping[str, str]) -> dict[st
     }
 
 
-class Picture(Figure):
+class NotebookFigure(Figure):
     """A figure that pyplot does not know of and a notebook shows; letters that the font lacks are boxes."""
 
     def draw(self, renderer: RendererBase) -> None:
@@ -135,9 +135,9 @@ def picture[**P](
     return styled
 
 
-def new_figure(width: float, height: float) -> Picture:
+def new_figure(width: float, height: float) -> NotebookFigure:
     """An empty figure of so many inches, laid out by matplotlib's constrained layout."""
-    figure = Picture(figsize=(width, height), layout="constrained")
+    figure = NotebookFigure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
@@ -235,7 +235,7 @@ def word_labels(words: Iterable[str], groups: Iterable[str] = ()) -> NDArray[np.
     return np.array(cut, dtype=object)
 
 
-def posterior_table(found: Estimates | Draws, prob: float) -> pd.DataFrame:
+def posterior_table(found: Estimates | Empirical, prob: float) -> pd.DataFrame:
     """Posterior means with the ends of 50% and ``prob`` equal-tailed intervals: what a forest draws."""
     masses = {"": prob, "inner_": INNER_PROB}
     ends = {

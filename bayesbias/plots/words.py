@@ -34,7 +34,7 @@ from bayesbias.plots.style import (
     INK,
     LETTERS,
     Look,
-    Picture,
+    NotebookFigure,
     label_rows,
     new_figure,
     note,
@@ -154,7 +154,7 @@ def _height(labels: Sequence[str]) -> float:
     return 0.32 if len(labels) <= IN_TWO_LINES else 0.16
 
 
-def _drawn(panels: Sequence[_Panel], sentences: str) -> Picture:
+def _drawn(panels: Sequence[_Panel], sentences: str) -> NotebookFigure:
     """Panels one below the other, laid out in inches."""
     left = GAP + max(_widest(panel.words, panel.font) for panel in panels)
     right = max(panel.side + LEADER + 2 * GAP + _widest(panel.lists, 8.0) for panel in panels)

@@ -43,7 +43,7 @@ from bayesbias.second_stage.decisions import (
     OF_VECTORS,
     SOURCE,
     VARIANTS,
-    Measured,
+    EmbeddingTables,
     MultiversePlan,
     axis_of,
     checked_decisions,
@@ -151,7 +151,7 @@ def _result(
     decisions: Mapping[str, tuple[Any, ...]],
     statuses: Mapping[str, str],
     tasks: Sequence[Task],
-    measured: Sequence[Measured],
+    measured: Sequence[EmbeddingTables],
 ) -> Multiverse:
     """All specifications with their joint covariance and their null."""
     several = any(len(decisions[name]) > 1 for name in OF_VECTORS)
@@ -265,7 +265,7 @@ class _TableCells(NamedTuple):
 class _Sources:
     """Results of the embeddings, by the settings of their vectors; what several specifications share is made once."""
 
-    measured: Mapping[str, Measured]
+    measured: Mapping[str, EmbeddingTables]
     spec: ModelSpec = field(default_factory=partial(load_model, RELATED))
     blocks: list[Block] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
@@ -307,7 +307,7 @@ class _Sources:
             found=self._of(settings).found[_key(settings, OF_TABLES)],
         )
 
-    def _of(self, settings: Mapping[str, Any]) -> Measured:
+    def _of(self, settings: Mapping[str, Any]) -> EmbeddingTables:
         own = self.measured[_key(settings, OF_VECTORS)]
         if own.relatedness is None:
             raise _FailedError(own.failed)

@@ -33,7 +33,7 @@ from bayesbias.axes import list_axes
 from bayesbias.axes.poles import find_poles, poles_of
 from bayesbias.distances import coverage, distance_table
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
-from bayesbias.distances.vocabularies import SAMPLE, Drawn, draws_for, measured_relatedness
+from bayesbias.distances.vocabularies import SAMPLE, SampledWords, draws_for, measured_relatedness
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.numerics.arrays import principal_directions, unit_rows, without
@@ -387,7 +387,7 @@ def _content_of(kv: KeyedVectors, options: Mapping[str, Any], sample: Mapping[st
         raise InputError(f"the covariance of the specifications is not known, since {sample['reason']}")
     places = dict(kv.key_to_index) if ordered_by_frequency(kv.index_to_key) else {}
     weights = np.array(sample["weights"]) if "weights" in sample else None
-    drawn = Drawn(tuple(sample["words"]), kv[sample["words"]], sample["kind"], places, weights)
+    drawn = SampledWords(tuple(sample["words"]), kv[sample["words"]], sample["kind"], places, weights)
     widest: Case = "fallback" if "fallback" in options["case"] else "as-is"
     related = measured_relatedness(kv, _union(every), SAMPLE, 0, widest, drawn)
     if isinstance(related, str):
@@ -411,7 +411,7 @@ def _union(lists: Sequence[WordLists]) -> WordLists:
     return WordLists("all", {"all": list(protected)}, own, further, forms=forms, language=lists[0].language)
 
 
-class Measured(NamedTuple):
+class EmbeddingTables(NamedTuple):
     """Results of one embedding, by the settings of its tables."""
 
     tables: Mapping[str, pd.DataFrame | str]  # a distance table, or why there is none
@@ -421,13 +421,13 @@ class Measured(NamedTuple):
     failed: str  # why it could not
 
 
-def read_measured(folder: Path, task: Task) -> Measured:
+def read_measured(folder: Path, task: Task) -> EmbeddingTables:
     """Results that a task has written."""
     record = record_of(folder, task.name)
     if record is None:
         raise InputError(f"the record of {task.name} is gone from {folder}: run the multiverse again")
     if record["status"] == "failed":
-        return Measured({}, {}, {}, None, str(record["reason"]))
+        return EmbeddingTables({}, {}, {}, None, str(record["reason"]))
     with file_of(folder, task).open("rb") as content:
         arrays = read_arrays(content, str(folder / VARIANTS))
     tables: dict[str, pd.DataFrame | str] = {}
@@ -441,4 +441,4 @@ def read_measured(folder: Path, task: Task) -> Measured:
             pairs[key] = tuple((first, second) for first, second in arrays[f"pairs {place}"].tolist())
         else:
             tables[key] = str(arrays[f"reason {place}"])
-    return Measured(tables, found, pairs, relatedness_from(arrays[KEY].tobytes(), str(folder / VARIANTS)), "")
+    return EmbeddingTables(tables, found, pairs, relatedness_from(arrays[KEY].tobytes(), str(folder / VARIANTS)), "")

@@ -35,7 +35,7 @@ from bayesbias.models.related import cell_lists
 from bayesbias.models.spec import load_model
 from bayesbias.models.tree import EXACT, Fit, read_distances
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.mixtures import Draws, Gaussian, Matrix, Normals, covariance_of
+from bayesbias.numerics.mixtures import Empirical, Gaussian, Matrix, Normals, covariance_of
 from bayesbias.numerics.related import list_correlations, root_of
 from bayesbias.second_stage.two_stage import CHAINS, TwoStage, name_of_attribute
 from bayesbias.vectors.lookup import distance_sd
@@ -90,7 +90,7 @@ class Staged(Result):
             labels += [(str(variable), str(name)) for name in names]
             values.append(draws.reshape(len(draws), -1))
         index = pd.DataFrame(labels, columns=["variable", "name"], dtype="string")
-        return Estimates.of(Draws(np.hstack(values)), len(index), index)
+        return Estimates.of(Empirical(np.hstack(values)), len(index), index)
 
     def draws(self, name: str) -> FloatArray:
         """Draws (D, ...) of a variable of the posterior."""

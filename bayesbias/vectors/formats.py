@@ -120,7 +120,7 @@ def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
 
 
 def _sample_arrays(sample: VocabularySample | None) -> dict[str, NDArray[Any]]:
-    """What an ``.npz`` file holds of a sample of the vocabulary."""
+    """Arrays that an ``.npz`` file holds of a sample of the vocabulary."""
     if sample is None:
         return {}
     words, placed = np.array(sample.words, dtype=str), np.array(list(sample.places), dtype=str)
@@ -164,7 +164,7 @@ BLOCK = 1_000
 
 
 type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike]
-"""What an embedding can be given as."""
+"""Forms in which an embedding can be given."""
 
 
 def load_embedding(
@@ -212,7 +212,7 @@ def load_embedding(
     >>> len(kv), kv.vector_size
     (3, 300)
     """
-    request, trust_pickle, mmap = _asked(words), flag(trust_pickle, "trust_pickle"), flag(mmap, "mmap")
+    request, trust_pickle, mmap = _request_of(words), flag(trust_pickle, "trust_pickle"), flag(mmap, "mmap")
     if mmap and (request is not None or not isinstance(source, str | os.PathLike)):
         raise InputError("mmap=True is for whole files: leave words out, and give a path")
     source = getattr(source, "wv", source)
@@ -236,11 +236,11 @@ def load_lists(path: str, lists: WordLists, also: Iterable[str] = (), trust_pick
 
 def load_part(
     path: str, lists: WordLists, also: Iterable[str] = (), trust_pickle: bool = False
-) -> tuple[KeyedVectors, Vocabulary | None]:
+) -> tuple[KeyedVectors, WholeVocabulary | None]:
     """The same, and the whole vocabulary where there is more than that."""
-    listed = _asked_lists(lists)
+    listed = _request_of_lists(lists)
     others = frozenset(form for word in also for form in composed(word)) - listed.words
-    wanted = _Asked(listed.words | others, listed.lists, others, keeps_vocabulary=True, word_lists=lists)
+    wanted = _WordRequest(listed.words | others, listed.lists, others, keeps_vocabulary=True, word_lists=lists)
     with np.errstate(over="ignore"):
         kv = _from_file(path, wanted, trust_pickle, mmap=False)
     return kv, vars(kv).pop(VOCABULARY, None)
@@ -249,7 +249,7 @@ def load_part(
 VOCABULARY = "bayesbias_vocabulary"  # name of the whole vocabulary on an embedding of which a part is being loaded
 
 
-class Vocabulary(NamedTuple):
+class WholeVocabulary(NamedTuple):
     """All words of an embedding, each once, and a function to the vectors of some rows of these, ascending."""
 
     keys: Sequence[str]
@@ -266,7 +266,7 @@ class Vocabulary(NamedTuple):
         return rows[first], vectors[first]
 
 
-class _Asked(NamedTuple):
+class _WordRequest(NamedTuple):
     """Words to keep as files may hold them, the words of the lists whose ranks a sample follows, and others."""
 
     words: frozenset[str]
@@ -277,27 +277,27 @@ class _Asked(NamedTuple):
     word_lists: WordLists | None = None
 
 
-def _asked(words: Iterable[str] | WordLists | None) -> _Asked | None:
+def _request_of(words: Iterable[str] | WordLists | None) -> _WordRequest | None:
     if words is None:
         return None
     if isinstance(words, WordLists):
-        return _asked_lists(words)
+        return _request_of_lists(words)
     wanted = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else None
     if wanted is None or not all(isinstance(word, str) for word in wanted):
         kind = "one string, " if isinstance(words, str) else ""
         raise InputError(f"words is {kind}{shown(words)}: give a list of words, or word lists")
-    return _Asked(frozenset(form for word in wanted for form in composed(word)), (tuple(dict.fromkeys(wanted)),))
+    return _WordRequest(frozenset(form for word in wanted for form in composed(word)), (tuple(dict.fromkeys(wanted)),))
 
 
-def _asked_lists(words: WordLists) -> _Asked:
+def _request_of_lists(words: WordLists) -> _WordRequest:
     concepts = words.concepts
     lists = [*words.stereotypes.values(), *words.controls.values()]
     followed = tuple(tuple(form for word in each for form in concepts[word]) for each in lists)
     wanted = frozenset(form for word in words.every_word() for form in composed(word))
-    return _Asked(wanted, followed, word_lists=words)
+    return _WordRequest(wanted, followed, word_lists=words)
 
 
-def _with_sample(kv: KeyedVectors, vocabulary: Vocabulary, request: _Asked) -> KeyedVectors:
+def _with_sample(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordRequest) -> KeyedVectors:
     """A part of an embedding with the sample of its vocabulary, and with the vocabulary where that is asked for."""
     kv.bayesbias_sample = _sampled(kv, vocabulary, request)
     if request.keeps_vocabulary:
@@ -305,7 +305,7 @@ def _with_sample(kv: KeyedVectors, vocabulary: Vocabulary, request: _Asked) -> K
     return kv
 
 
-def _sampled(kv: KeyedVectors, vocabulary: Vocabulary, request: _Asked) -> VocabularySample | None:
+def _sampled(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordRequest) -> VocabularySample | None:
     """The sample of a vocabulary that stands beside the words asked for; None where there is no other word."""
     keys = vocabulary.keys
     listed = request.words - request.others
@@ -364,7 +364,9 @@ def _manifest() -> dict[str, dict[str, Any]]:
     return tomllib.loads((shipped("data") / "manifest.toml").read_text(encoding="utf-8"))
 
 
-def _from_file(source: str | os.PathLike[str], request: _Asked | None, trust_pickle: bool, mmap: bool) -> KeyedVectors:
+def _from_file(
+    source: str | os.PathLike[str], request: _WordRequest | None, trust_pickle: bool, mmap: bool
+) -> KeyedVectors:
     manifest = _manifest()
     name = os.fspath(source)
     path = shipped("data") / manifest[name]["file"] if name in manifest else home_folder(name)
@@ -397,7 +399,7 @@ def _from_file(source: str | os.PathLike[str], request: _Asked | None, trust_pic
     places = _first_places(wanted.met)
     met = wanted.met if len(places) == len(wanted.met) else [wanted.met[place] for place in places.tolist()]
     keys = _decoded(met, path)
-    read = Vocabulary(keys, lambda rows: _read(path, Placed(places[rows].tolist()))[1])
+    read = WholeVocabulary(keys, lambda rows: _read(path, Placed(places[rows].tolist()))[1])
     return _with_sample(kv, read, request)
 
 
@@ -546,7 +548,7 @@ def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
     return made
 
 
-def _from_mapping(source: Mapping[str, ArrayLike], request: _Asked | None) -> KeyedVectors:
+def _from_mapping(source: Mapping[str, ArrayLike], request: _WordRequest | None) -> KeyedVectors:
     words = [word for word in source if request is None or word in request.words]
     try:
         vectors = [np.asarray(source[word], dtype=np.float32) for word in words]
@@ -564,11 +566,11 @@ def _from_mapping(source: Mapping[str, ArrayLike], request: _Asked | None) -> Ke
                     values[i] = vector
             return values
 
-        kv = _with_sample(kv, Vocabulary(keys, vectors_of), request)
+        kv = _with_sample(kv, WholeVocabulary(keys, vectors_of), request)
     return kv
 
 
-def _from_keyed_vectors(source: KeyedVectors, request: _Asked | None) -> KeyedVectors:
+def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> KeyedVectors:
     """An embedding, or the part of it that is asked for with a sample of the rest."""
     words = [word for word in source.index_to_key if request is None or word in request.words]
     if not words:
@@ -579,7 +581,7 @@ def _from_keyed_vectors(source: KeyedVectors, request: _Asked | None) -> KeyedVe
     kv = _keyed_vectors(words, rows, getattr(source, "bayesbias_name", "the embedding"))
     kv.bayesbias_sample = sample_of(source)
     if request is not None and sample_of(source) is None:
-        return _with_sample(kv, Vocabulary(source.index_to_key, lambda chosen: source.vectors[chosen]), request)
+        return _with_sample(kv, WholeVocabulary(source.index_to_key, lambda chosen: source.vectors[chosen]), request)
     return kv
 
 
@@ -631,7 +633,7 @@ def keyed_vectors(words: list[str], matrix: NDArray[Any]) -> KeyedVectors:
 
 
 def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.bool_]:
-    """Which vectors (words,) are the first of their word and not all zeros."""
+    """True (words,) for vectors that are the first of their word and not all zeros."""
     kept = np.zeros(len(tokens), dtype=bool)
     kept[_first_places(tokens)] = True
     if repeated := int((~kept).sum()):

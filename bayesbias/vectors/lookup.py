@@ -158,7 +158,7 @@ def _key(word: str, keys: Collection[str], case: str, language: str | None) -> s
 
 
 def _spelled(word: str, case: str, language: str | None) -> tuple[str, ...]:
-    """How a word is looked up; the words of a phrase are joined too, by _ and by blanks without a break."""
+    """Spellings to look a word up by; the words of a phrase are joined too, by _ and by blanks without a break."""
     joined, unbroken = word.replace(" ", "_"), word.replace(" ", NO_BREAK)
     if case == "as-is":
         return tuple(dict.fromkeys((word, joined, unbroken)))
@@ -198,7 +198,7 @@ class About(TypedDict, total=False):
 
 
 def about(kv: KeyedVectors) -> About:
-    """What is known of an embedding: its name, if ``load_embedding`` gave it one, and its size, also of one in part."""
+    """Facts on an embedding: its name, if ``load_embedding`` gave it one, and its whole size, also of one in part."""
     name, sample = getattr(kv, "bayesbias_name", "unnamed"), sample_of(kv)
     size = len(kv.index_to_key) if sample is None else sample.size
     known: About = {"name": name, "vectors": size, "dimensions": int(kv.vector_size)}
@@ -207,7 +207,7 @@ def about(kv: KeyedVectors) -> About:
 
 
 def about_distances(kv: KeyedVectors) -> About:
-    """What is known of an embedding, with the unit in which its contrasts are standardised."""
+    """Facts on an embedding, with the unit in which its contrasts are standardised."""
     return {**about(kv), "spread": spread_of(kv)}
 
 
@@ -268,7 +268,7 @@ def twins_within(words: Sequence[str], twins: Mapping[str, str]) -> dict[str, st
 
 
 def twin_sentence(pairs: Iterable[tuple[str, str]]) -> str:
-    """Which words have the vector of which, at most eight of them."""
+    """A sentence on words that share a vector, at most eight of them."""
     return listed([f"{word} has the vector of {first}" for word, first in pairs], SHOWN)
 
 
@@ -347,7 +347,7 @@ def composed(word: str) -> tuple[str, ...]:
 
 
 def have_directions(words: Sequence[str], vectors: NDArray[Any], where: str) -> NDArray[np.bool_]:
-    """Which vectors (words, dimensions) are not all zeros."""
+    """True (words,) for vectors (words, dimensions) that are not all zeros."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = np.vecdot(vectors, vectors)
     some: NDArray[np.bool_] = np.isfinite(squares) & (squares > 0)
@@ -425,14 +425,14 @@ class _Waiting:
 
 
 class Nearness(NamedTuple):
-    """How near the words of stereotype lists are to the protected words of these lists, in one embedding."""
+    """Nearness of the words of stereotype lists to the protected words of these lists, in one embedding."""
 
     mean: FloatArray  # mean unit vector (d,) of the protected words: a word's product with it is how near it is
     lists: Mapping[str, Mapping[str, float]]  # list to its words, and how near each is
 
 
 def nearness_of(looked: FoundConcepts, lists: WordLists) -> Nearness | None:
-    """Where the stereotype words that are found lie; None without protected words or stereotypes."""
+    """Nearness of the stereotype words that are found; None without protected words or stereotypes."""
     protected = [word for word in lists.group_of if word in looked.concepts]
     known = {
         name: [form for word in words for form in looked.concepts.get(word, ())]
@@ -449,7 +449,7 @@ def nearness_of(looked: FoundConcepts, lists: WordLists) -> Nearness | None:
 def _near_factors(
     units: Sequence[FloatArray], nearness: Sequence[Sequence[Nearness | None]], sample: int
 ) -> FloatArray | None:
-    """By what the rates (n,) of words are multiplied so that a sample is as near as stereotypes; None without these.
+    """Factors on the rates (n,) of words that make a sample as near as stereotypes; None without these.
 
     Unit vectors (n, d) of the words in each embedding, of which the first are a sample of the vocabulary, and where the
     stereotypes of the same word lists lie in each. Over embeddings nearness is averaged, over word lists the factors.
@@ -553,7 +553,7 @@ def drawn_rows(
 
 
 def _rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
-    """How likely a word of each place (size,) of a file is drawn, so that the sample follows the places of lists.
+    """Rates (size,) to draw the word of each place of a file with, so that the sample follows the places of lists.
 
     The density of the logarithm of places is the mean over lists of Gaussian kernels around their words', and in a
     small part the same everywhere. The kernels' width is 0.9 sd n^(-1/5) for all words together (after Silverman). A
@@ -605,7 +605,7 @@ def _scrambled(words: Sequence[str], seed: int) -> NDArray[np.uint64]:
 
 
 def ordered_by_frequency(keys: Sequence[str]) -> bool:
-    """Whether words seem to be ordered by frequency: frequent ones are short (Zipf 1935), not in alphabetical order."""
+    """True where words seem ordered by frequency: frequent ones are short (Zipf 1935), not in alphabetical order."""
     first = [key for key in keys[: 10 * LOOKED_AT] if key.isalpha()][:LOOKED_AT]
     later = [key for key in keys[len(keys) // 2 :: max(1, len(keys) // 4000)] if key.isalpha()]
     if len(first) < LOOKED_AT or len(later) < LOOKED_AT:

@@ -92,12 +92,12 @@ class Named:
         self._firsts = frozenset(word.partition(b" ")[0] for word in words)
 
     def takes(self, word: bytes) -> bool:
-        """Whether the next entry, which has this word, is wanted."""
+        """True where the next entry, which has this word, is wanted."""
         self.met.append(word)
         return word in self.words
 
     def may_take(self, lines: _Lines) -> list[int]:
-        """Which of the next entries, lines of a text file, may be wanted, as their words up to the first blank say."""
+        """Places of the next entries, lines of a text file, whose words up to the first blank may be wanted."""
         begin, firsts = len(self.met), lines.firsts()
         self.met += firsts
         chosen = [i for i, first in enumerate(firsts) if first in self._firsts]
@@ -105,7 +105,7 @@ class Named:
         return chosen
 
     def confirms(self, word: bytes) -> bool:
-        """Whether the next entry that may be wanted is, as its whole word says."""
+        """True where the next entry of the unsure ones is wanted, by its whole word."""
         self.met[self._unsure.popleft()] = word
         return word in self.words
 
@@ -118,24 +118,24 @@ class Placed:
         self._ascending = np.array(sorted(self.places), dtype=np.intp)
 
     def takes(self, word: bytes) -> bool:
-        """Whether the next entry is wanted."""
+        """True where the next entry is wanted."""
         self._next += 1
         return self._next - 1 in self.places
 
     def may_take(self, lines: _Lines) -> list[int]:
-        """Which of the next entries, as lines of a text file, are wanted."""
+        """Places of the next entries, as lines of a text file, that are wanted."""
         begin, self._next = self._next, self._next + len(lines.starts)
         first, last = np.searchsorted(self._ascending, (begin, self._next))
         chosen: list[int] = (self._ascending[first:last] - begin).tolist()
         return chosen
 
     def confirms(self, word: bytes) -> bool:
-        """An entry that may be wanted is."""
+        """True for every entry that may be wanted, since places are exact."""
         return True
 
     @property
     def ended(self) -> bool:
-        """Whether no later entry is wanted."""
+        """True where no later entry is wanted."""
         return not len(self._ascending) or self._next > self._ascending[-1]
 
 
@@ -167,7 +167,7 @@ def blocks(path: Path, wanted: Wanted, done: Callable[[float], None]) -> Blocks:
 
 
 def begins_with(path: Path, mark: bytes) -> bool:
-    """Whether a file begins with the mark of a format."""
+    """True where a file begins with the mark of a format."""
     with path.open("rb") as file:
         return file.read(len(mark)) == mark
 
@@ -325,13 +325,13 @@ def _entry(path: Path, number: int, line: bytes, dimensions: int) -> tuple[bytes
 
 
 def _cut(line: bytes) -> bool:
-    """Whether the last number of a line has fewer digits than all others, as in a file that was cut there."""
+    """True where the last number of a line has fewer digits than all others, as in a file that was cut there."""
     digits = [len(number.lstrip(b"-").lstrip(b"0.")) for number in line.split()[1:]]
     return len(digits) > 1 and digits[-1] < min(digits[:-1]) >= DIGITS
 
 
 def _one_number_too_many(token: bytes) -> bool:
-    """Whether what was taken for a token with a space is a word and a number: the line is too long."""
+    """True where a supposed token with a space is a word and a number: the line is too long."""
     _, blank, last = token.rpartition(b" ")
     try:
         float(last)

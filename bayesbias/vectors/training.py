@@ -125,7 +125,7 @@ class _Task:
     file: Path | None
 
     def record(self) -> Record:
-        """What the vectors depend on."""
+        """Settings and corpus that the vectors depend on."""
         text = {name: getattr(self.corpus, name) for name in ("sentences", "words", "sha256")}
         return self.setting._asdict() | dict(self.options) | text
 

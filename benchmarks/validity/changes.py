@@ -172,7 +172,7 @@ def with_relatedness(setting, rng):
         sums = weights_of.row_sums(one, cells, *asked)
         observed = [sums.observed(weights_of.cells_of(replace(one, y=column))) for column in distances.T]
         before, change = sides.related_sides(law, sums, (0, 1), known)
-        both = sides.Sides(before, before + change, *observed, sums.kind)
+        both = sides.BeforeAfter(before, before + change, *observed, sums.kind)
         called = (both.p_shrank >= 1 - TAIL) | (1 - both.p_shrank >= 1 - TAIL)
         for name in ("before", "after", "change"):
             found = getattr(both, name)

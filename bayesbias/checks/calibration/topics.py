@@ -489,7 +489,7 @@ class _Listed(NamedTuple):
         return np.repeat(1 / (len(self.forms) * np.array(self.forms, dtype=float)), self.forms)
 
 
-class _Asked(NamedTuple):
+class _TopicStatistics(NamedTuple):
     """Statistics to measure on random lists, and the lists that replicates draw."""
 
     lists: dict[str, _Listed]
@@ -523,7 +523,7 @@ def _given(words: object, metric: AnyMetric | None) -> WordLists | Query:
     return words
 
 
-def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
+def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _TopicStatistics:
     """Contrasts of associated words with all others that the lists have."""
     table = distance_table(kv, lists, case=case, relatedness=False)
     record = table.coverage or Coverage(lists.name, [])
@@ -559,7 +559,7 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _Asked:
         # the weights of a contrast add up to 0, so that distances are cosines with the opposite sign
         return -np.sum(means, axis=0).T
 
-    return _Asked(
+    return _TopicStatistics(
         lists=attributes,
         together=(tuple(stereotypes), *((i,) for i in range(len(names)) if i not in stereotypes)),
         taken=_taken(looked, lists),
@@ -621,7 +621,7 @@ def association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereo
     return values
 
 
-def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | None, case: Case) -> _Asked:
+def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | None, case: Case) -> _TopicStatistics:
     """A metric of a query, or of the groups and stereotypes of word lists."""
     chosen, options = metric_and_options(metric)
     query = source if isinstance(source, Query) else Query.from_words(source)
@@ -641,7 +641,7 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | Non
             _finite(values[row], name, f"replicate {row}")
         return values[:, None]
 
-    return _Asked(
+    return _TopicStatistics(
         lists={name: _Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
         together=(tuple(range(len(parts))),),
         taken={*listed, *words_of(query, ready)},

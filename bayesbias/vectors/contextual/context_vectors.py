@@ -76,12 +76,12 @@ class ContextVectors:
 
     @property
     def nested(self) -> bool:
-        """Whether each word has sentences of its own."""
+        """True where each word has sentences of its own."""
         return not self.frames
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be read with distances between these vectors."""
+        """Notes to read with distances between these vectors."""
         notes = [f"Vectors are those {REPRESENTATIONS[self.representation]} ({self.encoder}, {self.templates})."]
         outside = frozenset(self.vocabulary)
         own = [word for word in self.words if word not in outside]
@@ -124,7 +124,7 @@ class ContextVectors:
 
     @property
     def filled(self) -> NDArray[np.bool_]:
-        """Which word has which template, (words, templates)."""
+        """True (words, templates) where a word has a template."""
         values = np.zeros((len(self.words), int(self.frame.max()) + 1), dtype=bool)
         values[self.word, self.frame] = True
         return values
@@ -160,7 +160,7 @@ class ContextVectors:
         )
 
     def _rows_of(self, words: Iterable[str]) -> NDArray[np.bool_]:
-        """Which sentences are those of some words."""
+        """True for the sentences of some words."""
         wanted = frozenset(words)
         return np.isin(self.word, [i for i, word in enumerate(self.words) if word in wanted])
 

@@ -50,7 +50,7 @@ class TokenVectors(NamedTuple):
 
 @runtime_checkable
 class TokenEncoder(Protocol):
-    """What gives the vectors of the single tokens of texts."""
+    """An encoder that gives the vectors of the single tokens of texts."""
 
     def tokens(self, texts: list[str]) -> Sequence[TokenVectors]:
         """The tokens of each text, in the order of the texts."""
@@ -60,7 +60,7 @@ class TokenEncoder(Protocol):
 Encoder = Callable[[list[str]], Any] | TokenEncoder
 
 
-class _Asked(NamedTuple):
+class _Occurrence(NamedTuple):
     """A word in a sentence: places of word and template, the text, and where in it the word stands."""
 
     word: int
@@ -141,7 +141,7 @@ def encode(
             )
         every, outside, origin = words.words, words.vocabulary, words.source
         numbered = [(i, enumerate(words.sentences[word])) for i, word in enumerate(every)]
-        sentences = [_Asked(i, number, *sentence) for i, own in numbered for number, sentence in own]
+        sentences = [_Occurrence(i, number, *sentence) for i, own in numbered for number, sentence in own]
     else:
         lists, own = lists_and_words(words)
         sample = _sample(vocabulary, own, lists)
@@ -207,9 +207,9 @@ def _sample(vocabulary: int | Iterable[str] | None, own: Sequence[str], lists: W
 
 def _filled(
     words: Sequence[str], templates: Templates, kinds: Mapping[str, str]
-) -> tuple[list[_Asked], list[tuple[str, str]]]:
+) -> tuple[list[_Occurrence], list[tuple[str, str]]]:
     """The sentences of all words, and the templates that words do not suit."""
-    sentences: list[_Asked] = []
+    sentences: list[_Occurrence] = []
     skipped: list[tuple[str, str]] = []
     for i, word in enumerate(words):
         for place, frame in enumerate(templates.frames):
@@ -217,7 +217,7 @@ def _filled(
             if filled is None:
                 skipped.append((word, frame.name))
             else:
-                sentences.append(_Asked(i, place, *filled))
+                sentences.append(_Occurrence(i, place, *filled))
     if not sentences:
         raise InputError(
             f"no word suits a template of {templates.name!r}: declare parts of speech in grammar, or take 'mention'"
@@ -255,12 +255,12 @@ class _Encoding:
             except (KeyError, ValueError, TypeError) as error:
                 raise InputError(f"{file} holds no vectors as encode writes them: delete it") from error
 
-    def key(self, sentence: _Asked) -> str:
+    def key(self, sentence: _Occurrence) -> str:
         """The hash of a sentence, and of the place of its word where the word's own vector is taken."""
         span = [sentence.begin, sentence.end] if self.kind == WORD else []
         return sha256(json.dumps([sentence.text, *span]).encode()).hexdigest()
 
-    def of(self, sentences: list[_Asked], batch: int) -> list[_Part]:
+    def of(self, sentences: list[_Occurrence], batch: int) -> list[_Part]:
         """The vectors of sentences; what is done is kept whatever happens then."""
         keys = [self.key(sentence) for sentence in sentences]
         size = next((len(part.vector) for part in self.known.values()), None)
@@ -284,7 +284,7 @@ class _Encoding:
             self._write()
         return [self.known[key] for key in keys]
 
-    def _add(self, sentences: list[_Asked], parts: list[_Part]) -> None:
+    def _add(self, sentences: list[_Occurrence], parts: list[_Part]) -> None:
         """Keep vectors; a full shard goes to disk."""
         for sentence, part in zip(sentences, parts, strict=True):
             self.known[key := self.key(sentence)] = part
@@ -306,12 +306,12 @@ class _Encoding:
                 )
         self.fresh = []
 
-    def _check_cache(self, sentences: list[_Asked]) -> None:
+    def _check_cache(self, sentences: list[_Occurrence]) -> None:
         """Put the vector of one sentence into a cache, and refuse an encoder that gives it another one."""
         if self.folder is None:
             return
         begin = PROBE.index("table")
-        probe = _Asked(0, 0, PROBE, begin, begin + len("table"))
+        probe = _Occurrence(0, 0, PROBE, begin, begin + len("table"))
         known = next((sentence for sentence in (probe, *sentences) if self.key(sentence) in self.known), None)
         if known is not None and self._differs(known):
             raise InputError(
@@ -321,12 +321,12 @@ class _Encoding:
         if known is not probe:
             self._add([probe], self._encoded([probe]))
 
-    def _differs(self, sentence: _Asked) -> bool:
-        """Whether the encoder gives another vector to a sentence than the one that is known."""
+    def _differs(self, sentence: _Occurrence) -> bool:
+        """True where the encoder gives another vector to a sentence than the one that is known."""
         again, first = self._encoded([sentence])[0].vector, self.known[self.key(sentence)].vector
         return len(again) != len(first) or bool(np.linalg.norm(again - first) > CLOSE * np.linalg.norm(first))
 
-    def _encoded(self, sentences: list[_Asked], size: int | None = None) -> list[_Part]:
+    def _encoded(self, sentences: list[_Occurrence], size: int | None = None) -> list[_Part]:
         """The vectors of one batch, checked; they have ``size`` dimensions where that is known."""
         texts = [sentence.text for sentence in sentences]
         if self.kind == WORD:
@@ -361,7 +361,7 @@ def _matrix(returned: object, texts: int) -> NDArray[np.float32]:
     return matrix
 
 
-def _of_word(sentence: _Asked, vectors: object, offsets: object) -> _Part:
+def _of_word(sentence: _Occurrence, vectors: object, offsets: object) -> _Part:
     """The mean over the pieces of a word."""
     places = np.asarray(offsets)
     matrix = _matrix(vectors, len(places))
@@ -415,7 +415,7 @@ def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), 
 
 
 class HFTokenEncoder:
-    """What :func:`hf_token_encoder` makes."""
+    """An encoder of a Hugging Face model and its tokenizer (:func:`hf_token_encoder`)."""
 
     def __init__(self, model: Any, tokenizer: Any, layers: tuple[int, ...], name: str) -> None:
         self.model, self.tokenizer, self.layers, self.name = model, tokenizer, layers, name

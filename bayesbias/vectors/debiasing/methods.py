@@ -58,7 +58,7 @@ class Vocabulary:
 
     @property
     def count(self) -> int:
-        """How many words are to be changed."""
+        """Number of words to be changed."""
         size = len(self) - self.sampled
         return size if self.chosen is None else int((self.chosen < size).sum())
 
@@ -181,7 +181,7 @@ def vocabulary_of(
 
 @dataclass(frozen=True, repr=False)
 class Debiasing(Result):
-    """What a debiasing method did.
+    """The record of a debiasing: its method, the directions and sets that it used, and its notes.
 
     Attributes
     ----------
@@ -385,11 +385,13 @@ def null_space(
     words, labels, notes = labelled(vocabulary, groups)
     vectors = vocabulary.vectors(words)
     chance = np.bincount(labels).max() / len(labels)
+    # one binomial standard error above the share of the largest group
     enough = chance + np.sqrt(chance * (1 - chance) / len(labels))
     directions: FloatArray = np.empty((0, vectors.shape[1]))
     trace = [accuracy(vectors, labels, seed)]
     while trace[-1] > enough and len(trace) <= most:
         coefficients = _classifier().fit(vectors, labels).coef_
+        # the penalty keeps coefficients out of directions that are gone but for rounding, which would become new ones
         left = without(coefficients, directions)
         _, sizes, axes = np.linalg.svd(left, full_matrices=False)
         directions = np.vstack([directions, axes[sizes > 1e-10 * np.abs(coefficients).max()]])
@@ -545,6 +547,8 @@ def leace(vocabulary: Vocabulary, groups: Mapping[str, Sequence[str]]) -> Change
     centre, left, right = erased(covariance, mean, means)
     if not len(right):
         notes.append("the groups' words have one mean: nothing was removed")
+    # the map is an oblique projection: it reads vectors along ``right``, which is recorded, and moves them along
+    # ``left``
     _, _, directions = np.linalg.svd(right, full_matrices=False)
     sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(len(groups)))
     changed = vocabulary.mapped(np.eye(len(mean)) - right.T @ left, centre)

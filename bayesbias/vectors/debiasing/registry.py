@@ -79,7 +79,7 @@ class Method:
 
     @property
     def description(self) -> str:
-        """What it does."""
+        """A sentence on the method: the first paragraph of its function's docstring."""
         return description_of(self.run)
 
     @property
@@ -88,11 +88,11 @@ class Method:
 
     @property
     def options(self) -> dict[str, bool]:
-        """Whether an option is required, by its name."""
+        """Names of the options, and whether each is required."""
         return {name: default is Parameter.empty for name, default in self._own.items()} | dict.fromkeys(CHANGED, False)
 
     def changed(self, vocabulary: Vocabulary, **options: Any) -> Changed:
-        """What the function makes of a vocabulary, which it may not write to: unit vectors, and the record."""
+        """Unit vectors and the record that the function makes of a vocabulary, which it may not write to."""
         kv, given = vocabulary.kv, _guarded(vocabulary.kv)
         try:
             found = self.run(replace(vocabulary, kv=given), **options)
