@@ -20,12 +20,12 @@ def attached(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[]
         if isinstance(line, ast.ImportFrom)
         for alias in line.names
     }
-    names = sorted(homes)
+    names = sorted(name for name, home in homes.items() if home != package)  # packages below have names elsewhere
 
     def load(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if homes[name] == package:  # a package below
+        if homes[name] == package:
             return import_module(f"{package}.{name}")
         return getattr(import_module(homes[name]), name)
 

@@ -189,7 +189,9 @@ def _check_columns(table: pd.DataFrame, given: Mapping[str, str]) -> None:
     if table.empty:
         raise InputError("the table has no row: there is nothing to draw")
     for option, column in given.items():
-        one_of(column, list(map(str, table)), option)
+        if not isinstance(column, str) or column not in table:
+            valid = ", ".join(map(str, table))
+            raise InputError(f"the table has no column {shown(column)}: name one as {option}=; it has {valid}")
 
 
 def _check_numbers(table: pd.DataFrame, column: str) -> None:

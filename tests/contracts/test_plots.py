@@ -839,7 +839,7 @@ def test_a_forest_without_an_end_has_no_bar():
     assert [line.get_xdata()[0] for line in axes.get_lines()[-2:]] == [0.5, 0.6]
     assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == ["kind = 1", "kind = 2"]
     for options, message in (
-        ({"value": "y"}, "value is 'y'"),
+        ({"value": "y"}, "the table has no column 'y': name one as value=; it has name, kind, x"),
         ({"rows": "y", "value": "x"}, "rows is 'y'"),
         ({"value": "x", "low": "x", "panels": "kind", "ax": axes}, "ax is one panel, and 2 are to be drawn"),
     ):
