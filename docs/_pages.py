@@ -203,9 +203,9 @@ def table(columns: list[str], rows: list[list[str]], widths: str = "") -> list[s
 
 
 def plain(value: object) -> str:
-    """A value as text without marks of reStructuredText."""
+    """A value as text without marks of reStructuredText; two hyphens are no dash."""
     text = "" if value is None or (isinstance(value, float) and pd.isna(value)) or value is pd.NA else str(value)
-    return re.sub(r"([*_`|\\])", r"\\\1", re.sub(r"\s+", " ", text)).strip()
+    return re.sub(r"([*_`|\\]|--)", r"\\\1", re.sub(r"\s+", " ", text)).strip()
 
 
 def doi(value: object) -> str:
