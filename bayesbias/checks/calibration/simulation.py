@@ -16,7 +16,7 @@ from bayesbias._support.arguments import finite_number, one_of, probability, sev
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Result
 from bayesbias.checks.summaries import PROB, cluster_interval_of, flat_draws
-from bayesbias.distances.dataframe import SIMULATED, DistanceTable, Provenance
+from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
 from bayesbias.models.families import Truth, family_of
@@ -77,11 +77,17 @@ def simulate(
     shape = table_of_shape(table_or_shape)
     data = read_distances(shape, check=False)
     rng = np.random.default_rng(None if seed is None else whole_number(seed, "seed", least=0, most=None))
+    drawn = family_of(spec).drawn_truth(spec, data, rng) if truth is None else complete_truth(spec, data, truth, rng)
+    return _drawn_table(spec, shape, data, drawn, rng)
+
+
+def _drawn_table(
+    spec: ModelSpec, shape: pd.DataFrame, data: Distances, truth: Truth, rng: np.random.Generator
+) -> DistanceTable:
+    """The rows of a table with distances drawn given parameters; normal ones may be negative."""
     family = family_of(spec)
-    drawn = family.drawn_truth(spec, data, rng) if truth is None else complete_truth(spec, data, truth, rng)
-    rows = pd.DataFrame(shape).assign(distance=family.drawn_distances(spec, drawn, data, rng))
-    related = data.relatedness if family.needs_relatedness else None
-    return DistanceTable.carrying(rows, Provenance(relatedness=related, truth=drawn, moved=SIMULATED))
+    rows = pd.DataFrame(shape).assign(distance=family.drawn_distances(spec, truth, data, rng))
+    return DistanceTable(rows, relatedness=data.relatedness if family.needs_relatedness else None, truth=truth)
 
 
 def known_model(model: str | Path | ModelSpec) -> ModelSpec:
@@ -260,8 +266,7 @@ def sbc(
     with progress("simulation-based calibration", whole_number(replicates, "replicates")) as done:
         for i in range(replicates):
             truth = family_of(spec).drawn_truth(spec, data, rng)
-            rows = table.assign(distance=family_of(spec).drawn_distances(spec, truth, data, rng))
-            simulated = DistanceTable(rows, truth=truth)
+            simulated = _drawn_table(spec, table, data, truth, rng)
             post = fit(simulated, spec, engine=engine, draws=draws, chains=1, seed=int(rng.integers(2**31)))
             used = str(post.attrs["engine"])
             if (k := Fit(post).stats.get("pareto_k")) is not None:
@@ -430,9 +435,7 @@ def _simulated(
     data = Distances.read(table, check=False)
     for i in range(whole_number(replicates, "replicates")):
         rng = np.random.default_rng([whole_number(seed, "seed", least=0, most=None), i])
-        drawn = complete_truth(spec, data, truth, rng)
-        rows = table.assign(distance=family_of(spec).drawn_distances(spec, drawn, data, rng))
-        yield DistanceTable(rows, truth=drawn), rng  # normal distances may be negative
+        yield _drawn_table(spec, table, data, complete_truth(spec, data, truth, rng), rng), rng
 
 
 def _judged(
