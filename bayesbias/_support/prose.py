@@ -34,6 +34,7 @@ class Prose:
         """The template, read when its first sentence is asked for."""
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+        # plain text: HTML and Markdown pages escape it where they show it
         environment = Environment(loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, finalize=_bare)  # noqa: S701
         environment.filters |= {each.__name__: each for each in WRITERS} | {"count": FORMATS["count"]}
         return environment.get_template(f"{self.page}.jinja").module

@@ -523,7 +523,7 @@ def _settings_outweigh(found: SettingComponents) -> float:
     corpora = [facets - {"word_list"} == {"corpus"} for facets in known]
     if not any(settings) or not any(corpora):
         return float("nan")
-    # the variance that components add to the numbers at hand, up to a common factor
+    # the variance that components add to the given numbers, up to a common factor
     constant = found.posterior["constant_data"]
     weight = (constant["freedom"] * constant["shared_by"]).to_numpy()
     squares = flat_draws(found.posterior["posterior/finite_population_sd"].to_numpy()) ** 2 * weight

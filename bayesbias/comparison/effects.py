@@ -99,7 +99,7 @@ def _neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Seq
         for k in ks:
             both = np.hstack([np.sort(nearest_rows(unit, rows, k), axis=1) for unit in (shared.before, shared.after)])
             both.sort(axis=1)
-            # sorted together, a neighbour in both embeddings stands beside itself
+            # sorted together, a neighbour in both embeddings is next to itself
             kept = (both[:, 1:] == both[:, :-1]).sum(axis=1) / k
             pieces.append(pd.DataFrame({"kind": kind, "word": names, "k": k, "kept": kept}))
     return pd.concat(pieces, ignore_index=True)

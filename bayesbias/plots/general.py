@@ -404,12 +404,14 @@ def strip(
     names, kind = _names(frame, rows, {by})
     labels = list(dict.fromkeys(names))
     looks = _looks(frame, by)
-    series = frame[by].astype(str).to_numpy() if by else np.full(len(frame), ONE)
+    series = frame[by].astype(str).tolist() if by else [ONE] * len(frame)
+    values = pd.Series(frame[value].to_numpy(dtype=float, na_value=np.nan), index=[series, names]).dropna()
+    known: dict[Any, NDArray[np.float64]] = {key: part.to_numpy() for key, part in values.groupby(level=[0, 1])}
     figure, axes = one_panel(ax, 7.5, 0.45 * max(len(looks), 1.4) * len(labels) + 1.2)
     for i, (name, look) in enumerate(looks.items()):
         for height, row in zip(spread_rows(len(labels), len(looks), i), labels, strict=True):
-            numbers = frame.loc[(series == name) & (np.array(names) == row), value].dropna().to_numpy(dtype=float)
-            if len(numbers):
+            numbers = known.get((name, row))
+            if numbers is not None:
                 draw_strip(axes, height, numbers, look, 0.32 / len(looks))
                 notes_beside(axes, [height], [f"n = {len(numbers):,}"])
     label_rows(axes, word_labels(labels).tolist(), label or value, title, mark)

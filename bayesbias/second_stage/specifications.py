@@ -22,7 +22,7 @@ from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.second_stage import Decisions, curve_spreads, distinct
 from bayesbias.second_stage.estimates import Staged, posterior_tree
 
-ARBITRARY, PRINCIPLED, UNSURE = STATUSES = ("arbitrary", "principled", "unsure")
+ARBITRARY, PRINCIPLED, UNSURE = ("arbitrary", "principled", "unsure")
 """Statuses of a decision: its options are equally good, one of them is better, or that is not known."""
 RESIDUAL = "residual"
 WIDTH, STANDARD_WIDTH = 0.05, 0.5
