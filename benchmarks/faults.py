@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Fault:
-    """A change of one line: what it is, where, and the file of tests that must fail."""
+    """A change of one line: what it is, where, and the file of tests that must fail, in ``tests``."""
 
     what: str
     file: str
@@ -31,45 +31,46 @@ class Fault:
 FAULTS = (
     Fault(
         "sign of a gradient", "numerics/logistic.py", "residual = label - p - alpha", "residual = label - p + alpha",
-        "metrics",
+        "numbers/test_metrics.py",
     ),
     Fault(
         "a posterior sd 1.1 times too large", "checks/summaries.py", '"sd": draws.std(axis=0, ddof=1)',
-        '"sd": 1.1 * draws.std(axis=0, ddof=1)', "summaries",
+        '"sd": 1.1 * draws.std(axis=0, ddof=1)', "numbers/test_summaries.py",
     ),
     Fault(
         "ends of intervals swapped", "estimates.py", '"low": self.quantile(tail)',
-        '"low": self.quantile(1 - tail)', "summaries",
+        '"low": self.quantile(1 - tail)', "numbers/test_summaries.py",
     ),
     Fault(
         "one number too few read of a line", "vectors/readers.py", "= _line_vector(line, dimensions)",
-        "= _line_vector(line.rsplit(b' ', 1)[0], dimensions - 1)", "embeddings",
+        "= _line_vector(line.rsplit(b' ', 1)[0], dimensions - 1)", "promises/test_embeddings.py",
     ),
     Fault(
         "variance over n in place of n - 1", "numerics/resampling.py", "contribution[rows].var(ddof=1)",
-        "contribution[rows].var()", "summaries",
+        "contribution[rows].var()", "numbers/test_summaries.py",
     ),
     Fault(
         "groups weighed by their sizes", "models/weights.py", "weights[own] = 1 / (len(present) * own.sum())",
-        "weights[own] = 1 / chosen.sum()", "functionals",
+        "weights[own] = 1 / chosen.sum()", "numbers/test_functionals.py",
     ),
     Fault(
         "permutation p-value without the observed partition", "numerics/resampling.py",
-        "(count + 1) / (permutations + 1), permutations", "count / permutations, permutations", "metrics",
+        "(count + 1) / (permutations + 1), permutations", "count / permutations, permutations",
+        "numbers/test_metrics.py",
     ),
     Fault(
         "direction added in place of removed", "vectors/debiasing/methods.py",
         "np.eye(directions.shape[1]) - directions.T @ directions",
-        "np.eye(directions.shape[1]) + directions.T @ directions", "debiasing",
+        "np.eye(directions.shape[1]) + directions.T @ directions", "numbers/test_debiasing.py",
     ),
     Fault(
         "half of a log determinant", "numerics/marginal.py",
-        "0.5 * constant - log_det", "0.5 * constant - 0.5 * log_det", "marginal",
+        "0.5 * constant - log_det", "0.5 * constant - 0.5 * log_det", "numbers/test_marginal.py",
     ),
     Fault(
         "population sd of WEAT's effect size over one set", "numerics/resampling.py",
         "both = np.concatenate([first, second], axis=axis)", "both = np.concatenate([first, first], axis=axis)",
-        "metrics",
+        "numbers/test_metrics.py",
     ),
 )  # fmt: skip
 
@@ -87,7 +88,7 @@ def seen(fault: Fault, folder: Path) -> str:
     file.write_text(text.replace(fault.right, fault.wrong), encoding="utf-8")
     command = ["-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--no-header", "--rootdir", str(folder)]
     done = subprocess.run(
-        [sys.executable, *command, f"tests/test_{fault.tests}.py"],
+        [sys.executable, *command, f"tests/{fault.tests}"],
         capture_output=True,
         text=True,
         cwd=folder,

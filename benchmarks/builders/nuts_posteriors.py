@@ -1,4 +1,4 @@
-"""Posteriors by NUTS of bundled models, which tests/test_nuts_posteriors.py holds the fast engines against.
+"""Posteriors by NUTS of bundled models, which tests/numbers/test_nuts_posteriors.py holds the fast engines against.
 
 ``python -m benchmarks.builders.nuts_posteriors [NAME ...]`` writes tests/data/nuts_NAME.csv in some five minutes.
 """
@@ -15,7 +15,7 @@ from arviz_stats.base import array_stats
 
 import bayesbias as bb
 from benchmarks.builders import joint_nuts
-from tests.test_changes import simulated
+from tests.numbers.test_changes import simulated
 
 DATA = Path(__file__).parents[2] / "tests" / "data"
 DRAWS, CHAINS = 16_000, 4

@@ -27,7 +27,7 @@ from numpy.testing import assert_allclose
 import bayesbias as bb
 from bayesbias.vectors import find_concepts, find_words, spellings
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 
 VECTORS = {"cat": [1.0, 2.0, 3.0], "dog": [-4.5, 0.25, 1e-3], "Ähre": [7.0, -8.0, 0.0], "東京": [0.1, 0.2, 0.3]}
 FORMATS = ["binary", "binary.gz", "c binary", "text", "text.gz", "glove", "glove.gz", "npz", "compressed npz"]
@@ -106,7 +106,7 @@ def test_bundled_slice_is_the_shared_slice_at_the_bundled_words_and_a_sample(sli
 
 
 def test_bundled_slice_is_built_again_byte_for_byte(shared, tmp_path):
-    script = Path(__file__).parents[1] / "benchmarks" / "builders" / "slices.py"
+    script = Path(__file__).parents[2] / "benchmarks" / "builders" / "slices.py"
     larger, again = shared / "embeddings" / "google_news_slice.bin", tmp_path / "again.bin"
     done = subprocess.run([sys.executable, script, "google", larger, again], capture_output=True, text=True, check=True)
     assert again.read_bytes() == (DATA / "embeddings" / "google-news-slice.bin").read_bytes()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 UV = shutil.which("uv")
 pytestmark = [pytest.mark.full, pytest.mark.skipif(UV is None, reason="needs uv")]
 

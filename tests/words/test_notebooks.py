@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPTS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.py"))
+SCRIPTS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.py"))
 STORIES = (
     "01_quickstart",
     "02_article",

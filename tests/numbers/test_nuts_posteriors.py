@@ -15,7 +15,7 @@ from scipy.stats import multivariate_normal
 import bayesbias as bb
 from bayesbias import models
 
-SCRIPT = Path(__file__).parents[1] / "benchmarks" / "builders" / "nuts_posteriors.py"
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "builders" / "nuts_posteriors.py"
 FITS = ("published", "pooled", "crossed", "related")
 
 

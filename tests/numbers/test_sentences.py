@@ -622,7 +622,7 @@ class TestMiniLM:
 
     def test_the_notebook_holds_what_the_model_gives(self):
         minilm = pytest.importorskip("benchmarks.builders.minilm", reason="the benchmarks are not here")
-        kept = contextual.load_context_vectors(Path(__file__).parents[1] / "notebooks" / "minilm-word.npz")
+        kept = contextual.load_context_vectors(Path(__file__).parents[2] / "notebooks" / "minilm-word.npz")
         frames = [frame for frame in contextual.load_templates(["seat", "mention"]).frames if frame.name in kept.frames]
         words = ["nurse", "mosque", "equations", "garlic"]
         words = [word for word in words if word in kept.words]

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+CONTRACTS = ("test_every_*", "test_families", "test_imports", "test_kinds_of_models", "test_registries")
+ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEW_FILE = re.compile(r"^`([\w/.]+)`\n\n```(?:python|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CHANGE = re.compile(r"in\s`([\w/.]+)`(?:[^`]|`[^`\n]*`)*```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -209,9 +210,7 @@ def test_the_result_has_a_report_a_table_and_sources(said):
             "-q",
             "-p",
             "no:cacheprovider",
-            "tests/contracts",
-            "tests/test_imports.py",
-            "tests/test_families.py",
+            *(str(file.relative_to(ROOT)) for name in CONTRACTS for file in ROOT.glob(f"tests/promises/{name}.py")),
         ),
     ],
     ids=lambda command: " ".join(command[:2]),

@@ -16,7 +16,7 @@ from bayesbias.numerics.second_stage import Decisions
 from bayesbias.second_stage.specifications import DRAWS, STANDARD_WIDTH, multiverse_of
 
 SLICE = "google-news-slice"
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def multiverse(decisions, out=None, **fields):

@@ -164,7 +164,7 @@ def test_word_lists_take_typical_scales():
 
 
 def test_typical_scales_are_those_of_the_benchmark():
-    file = Path(__file__).parents[1] / "benchmarks" / "results" / "typical_scales.csv"
+    file = Path(__file__).parents[2] / "benchmarks" / "results" / "typical_scales.csv"
     table = pd.read_csv(file, keep_default_na=False).set_index(["parameter", "label"])
     for name, scales in contrast.power.TYPICAL_SCALES.items():
         for label, value in {"": scales}.items() if isinstance(scales, float) else scales.items():

@@ -10,7 +10,7 @@ import pytest
 
 import bayesbias as bb
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 RESULTS = (ROOT / "benchmarks" / "results", ROOT / "benchmarks" / "results" / "calibration")
 NAMED = re.compile(r"`(?:benchmarks/[\w/]+\.py|[\w/]+\.csv)`")
 NUMBER = re.compile(r"(?<![\w.,])([−+]?)((?:\d{1,3}(?:,\d{3})+|\d*\.?\d+))(?!\w|[.,]\d)")
