@@ -23,7 +23,6 @@ from bayesbias.contrast.contrast import contrasts
 from bayesbias.distances import distance_table
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
-from bayesbias.metrics.base import Lookup, every_word
 from bayesbias.metrics.batch import (
     AnyMetric,
     AnyQuery,
@@ -37,6 +36,8 @@ from bayesbias.metrics.batch import (
     untested,
 )
 from bayesbias.metrics.catalogue import find_metric
+from bayesbias.metrics.queries import every_word
+from bayesbias.metrics.query_words import Lookup
 from bayesbias.models.fits import fit
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike, joint_vectors

@@ -24,8 +24,8 @@ from bayesbias.contrast import SIMILAR, contrasts
 from bayesbias.distances import distance_table
 from bayesbias.errors import InputError
 from bayesbias.metrics import run_metrics
-from bayesbias.metrics.base import NOTHING
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
+from bayesbias.metrics.definition import NOTHING
 from bayesbias.models import fit
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.vectors import Case, Embedding, Setting, ToyCorpus, opened, toy_corpus, train_embeddings

@@ -17,24 +17,10 @@ from bayesbias._support.results import Cited, Result, Section, whole_table
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
 from bayesbias.errors import InputError, SetSizeWarning, warn
-from bayesbias.metrics.base import (
-    NOTHING,
-    RELATED,
-    FoundSets,
-    Linear,
-    Lookup,
-    Measured,
-    Metric,
-    MetricFaultError,
-    OnMissing,
-    Query,
-    Sets,
-    Space,
-    load_query,
-    look_up,
-    no_value,
-)
 from bayesbias.metrics.catalogue import METRICS, find_metric
+from bayesbias.metrics.definition import NOTHING, RELATED, Linear, Measured, Metric, MetricFaultError, Space, no_value
+from bayesbias.metrics.queries import Query, load_query
+from bayesbias.metrics.query_words import FoundSets, Lookup, OnMissing, Sets, look_up
 from bayesbias.numerics.arrays import FloatArray, IntArray, nearest_rows, unit_rows, unit_single
 from bayesbias.numerics.resampling import permutation_test
 from bayesbias.vectors import Case, Embedding, Twins, about, opened

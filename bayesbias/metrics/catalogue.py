@@ -12,20 +12,20 @@ from scipy.special import expit, ndtr, rel_entr
 from bayesbias._support.arguments import finite_number, flag, one_of, whole_number
 from bayesbias._support.registers import Register
 from bayesbias.errors import InputError
-from bayesbias.metrics.base import (
+from bayesbias.metrics.definition import (
     NOTHING,
     SEED,
     Linear,
     Measured,
     Metric,
     Option,
-    Sets,
     Sides,
     Space,
     count_of,
     no_value,
     options_of_test,
 )
+from bayesbias.metrics.query_words import Sets
 from bayesbias.numerics.arrays import FloatArray, IntArray, mean_unit, nearest_rows, unit_products, unit_rows
 from bayesbias.numerics.logistic import fit_in_rows
 from bayesbias.numerics.resampling import effect_size, sum_statistic

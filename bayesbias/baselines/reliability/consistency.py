@@ -19,9 +19,9 @@ from bayesbias._support.progress import progress
 from bayesbias._support.results import Result
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError, listed
-from bayesbias.metrics.base import NOTHING
 from bayesbias.metrics.batch import is_embedding
 from bayesbias.metrics.catalogue import check_neighbours
+from bayesbias.metrics.definition import NOTHING
 from bayesbias.numerics.arrays import FloatArray, IntArray, in_blocks, nearest_rows, unit_rows, unit_single
 from bayesbias.numerics.components import FEWEST, FORMS, bootstrap_icc, icc
 from bayesbias.vectors import TWINS, Embedding, Twins, about, find_words, opened

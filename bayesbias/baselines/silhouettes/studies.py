@@ -29,7 +29,6 @@ from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query
-from bayesbias.metrics.base import FoundSets, Lookup, count_of, every_word, look_up
 from bayesbias.metrics.batch import (
     AnyMetric,
     AnyQuery,
@@ -42,6 +41,9 @@ from bayesbias.metrics.batch import (
     untested,
 )
 from bayesbias.metrics.catalogue import METRICS, find_metric
+from bayesbias.metrics.definition import count_of
+from bayesbias.metrics.queries import every_word
+from bayesbias.metrics.query_words import FoundSets, Lookup, look_up
 from bayesbias.models import load_model
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import choose_engine

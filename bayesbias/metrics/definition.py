@@ -1,0 +1,283 @@
+"""``Metric``: a function of sets of vectors with its description, its options and its values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from inspect import Parameter
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._support.arguments import finite_number, flag, one_of, printable, text, whole_number
+from bayesbias._support.registers import description_of, name_of, options_of
+from bayesbias.errors import InputError, shown
+from bayesbias.metrics.query_words import Lookup, Sets
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.resampling import ALTERNATIVES
+
+if TYPE_CHECKING:
+    pass
+
+Bounds = Callable[[list[int], Mapping[str, Any]], tuple[float, float]]
+"""From the numbers of words of the target sets and the options to the smallest and the largest value."""
+
+
+class Option(NamedTuple):
+    """Default of an option, and the check that returns a valid value of it or raises InputError.
+
+    The check takes the value and the name of the option, for its message.
+    """
+
+    default: Any
+    check: Callable[[Any, str], Any]
+
+
+@dataclass(frozen=True)
+class Space:
+    """The whole vocabulary."""
+
+    unit: NDArray[np.floating]  # (words, dimensions): vectors of length 1
+    rows: IntArray  # of the attribute words
+    nearest: IntArray | None = None  # (attribute words, k): rows of their nearest neighbours where these are known
+
+
+class Sides(NamedTuple):
+    """Weights of the target words and of the attribute words, set after set: a cosine has the product of its two."""
+
+    targets: FloatArray
+    attributes: FloatArray
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A metric as a constant and a weighted sum of cosines of target words with attribute words.
+
+    Attributes
+    ----------
+    sides
+        A function from target sets and attribute sets to the weights of their words.
+    constant
+        What is added.
+    needs
+        Options, also of the look-up, that make the metric such a sum.
+    """
+
+    sides: Callable[[Sets, Sets], Sides]
+    constant: float = 0.0
+    needs: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A metric's value on vectors; NaN where there is none, for a reason.
+
+    Attributes
+    ----------
+    value
+        The number.
+    by_word
+        What each of the metric's ``words`` adds, set after set; empty where words add nothing of their own.
+    reason
+        Why there is no value.
+    p_value, partitions, exact
+        Of a test that the metric itself makes; for a permutation test the partitions that it looked at, and whether
+        these are all.
+    notes, warning
+        Sentences on the value, without the full stop, and one on why it tells nothing.
+    null_mean, null_sd
+        Of the metric over random attribute lists, where its p-value comes from them.
+    """
+
+    value: float
+    by_word: FloatArray = field(default_factory=lambda: np.empty(0))
+    reason: str | None = None
+    p_value: float | None = None
+    partitions: int | None = None
+    exact: bool | None = None
+    notes: tuple[str, ...] = ()
+    warning: str | None = None
+    null_mean: float | None = None
+    null_sd: float | None = None
+
+    @property
+    def every_note(self) -> tuple[str, ...]:
+        """Notes and warning."""
+        return (*self.notes, self.warning) if self.warning else self.notes
+
+
+ANY = (1, None)  # number of sets of a metric that takes as many as there are
+GIVEN = ("compat", "space", "owners")  # parameters of ``measure`` that are no options
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A metric of target sets and attribute sets: a function, and its description.
+
+    Attributes
+    ----------
+    name, title
+        What it is called in code, and in print.
+    measure
+        A function of the vectors of target sets and of attribute sets, tuples of arrays (words, dimensions), and of the
+        metric's options. It returns a number or a :class:`Measured`. The first paragraph of its docstring says what the
+        value is.
+    bounds
+        Smallest and largest value, or a function to them from the numbers of words of the target sets and the options.
+    source, doi
+        Where it is defined.
+    targets, attributes
+        Least and largest number of target sets, and of attribute sets; None for any.
+    words
+        The words that :attr:`Measured.by_word` is about: ``"attributes"`` or ``"targets"``.
+    optimum
+        The value of no bias.
+    options
+        Name of an option to its default and check. Other parameters of ``measure`` are options that are not checked.
+    linear
+        Where it is a weighted sum of cosines: it has a test against random lists then, and multiverses take it.
+    paired
+        Whether the words of two target sets are pairs, in order.
+    compat
+        Whether ``measure`` takes ``compat``, which :func:`metric` explains.
+    space
+        Whether ``measure`` takes ``space``, the whole vocabulary.
+    sentences
+        Whether sets hold all sentences of all words; ``measure`` takes ``owners``, the place of each one's word.
+    usual
+        Whether it is taken where no metric is named.
+    """
+
+    name: str
+    measure: Callable[..., Any]
+    title: str = ""
+    bounds: tuple[float, float] | Bounds = (-np.inf, np.inf)
+    source: str = ""
+    doi: str | None = None
+    targets: tuple[int, int | None] = (2, 2)
+    attributes: tuple[int, int | None] = (1, 1)
+    words: str = "attributes"
+    optimum: float = 0.0
+    options: Mapping[str, Option] = field(default_factory=dict)
+    linear: Linear | None = None
+    paired: bool = False
+    compat: bool = False
+    space: bool = False
+    sentences: bool = False
+    usual: bool = True
+
+    def __post_init__(self) -> None:
+        printable(text(self.name, "the name of a metric"), "the name of a metric")
+        if not callable(self.measure):
+            raise InputError(f"measure of {self.name} is {shown(self.measure)}: give a function of sets of vectors")
+        one_of(self.words, ("attributes", "targets"), f"words of {self.name}")
+        finite_number(self.optimum, f"optimum of {self.name}")
+        own = options_of(self.measure, 2, GIVEN, self.name)
+        if without := [
+            name for name, default in own.items() if default is Parameter.empty and name not in self.options
+        ]:
+            raise InputError(f"the option {without[0]!r} of {self.name} has no default: give one")
+        further = {name: Option(default, lambda value, name: value) for name, default in own.items()}
+        options = further | {name: Option(*option) for name, option in self.options.items()}
+        if taken := [name for name in options if name in Lookup().options or name in ("name", "kv", "query")]:
+            raise InputError(f"{self.name} has the option {taken[0]!r}, which every metric has: give it another name")
+        object.__setattr__(self, "options", options)
+        object.__setattr__(self, "title", self.title or self.name)
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Metric:
+        """The metric of a function that takes any number of sets."""
+        return cls(name_of(function), function, targets=ANY, attributes=ANY)
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function that measures."""
+        return self.measure
+
+    @property
+    def description(self) -> str:
+        """A sentence on the value: the first paragraph of the measure's docstring."""
+        return description_of(self.measure)
+
+    def range(self, sizes: list[int], options: Mapping[str, Any]) -> tuple[float, float]:
+        """Smallest and largest value for target sets of so many words and some options."""
+        return self.bounds(sizes, options) if callable(self.bounds) else self.bounds
+
+    @property
+    def of_test(self) -> frozenset[str]:
+        """The options that are about a test, which ``measure`` does not take."""
+        return TEST_OPTIONS if "p_value" in self.options else frozenset()
+
+    @property
+    def template(self) -> tuple[int, int]:
+        """Smallest numbers of target and attribute sets."""
+        return self.targets[0], self.attributes[0]
+
+    def measured(self, targets: Sets, attributes: Sets, **options: Any) -> Measured:
+        """Value of the function for some vectors, which it may not write to."""
+        for vectors in (*targets, *attributes):
+            vectors.setflags(write=False)
+        try:
+            found = self.measure(targets, attributes, **options)
+        except InputError:
+            raise
+        except Exception as error:  # of a function that may come from anywhere
+            raise MetricFaultError(f"the metric {self.name} failed: {type(error).__name__}: {error}") from error
+        return self._checked(found, sum(map(len, targets if self.words == "targets" else attributes)))
+
+    def _checked(self, found: object, words: int) -> Measured:
+        """The return value of the function for so many words, checked."""
+        measured = found if isinstance(found, Measured) else Measured(found)  # type: ignore[arg-type]  # checked below
+        value: object = measured.value
+        by_word = np.asarray(measured.by_word)
+        if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+            fault = f"returned {shown(value)}: a number, or a Measured of one, is needed"
+        elif not np.isfinite(float(value)) and measured.reason is None:
+            fault = f"returned {value} without a reason: Measured(nan, reason='...') says why there is no value"
+        elif by_word.dtype.kind not in "biuf" or (by_word.size and by_word.shape != (words,)):
+            fault = f"returned by_word of shape {by_word.shape}: a number for each of {words} words, or none, is needed"
+        else:
+            return replace(measured, value=float(value))
+        raise MetricFaultError(f"the metric {self.name} {fault}")
+
+
+class MetricFaultError(InputError):
+    """A metric failed, or returned what is no value."""
+
+
+NOTHING = 1e-12  # cosines, and lengths beside 1, that are rounding and no more
+
+
+def no_value(reason: str, words: int = 0) -> Measured:
+    """NaN with its reason, for so many words."""
+    return Measured(float("nan"), np.full(words, np.nan), reason=reason)
+
+
+RELATED = "related"  # the value of ``p_value`` that asks for random lists
+TEST_OPTIONS = frozenset({"p_value", "alternative", "permutations", "seed"})
+SEED = Option(0, lambda value, name: whole_number(value, name, least=0, most=None))
+
+
+def options_of_test(permutation: bool = False, related: bool = False) -> dict[str, Option]:
+    """The options of a metric's tests, of which there is at least one."""
+    valid = "True or False" if not related else "True, False or 'related'" if permutation else "False or 'related'"
+
+    def checked(value: object, name: str) -> bool | str:
+        if related and isinstance(value, str) and value == RELATED:
+            return RELATED
+        if not isinstance(value, bool | np.bool_) or (value and not permutation):
+            why = ", and the metric has no permutation test" if value is True else ""
+            raise InputError(f"{name} is {value!r}{why}: give {valid}")
+        return flag(value, name)
+
+    alternative = Option("two-sided", lambda value, name: one_of(value, ALTERNATIVES, name))
+    permutations = {"permutations": Option(10_000, whole_number)} if permutation else {}
+    return {"p_value": Option(False, checked), "alternative": alternative, **permutations, "seed": SEED}
+
+
+def count_of(sets: tuple[int, int | None]) -> str:
+    """Number of sets in words, from the least and the largest number."""
+    least, most = sets
+    return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
