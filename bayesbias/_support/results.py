@@ -69,8 +69,8 @@ def whole_table(caption: str, frame: pd.DataFrame) -> Table:
         kind = "count" if is_integer_dtype(column) else "share" if is_share_of_draws(str(name)) else "figure"
         is_text = is_bool_dtype(column) or not is_numeric_dtype(column)
         columns[str(name)] = (str(name).replace("_", " "), "text" if is_text else kind)
-    shown = named.astype({name: "str" for name, (_, kind) in columns.items() if kind == "text"})
-    return table_of(caption, shown.where(named.notna(), None), columns)
+    texts = named.astype({name: "str" for name, (_, kind) in columns.items() if kind == "text"})
+    return table_of(caption, texts.where(named.notna(), None), columns)
 
 
 @dataclass(frozen=True)

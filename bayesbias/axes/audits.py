@@ -279,10 +279,10 @@ def audit(
         with progress("auditing the vocabulary", len(vocabulary.rows)) as done:
             mean = vocabulary.mean()
             for i, (strata, offset) in enumerate(zip(contrasts.strata, offsets, strict=True)):
-                found = _contrast_places(vocabulary, mean, field, strata, offset, contrasts.relation, rope, done)
-                distribution[names[i]] = (found.zero, float(found.place.std()))
-                sizes[names[i]], ropes[names[i]] = found.size, found.rope
-                frames.append(_table(vocabulary, found, names, i, prob))
+                contrast = _contrast_places(vocabulary, mean, field, strata, offset, contrasts.relation, rope, done)
+                distribution[names[i]] = (contrast.zero, float(contrast.place.std()))
+                sizes[names[i]], ropes[names[i]] = contrast.size, contrast.rope
+                frames.append(_table(vocabulary, contrast, names, i, prob))
     words = frames[0]
     if len(frames) > 1:
         words = pd.concat([frame.astype({"leans_to": "str"}) for frame in frames], ignore_index=True)
@@ -413,16 +413,16 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
     )
     if isinstance(protected, Mapping) and len(protected) != 2:
         return _several(kv, protected, about_lists)
-    found = find_poles(kv, poles_of(lists, "groups"))
-    poles = found.poles
-    pairs: Sequence[tuple[str, ...]] = found.pairs
-    if found.pairs:
-        named = {end: tuple(dict.fromkeys(pair[i] for pair in found.pairs)) for i, end in enumerate(poles.ends)}
+    ends = find_poles(kv, poles_of(lists, "groups"))
+    poles = ends.poles
+    pairs: Sequence[tuple[str, ...]] = ends.pairs
+    if ends.pairs:
+        named = {end: tuple(dict.fromkeys(pair[i] for pair in ends.pairs)) for i, end in enumerate(poles.ends)}
         about_lists = (
             {"word_list": poles.name, "source": poles.source, "doi": poles.doi or None} if poles.source else {}
         )
     else:
-        named = dict(found.lists)
+        named = dict(ends.lists)
         first, second = named.values()
         pairs = list(zip(first, second, strict=True)) if len(first) == len(second) else []
     relation = None
@@ -431,8 +431,8 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
         sides = ([kv.key_to_index[keys[word]] for word in side] for side in zip(*pairs, strict=True))
         low, high = (np.asarray(kv.vectors[rows], dtype=float) for rows in sides)
         relation = unit_rows(low - high).mean(axis=0)
-    notes = tuple(note for note in found.notes if note != LISTS)
-    return _Contrasts(named, (found.strata,), found.keys, relation, bool(found.pairs), notes, about_lists)
+    notes = tuple(note for note in ends.notes if note != LISTS)
+    return _Contrasts(named, (ends.strata,), ends.keys, relation, bool(ends.pairs), notes, about_lists)
 
 
 def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, str | None]) -> _Contrasts:
@@ -444,49 +444,49 @@ def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, st
     pairs = {
         name: find_poles(kv, poles_of({name: words, OTHERS: others[name]}, "groups")) for name, words in groups.items()
     }
-    named = {str(name): dict(found.lists)[name] for name, found in pairs.items()}
+    named = {str(name): dict(direction.lists)[name] for name, direction in pairs.items()}
     strata = []
-    for name, found in pairs.items():
-        own, rest = found.strata.members
-        word_of = dict(found.lists)[OTHERS]
+    for name, direction in pairs.items():
+        own, rest = direction.strata.members
+        word_of = dict(direction.lists)[OTHERS]
         beside = [
             rest[[i for i, word in enumerate(word_of) if word in words]] / (len(named) - 1)
             for other, words in named.items()
             if other != name
         ]
-        strata.append(Strata(found.strata.vectors, (own, *beside)))
-    notes = dict.fromkeys(note for found in pairs.values() for note in found.notes if note != LISTS)
-    keys = dict.fromkeys(key for found in pairs.values() for key in found.keys)
+        strata.append(Strata(direction.strata.vectors, (own, *beside)))
+    notes = dict.fromkeys(note for direction in pairs.values() for note in direction.notes if note != LISTS)
+    keys = dict.fromkeys(key for direction in pairs.values() for key in direction.keys)
     return _Contrasts(named, tuple(strata), tuple(keys), None, False, tuple(notes), lists)
 
 
-def _table(vocabulary: _Vocabulary, found: _ContrastPlaces, names: list[str], i: int, prob: float) -> pd.DataFrame:
+def _table(vocabulary: _Vocabulary, places: _ContrastPlaces, names: list[str], i: int, prob: float) -> pd.DataFrame:
     """One row for each word, from its place on the contrast of group ``i``."""
-    rows, size, contrast = vocabulary.rows, len(vocabulary.rows), found.place + found.zero
-    posterior = summary_of(found.mean, found.scale, found.freedom, prob, 1.0)
-    beyond = above_zero(np.abs(found.mean) - found.rope, found.scale, found.freedom)
+    rows, size, contrast = vocabulary.rows, len(vocabulary.rows), places.place + places.zero
+    posterior = summary_of(places.mean, places.scale, places.freedom, prob, 1.0)
+    beyond = above_zero(np.abs(places.mean) - places.rope, places.scale, places.freedom)
     other = names[1] if len(names) == 2 else f"not {names[i]}"
     bands = np.searchsorted([end for end in BANDS.values() if end is not None], rows + 1)
-    ranked = np.sort(found.mean)
+    ranked = np.sort(places.mean)
     return pd.DataFrame(
         {
             "word": pd.array([vocabulary.vectors.index_to_key[row] for row in rows.tolist()], dtype="str"),
             "group": _category(np.full(size, i), names),
             "contrast": contrast,
-            "place": found.place,
-            "se": found.se,
+            "place": places.place,
+            "se": places.se,
             **{name: posterior[name] for name in ("mean", "sd", "low", "high")},
             "p_beyond_rope": beyond,
             "lfsr": false_sign_rates(posterior["p_positive"]),
             "s_value": s_values(1 - beyond),
-            "leans_to": _category(found.mean > 0, [names[i], other]),
-            "rank": np.searchsorted(ranked, found.mean) + 1,
+            "leans_to": _category(places.mean > 0, [names[i], other]),
+            "rank": np.searchsorted(ranked, places.mean) + 1,
             "rank_low": np.searchsorted(ranked, posterior["low"]) + 1,
             "rank_high": np.minimum(np.searchsorted(ranked, posterior["high"]) + 1, size),
             "frequency_rank": rows + 1 if vocabulary.ordered else np.full(size, -1),
             "band": _category(bands, list(BANDS)) if vocabulary.ordered else _category(np.zeros(size), [UNKNOWN]),
-            "db_wa": -contrast if not np.isnan(found.ripa).all() else np.nan,
-            "ripa": found.ripa,
+            "db_wa": -contrast if not np.isnan(places.ripa).all() else np.nan,
+            "ripa": places.ripa,
         }
     )
 

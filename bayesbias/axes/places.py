@@ -522,9 +522,9 @@ def axis(
     start = whole_number(seed, "seed", least=0, most=None)
     sentences = whole_templates(kv) if isinstance(kv, ContextVectors) else None
     vectors = opened(kv) if sentences is None else sentences.mean_vectors()
-    found = find_poles(vectors, poles_of(pairs), case)
+    poles = find_poles(vectors, poles_of(pairs), case)
     if isinstance(kv, ContextVectors) and sentences is not None:
-        found = replace(found, notes=(*found.notes, *kv.notes, noted(len(sentences))))
+        poles = replace(poles, notes=(*poles.notes, *kv.notes, noted(len(sentences))))
     names = None if words is None else words_given(words, "words")
     if wanted is None and frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
@@ -536,11 +536,11 @@ def axis(
     every = {word: word for word in vocabulary.words}
     keys, missing = (every, []) if names is None else _placed(vectors, names, case)
     with one_thread():
-        sample = sample_beside(vectors, found.keys, start)
+        sample = sample_beside(vectors, poles.keys, start)
         if sentences is not None and len(sample) <= vectors.vector_size:
             sample = sample_beside(vectors, (), start)  # the poles too, where the others do not span all dimensions
         sampled = field_of(sample, start)
-        offset = mean_offset(sampled, found.strata)
+        offset = mean_offset(sampled, poles.strata)
     units = None if where != "words" else _units(vectors, keys.values())
     base = Base.of(where, vocabulary, units, wanted, frequencies, vectors)
     errors = None
@@ -552,31 +552,31 @@ def axis(
             for turn, words_ in zip(turns, own, strict=True)
         ]
         design, known = base.of_words(vocabulary.words, vectors)
-        weights, spanned = found.strata.weights, rows_of(vectors, vocabulary.words)[known]
+        weights, spanned = poles.strata.weights, rows_of(vectors, vocabulary.words)[known]
         with one_thread():
             errors = template_errors(
                 turns,
-                offset=weights @ found.strata.vectors,
-                offsets=weights @ turns[:, rows_of(vectors, found.keys)],
+                offset=weights @ poles.strata.vectors,
+                offsets=weights @ turns[:, rows_of(vectors, poles.keys)],
                 base=base.coefficients,
                 bases=np.stack(bases),
                 vocabulary=(spanned, vocabulary.units[known], design[known]),
                 seed=start,
             )
     placed = Axis(
-        name=found.poles.name,
-        ends=found.poles.ends,
+        name=poles.poles.name,
+        ends=poles.poles.ends,
         words=(),
         coordinates=np.empty((0, len(sampled.variances))),
-        zero=float(base.coefficients[0] @ (found.strata.weights @ found.strata.vectors)),
+        zero=float(base.coefficients[0] @ (poles.strata.weights @ poles.strata.vectors)),
         offset=offset,
         field=sampled,
-        poles=found,
+        poles=poles,
         ranks=np.empty(0, dtype=np.intp),
         centre=where,
         adjusted=wanted,
         embedding=about_distances(vectors),
-        notes=found.notes,
+        notes=poles.notes,
         kv=vectors,
         base=base,
         templates=errors,

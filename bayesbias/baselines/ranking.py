@@ -263,8 +263,8 @@ def leave_one_out(ready: Prepared, value: float) -> pd.DataFrame:
         if all(map(len, kept.values())):
             without = ready.resampled(kept).value
             names = [name for name, listed in units.items() if unit in listed]
-            shown = unit if isinstance(unit, str) else " and ".join(unit[0])
-            rows.append((shown, " and ".join(names), without, without - value))
+            label = unit if isinstance(unit, str) else " and ".join(unit[0])
+            rows.append((label, " and ".join(names), without, without - value))
     table = pd.DataFrame(rows, columns=["word", "set", "value", "change"])
     return table.sort_values("change", key=np.abs, ascending=False, ignore_index=True)
 
@@ -412,16 +412,16 @@ class Ranking(Result):
                 why = f"{' = '.join(order)}" if order else "no query has a value in every embedding"
                 sentences.append(f"{metric}: {why}, so there is no order.")
                 continue
-            shown = order[0] + "".join(f" {'<' if place[a] < place[b] else '='} {b}" for a, b in pairwise(order))
+            sequence = order[0] + "".join(f" {'<' if place[a] < place[b] else '='} {b}" for a, b in pairwise(order))
             if metric not in chances.index.get_level_values("metric"):
-                sentences.append(f"{metric}: {shown}; how sure that is was not asked (no draws).")
+                sentences.append(f"{metric}: {sequence}; how sure that is was not asked (no draws).")
                 continue
             steps = [(a, b, chances[metric, a, b]) for a, b in pairwise(order) if place[a] < place[b]]
             if doubtful := [step for step in steps if step[2] < SURE]:
                 named = "; ".join(f"{a} before {b} with probability {p:.2f}" for a, b, p in doubtful)
-                sentences.append(f"{metric}: {shown}, an order that the words do not support throughout ({named}).")
+                sentences.append(f"{metric}: {sequence}, an order that the words do not support throughout ({named}).")
             else:
-                sentences.append(f"{metric}: {shown}, each step with probability {SURE:.2f} or more.")
+                sentences.append(f"{metric}: {sequence}, each step with probability {SURE:.2f} or more.")
         return sentences
 
     def sources(self) -> tuple[Any, ...]:
@@ -533,9 +533,9 @@ def rank(
             )
             rows = []
             for (query, embedding), entry in ready.items():
-                found = entry.measure()
-                apart = abs(found.value - entry.metric.optimum)
-                rows.append((embedding, label, query, found.value, apart, found.reason))
+                measured = entry.measure()
+                apart = abs(measured.value - entry.metric.optimum)
+                rows.append((embedding, label, query, measured.value, apart, measured.reason))
             table = pd.DataFrame(rows, columns=BY_QUERY)
             usable = _usable(table, notes)
             tables.append(table)
@@ -638,9 +638,9 @@ def _agreement(ranks: pd.DataFrame, drawn: Mapping[str, FloatArray], random: Map
     """Spearman correlations of each two rankings, as they are, over draws of words, and over random topics."""
     rows, observed = [], ranks.corr(method="spearman").to_numpy()
     for (i, first), (j, second) in combinations(enumerate(map(str, ranks)), 2):
-        found = [_correlations(ranks, values, first, second) for values in (drawn, random)]
-        middle = [ends(values, PROB) if len(values) else (np.nan, np.nan) for values in found]
-        topics = float(found[1].mean()) if len(found[1]) else np.nan
+        correlations = [_correlations(ranks, values, first, second) for values in (drawn, random)]
+        middle = [ends(values, PROB) if len(values) else (np.nan, np.nan) for values in correlations]
+        topics = float(correlations[1].mean()) if len(correlations[1]) else np.nan
         rows.append((first, second, float(observed[i, j]), *middle[0], topics, *middle[1]))
     return pd.DataFrame(rows, columns=AGREEMENT)
 
@@ -731,9 +731,9 @@ def _ready(
     for label, query in queries.items():
         parts = parts_for(find_metric(name), query)
         for part in parts:
-            shown = label if len(parts) == 1 else f"{label}: {part.name}"
+            title = label if len(parts) == 1 else f"{label}: {part.name}"
             for embedding, kv in embeddings.items():
-                ready[shown, embedding] = prepared(name, kv, part, options, how)
+                ready[title, embedding] = prepared(name, kv, part, options, how)
     return ready
 
 

@@ -73,9 +73,9 @@ STUDY_COLUMNS = [
 def _by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
     """Setting to embedding, by corpus, algorithm, dimensions and seed."""
     if not isinstance(kvs, Mapping) or not kvs:
-        shown = "empty" if isinstance(kvs, Mapping) else type(kvs).__name__
+        kind = "empty" if isinstance(kvs, Mapping) else type(kvs).__name__
         raise InputError(
-            f"kvs is {shown}: give a mapping of settings (corpus, algorithm, dims, seed) to "
+            f"kvs is {kind}: give a mapping of settings (corpus, algorithm, dims, seed) to "
             "embeddings, such as train_embeddings returns"
         )
     embeddings = {}
@@ -435,8 +435,8 @@ def _products(
     apart = first - second if raw else unit_rows(first) - unit_rows(second)
     same = np.abs(apart).max(axis=1) < NOTHING
     if same.any():
-        shown = "/".join(pairs[int(np.flatnonzero(same)[0])])
-        raise InputError(f"in {setting.label} the words of the pair {shown} have one direction: leave it out")
+        name = "/".join(pairs[int(np.flatnonzero(same)[0])])
+        raise InputError(f"in {setting.label} the words of the pair {name} have one direction: leave it out")
     return unit_rows(kv[words]) @ apart.T, apart @ apart.T
 
 
@@ -501,8 +501,8 @@ class SettingComponents(Result):
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
         table = self.table().sort_values("share", ascending=False).head(3)
-        shown = ", ".join(f"{row.component} {row.share:.0%}" for row in table.itertuples())
-        parts = [f"Largest shares of the variance between the observed levels: {shown}."]
+        shares = ", ".join(f"{row.component} {row.share:.0%}" for row in table.itertuples())
+        parts = [f"Largest shares of the variance between the observed levels: {shares}."]
         outweigh = _settings_outweigh(self)
         return (
             parts
@@ -511,22 +511,24 @@ class SettingComponents(Result):
         )
 
 
-def _settings_outweigh(found: SettingComponents) -> float:
+def _settings_outweigh(components: SettingComponents) -> float:
     """Posterior probability that settings outweigh corpora; NaN where not both vary.
 
     Settings are algorithm and dimensions. Either side is a sum of squares over the observed levels, with what it adds
     from list to list of words; what settings add from corpus to corpus is on neither.
     """
     # the seed's component, or without seeds what is left over, is the chance of training
-    known = [set(facets) for facets in (found.components if "seed" in found.sizes else found.components[:-1])]
+    known = [
+        set(facets) for facets in (components.components if "seed" in components.sizes else components.components[:-1])
+    ]
     settings = [bool(facets & {"algorithm", "dims"}) and not facets & {"corpus", "seed"} for facets in known]
     corpora = [facets - {"word_list"} == {"corpus"} for facets in known]
     if not any(settings) or not any(corpora):
         return float("nan")
     # the variance that components add to the given numbers, up to a common factor
-    constant = found.posterior["constant_data"]
+    constant = components.posterior["constant_data"]
     weight = (constant["freedom"] * constant["shared_by"]).to_numpy()
-    squares = flat_draws(found.posterior["posterior/finite_population_sd"].to_numpy()) ** 2 * weight
+    squares = flat_draws(components.posterior["posterior/finite_population_sd"].to_numpy()) ** 2 * weight
     of_settings, of_corpora = (squares[:, : len(known)] @ np.array(side, dtype=float) for side in (settings, corpora))
     return float((of_settings > of_corpora).mean())
 
@@ -586,8 +588,8 @@ def setting_components(
 def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatArray, list[str]]:
     """Facets that vary, the numbers as an array with one axis a facet, and sentences on what they leave open."""
     if not isinstance(table, pd.DataFrame) or value not in table.columns:
-        shown = ", ".join(map(str, table.columns)) if isinstance(table, pd.DataFrame) else type(table).__name__
-        raise InputError(f"there is no column {value!r}, given is {shown}: give a table of settings and its column")
+        given = ", ".join(map(str, table.columns)) if isinstance(table, pd.DataFrame) else type(table).__name__
+        raise InputError(f"there is no column {value!r}, given is {given}: give a table of settings and its column")
     known = {name: sorted(table[name].unique().tolist()) for name in FACET_NAMES if name in table.columns}
     facets = [name for name, levels in known.items() if len(levels) > 1]
     if len(facets) < 2:

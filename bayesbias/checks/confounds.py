@@ -342,8 +342,8 @@ class Balance(Result):
 
     def text(self) -> str:
         tables = [self.lists.round(2), self.contrasts.round(3), self.pairs.round(3)]
-        shown = [self.spreads.round(4)] if self.embeddings else tables
-        return "\n\n".join([self.sentence, *self.notes, *(table.to_string(index=False) for table in shown)])
+        blocks = [self.spreads.round(4)] if self.embeddings else tables
+        return "\n\n".join([self.sentence, *self.notes, *(table.to_string(index=False) for table in blocks)])
 
     def sections(self) -> tuple[Section, ...]:
         """The parts of a report: lists, slopes, contrasts and pairs of lists, and how contrasts vary."""
@@ -354,8 +354,10 @@ class Balance(Result):
             "Each two lists": self.pairs,
             "Contrasts over embeddings": self.spreads,
         }
-        shown = [(caption, table) for caption, table in tables.items() if table is not self.spreads or self.embeddings]
-        return (Section("Balance", [whole_table(caption, table) for caption, table in shown]),)
+        captioned = [
+            (caption, table) for caption, table in tables.items() if table is not self.spreads or self.embeddings
+        ]
+        return (Section("Balance", [whole_table(caption, table) for caption, table in captioned]),)
 
     def table(self) -> pd.DataFrame:
         """The lists of each contrast, ``contrasts``; of several embeddings how contrasts vary, ``spreads``."""
@@ -432,23 +434,23 @@ def _over_embeddings(
             f"{len(named)} embedding{' is' if len(named) == 1 else 's are'} named: give at least "
             f"{FEWEST_EMBEDDINGS}, or one table alone"
         )
-    sources, found = frequencies_by_name(list(named), frequencies), {}
+    sources, balances = frequencies_by_name(list(named), frequencies), {}
     for name, table in named.items():
         try:
-            found[name] = _balance(table, sources[name], attribute)
+            balances[name] = _balance(table, sources[name], attribute)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
     tables: dict[str, Any] = {
-        kind: _stacked({name: getattr(one, kind) for name, one in found.items()})
+        kind: _stacked({name: getattr(one, kind) for name, one in balances.items()})
         for kind in ("lists", "slopes", "contrasts", "pairs", "rows", "families")
     }
-    spreads, lacking = _spreads(tables["contrasts"], tables["slopes"], len(found))
+    spreads, lacking = _spreads(tables["contrasts"], tables["slopes"], len(balances))
     return replace(
-        next(iter(found.values())),
+        next(iter(balances.values())),
         **tables,
-        source=", ".join(dict.fromkeys(one.source for one in found.values())),
+        source=", ".join(dict.fromkeys(one.source for one in balances.values())),
         spreads=spreads,
-        notes=(*(f"{name}: {note}" for name, one in found.items() for note in one.notes), *lacking),
+        notes=(*(f"{name}: {note}" for name, one in balances.items() for note in one.notes), *lacking),
     )
 
 

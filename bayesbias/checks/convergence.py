@@ -152,9 +152,9 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     parts = [("all", every, None, counts.sum()), *zip(LABELS, pairs, [every] * len(LABELS), counts, strict=True)]
     rows = [(name, int((own[1] > 0).sum()), int(n), *_ratio(own, of, int(n))) for name, own, of, n in parts]
     columns = ["similarity", "words", "pairs", "observed", "predicted", "ratio", "relative", "z"]
-    found = pd.DataFrame(rows, columns=columns)
-    far = (found["relative"] < LEAST) | (found["relative"] > MOST)
-    return found.assign(fault=far & (found["z"].abs() > MOST_Z))
+    ratios = pd.DataFrame(rows, columns=columns)
+    far = (ratios["relative"] < LEAST) | (ratios["relative"] > MOST)
+    return ratios.assign(fault=far & (ratios["z"].abs() > MOST_Z))
 
 
 def _ratio(sums: FloatArray, every: FloatArray | None, count: int) -> tuple[float, ...]:
@@ -250,8 +250,8 @@ class Verdict(Result):
             "importance ESS": (self.importance_ess, ".0f"),
             "posterior mass outside the grid": (self.grid_mass_outside, ".0e"),
         }
-        shown = {name: format(value, form) for name, (value, form) in figures.items() if value is not None}
-        return {"engine": self.engine, "draws": draws, **shown}
+        texts = {name: format(value, form) for name, (value, form) in figures.items() if value is not None}
+        return {"engine": self.engine, "draws": draws, **texts}
 
     def headline(self) -> str:
         """Sentence that says that the fit passes its checks, or why it does not."""

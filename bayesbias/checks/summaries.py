@@ -109,10 +109,10 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
         flat = {key: np.ravel(value) for key, value in numbers.items()}
         pieces.append(pd.DataFrame({"parameter": name, **names, **flat, "n": n.ravel()}))
     table = pd.concat(pieces, ignore_index=True)
-    shown = [dim for dim in DIMENSIONS if dim in table or dim in DIMENSIONS[:2]]
-    table = table.reindex(columns=["parameter", *shown, "mean", "sd", "low", "high", "n"])
+    dims = [dim for dim in DIMENSIONS if dim in table or dim in DIMENSIONS[:2]]
+    table = table.reindex(columns=["parameter", *dims, "mean", "sd", "low", "high", "n"])
     table = table[table["n"] > 0].reset_index(drop=True)
-    table = table.assign(**{column: table[column].astype("string") for column in shown})
+    table = table.assign(**{column: table[column].astype("string") for column in dims})
     table.attrs |= {"prob": prob, "ci_kind": ci_kind, "notes": tuple(filter(None, [family_of(result.spec).caution]))}
     return table
 

@@ -93,8 +93,8 @@ class WordCheck(Result):
         return [*self.findings(), *self.notes]
 
     def findings(self) -> list[str]:
-        asked, found = int(self.lists["asked"].sum()), int(self.lists["found"].sum())
-        sentences = [f"{found:,} of {many(asked, 'word')} of the list {self.word_list} are in {self.embedding}."]
+        asked, present = int(self.lists["asked"].sum()), int(self.lists["found"].sum())
+        sentences = [f"{present:,} of {many(asked, 'word')} of the list {self.word_list} are in {self.embedding}."]
         half = self.lists[self.lists["found"] < HALF * self.lists["asked"]].to_dict("records")
         if named := [f"{row['kind']} {row['list']} ({row['found']} of {row['asked']})" for row in half]:
             sentences.append(f"Less than half of the words were found of: {listed(named)}.")

@@ -278,14 +278,14 @@ def multiverse(
     """One contrast under every combination of decisions: which choice made the answer."""
     executor = scheduler or ("serial" if workers is None else "processes")
     with working("combining decisions"):
-        found = bb.multiverse(plan, out=folder, executor=executor, workers=workers, retry=retry)
-    show(found.spreads(prob), "Standard deviation of each decision's effects", whole="decision")
-    say(found.text(prob))
+        result = bb.multiverse(plan, out=folder, executor=executor, workers=workers, retry=retry)
+    show(result.spreads(prob), "Standard deviation of each decision's effects", whole="decision")
+    say(result.text(prob))
     if folder is not None:
         say(f"what was measured is in {folder}")
-    write_table(found.table(prob), out)
-    write_picture(lambda: found.figure(prob=prob), picture)
-    write_report(found, report, prob=prob)
+    write_table(result.table(prob), out)
+    write_picture(lambda: result.figure(prob=prob), picture)
+    write_report(result, report, prob=prob)
 
 
 def compare(

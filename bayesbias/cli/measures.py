@@ -121,16 +121,16 @@ def contrasts(
     from bayesbias.models.tree import Fit
 
     post = bb.load_fit(fit)
-    found = bb.contrasts(
+    table = bb.contrasts(
         post, first=first, second=second, prob=prob, rope=rope, population=population, by=by, rows=rows
     )
-    show_contrasts(found)
+    show_contrasts(table)
     controls = decomposable_controls(Fit(post)) if first == "associated" else []
     if controls:
         control = second if second in controls else controls[0]
         say(f"  {decomposition_sentence(bb.decomposition(post, second=control, prob=prob, population=population))}")
     say(str(bb.diagnose(post)))
-    write_table(found, out)
+    write_table(table, out)
 
 
 def report(
@@ -364,8 +364,8 @@ def silhouette(
         twins=twins,
     )
     scores = scores_of(parts, compat)
-    shown = scores.drop(columns=[name for name in SCORES if scores[name].isna().all()])
-    show(shown.drop(columns=[] if len(queries) > 1 else "query"), f"Silhouettes of {runs} runs")
+    columns = scores.drop(columns=[name for name in SCORES if scores[name].isna().all()])
+    show(columns.drop(columns=[] if len(queries) > 1 else "query"), f"Silhouettes of {runs} runs")
     say_notes(notes)
     write_table(values_of(parts), out)
     write_picture(lambda: bb.plots.plot_silhouette([part.silhouettes for part in parts]), picture)
@@ -398,16 +398,16 @@ def reliability(
     scores = bb.reliability.bias_scores(kvs, words, pairs=pairs, measures=measure, neighbours=neighbours, twins=twins)
     for note in scores.attrs["notes"]:
         say(note)
-    found = coefficients_of(scores, queries)
-    say_notes(found.notes)
-    show(found.brief(), f"Reliability of {scores.sizes['target']} words, {scores.sizes['base_pair']} base pairs")
+    coefficients = coefficients_of(scores, queries)
+    say_notes(coefficients.notes)
+    show(coefficients.brief(), f"Reliability of {scores.sizes['target']} words, {scores.sizes['base_pair']} base pairs")
     components = bb.reliability.variance_components(scores, draws=draws, seed=seed)
     shares = components.table().sort_values("share", ascending=False).head(6)
     show(shares[["component", "share", "share_low", "share_high"]], "What the scores vary with (89% intervals)")
     say_notes(note for note in components.notes if note not in scores.attrs["notes"])
     say_notes(components.findings()[1:])
-    write_table(found.table(), out)
-    write_picture(found.figure, picture)
+    write_table(coefficients.table(), out)
+    write_picture(coefficients.figure, picture)
 
 
 def _queries(names: list[str] | None, words: list[str] | None) -> dict[str, Query]:
@@ -450,8 +450,8 @@ def _embeddings_of(
 
 def _shown(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of one embedding and query, without what is empty."""
-    shown = rows[["metric", "subquery", "value", "p_value", "optimum", "found", "missing", "reason"]]
-    shown = shown.rename(columns={"subquery": "sets", "optimum": "no bias", "found": "words"})
-    shown["p_value"] = [f"{p:.3g}" if p == p else None for p in rows["p_value"]]
-    empty = [column for column in ("sets", "p_value", "reason") if shown[column].isna().all()]
-    return shown.drop(columns=empty)
+    table = rows[["metric", "subquery", "value", "p_value", "optimum", "found", "missing", "reason"]]
+    table = table.rename(columns={"subquery": "sets", "optimum": "no bias", "found": "words"})
+    table["p_value"] = [f"{p:.3g}" if p == p else None for p in rows["p_value"]]
+    empty = [column for column in ("sets", "p_value", "reason") if table[column].isna().all()]
+    return table.drop(columns=empty)

@@ -80,8 +80,8 @@ def show_coverage(table: pd.DataFrame) -> None:
 
     counts = coverage(table)
     asked = counts["asked"].astype("string").fillna("unknown")
-    shown = counts[["list", "kind", "asked", "found"]].assign(asked=asked)
-    show(shown.replace({"list": labels_of(table)}), "Coverage")
+    rows = counts[["list", "kind", "asked", "found"]].assign(asked=asked)
+    show(rows.replace({"list": labels_of(table)}), "Coverage")
     say_notes(counts.attrs["notes"])
 
 
@@ -89,11 +89,11 @@ def show_coverages(tables: dict[str, pd.DataFrame]) -> None:
     """Show which words of the lists each table holds, once where it is the same for all."""
     from bayesbias.distances.dataframe import coverage_of
 
-    shown: list[object] = []
+    contents: list[object] = []
     for name, table in tables.items():
         record = coverage_of(table)
-        if record is not None and (content := (record.lists, record.notes(table))) not in shown:
-            shown.append(content)
+        if record is not None and (content := (record.lists, record.notes(table))) not in contents:
+            contents.append(content)
             say(f"{name}: {len(table):,} distances")
             show_coverage(table)
 
@@ -106,9 +106,9 @@ def show_contrasts(found: pd.DataFrame) -> None:
 
     first, second = (labelled(found.attrs[name], found.attrs.get("labels", {})) for name in ("first", "second"))
     by = str(found.columns[0])
-    shown = found.assign(p_closer=found["p_closer"].map(share))
+    rows = found.assign(p_closer=found["p_closer"].map(share))
     mass = f"{100 * found.attrs['prob']:g}%"
-    show(shown, f"{first} \N{MINUS SIGN} {second}, {mass} equal-tailed intervals (negative: {first} is closer)")
+    show(rows, f"{first} \N{MINUS SIGN} {second}, {mass} equal-tailed intervals (negative: {first} is closer)")
     what = "Contrasts of groups speak" if by == "group" else "The whole list speaks"
     say_notes([f"{what} about {POPULATIONS[found.attrs['population']]}.", found.attrs["meaning"]])
     say_notes(found.attrs["notes"])
@@ -123,8 +123,8 @@ def show_changes(comparison: Comparison, beside: SideEffects | None, prob: float
 
     if comparison.headline is not None:
         table = comparison.changes(prob=prob)
-        shown = table.assign(group=table["group"].fillna(""), p_below_zero=table["p_below_zero"].map(share))
-        show(shown, f"Change of {table.attrs['of']}, {100 * prob:g}% equal-tailed intervals, in {table.attrs['unit']}")
+        rows = table.assign(group=table["group"].fillna(""), p_below_zero=table["p_below_zero"].map(share))
+        show(rows, f"Change of {table.attrs['of']}, {100 * prob:g}% equal-tailed intervals, in {table.attrs['unit']}")
         say(table.attrs["meaning"])
     parts = comparison.parts(prob)
     if beside is not None:

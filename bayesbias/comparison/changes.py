@@ -267,12 +267,11 @@ def _choose(matched: Matched, model: str | Path | ModelSpec, case: Case) -> tupl
 
 def _stacked(matched: Matched, case: Case) -> Distances | str:
     """The pairs of all embeddings, with how their words are related; or why that is not known."""
-    found = {name: table.relatedness for name, table in matched.tables.items()}
-    known = {name: each for name, each in found.items() if each is not None}
-    if len(known) < len(found):
-        return (
-            f"the tables of {', '.join(name for name in found if name not in known)} do not tell how words are related"
-        )
+    relatedness = {name: table.relatedness for name, table in matched.tables.items()}
+    known = {name: each for name, each in relatedness.items() if each is not None}
+    if len(known) < len(relatedness):
+        without = ", ".join(name for name in relatedness if name not in known)
+        return f"the tables of {without} do not tell how words are related"
     if case != "as-is":
         return "words were matched without regard to capital letters"
     for name in known:
@@ -307,21 +306,21 @@ def _by_differences(
     matched: Matched, spec: ModelSpec, reason: str, engine: str, size: tuple[int, int], seed: int
 ) -> tuple[xr.DataTree, list[ChangeDraws]]:
     """The tree of a comparison by a model of differences, which is taken for a reason unless empty, and its draws."""
-    chains, found = size[0], []
+    chains, runs = size[0], []
     # one number of draws for all fits; the levels have the most parameters
     draws, why = fewer_draws(load_model(LEVELS_MODEL), matched.data, chains * size[1], chains)
     size = chains, draws // chains
     with progress("comparing embeddings", len(matched.pairs)) as done:
         for number, pair in enumerate(matched.pairs):
             own = np.random.SeedSequence([seed, number])
-            found.append(_difference(matched, pair, spec, engine, size, own))
+            runs.append(_difference(matched, pair, spec, engine, size, own))
             done(number + 1)
     caution = " ".join(filter(None, [family_of(spec).caution_of_changes, reason and f"The reason: {reason}."]))
-    notes = [*matched.notes, *filter(None, [caution]), *why, *[INDEPENDENT] * (len(found) > 1)]
-    notes += dict.fromkeys(note for each in found for note in each.notes)
-    faults = [fault for each in found for fault in each.faults]
-    used = next((each.engine for each in found if each.engine != EXACT), EXACT)
-    return tree_of(matched, spec, used, size, seed, notes, faults), [each.draws for each in found]
+    notes = [*matched.notes, *filter(None, [caution]), *why, *[INDEPENDENT] * (len(runs) > 1)]
+    notes += dict.fromkeys(note for each in runs for note in each.notes)
+    faults = [fault for each in runs for fault in each.faults]
+    used = next((each.engine for each in runs if each.engine != EXACT), EXACT)
+    return tree_of(matched, spec, used, size, seed, notes, faults), [each.draws for each in runs]
 
 
 def _tables(

@@ -193,9 +193,9 @@ class Comparison(Result):
                 every = Estimates.of(self.joint, len(self.joint.mean))
                 before, change = (every.combine(each, sums.index) for each in weights)
                 change += known
-            for value, found in (("before", before), ("after", before + change), ("change", change)):
-                first = pd.DataFrame({"change": label, "value": value}, index=found.index.index, dtype="string")
-                pieces.append(replace(found, index=pd.concat([first, found.index], axis=1)))
+            for value, parts in (("before", before), ("after", before + change), ("change", change)):
+                first = pd.DataFrame({"change": label, "value": value}, index=parts.index.index, dtype="string")
+                pieces.append(replace(parts, index=pd.concat([first, parts.index], axis=1)))
         return pieces[0].join(*pieces[1:])
 
     @property

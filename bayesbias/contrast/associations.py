@@ -105,16 +105,16 @@ def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows:
     sums = row_sums(data, cells, first, second, rows)
     every = sums.of(functionals_of(result, cells, sums.parts))
     whole, words = every[:1], every[1:]
-    shown = whole
+    headline = whole
     if population == SIMILAR or not len(words):  # means of connections, for words like these
-        shown = _of_connections(result, [first, second], [[1.0, -1.0]], whole.index)
+        headline = _of_connections(result, [first, second], [[1.0, -1.0]], whole.index)
     pooled = _pooled(result, words, sums.kind)
     kind = POOLED if sums.kind == RAW and rows is None else rows or sums.kind
     notes = () if sums.kind == DIFFERENCE else _notes(cells)
     lacking = why_no_association(data, cells, first, second)
     if lacking and second == OTHER:
         notes = (f"There are no associations: {lacking}.",)
-    return Rows(shown, pooled if kind == POOLED else words, pooled, kind, whole if len(words) else shown, notes)
+    return Rows(headline, pooled if kind == POOLED else words, pooled, kind, whole if len(words) else headline, notes)
 
 
 def _of_connections(result: Fit, names: Sequence[str], weights: Any, index: pd.DataFrame) -> Estimates:
@@ -221,7 +221,7 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     # word by word
     order = np.arange(len(words) * size).reshape(size, -1).T.ravel()
     index = pd.DataFrame(labels_of(data, np.repeat(words, size)).assign(list=np.tile(lists, len(words))))
-    found = sums.combine(sparse.csr_array(sparse.hstack([identity, -less]))[order], index.astype("string"))
+    estimates = sums.combine(sparse.csr_array(sparse.hstack([identity, -less]))[order], index.astype("string"))
     if by == "group":
         names, means = group_means(data.groups[words])
         if len(names) < 3:
@@ -230,9 +230,11 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
                 "three groups"
             )
         index = pd.DataFrame({"group": np.repeat(names, size), "list": np.tile(lists, len(names))}, dtype="string")
-        found = found.combine(sparse.csr_array(sparse.kron(sparse.csr_array(means), sparse.eye_array(size))), index)
-    table = found.summary(prob)
-    table.insert(len(found.index.columns), "own", table["group"] == table["list"])
+        estimates = estimates.combine(
+            sparse.csr_array(sparse.kron(sparse.csr_array(means), sparse.eye_array(size))), index
+        )
+    table = estimates.summary(prob)
+    table.insert(len(estimates.index.columns), "own", table["group"] == table["list"])
     table.attrs = {
         "prob": prob,
         "left_out": data.protected_words[~cells.associated].tolist(),

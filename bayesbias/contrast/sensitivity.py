@@ -180,8 +180,8 @@ def _verdict(refits: pd.DataFrame, contrast: str) -> str:
             f"{(others['sd_ratio'] - 1).abs().max():.0%}, and none decides whether its interval excludes 0."
         )
     single = moved[moved["prior"] != ALL]
-    shown = moved if single.empty else single
-    strongest = shown.index[int(_strength(shown).argmax())]
+    rows = moved if single.empty else single
+    strongest = rows.index[int(_strength(rows).argmax())]
     worst = refits.loc[strongest]
     named = "all priors" if worst["prior"] == ALL else f"the prior of {worst['prior']}"
     verdict = (

@@ -89,8 +89,8 @@ class Coverage:
         notes = self._doubts(table)
         for entry in self.lists:
             if missing and entry["missing"]:
-                found = f"{entry['found']} of {entry['asked']} words found"
-                notes.append(f"{entry['kind']} list {entry['list']}: {found}; missing {listed(entry['missing'])}")
+                counts = f"{entry['found']} of {entry['asked']} words found"
+                notes.append(f"{entry['kind']} list {entry['list']}: {counts}; missing {listed(entry['missing'])}")
         pairs = ", ".join(f"{asked} as {used}" for asked, used in self.substituted.items())
         several = [f"{name} ({', '.join(form)})" for name, form in self.forms.items() if len(form) > 1]
         named = ", ".join(f"{word} ({', '.join(lists)})" for word, lists in self.in_several_lists.items())

@@ -364,8 +364,8 @@ def _of_parquet(raw: pd.DataFrame, file: Path) -> tuple[Provenance, str]:
         packed = None if related is None else b64decode(related, validate=True)
         return Provenance(coverage_from(coverage) if coverage else None, _related(packed, file)), ""
     record = from_json(metadata[RECORD].decode())
-    found = sorted(name.decode() for name in (RELATED, ADJUSTMENT, TRUTH) if name in metadata)
-    if found != record["parts"] or not isinstance(record["moved"], str):
+    carried = sorted(name.decode() for name in (RELATED, ADJUSTMENT, TRUTH) if name in metadata)
+    if carried != record["parts"] or not isinstance(record["moved"], str):
         raise InputError(f"parts are missing: it should hold {listed(record['parts'])}")
     parts = {
         name: read_arrays(io.BytesIO(metadata[name]), str(file)) for name in (ADJUSTMENT, TRUTH) if name in metadata

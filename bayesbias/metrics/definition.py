@@ -220,16 +220,16 @@ class Metric:
         for vectors in (*targets, *attributes):
             vectors.setflags(write=False)
         try:
-            found = self.measure(targets, attributes, **options)
+            returned = self.measure(targets, attributes, **options)
         except InputError:
             raise
         except Exception as error:  # of a function that may come from anywhere
             raise MetricFaultError(f"the metric {self.name} failed: {type(error).__name__}: {error}") from error
-        return self._checked(found, sum(map(len, targets if self.words == "targets" else attributes)))
+        return self._checked(returned, sum(map(len, targets if self.words == "targets" else attributes)))
 
-    def _checked(self, found: object, words: int) -> Measured:
+    def _checked(self, returned: object, words: int) -> Measured:
         """The return value of the function for so many words, checked."""
-        measured = found if isinstance(found, Measured) else Measured(found)  # type: ignore[arg-type]  # checked below
+        measured = returned if isinstance(returned, Measured) else Measured(returned)  # type: ignore[arg-type]
         value: object = measured.value
         by_word = np.asarray(measured.by_word)
         if isinstance(value, bool | np.bool_) or not isinstance(value, Real):

@@ -92,12 +92,12 @@ def frame_data(table: pd.DataFrame, data: Distances) -> _FrameData | None:
     return _FrameData(data, tuple(axes), record is not None and record.contexts.get("pairing") == "sentences")
 
 
-def variation(found: _FrameData, axis: int, first: int, second: int) -> tuple[Variation, Variation]:
+def variation(framed: _FrameData, axis: int, first: int, second: int) -> tuple[Variation, Variation]:
     """Variation of a contrast of two connections (by number) over the templates of one side: whole list, and words.
 
     Of the words it is the deviation from the whole list, all words together.
     """
-    data, (names, distances) = found.data, found.axes[axis]
+    data, (names, distances) = framed.data, framed.axes[axis]
     frames = len(names)
     whole = ~np.isnan(distances).any(axis=1)
     rows = np.flatnonzero(whole & np.isin(data.connection, [first, second]))
@@ -155,7 +155,7 @@ def _noise(parts: FloatArray, unit: IntArray, lists: IntArray, attribute: IntArr
     return float(scaled.sum())
 
 
-def with_frame_effects(post: xr.DataTree, found: _FrameData, seed: int) -> xr.DataTree:
+def with_frame_effects(post: xr.DataTree, data: _FrameData, seed: int) -> xr.DataTree:
     """A fit of mean distances with what other templates of this kind would change, integrated over.
 
     Each connection's mean, and each protected word's, gets the error of the mean over these templates: contrasts with
@@ -165,11 +165,11 @@ def with_frame_effects(post: xr.DataTree, found: _FrameData, seed: int) -> xr.Da
     posterior = post["posterior"].to_dataset()
     names = [str(name) for name in posterior["connection"].to_numpy()]
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    shift, words, sds = frame_errors(found, chains * draws, rng)
+    shift, words, sds = frame_errors(data, chains * draws, rng)
     facts: dict[str, Any] = {"other_connection": names[1:]}
-    for axis, (frames, _) in enumerate(() if found.nested else found.axes):
+    for axis, (frames, _) in enumerate(() if data.nested else data.axes):
         label = (TEMPLATE, ATTRIBUTE_TEMPLATE)[axis]
-        parts = [whole for whole, _ in found.variations[axis]]
+        parts = [whole for whole, _ in data.variations[axis]]
         facts[label] = list(frames)
         if parts:
             by_frame = np.column_stack([part.by_frame for part in parts])
@@ -192,8 +192,8 @@ def with_frame_effects(post: xr.DataTree, found: _FrameData, seed: int) -> xr.Da
     result[GROUP] = xr.DataTree(
         xr.Dataset(group, coords={**coords, "chain": np.arange(chains), "draw": np.arange(draws)})
     )
-    counts = [len(frames) for frames, _ in found.axes]
-    result[GROUP].attrs = {"nested": int(found.nested), "frames": counts[0], "control_sd": found.control_sd}
+    counts = [len(frames) for frames, _ in data.axes]
+    result[GROUP].attrs = {"nested": int(data.nested), "frames": counts[0], "control_sd": data.control_sd}
     return result
 
 

@@ -83,7 +83,7 @@ def run_nuts(model: pymc.Model, chains: int, draws: int, rng: np.random.Generato
     import pymc
 
     sampler = "nutpie" if importlib.util.find_spec("nutpie") else "pymc"
-    shown = sys.stderr.isatty() or in_notebook()
+    progressbar = sys.stderr.isatty() or in_notebook()
     with model, quiet("pymc"):
         trace: Any = pymc.sample(
             draws=draws,
@@ -93,8 +93,8 @@ def run_nuts(model: pymc.Model, chains: int, draws: int, rng: np.random.Generato
             random_seed=int(rng.integers(2**31)),
             target_accept=TARGET_ACCEPT,
             nuts_sampler=sampler,
-            progressbar=shown,
-            quiet=not shown,
+            progressbar=progressbar,
+            quiet=not progressbar,
         )
     posterior, stats = trace["posterior"].dataset, trace["sample_stats"].dataset
     names = [name for name in ("diverging", "energy", "tree_depth", "n_steps") if name in stats]

@@ -469,11 +469,11 @@ def pooled_rows(
     tau = scale * np.tan(np.pi / 2 * u)
     nodes: list[tuple[FloatArray, FloatArray, FloatArray]] = []
     for f, weight in zip(np.exp(logs), mass, strict=True):
-        found = [_log_likelihood(scores, f**2 * sizes, tau, shape) for shape in shapes]
+        log_likelihoods = [_log_likelihood(scores, f**2 * sizes, tau, shape) for shape in shapes]
         # the factor keeps its mass: given it the likelihoods of tau are scaled to 1, so that nothing flows back
-        most = max(float(each.max()) for each in found)
-        evidence = np.array([np.exp(each - most).sum() for each in found])
-        for each, shape, likely in zip(found, shapes, evidence / evidence.sum(), strict=True):
+        most = max(float(each.max()) for each in log_likelihoods)
+        evidence = np.array([np.exp(each - most).sum() for each in log_likelihoods])
+        for each, shape, likely in zip(log_likelihoods, shapes, evidence / evidence.sum(), strict=True):
             own, within = gauss_rule(u, np.exp(each - each.max()), TAUS)
             own_tau = scale * np.tan(np.pi / 2 * np.clip(own, 0, LARGEST))
             nodes.append((np.full(len(own), f), np.outer(own_tau**2, shape), weight * likely * within))

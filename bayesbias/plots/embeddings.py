@@ -178,9 +178,9 @@ def _row(
     seen = (sides.observed_after - sides.observed_before)[rows]
     apart = np.abs(seen - sides.change.mean[rows]) > 1e-9  # less is rounding
     right.scatter(seen[apart], heights[apart], s=18, marker="x", color=look.colour, alpha=0.6, linewidths=0.8)
-    found = posterior_table(sides.change, prob).iloc[rows]
-    inner = (found["inner_low"], found["inner_high"])
-    draw_row(right, heights, found["mean"], (found["low"], found["high"]), look, size=22, inner=inner)
+    table = posterior_table(sides.change, prob).iloc[rows]
+    inner = (table["inner_low"], table["inner_high"])
+    draw_row(right, heights, table["mean"], (table["low"], table["high"]), look, size=22, inner=inner)
 
 
 SIDES = {"before": Look("#767676", "o", "before"), "after": Look("#0072B2", "D", "after")}
@@ -251,8 +251,8 @@ def _controls(axes: Axes, result: SideEffects) -> None:
 def _recovery(axes: Axes, result: SideEffects) -> None:
     table = result.recovery.reset_index(drop=True)
     ends = {side: {"mean": table[side], "low": table[f"{side}_low"], "high": table[f"{side}_high"]} for side in SIDES}
-    found = pd.concat([table.assign(**own, look=side, row=table["test"]) for side, own in ends.items()])
-    draw_forest(axes, found, table["test"].tolist(), SIDES, spread=True)
+    lines = pd.concat([table.assign(**own, look=side, row=table["test"]) for side, own in ends.items()])
+    draw_forest(axes, lines, table["test"].tolist(), SIDES, spread=True)
     heights = -np.arange(len(table), dtype=float)
     axes.scatter(table["chance"], heights, s=40, marker="x", color=INK, zorder=3)
     random = table["reference_low"], table["reference_high"]
@@ -302,11 +302,11 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
     low, high = interval_ends(pool.draws("mean")[:, None], prob)
     single = table.assign(mean=table["estimate"], low=table["estimate_low"], high=table["estimate_high"], look="single")
     pooled = posterior_table(Empirical(draws), prob).assign(name=table["name"].tolist(), look="pooled")
-    found = pd.concat([single, pooled])
+    estimates = pd.concat([single, pooled])
     names, looks = table["name"].tolist(), {"single": SINGLE, "pooled": POOLED}
     figure, axes = one_panel(ax, 5.6, 0.3 * len(table) + 1.5)
     axes.axvspan(low[0], high[0], color=BAND, lw=0, zorder=0)
-    draw_forest(axes, found.assign(row=found["name"]), names, looks, spread=True)
+    draw_forest(axes, estimates.assign(row=estimates["name"]), names, looks, spread=True)
     label_rows(axes, word_labels(names).tolist(), title=f"{_named(pool)} in each embedding", mark=0.0)
     show_sign(axes, f"contrast ({_unit(pool)})", f"{pool.contrast[0]} closer")
     place_legend(figure, axes, ax, "upper right", handles=handles_of(looks.values(), linewidth=0), ncols=2)

@@ -363,14 +363,14 @@ def plot_overview(
     looks = connection_looks(names, labels)
     figure, axes = one_panel(ax, 5.4, 0.62 * len(others) + 1.4)
     wholes = [rows_of(result, "associated", other).whole for other in others]
-    found = pd.concat([posterior_table(whole, prob) for whole in wholes])
+    table = pd.concat([posterior_table(whole, prob) for whole in wholes])
     shares = [share(float(whole.below(0.0)[0])) for whole in wholes]
     for i, other in enumerate(others):
         if topics is not None and f"associated - {other}" in topics.observed:
             values = topics.of(f"associated - {other}")
             counts, edges = np.histogram(values, min(24, max(5, len(values) // 8)))
             axes.stairs(0.42 * counts / counts.max() - i, edges, baseline=-i, fill=True, color="#C9C9C9", zorder=1)
-    draw_forest(axes, found.assign(row=others, look=others, beside=shares), others, looks)
+    draw_forest(axes, table.assign(row=others, look=others, beside=shares), others, looks)
     rows = [fill(labelled(other, labels, PHRASES), 20).removeprefix("the ") for other in others]
     data = result.data
     coverage = data.coverage

@@ -65,16 +65,16 @@ def plot_ranking(ranking: Ranking) -> Figure:
     ranks, metrics = ranking.ranks, list(map(str, ranking.scores))
     added = ranks[metrics].sum(axis=1, min_count=len(metrics))
     order = list(added.sort_values(kind="stable", na_position="last").index)
-    shown = list(ranking.rank_distribution["metric"].drop_duplicates())
-    columns = max(1, min(3, len(shown)))
-    rows = -(-len(shown) // columns)
+    named = list(ranking.rank_distribution["metric"].drop_duplicates())
+    columns = max(1, min(3, len(named)))
+    rows = -(-len(named) // columns)
     each = 0.34 * len(order) + 0.75
     labels = word_labels(order)
     widest = max(map(len, labels))
     figure = new_figure(max(6.4, columns * (1.3 + 0.42 * len(order)) + 0.09 * widest), each * (rows + 1) + 0.6)
     grid = figure.add_gridspec(rows + 1, columns)
     _added(figure.add_subplot(grid[0, :]), ranks.loc[order], metrics)
-    for i, metric in enumerate(shown):
+    for i, metric in enumerate(named):
         axes = figure.add_subplot(grid[1 + i // columns, i % columns])
         table = ranking.rank_distribution.query("metric == @metric").pivot_table(
             index="embedding", columns="rank", values="probability"
@@ -83,7 +83,7 @@ def plot_ranking(ranking: Ranking) -> Figure:
         axes.set_yticks(np.arange(len(order)), labels if i % columns == 0 else [])
     figure.legend(loc="outside upper center", ncols=4, frameon=False)
     drawn = "below: probability of each rank (1 = least biased) over words drawn with replacement;"
-    note_below(figure, f"{drawn} outlined: the rank with the words as they are" if shown else "")
+    note_below(figure, f"{drawn} outlined: the rank with the words as they are" if named else "")
     return figure
 
 

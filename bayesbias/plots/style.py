@@ -235,15 +235,15 @@ def word_labels(words: Iterable[str], groups: Iterable[str] = ()) -> NDArray[np.
     return np.array(cut, dtype=object)
 
 
-def posterior_table(found: Estimates | Empirical, prob: float) -> pd.DataFrame:
+def posterior_table(posterior: Estimates | Empirical, prob: float) -> pd.DataFrame:
     """Posterior means with the ends of 50% and ``prob`` equal-tailed intervals: what a forest draws."""
     masses = {"": prob, "inner_": INNER_PROB}
     ends = {
-        f"{kind}{side}": found.quantile((1 + sign * mass) / 2)
+        f"{kind}{side}": posterior.quantile((1 + sign * mass) / 2)
         for kind, mass in masses.items()
         for side, sign in (("low", -1), ("high", 1))
     }
-    return pd.DataFrame({"mean": found.mean, **ends})
+    return pd.DataFrame({"mean": posterior.mean, **ends})
 
 
 def handles_of(looks: Iterable[Look], **how: Any) -> list[Any]:

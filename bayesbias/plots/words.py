@@ -405,17 +405,23 @@ def plot_axis(
     rows = _rows(table["word"].tolist(), set(chosen), most)
     if not 0 < len(rows) <= MOST_ROWS:
         raise InputError(f"{len(rows)} words are to be shown: give words and labels for 1 to {MOST_ROWS}")
-    shown = table.iloc[rows].reset_index(drop=True)
-    heights = -np.arange(len(shown), dtype=float)
-    away = ((shown["low"] > 0) | (shown["high"] < 0)).to_numpy()
-    figure, axes = one_panel(ax, 6.6, 0.22 * len(shown) + 1.9)
+    panel = table.iloc[rows].reset_index(drop=True)
+    heights = -np.arange(len(panel), dtype=float)
+    away = ((panel["low"] > 0) | (panel["high"] < 0)).to_numpy()
+    figure, axes = one_panel(ax, 6.6, 0.22 * len(panel) + 1.9)
     unit = "pairs" if whole.paired else "words"
     band = whole.centre == "vocabulary" and whole.adjusted is None
     if band:
         axes.axvspan(-whole.spread, whole.spread, color="#F1F1F1", lw=0, zorder=0)
-    draw_forest(axes, shown.assign(row=shown.index, look=away), range(len(shown)), {True: AWAY, False: NEAR}, size=26)
-    label_rows(axes, word_labels(shown["word"]).tolist(), "place (cosine distance)", "", 0.0)
-    for tick, word in zip(axes.get_yticklabels(), shown["word"], strict=True):
+    draw_forest(
+        axes,
+        panel.assign(row=panel.index, look=away),
+        range(len(panel)),
+        {True: AWAY, False: NEAR},
+        size=26,
+    )
+    label_rows(axes, word_labels(panel["word"]).tolist(), "place (cosine distance)", "", 0.0)
+    for tick, word in zip(axes.get_yticklabels(), panel["word"], strict=True):
         tick.set_fontweight("bold" if chosen and len(rows) > len(chosen) and word in set(chosen) else "normal")
     axes.set_title(f"Axis {axis.name}", loc="left", fontweight="bold", pad=26)
     for height in heights[1:][np.diff(rows) > 1]:
@@ -442,11 +448,11 @@ def _rows(words: Sequence[str], chosen: set[str], most: int) -> list[int]:
     return sorted({*others, *(row for row, word in enumerate(words) if word in chosen)})
 
 
-def _left_out(count: int, shown: int, chosen: int) -> str:
-    if shown == count:
+def _left_out(count: int, drawn: int, chosen: int) -> str:
+    if drawn == count:
         return ""
-    ends = f"the two ends of {count:,} words" if shown > chosen else f"{shown} of {count:,} words"
-    return f"Shown are {ends}{' and, in bold, those chosen' if 0 < chosen < shown else ''}; dots: words left out."
+    ends = f"the two ends of {count:,} words" if drawn > chosen else f"{drawn} of {count:,} words"
+    return f"Shown are {ends}{' and, in bold, those chosen' if 0 < chosen < drawn else ''}; dots: words left out."
 
 
 def _arrow(axes: Axes, negative: str, positive: str) -> None:

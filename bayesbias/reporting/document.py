@@ -206,8 +206,8 @@ class MetricTable(Result):
         """The parts of a report: values and definitions."""
         values = self.values.reindex(columns=list(SHOWN)).dropna(axis=1, how="all")
         definitions = self.used.filter(items=("name", "title", "description", "source", "doi"))
-        shown, sources = whole_table(WORDS.values(), values), whole_table(WORDS.definitions(), definitions)
-        parts = (Section(WORDS.values_title(), [shown, *self.notes]), Section(WORDS.definitions_title(), [sources]))
+        tables, sources = whole_table(WORDS.values(), values), whole_table(WORDS.definitions(), definitions)
+        parts = (Section(WORDS.values_title(), [tables, *self.notes]), Section(WORDS.definitions_title(), [sources]))
         return filled(parts)
 
     def sources(self) -> tuple[Any, ...]:

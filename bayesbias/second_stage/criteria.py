@@ -352,13 +352,13 @@ class _AxisSide(_Side):
         """Draws of the relation, as a line of contrasts over outside values."""
         columns = [np.ones(len(x)), *([] if covariate is None else [covariate - covariate.mean()])]
         with one_thread():
-            found = outside_relation(
+            law = outside_relation(
                 self.coordinates[rows], self.behind, x, variances, np.column_stack(columns), draws, rng
             )
-        slope = found.correlation * found.place_sd / found.value_sd
-        left = found.place_sd * np.sqrt(1 - found.correlation**2)
+        slope = law.correlation * law.place_sd / law.value_sd
+        left = law.place_sd * np.sqrt(1 - law.correlation**2)
         intercept = self.y[rows].mean() - slope * x.mean()
-        return {"correlation": found.correlation, "slope": slope, "intercept": intercept, "residual_sd": left}
+        return {"correlation": law.correlation, "slope": slope, "intercept": intercept, "residual_sd": left}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -413,15 +413,15 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unr
         pair = default_contrast([fit])[0] if contrast is None else contrast
         _refuse_two_poles(pair, groups)
         stage = cells_of({"fit": fit}, pair, topic=True)
-        found = contrasts_of(stage, list(every))
+        contrasts = contrasts_of(stage, list(every))
         known = dict(zip(every, groups, strict=True))
-        names = tuple(found.index["word"].tolist())
+        names = tuple(contrasts.index["word"].tolist())
         return _Unrelated(
             contrast=pair,
             words=names,
             groups=tuple(known[word] for word in names),
-            y=found.mean,
-            errors=found.covariance.to_numpy(),
+            y=contrasts.mean,
+            errors=contrasts.covariance.to_numpy(),
             language=data.language,
             notes=stage.notes,
         )

@@ -375,10 +375,10 @@ def _content_of(kv: KeyedVectors, options: Mapping[str, Any], sample: Mapping[st
             arrays[f"reason {place}"] = np.array(str(error))
             continue
         listed_words = coverage(table)
-        asked, found = int(listed_words["asked"].sum()), int(listed_words["found"].sum())
+        asked, present = int(listed_words["asked"].sum()), int(listed_words["found"].sum())
         buffer = io.BytesIO()
         table.to_parquet(buffer, index=False)
-        arrays[f"found {place}"], arrays[f"pairs {place}"] = np.array(found / asked), np.array(pairs, dtype=str)
+        arrays[f"found {place}"], arrays[f"pairs {place}"] = np.array(present / asked), np.array(pairs, dtype=str)
         arrays[f"table {place}"] = np.frombuffer(buffer.getvalue(), dtype=np.uint8)
         every.append(lists)
     if not every:
@@ -431,14 +431,14 @@ def read_measured(folder: Path, task: Task) -> EmbeddingTables:
     with file_of(folder, task).open("rb") as content:
         arrays = read_arrays(content, str(folder / VARIANTS))
     tables: dict[str, pd.DataFrame | str] = {}
-    found: dict[str, float] = {}
+    measured: dict[str, float] = {}
     pairs: dict[str, tuple[tuple[str, str], ...]] = {}
     for place, values in enumerate(product(*(task.options[name] for name in OF_TABLES))):
         key = plain_json(dict(zip(OF_TABLES, values, strict=True)))
         if f"table {place}" in arrays:
             tables[key] = pd.read_parquet(io.BytesIO(arrays[f"table {place}"].tobytes()))
-            found[key] = float(arrays[f"found {place}"])
+            measured[key] = float(arrays[f"found {place}"])
             pairs[key] = tuple((first, second) for first, second in arrays[f"pairs {place}"].tolist())
         else:
             tables[key] = str(arrays[f"reason {place}"])
-    return EmbeddingTables(tables, found, pairs, relatedness_from(arrays[KEY].tobytes(), str(folder / VARIANTS)), "")
+    return EmbeddingTables(tables, measured, pairs, relatedness_from(arrays[KEY].tobytes(), str(folder / VARIANTS)), "")

@@ -519,9 +519,9 @@ def contrasts_of(stage: Stage, words: Iterable[str] | None = None) -> Estimates:
         row, share, index = both.index.to_numpy(), np.ones(len(both)), both[["embedding", "word"]]
     where = np.r_[row, row], both[["first", "second"]].to_numpy().T.ravel()
     weights = sparse.csr_array((np.r_[share, -share], where), shape=(len(index), len(stage.cells)))
-    found = stage.cells.combine(weights, index)
+    estimates = stage.cells.combine(weights, index)
     # the covariance of all cells need not be made whole, that of their contrasts is made once
-    law = Gaussian.known(found.mean, found.law.covariance(found.weights))
+    law = Gaussian.known(estimates.mean, estimates.law.covariance(estimates.weights))
     return Estimates.of(law, len(index), index)
 
 
@@ -559,9 +559,9 @@ def units_of(standardise: object, tables: Tables) -> FloatArray | None:
     return np.array(units)
 
 
-def standardised(found: Estimates, units: FloatArray) -> Estimates:
+def standardised(estimates: Estimates, units: FloatArray) -> Estimates:
     """Contrasts in the units (embeddings,) of their embeddings, which are taken as known."""
-    return found / units[found.index["embedding"]]
+    return estimates / units[estimates.index["embedding"]]
 
 
 def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFrame:
@@ -569,17 +569,17 @@ def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFra
 
     Control lists that the contrast does not take are not counted.
     """
-    found, languages = [], []
+    present, languages = [], []
     for table in tables.values():
         record = coverage_of(table)  # an axis has notes of its own
         lists = [] if record is None else [entry for entry in record.lists if _counts(entry, contrast)]
         asked = [entry["asked"] for entry in lists]
         known = bool(asked) and all(count is not None for count in asked)
         total = sum(count or 0 for count in asked)
-        found.append(sum(entry["found"] for entry in lists) / total if known and total else np.nan)
+        present.append(sum(entry["found"] for entry in lists) / total if known and total else np.nan)
         languages.append(None if record is None else record.language)
     return pd.DataFrame(
-        {"found": found, "language": pd.array([name or pd.NA for name in languages], dtype="string")},
+        {"found": present, "language": pd.array([name or pd.NA for name in languages], dtype="string")},
         index=list(tables),
     )
 
@@ -593,13 +593,13 @@ def _counts(entry: ListEntry, contrast: tuple[str, str]) -> bool:
 
 def holding_notes(held: pd.DataFrame) -> list[str]:
     """Notes on what the embeddings hold: words that are missing, and lists in several languages."""
-    notes, found = [], held["found"].dropna()
-    if len(found):
-        least, most = f"{100 * found.min():.0f}", f"{100 * found.max():.0f}"
+    notes, present = [], held["found"].dropna()
+    if len(present):
+        least, most = f"{100 * present.min():.0f}", f"{100 * present.max():.0f}"
         shares = f"{most}%" if least == most else f"{least} to {most}%"
         notes.append(f"The embeddings hold {shares} of the words of this contrast.")
-        if len(few := found.index[found < found.max() - FEWER].tolist()):
-            shares = listed([f"{name} ({100 * found[name]:.0f}%)" for name in few])
+        if len(few := present.index[present < present.max() - FEWER].tolist()):
+            shares = listed([f"{name} ({100 * present[name]:.0f}%)" for name in few])
             notes.append(f"Clearly fewer are in {shares}: contrasts there are those of other words.")
     languages = held["language"].dropna().unique().tolist()
     if len(languages) > 1:

@@ -233,13 +233,13 @@ class Pool(Staged):
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
         what = MINUS.join(self.contrast)
-        shown = Picture(
+        picture = Picture(
             "pool", "Each embedding's estimate, and the partially pooled one", partial(drawing, "plot_pool", self, prob)
         )
         lead = f"{what} in {len(self.estimates):,} embeddings, partially pooled."
         question = f"How large is {what} over these embeddings, and do they differ?"
         silent = "Embeddings that are not like these may differ more."
-        return front_page(question, lead, self.findings(prob), self.notes, shown, silent)
+        return front_page(question, lead, self.findings(prob), self.notes, picture, silent)
 
     def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report: each embedding, and relations to outside variables."""
@@ -618,7 +618,7 @@ def _relations(
         covariance = covariance + float(np.median(drawn.scales[:, -1]) ** 2) * np.eye(len(covariance))
     y, covariance = weights @ y, weights @ covariance @ weights.T
     band = None if layout.band is None else layout.band[_firsts(layout.own)]
-    found, rows = [], []
+    relations, rows = [], []
     for name in _variables(outside):
         finite = np.flatnonzero(np.isfinite(outside[name]))
         values, se = (outside[column].to_numpy()[finite] for column in (name, f"{name}_se"))
@@ -650,7 +650,7 @@ def _relations(
             rng,
             weights=None if through is None else through / through.sum(),
         )
-        found.append(relation)
+        relations.append(relation)
         rows.append(
             {
                 "variable": name,
@@ -662,7 +662,7 @@ def _relations(
             }
         )
     related: dict[str, tuple[str | None, FloatArray]] = {
-        name: ("variable", np.column_stack([getattr(relation, name) for relation in found]))
-        for name in (RELATED if found else ())
+        name: ("variable", np.column_stack([getattr(relation, name) for relation in relations]))
+        for name in (RELATED if relations else ())
     }
     return related, pd.DataFrame(rows)

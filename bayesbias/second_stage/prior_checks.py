@@ -232,8 +232,8 @@ def _audit(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
     truth, on = _drawn_axis(rng)
     behind = signal(on.offset)
     mean, sd = behind.places(on.coordinates)
-    found = summary_of(mean, sd, behind.freedom, prob, 1.0)
-    yield Interval("place", truth, found["low"], found["high"])
+    summary = summary_of(mean, sd, behind.freedom, prob, 1.0)
+    yield Interval("place", truth, summary["low"], summary["high"])
 
 
 @prior_analysis("angle")
@@ -289,9 +289,9 @@ def _of_contrasts(
     labels = post["posterior"]["connection"].to_numpy().tolist()
     means = table.truth["word_mean"]
     truth = means[:, labels.index("associated")] - means[:, labels.index(second)]
-    found = contrasts(post, "associated", second, prob=prob, rows="difference")
-    yield Interval("whole list", truth.mean(), found["low"].iloc[0], found["high"].iloc[0])
-    yield Interval("words", truth, found["low"].to_numpy()[1:], found["high"].to_numpy()[1:])
+    rows = contrasts(post, "associated", second, prob=prob, rows="difference")
+    yield Interval("whole list", truth.mean(), rows["low"].iloc[0], rows["high"].iloc[0])
+    yield Interval("words", truth, rows["low"].to_numpy()[1:], rows["high"].to_numpy()[1:])
 
 
 @prior_analysis("changes")
@@ -299,10 +299,10 @@ def _changes(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
     before = simulate(SHAPE, "crossed", seed=int(rng.integers(2**31)))
     moved = simulate(SHAPE, "change", seed=int(rng.integers(2**31)))
     after = before.assign(distance=before["distance"] + moved["distance"])
-    found = compare(before=before, after=after, draws=DRAWS, seed=int(rng.integers(2**31)))
+    comparison = compare(before=before, after=after, draws=DRAWS, seed=int(rng.integers(2**31)))
     at = [list(dict.fromkeys(before["connection"])).index(name) for name in ("associated", "human")]
     words = moved.truth["word_mean"]
-    rows = found.contrasts("associated", "human", prob=prob, rows="difference")
+    rows = comparison.contrasts("associated", "human", prob=prob, rows="difference")
     yield Interval("words", words[:, at[0]] - words[:, at[1]], rows["low"].to_numpy()[1:], rows["high"].to_numpy()[1:])
     mean = moved.truth["connection_mean"]
     yield Interval("whole list", mean[at[0]] - mean[at[1]], rows["low"].iloc[0], rows["high"].iloc[0])
@@ -365,10 +365,10 @@ def _multiverse(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
     names = {f"d{i}": "unsure" for i in range(len(DECISIONS))}
     rows = pd.DataFrame(dict(zip(names, options.astype(str), strict=True))).assign(status="done", reason="")
     y = theta + rng.multivariate_normal(np.zeros(size), covariance)
-    found = specifications.multiverse_of(
+    multiverse = specifications.multiverse_of(
         rows, names, y, covariance, np.empty((0, size)), False, int(rng.integers(2**31))
     )
-    table = found.effects(prob)
+    table = multiverse.effects(prob)
     yield Interval("effects", np.concatenate(effects), table["low"], table["high"])
-    whole = found.means(prob).iloc[0]
+    whole = multiverse.means(prob).iloc[0]
     yield Interval("mean", theta.mean(), whole["low"], whole["high"])

@@ -113,11 +113,11 @@ class Multiverse(Staged):
         # a decision that changes no specification may go along with another, and has no effect
         matters = self.draws("spread").max(axis=0) > 0
         curves = np.vstack([self.distinct["estimate"].to_numpy(float), self.null])
-        found = np.zeros((len(curves), len(table)))
+        spread = np.zeros((len(curves), len(table)))
         if matters.any():
             designs = [design for design, own in zip(self.designs, matters[:-1], strict=True) if own]
-            found[:, np.append(matters[:-1], True)] = curve_spreads(designs, curves)
-        observed, null = found[0], found[1:]
+            spread[:, np.append(matters[:-1], True)] = curve_spreads(designs, curves)
+        observed, null = spread[0], spread[1:]
         table["observed"], table["topics"] = observed, null.mean(axis=0) if len(null) else np.nan
         p_value = (1 + (null >= observed - ROUNDING).sum(axis=0)) / (1 + len(null))
         table["p_value"] = np.where(matters & (len(null) > 0), p_value, np.nan)
@@ -286,10 +286,10 @@ class Multiverse(Staged):
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
         drawn = partial(drawing, "plot_multiverse", self, prob=prob)
-        shown = Picture("multiverse", "Every specification, by its estimate, with the decisions behind it", drawn)
+        picture = Picture("multiverse", "Every specification, by its estimate, with the decisions behind it", drawn)
         lead = f"{len(self.specifications):,} combinations of {len(self.decisions)} decisions."
         silent = "Choices that are not among these decisions may matter too."
-        return front_page("Which choice made the answer?", lead, self.findings(prob), self.notes, shown, silent)
+        return front_page("Which choice made the answer?", lead, self.findings(prob), self.notes, picture, silent)
 
     def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report: means, shares, effects, and all specifications."""
@@ -403,11 +403,11 @@ def _posterior(
     effects = np.zeros((DRAWS, sum(len(each) for each in options)))
     if len(chosen):
         model = Decisions(y, covariance, [designs[i] for i in chosen], STANDARD_WIDTH if standardised else WIDTH)
-        found = model.draw(DRAWS, rng)
-        theta = found.theta
-        spreads[:, [*chosen, size - 1]], scales[:, [*chosen, size - 1]] = found.spreads, found.scales
+        draws = model.draw(DRAWS, rng)
+        theta = draws.theta
+        spreads[:, [*chosen, size - 1]], scales[:, [*chosen, size - 1]] = draws.spreads, draws.scales
         ends = np.cumsum([0, *(len(each) for each in options)])
-        effects[:, np.concatenate([np.arange(ends[i], ends[i + 1]) for i in chosen])] = found.effects
+        effects[:, np.concatenate([np.arange(ends[i], ends[i + 1]) for i in chosen])] = draws.effects
     else:
         values, basis = np.linalg.eigh(covariance)
         theta = y + rng.standard_normal((DRAWS, len(y))) @ (basis * np.sqrt(np.maximum(values, 0))).T

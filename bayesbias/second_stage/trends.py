@@ -201,10 +201,10 @@ class Trend(Staged):
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
         times, what = self.estimates.index["time"], MINUS.join(self.contrast)
-        shown = Picture("trend", "Estimates over time, and the trend", partial(drawing, "plot_trend", self, prob))
+        picture = Picture("trend", "Estimates over time, and the trend", partial(drawing, "plot_trend", self, prob))
         lead = f"{what} in {len(times):,} embeddings, from {times.min():g} to {times.max():g}."
         silent = "A change of an embedding can come from other texts, other spelling or other training."
-        return front_page(f"Did {what} change over time?", lead, self.findings(prob), self.notes, shown, silent)
+        return front_page(f"Did {what} change over time?", lead, self.findings(prob), self.notes, picture, silent)
 
     def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report: each embedding, and the kind of trend."""
@@ -353,8 +353,8 @@ def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: 
         rows = np.flatnonzero(by_word.index["word"] == word)
         if len(rows) < FEWEST:
             continue
-        found = by_word[rows]
-        given = found.mean, found.covariance.to_numpy(), times[embedding[rows]]
+        series = by_word[rows]
+        given = series.mean, series.covariance.to_numpy(), times[embedding[rows]]
         _, parameters = _levels(*given, "linear", weights, draws, rng, scale)
         own.append(word)
         slopes.append(parameters["slope"])

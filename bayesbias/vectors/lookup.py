@@ -226,11 +226,11 @@ def spread_of(kv: KeyedVectors) -> _Spread:
         vectors, kind = part.overall, part.overall_kind
     units = unit_rows(vectors)
     units = units[first_alike(units) == np.arange(len(units))]
-    found: _Spread = {"words": len(units), "kind": kind}
+    facts: _Spread = {"words": len(units), "kind": kind}
     if len(units) < LEAST_SPREAD:
-        return found
+        return facts
     products = (units @ units.T)[np.triu_indices(len(units), 1)]
-    return {"sd": float(products.std(ddof=1)), **found}
+    return {"sd": float(products.std(ddof=1)), **facts}
 
 
 def distance_sd(known: Mapping[str, Any], name: str) -> float | str:

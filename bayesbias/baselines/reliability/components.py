@@ -229,8 +229,8 @@ class VarianceComponents(Result):
         """The result in sentences, without its notes."""
         facets = ", ".join(f"{size} {name.replace('_', ' ')}s" for name, size in self.sizes.items())
         largest = self.table().nlargest(3, "share")
-        shown = ", ".join(f"{row.component} {row.share:.0%}" for row in largest.itertuples())
-        parts = [f"Variance components of {facets}. Largest shares: {shown}."]
+        shares = ", ".join(f"{row.component} {row.share:.0%}" for row in largest.itertuples())
+        parts = [f"Variance components of {facets}. Largest shares: {shares}."]
         if not {"target", "base_pair"} <= self.sizes.keys():
             return parts
         enough = self.needed()
@@ -306,8 +306,8 @@ def variance_components(
         y = (y - np.nanmean(y)) / unit
     y = y.reshape(tuple(sizes.values()))
     if y.ndim < 2:
-        shown = " and ".join(sizes) or "nothing"
-        raise InputError(f"the scores vary by {shown} only: give scores with several levels of two facets")
+        facets = " and ".join(sizes) or "nothing"
+        raise InputError(f"the scores vary by {facets} only: give scores with several levels of two facets")
     without = ("measure",) if standardise and "measure" in sizes else ()
     layout = Layout(tuple(sizes), without)
     tree, faults = draw_components(y, layout, engine, draws, chains, seed, unit)

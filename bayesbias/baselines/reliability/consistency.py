@@ -507,8 +507,8 @@ def internal_consistency(
 def check_scores(scores: object, gaps: bool = False) -> None:
     """Refuse what :func:`bias_scores` did not return."""
     if not hasattr(scores, "dims") or set(DIMS) != set(scores.dims):
-        shown = f"dims {', '.join(map(str, scores.dims))}" if hasattr(scores, "dims") else type(scores).__name__
-        raise InputError(f"given is {shown}: give what bias_scores returns, a DataArray with dims {', '.join(DIMS)}")
+        kind = f"dims {', '.join(map(str, scores.dims))}" if hasattr(scores, "dims") else type(scores).__name__
+        raise InputError(f"given is {kind}: give what bias_scores returns, a DataArray with dims {', '.join(DIMS)}")
     values = np.asarray(scores)
     if not (np.isfinite(values) | (gaps & np.isnan(values))).all():
         raise InputError("the scores hold NaN or infinite numbers: leave those words, pairs or seeds out")

@@ -420,8 +420,8 @@ def _checked(statistic: str, data: Distances) -> tuple[str, ...]:
     if named and not set(named) & set(STEREOTYPES):
         raise InputError(f"{statistic!r} does not rest on the stereotype lists: name associated or different")
     if statistic == "weat" and (len(data.group_names) != 2 or "" in data.group_names):
-        shown = ", ".join(name or "not known" for name in data.group_names)
-        raise InputError(f"weat compares two groups, not {len(data.group_names)} ({shown}): take 'mac' or 'a - b'")
+        groups = ", ".join(name or "not known" for name in data.group_names)
+        raise InputError(f"weat compares two groups, not {len(data.group_names)} ({groups}): take 'mac' or 'a - b'")
     return named
 
 

@@ -388,11 +388,11 @@ def load_for_topics(path: str, lists: WordLists, seed: int, trust_pickle: bool =
         return kv
     taken = _taken(find_concepts(kv, lists.concepts, language=lists.language), lists)
     drawn, kind = drawn_rows(vocabulary.keys, taken, MOST, seed)
-    rows, found = vocabulary.directed(drawn, MOST)
+    rows, directed = vocabulary.directed(drawn, MOST)
     words = tuple(vocabulary.keys[row] for row in rows.tolist())
     new = np.array([word not in kv.key_to_index for word in words], dtype=np.bool_)
     every = [*kv.index_to_key, *(word for word in words if word not in kv.key_to_index)]
-    both = keyed_vectors(every, np.concatenate([kv.vectors, found[new]]) if len(rows) else kv.vectors)
+    both = keyed_vectors(every, np.concatenate([kv.vectors, directed[new]]) if len(rows) else kv.vectors)
     both.bayesbias_name, both.bayesbias_sample = kv.bayesbias_name, sample_of(kv)
     both.bayesbias_candidates = _Candidates(words, kind, seed)
     return both
@@ -538,10 +538,10 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _TopicStatisti
     known = near.notna().to_numpy()
     weights = _weights(known, protected["group"].to_numpy(), names, list(lists.stereotypes))
     if not weights:
-        shown = ", ".join(sorted(set(table["connection"])))
+        connections = ", ".join(sorted(set(table["connection"])))
         raise InputError(
-            f"{lists.name!r} has no contrast of associated words with others, only {shown} distances: give stereotypes "
-            "of two groups, or stereotypes and controls"
+            f"{lists.name!r} has no contrast of associated words with others, only {connections} distances: give "
+            "stereotypes of two groups, or stereotypes and controls"
         )
     distances = near.fillna(0.0).to_numpy()
     attributes = {name: _listed(kv, looked, words[name]) for name in names}

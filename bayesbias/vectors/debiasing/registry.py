@@ -95,15 +95,15 @@ class Method:
         """Unit vectors and the record that the function makes of a vocabulary, which it may not write to."""
         kv, given = vocabulary.kv, _guarded(vocabulary.kv)
         try:
-            found = self.run(replace(vocabulary, kv=given), **options)
+            result = self.run(replace(vocabulary, kv=given), **options)
         except InputError:
             raise
         except Exception as error:  # of a function that may come from anywhere
             raise self._fault(f"failed: {type(error).__name__}: {error}") from error
         if given.index_to_key != kv.index_to_key:
             raise self._fault("changed the words of the embedding, which stay as they are: return vectors alone")
-        pair = isinstance(found, tuple) and len(found) == 2
-        vectors, record = found if pair else (found, Debiasing(self.name, np.empty((0, kv.vector_size))))
+        pair = isinstance(result, tuple) and len(result) == 2
+        vectors, record = result if pair else (result, Debiasing(self.name, np.empty((0, kv.vector_size))))
         if not isinstance(vectors, np.ndarray) or vectors.dtype.kind != "f" or not isinstance(record, Debiasing):
             kinds = " and ".join(type(each).__name__ for each in ((vectors, record) if pair else (vectors,)))
             raise self._fault(f"returned {kinds}: an array of vectors, or it and a Debiasing, is needed")
