@@ -168,8 +168,8 @@ class Estimates:
                     )
             chosen &= column.isin(names).to_numpy(dtype=bool)
         if not chosen.any():
-            asked = " and ".join(f"{name} {shown(wanted)}" for name, wanted in labels.items())
-            raise InputError(f"no estimate has {asked} at once: estimates.index shows which there are")
+            wanted_labels = " and ".join(f"{name} {shown(wanted)}" for name, wanted in labels.items())
+            raise InputError(f"no estimate has {wanted_labels} at once: estimates.index shows which there are")
         return self[chosen]
 
     def __getitem__(self, places: Any) -> Estimates:
@@ -339,9 +339,9 @@ def _matrix(weights: Any, width: int) -> sparse.csr_array:
         except (TypeError, ValueError) as error:
             raise InputError(f"weights is {shown(weights)}: give numbers, one for each of {width} estimates") from error
     if weights.ndim != 2 or weights.shape[1] != width:
-        given = " x ".join(map(str, weights.shape))
+        shape = " x ".join(map(str, weights.shape))
         raise InputError(
-            f"weights is {given}: give one number for each of {many(width, 'estimate')}, in a row for each sum"
+            f"weights is {shape}: give one number for each of {many(width, 'estimate')}, in a row for each sum"
         )
     matrix = sparse.csr_array(weights)
     if not np.isfinite(matrix.data).all():

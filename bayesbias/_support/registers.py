@@ -80,9 +80,9 @@ class Register[E: Entry](Mapping[str, E]):
         """The name of an entry or a function, which is registered if it is not; anything else as it is."""
         if not isinstance(one, self.kind) and not callable(one):
             return one
-        made = self.made(one)
-        self.add(made)
-        return made.name
+        entry = self.made(one)
+        self.add(entry)
+        return entry.name
 
     def _load(self) -> None:
         """Take what entry points name; those that fail become warnings once the others are there."""

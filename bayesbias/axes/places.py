@@ -329,9 +329,9 @@ class Axis(Result):
         """The result in sentences, without its notes."""
         table = self.table(prob)
         low, high = self.ends
-        made = f"two lists of {' and '.join(str(len(words)) for _, words in self.poles.lists)} words"
+        basis = f"two lists of {' and '.join(str(len(words)) for _, words in self.poles.lists)} words"
         if self.paired:
-            made = f"{many(len(self.poles.pairs), 'pair')} of opposites"
+            basis = f"{many(len(self.poles.pairs), 'pair')} of opposites"
         further = (
             f"Further {'pairs' if self.paired else 'words'} of this opposition would move the place of a word by "
             f"{signed(float(table['pairs_sd'].median()))} (standard deviation, median over the words)."
@@ -347,7 +347,7 @@ class Axis(Result):
         if not beyond:
             order = f"None of them is credibly on either side. By their means: {order[0].lower()}{order[1:]}"
         sentences = [
-            f"{len(self.words):,} words are placed between {low} and {high} by {made}, in {self.embedding['name']}. "
+            f"{len(self.words):,} words are placed between {low} and {high} by {basis}, in {self.embedding['name']}. "
             f"{order}",
             f"The {percent(prob)} intervals of {beyond:,} of the {len(table):,} words "
             f"({beyond / len(table):.0%}) exclude 0. On an axis without a meaning, whose "

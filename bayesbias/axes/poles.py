@@ -119,8 +119,8 @@ def poles_of(pairs: Any, name: str = "pairs") -> Poles:
         return _two_lists(pairs, name)
     if isinstance(pairs, PairList):
         return Poles(pairs.name, pairs.pairs, source=pairs.source, doi=pairs.doi or "")
-    given = tuple(pairs_given(pairs, name))
-    return Poles(f"{given[0][0]} to {given[0][1]}", given)
+    word_pairs = tuple(pairs_given(pairs, name))
+    return Poles(f"{word_pairs[0][0]} to {word_pairs[0][1]}", word_pairs)
 
 
 def _two_lists(lists: WordLists | Mapping[str, Sequence[str]], name: str) -> Poles:

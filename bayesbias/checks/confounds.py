@@ -515,7 +515,7 @@ def _balance(
     )
 
 
-def _notes(attribute: str, lists: pd.DataFrame, families: pd.DataFrame, given: _ListMeans) -> list[str]:
+def _notes(attribute: str, lists: pd.DataFrame, families: pd.DataFrame, means: _ListMeans) -> list[str]:
     """Notes on words without a value, on words that are nearly one, and on what was left out for its size."""
     notes = []
     unknown = [row["list"] for row in lists.to_dict("records") if row["known"] < row["words"] / 2]
@@ -527,9 +527,9 @@ def _notes(attribute: str, lists: pd.DataFrame, families: pd.DataFrame, given: _
             f"Protected words that are nearly one word: {named}. They count fully in the mean over these protected "
             "words: keep one of each where that is not meant."
         )
-    if len(given.words) > MOST_JUDGED and len(given.stereotypes) > 1:
+    if len(means.words) > MOST_JUDGED and len(means.stereotypes) > 1:
         notes.append(f"Associations of words were not judged: there are more than {MOST_JUDGED:,} protected words.")
-    if len(given.words) > MOST_PROTECTED:
+    if len(means.words) > MOST_PROTECTED:
         notes.append(f"Families were not looked for: there are more than {MOST_PROTECTED:,} protected words.")
     return notes
 

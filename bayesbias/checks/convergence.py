@@ -162,17 +162,17 @@ def _ratio(sums: FloatArray, every: FloatArray | None, count: int) -> tuple[floa
 
     Standard errors are those of the jackknife over words.
     """
-    used = sums[1] > 0
-    words = int(used.sum())
+    nonzero = sums[1] > 0
+    words = int(nonzero.sum())
     if count < FEWEST or words < 3:
         return (float("nan"),) * 5
     observed, predicted = sums.sum(axis=1) / 2
     ratio, relative = float(observed / predicted), 1.0
-    without = np.log((observed - sums[0, used]) / (predicted - sums[1, used]))
+    without = np.log((observed - sums[0, nonzero]) / (predicted - sums[1, nonzero]))
     if every is not None:
         total = every.sum(axis=1) / 2
         relative = ratio / float(total[0] / total[1])
-        without -= np.log((total[0] - every[0, used]) / (total[1] - every[1, used]))
+        without -= np.log((total[0] - every[0, nonzero]) / (total[1] - every[1, nonzero]))
     # pairs that share a word are not independent: each word is left out with all its pairs
     error = np.sqrt((words - 1) / words * ((without - without.mean()) ** 2).sum())
     far = np.log(ratio if every is None else relative)

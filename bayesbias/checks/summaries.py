@@ -274,8 +274,8 @@ def cluster_interval_of(rows: Distances, first: str, second: str, prob: float) -
     lists, names = attribute_lists(rows)
     places = [rows.connections.tolist().index(name) for name in (first, second)]
     contrast = clustered_contrast(rows.word, rows.connection, rows.attribute, lists, rows.y, rows.cells, *places)
-    used = np.isin(rows.connection, places)
-    met = [names[label] for label in np.unique(lists[rows.attribute[used]])]
+    compared = np.isin(rows.connection, places)
+    met = [names[label] for label in np.unique(lists[rows.attribute[compared]])]
     words = dict(zip(met, contrast.words.tolist(), strict=False))
     reason = ""
     if np.isnan(contrast.estimate):

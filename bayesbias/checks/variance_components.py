@@ -114,8 +114,8 @@ def draw_components(
     """
     one_of(engine, ENGINES, "engine")
     draws, chains = checked_draws(draws, chains)
-    used = used_seed(seed)
-    rng = np.random.default_rng(used)
+    seed_used = used_seed(seed)
+    rng = np.random.default_rng(seed_used)
     gaps = bool(np.isnan(y).any())
     if gaps and engine == AUTO and y.size > MOST_WITH_GAPS:
         raise InputError(
@@ -156,7 +156,7 @@ def draw_components(
             ),
         }
     )
-    tree.attrs = {"engine": chosen, "seed": used, "versions": to_json(versions_of(chosen))}
+    tree.attrs = {"engine": chosen, "seed": seed_used, "versions": to_json(versions_of(chosen))}
     return tree, drawn.faults
 
 

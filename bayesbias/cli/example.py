@@ -84,8 +84,8 @@ def run_analysis(
             bb.save_fit(post, out / "fit.nc")
             save_picture(bb.plot_distances(table), out / "distances.png")
             bb.report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
-    made = "report.html and its figures (.png), distances.png, distances.parquet, distances.csv (its rows), fit.nc"
-    say(f"Written to {out}: {made}")
+    files = "report.html and its figures (.png), distances.png, distances.parquet, distances.csv (its rows), fit.nc"
+    say(f"Written to {out}: {files}")
     say(f"Next: open {out / 'report.html'} in a browser")
 
 

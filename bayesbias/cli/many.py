@@ -363,11 +363,11 @@ def debias(
     source = home_folder(embedding)
     if out.exists() and source.exists() and out.samefile(source):
         raise InputError(f"{out} is the embedding itself, which the result would replace: give another file")
-    taken = find_method(method).options
-    chosen = _defining(taken, pairs, words)
+    accepted = find_method(method).options
+    chosen = _defining(accepted, pairs, words)
     # options that are words or directions come from files
     of_files = {*chosen, "definitional", "sets", "groups", "subspace", "equalize", "neutralize", "ignore"}
-    others, extra = reading.extra_options(context.args, [name for name in taken if name not in of_files], method)
+    others, extra = reading.extra_options(context.args, [name for name in accepted if name not in of_files], method)
     if others:
         raise InputError(f"one embedding is debiased at a time, and {others[0]} is given too")
     chosen |= extra

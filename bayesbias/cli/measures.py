@@ -236,8 +236,8 @@ def metrics(
     named, extra = extra_options(embeddings, valid, " and ".join(chosen))
     with_options = {}
     for name in chosen:
-        given = {key: value for key, value in extra.items() if key in own[name]}
-        with_options[name] = (name, given | (test if p_value and name in TESTED else {}))
+        own_options = {key: value for key, value in extra.items() if key in own[name]}
+        with_options[name] = (name, own_options | (test if p_value and name in TESTED else {}))
     kvs = _embeddings_of(named, queries, chosen, case, trust_pickle)
     scores = bb.run_metrics(
         kvs,
@@ -250,8 +250,8 @@ def metrics(
         compat=compat,
         twins=twins,
     )
-    for (where, asked), rows in scores.groupby(["embedding", "query"], sort=False):
-        show(_shown(rows), f"{asked} in {where}")
+    for (where, groups), rows in scores.groupby(["embedding", "query"], sort=False):
+        show(_shown(rows), f"{groups} in {where}")
     say_notes(scores.attrs["notes"])
     write_table(scores, out)
     write_report(scores, report)

@@ -79,8 +79,8 @@ def show_coverage(table: pd.DataFrame) -> None:
     from bayesbias.distances.storage import coverage
 
     counts = coverage(table)
-    asked = counts["asked"].astype("string").fillna("unknown")
-    rows = counts[["list", "kind", "asked", "found"]].assign(asked=asked)
+    sizes = counts["asked"].astype("string").fillna("unknown")
+    rows = counts[["list", "kind", "asked", "found"]].assign(asked=sizes)
     show(rows.replace({"list": labels_of(table)}), "Coverage")
     say_notes(counts.attrs["notes"])
 

@@ -62,7 +62,7 @@ def tree_of(
     where figures are exact.
     """
     data, names, pairs = matched.data, list(matched.embeddings), np.array(matched.pairs)
-    rows, given = np.arange(len(data.y)), family_of(spec).about_given_words
+    rows, values = np.arange(len(data.y)), family_of(spec).about_given_words
     groups = {
         "/paired": xr.Dataset(
             {"before_index": ("change", pairs[:, 0]), "after_index": ("change", pairs[:, 1])},
@@ -100,8 +100,8 @@ def tree_of(
         "faults": to_json(list(dict.fromkeys(faults))),
         "versions": to_json(versions_of(engine)),
         "coverage": to_json(matched.coverage),
-        "levels_model": spec.name if given else LEVELS_MODEL,
-        "population": GIVEN if given else SIMILAR,
+        "levels_model": spec.name if values else LEVELS_MODEL,
+        "population": GIVEN if values else SIMILAR,
     }
     return tree
 

@@ -71,8 +71,8 @@ def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
                 parts["What changed"].append(ONE_GROUP)
             elif controls := result.decomposable:
                 sums = result.decomposition(controls[0], prob, change=number)
-                told = decomposition_sentence(sums, "the change of ", figure)
-                parts["What changed"].append(WORDS.sum_of_parts(change=change, parts=told))
+                sentence = decomposition_sentence(sums, "the change of ", figure)
+                parts["What changed"].append(WORDS.sum_of_parts(change=change, parts=sentence))
             parts["For whom"] += [_words(change, table), *_groups(result, change)]
             parts["How certain"].append(_widths(result, change, table))
         parts[broke] += _controls(result, change)

@@ -104,7 +104,7 @@ def _difference(
 
 def _means(data: Distances, spec: ModelSpec, engine: str, size: tuple[int, int], seed: int, what: str) -> _Means:
     """The means by a model of these values; those of connections whose values do not vary are these values."""
-    fixed, made = fixed_values(data, data.y), None
+    fixed, fitted = fixed_values(data, data.y), None
     words = np.full((*size, *data.filled.shape), np.nan)
     connection = np.empty((*size, len(data.connections)))
     for k, value in fixed.items():
@@ -113,14 +113,14 @@ def _means(data: Distances, spec: ModelSpec, engine: str, size: tuple[int, int],
     free = ~np.isin(data.connection, list(fixed))
     if free.any():
         try:
-            made = run(spec, data.part(free), engine, size[0] * size[1], size[0], seed)
+            fitted = run(spec, data.part(free), engine, size[0] * size[1], size[0], seed)
         except InputError as error:
             raise InputError(f"{what}: {error}") from error
-        rows = [data.protected_words.tolist().index(name) for name in made.data.protected_words.tolist()]
-        own = [data.connections.tolist().index(name) for name in made.data.connections.tolist()]
-        words[:, :, np.array(rows)[:, None], own] = made.drawn.posterior["word_mean"]
-        connection[..., own] = made.drawn.posterior["connection_mean"]
-    return _Means(connection, words, made)
+        rows = [data.protected_words.tolist().index(name) for name in fitted.data.protected_words.tolist()]
+        own = [data.connections.tolist().index(name) for name in fitted.data.connections.tolist()]
+        words[:, :, np.array(rows)[:, None], own] = fitted.drawn.posterior["word_mean"]
+        connection[..., own] = fitted.drawn.posterior["connection_mean"]
+    return _Means(connection, words, fitted)
 
 
 def _slopes(data: Distances, base: FloatArray, change: FloatArray, fixed: Mapping[int, float]) -> FloatArray:
@@ -230,17 +230,17 @@ def compare(
     matched = match(named, case)
     matched = replace(matched, notes=(*matched.notes, *frame_notes))
     draws, chains = checked_draws(draws, chains)
-    size, used = (chains, draws // chains), used_seed(seed)
+    size, seed_used = (chains, draws // chains), used_seed(seed)
     spec, every = _choose(matched, model, case)
     engine = integrating_engine(spec)
     if isinstance(every, str):
-        tree, changes = _by_differences(matched, spec, every, engine, size, used)
+        tree, changes = _by_differences(matched, spec, every, engine, size, seed_used)
     else:
         # templates have errors of which there are draws
-        tree = _by_covariance(matched, spec, every, size, used, exact=not framed)
-        changes = related_changes(spec, matched.data, every, size, used) if framed else []
+        tree = _by_covariance(matched, spec, every, size, seed_used, exact=not framed)
+        changes = related_changes(spec, matched.data, every, size, seed_used) if framed else []
     if changes:
-        tree = with_draws(tree, matched.data, over_frames(changes, framed, matched, used))
+        tree = with_draws(tree, matched.data, over_frames(changes, framed, matched, seed_used))
     return Comparison(tree)
 
 
@@ -319,8 +319,8 @@ def _by_differences(
     notes = [*matched.notes, *filter(None, [caution]), *why, *[INDEPENDENT] * (len(runs) > 1)]
     notes += dict.fromkeys(note for each in runs for note in each.notes)
     faults = [fault for each in runs for fault in each.faults]
-    used = next((each.engine for each in runs if each.engine != EXACT), EXACT)
-    return tree_of(matched, spec, used, size, seed, notes, faults), [each.draws for each in runs]
+    engine_used = next((each.engine for each in runs if each.engine != EXACT), EXACT)
+    return tree_of(matched, spec, engine_used, size, seed, notes, faults), [each.draws for each in runs]
 
 
 def _tables(

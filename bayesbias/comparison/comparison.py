@@ -473,16 +473,16 @@ class Comparison(Result):
         change, standardise = self._known_change(change), flag(standardise, "standardise")
         for name in (first,) if second is None else (first, second):
             one_of(name, self.connections, "a connection")
-        asked = (first, second, change, standardise, str(rows))
-        if asked not in self._known_sides:
+        question = (first, second, change, standardise, str(rows))
+        if question not in self._known_sides:
             if rows is not None:
                 one_of(rows, ROWS, "rows")
             sums = row_sums(self.data, self.cells[0], first, second, rows)
             names = [first] if second is None else [first, second]
             sides = self._sides(sums, change, names, [[1.0, -1.0][: len(names)]])
             # a mean distance is seen from 1, a contrast from 0
-            self._known_sides[asked] = self._standardised(sides, change, float(second is None), standardise)
-        return self._known_sides[asked]
+            self._known_sides[question] = self._standardised(sides, change, float(second is None), standardise)
+        return self._known_sides[question]
 
     @cached_property
     def _known_sides(self) -> dict[tuple[Any, ...], BeforeAfter]:

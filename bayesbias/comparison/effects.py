@@ -266,8 +266,8 @@ def _right(test: str, unit: Unit, labels: IntArray, seed: int, rng: np.random.Ge
         from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-        told = cross_val_predict(LogisticRegression(max_iter=1_000), unit.astype(np.float64), labels, cv=folds)
-        return int((told == labels).sum()), float(np.bincount(labels).max() / len(labels))
+        predicted = cross_val_predict(LogisticRegression(max_iter=1_000), unit.astype(np.float64), labels, cv=folds)
+        return int((predicted == labels).sum()), float(np.bincount(labels).max() / len(labels))
     from sklearn.cluster import KMeans
 
     with one_thread():  # for so few words, several threads wait for each other longer than they work

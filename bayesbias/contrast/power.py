@@ -402,16 +402,16 @@ def plan(
     ['varied', 'factor']
     """
     goal = Goal(_effect(effect), probability(prob, "prob"), probability(power, "power"))
-    given = words_or_table
-    if isinstance(given, pd.DataFrame) and frame_columns(given):
-        given = fit(given, seed=seed)
-    if not (isinstance(given, xr.DataTree) and GROUP in given.children):
-        return _plan(given, goal, first, second, scales, seed)
+    source = words_or_table
+    if isinstance(source, pd.DataFrame) and frame_columns(source):
+        source = fit(source, seed=seed)
+    if not (isinstance(source, xr.DataTree) and GROUP in source.children):
+        return _plan(source, goal, first, second, scales, seed)
     # given these templates words are planned; what templates add stands beside it
-    apart = given.copy()
+    apart = source.copy()
     del apart[GROUP]
     planned = _plan(apart, goal, first, second, scales, seed)
-    effects = frame_effects(given, planned.first, planned.second)
+    effects = frame_effects(source, planned.first, planned.second)
     return replace(planned, notes=(f"List lengths are those for these templates. {effects.text(goal.prob)}",))
 
 

@@ -148,8 +148,8 @@ class Adjustment:
             raise InputError(
                 "the adjusted table holds words that were not adjusted: adjust the table that holds them all"
             )
-        taken: FloatArray = self.expected.to_numpy()[place]
-        return taken
+        expected: FloatArray = self.expected.to_numpy()[place]
+        return expected
 
     @property
     def sentences(self) -> list[str]:
@@ -306,8 +306,8 @@ def slope_adjustment(
     value, se, df = facts["slope"]
     slope = Slope(value, se, df, r2=float("nan"), words=int(facts["words"]))
     attribute = WordValues(facts["name"], facts["unit"], facts["source"], values)
-    taken = _by_slope(attribute, slope, float(facts["reference"]), pd.Series(values), protected)
-    return replace(taken, left_out=tuple(facts["left_out"]), before=before)
+    adjustment = _by_slope(attribute, slope, float(facts["reference"]), pd.Series(values), protected)
+    return replace(adjustment, left_out=tuple(facts["left_out"]), before=before)
 
 
 def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:

@@ -76,15 +76,15 @@ class Distances:
             )
         carried = provenance_of(table)
         rows, related = _rows(table, bounded=not carried.moved), carried.relatedness
-        made = replace(
+        distances = replace(
             rows,
             relatedness=related,
             coverage=carried.coverage,
             moved=carried.moved,
             adjustment=carried.adjustment,
         )
-        made.check_vectors(distances=check)
-        return made
+        distances.check_vectors(distances=check)
+        return distances
 
     def check_vectors(self, distances: bool = True) -> None:
         """Refuse relatedness that does not know the words, or is of other vectors than the ``distances``."""
@@ -317,8 +317,10 @@ def refuse_mixed(tables: Mapping[str, Distances]) -> None:
     """Refuse tables of which some are adjusted for an attribute of words and others are not."""
     by_attribute = {each.adjusted: name for name, each in tables.items()}
     if len(by_attribute) > 1:
-        told = [f"{name} is {ADJUSTED_FOR}{what}" if what else f"{name} is not" for what, name in by_attribute.items()]
-        raise InputError(f"{' and '.join(told)}: adjust all tables for the same attribute of words, or none")
+        states = [
+            f"{name} is {ADJUSTED_FOR}{what}" if what else f"{name} is not" for what, name in by_attribute.items()
+        ]
+        raise InputError(f"{' and '.join(states)}: adjust all tables for the same attribute of words, or none")
 
 
 def refuse_repeats(data: Distances, model: str) -> None:

@@ -96,7 +96,7 @@ class Coverage:
         named = ", ".join(f"{word} ({', '.join(lists)})" for word, lists in self.in_several_lists.items())
         rule = "each list counted" if self.kept_duplicates else "counted once for a protected word"
         own, kept = ", ".join(self.own_pairs), "kept" if self.kept_duplicates else "dropped"
-        told = (
+        sentences = (
             (pairs, f"read under another spelling: {pairs}"),
             (several, f"the mean over several forms: {listed(several, SHOWN)}"),
             (self.gender, self.gender),
@@ -110,7 +110,7 @@ class Coverage:
             (self.missing_pairs, f"{self.missing_pairs} pairs have no {'score' if self.measure else 'distance'}"),
             (self.relatedness.startswith("none"), f"relatedness of words: {self.relatedness}"),
         )
-        notes += [sentence for holds, sentence in told if holds]
+        notes += [sentence for holds, sentence in sentences if holds]
         return [*notes, *self._twin_notes(), *self.contexts.get("notes", ())]
 
     def _doubts(self, table: pd.DataFrame | None) -> list[str]:

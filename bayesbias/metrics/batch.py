@@ -296,7 +296,7 @@ def prepared(
         lookup = {name: options.get(name, value) for name, value in Lookup().options.items()}
         how, options = Lookup.checked(**lookup), {key: value for key, value in options.items() if key not in lookup}
     chosen, parsed = find_metric(name), as_query(query)
-    used = checked_options(chosen, options, how.normalise)
+    values = checked_options(chosen, options, how.normalise)
     if (parts := parts_for(chosen, parsed)) != (parsed,):
         raise InputError(
             f"the query {parsed.name!r} has {parsed.template[0]} target and {parsed.template[1]} attribute sets, and "
@@ -310,7 +310,7 @@ def prepared(
     if chosen.sentences and isinstance(kv, ContextVectors):
         sets, owners = _sentence_sets(kv, sets, parsed)
     space = unit_single(vectors.vectors) if chosen.space else None
-    return Prepared(chosen, parsed, used, how, vectors, sets, space, owners=owners)
+    return Prepared(chosen, parsed, values, how, vectors, sets, space, owners=owners)
 
 
 def _sentence_sets(
@@ -379,15 +379,15 @@ def checked_options(chosen: Metric, given: Mapping[str, Any], normalise: bool = 
         valid = f"it takes {', '.join(chosen.options)}" if chosen.options else "it takes none"
         raise InputError(f"{chosen.name} has no option {unknown[0]!r}: {valid}")
     defaults = {name: option.default for name, option in chosen.options.items()}
-    used = {**defaults, **{name: chosen.options[name].check(value, name) for name, value in given.items()}}
-    if used.get("p_value") == RELATED and chosen.linear is not None:
-        there = {**used, "normalise": normalise}
+    values = {**defaults, **{name: chosen.options[name].check(value, name) for name, value in given.items()}}
+    if values.get("p_value") == RELATED and chosen.linear is not None:
+        there = {**values, "normalise": normalise}
         if lacking := [name for name, value in chosen.linear.needs.items() if there[name] != value]:
             raise InputError(
                 f"{chosen.name} with {lacking[0]}={there[lacking[0]]!r} is not a weighted sum of cosines, and "
                 f"p_value={RELATED!r} is the test of one: valid are {_linear_metrics()}"
             )
-    return used
+    return values
 
 
 def _linear_metrics() -> str:
@@ -564,11 +564,11 @@ def run_metrics(
             space = unit_single(kv.vectors) if any(m.space for _, m, _ in chosen) else None
             for number, name in enumerate(named):
                 seen: dict[tuple[int, bool], FoundSets] = {}
-                for label, choice, used in chosen:
+                for label, choice, values in chosen:
                     for part in parts[number, label]:
                         key = (id(part), choice.paired)
                         sets = seen[key] = seen.get(key) or look_up(kv, part, how, choice.paired)
-                        ready = Prepared(choice, part, used, how, kv, sets, space if choice.space else None)
+                        ready = Prepared(choice, part, values, how, kv, sets, space if choice.space else None)
                         try:
                             got = ready.measure()
                         except MetricFaultError as error:  # the others work
@@ -640,9 +640,9 @@ def named_metrics(
     named = []
     for label, choice in pairs:
         one, options = metric_and_options(choice)
-        used = ", ".join(f"{key}={value}" for key, value in options.items())
+        arguments = ", ".join(f"{key}={value}" for key, value in options.items())
         name = one if isinstance(one, str) else one.name
-        own = f"{name} ({used})" if used else name
+        own = f"{name} ({arguments})" if arguments else name
         named.append((own if label is None else str(label), one, options))
     if not named:
         raise InputError("no metric was given: give at least one")

@@ -102,9 +102,9 @@ class Query:
         controls = flag(controls, "controls")
         words = words if isinstance(words, WordLists) else load_words(words)
         words.single_forms("a query")
-        taken = {f"{group} stereotype": listed for group, listed in words.stereotypes.items()}
-        taken |= dict(words.controls) if controls else {}
-        return cls(words.protected, taken, words.name, words.source, words.doi, words.language)
+        attributes = {f"{group} stereotype": listed for group, listed in words.stereotypes.items()}
+        attributes |= dict(words.controls) if controls else {}
+        return cls(words.protected, attributes, words.name, words.source, words.doi, words.language)
 
     @property
     def template(self) -> tuple[int, int]:

@@ -184,11 +184,11 @@ def fit(
         table = adjusted_for(table, adjust, frequencies)
     elif frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
-    asked = _FitOptions(model, engine, *checked_draws(draws, chains), used_seed(seed), priors)
-    post = _posterior(table, asked)
+    options = _FitOptions(model, engine, *checked_draws(draws, chains), used_seed(seed), priors)
+    post = _posterior(table, options)
     if not isinstance(table, DistanceTable) or (adjustment := table.adjustment) is None:
         return post
-    return recorded(with_slope(post, adjustment, asked.seed), adjustment, _posterior(as_measured(table), asked))
+    return recorded(with_slope(post, adjustment, options.seed), adjustment, _posterior(as_measured(table), options))
 
 
 class _FitOptions(NamedTuple):
@@ -202,15 +202,18 @@ class _FitOptions(NamedTuple):
     priors: Mapping[str, Mapping[str, Any]] | None
 
 
-def _posterior(table: pd.DataFrame, asked: _FitOptions) -> xr.DataTree:
+def _posterior(table: pd.DataFrame, options: _FitOptions) -> xr.DataTree:
     """The posterior of the distances as they stand in a table."""
     data = read_distances(table)
-    spec, notes = _chosen_model(asked.model, data, asked.priors)
-    made = run(spec, data, asked.engine, asked.draws, asked.chains, asked.seed)
-    how = {**made_by(made.spec, made.engine, asked.seed), "attribute_words": family_of(made.spec).attribute_words}
-    post = assemble(made.spec, replace(made.data, notes=(*notes, *made.data.notes)), made.drawn, how)
+    spec, notes = _chosen_model(options.model, data, options.priors)
+    fitted = run(spec, data, options.engine, options.draws, options.chains, options.seed)
+    how = {
+        **made_by(fitted.spec, fitted.engine, options.seed),
+        "attribute_words": family_of(fitted.spec).attribute_words,
+    }
+    post = assemble(fitted.spec, replace(fitted.data, notes=(*notes, *fitted.data.notes)), fitted.drawn, how)
     frames = frame_data(table, data)
-    return post if frames is None else with_frame_effects(post, frames, asked.seed)
+    return post if frames is None else with_frame_effects(post, frames, options.seed)
 
 
 def _chosen_model(

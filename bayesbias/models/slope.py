@@ -37,10 +37,10 @@ def recorded(post: xr.DataTree, adjustment: Adjustment, raw: xr.DataTree) -> xr.
     result = Fit(post)
     data = result.data
     ordered = adjustment.expected.reindex(index=data.protected_words, columns=data.attribute_words)
-    taken = ordered.to_numpy()[data.word, data.attribute]
+    expected = ordered.to_numpy()[data.word, data.attribute]
     group = xr.Dataset(
         {
-            "raw_distance": ("pair", data.y + taken),
+            "raw_distance": ("pair", data.y + expected),
             "value": ("attribute_word", adjustment.attribute.of(data.attribute_words)),
             "raw_word_mean": raw["posterior/word_mean"],
         },

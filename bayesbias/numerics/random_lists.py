@@ -195,7 +195,7 @@ def _list(
     near = unit if part == len(unit) else unit[among]
     places = np.full(len(unit), -1)
     places[among] = np.arange(part)
-    used = places[before.words]
+    occupied = places[before.words]
     seeds = unit[_seeds(unit, before, products, rng)].astype(np.float64)
     inverse = np.linalg.inv(earlier @ earlier.transpose(0, 2, 1) + RIDGE * np.eye(count))
     aim = _aim(earlier, inverse, seeds, length, products)
@@ -206,7 +206,7 @@ def _list(
     best = CandidateLists(np.zeros((rows, size), np.intp), np.zeros(seeds.shape, np.float32), np.full(rows, np.inf))
     left, gain, missed = np.arange(rows), np.ones(rows), np.zeros((rows, count))
     for step in range(STEPS if count else 1):
-        words, means = _nearest(near, aim[left], used[left], strata[left], chances[left], weights, length)
+        words, means = _nearest(near, aim[left], occupied[left], strata[left], chances[left], weights, length)
         short = products - np.einsum("rkd,rpd->rpk", earlier[left], means)
         # of n entries the squared length of the mean is 1 / n + (n - 1) / n times the mean product of two: its error is
         # turned into that of the mean product
@@ -265,7 +265,7 @@ def _aim(
 def _nearest(
     near: Units,
     aim: FloatArray,
-    used: IntArray,
+    occupied: IntArray,
     strata: IntArray,
     chances: FloatArray,
     weights: FloatArray,
@@ -277,8 +277,8 @@ def _nearest(
     of nearly the same size; each gives a word: ``strata`` are the numbers of these parts, ``chances`` places within.
     """
     rows, picks, size = strata.shape
-    most = min(len(near) - used.shape[1], max(FIRST, ROOM * size))
-    order = _order(near, aim, used, most)
+    most = min(len(near) - occupied.shape[1], max(FIRST, ROOM * size))
+    order = _order(near, aim, occupied, most)
     steps = int(np.log(most / size) / np.log(GROWTH)) + 2
     sizes = np.unique(np.geomspace(size, most, steps).round().astype(np.intp))
     words, means = np.empty(strata.shape, np.intp), np.empty((rows, picks, near.shape[1]), np.float32)
@@ -302,7 +302,7 @@ def _nearest(
     return words, means
 
 
-def _order(near: Units, aim: FloatArray, used: IntArray, most: int) -> IntArray:
+def _order(near: Units, aim: FloatArray, occupied: IntArray, most: int) -> IntArray:
     """The ``most`` words nearest to each direction (rows, most), the nearest first, without words that are taken."""
     words = len(near)
     order = np.empty((len(aim), most), np.intp)
@@ -319,8 +319,8 @@ def _order(near: Units, aim: FloatArray, used: IntArray, most: int) -> IntArray:
         keys = distances.astype(np.int32)
         keys <<= bits
         keys |= place
-        row, column = np.nonzero(used[rows] >= 0)
-        keys[row, used[rows][row, column]] |= TAKEN
+        row, column = np.nonzero(occupied[rows] >= 0)
+        keys[row, occupied[rows][row, column]] |= TAKEN
         if 2 * most < words:
             keys.partition(most, axis=1)
             keys = keys[:, :most]

@@ -110,9 +110,11 @@ def clustered_contrast(
     weight = sign * both[word] / (max(int(both.sum()), 1) * cells.n[word, connection])
     apart = y - cells.mean[word, connection]
     size = len(list_of_attribute)
-    used = np.bincount(attribute, weights=np.abs(weight), minlength=size) > 0
+    weighed = np.bincount(attribute, weights=np.abs(weight), minlength=size) > 0
     contribution = np.bincount(attribute, weights=weight * apart, minlength=size)
-    members = [np.flatnonzero(used & (list_of_attribute == number)) for number in np.unique(list_of_attribute[used])]
+    members = [
+        np.flatnonzero(weighed & (list_of_attribute == number)) for number in np.unique(list_of_attribute[weighed])
+    ]
     n = np.array([len(rows) for rows in members])
     estimate = float((weight * y).sum())
     if not both.any() or (n < 2).any():

@@ -111,8 +111,8 @@ def forest(
     table = _with_index(estimates, prob) if isinstance(estimates, Estimates) else estimates
     if beside is None and by is None and panels is None and "p_closer" in table:
         beside = "p_closer"
-    given = {"by": by, "panels": panels, "value": value, "low": low, "high": high, "beside": beside}
-    _check_columns(table, {name: column for name, column in given.items() if column is not None})
+    columns = {"by": by, "panels": panels, "value": value, "low": low, "high": high, "beside": beside}
+    _check_columns(table, {name: column for name, column in columns.items() if column is not None})
     for column in (value, low, high):
         _check_numbers(table, column)
     names, kind = _names(table, rows, {by, panels})
@@ -184,11 +184,11 @@ def _with_index(estimates: Estimates, prob: float) -> pd.DataFrame:
     return pd.concat([estimates.index[names], posterior_table(estimates, prob)], axis=1)
 
 
-def _check_columns(table: pd.DataFrame, given: Mapping[str, str]) -> None:
+def _check_columns(table: pd.DataFrame, columns: Mapping[str, str]) -> None:
     """Refuse a table without rows, or without a column that is asked for."""
     if table.empty:
         raise InputError("the table has no row: there is nothing to draw")
-    for option, column in given.items():
+    for option, column in columns.items():
         if not isinstance(column, str) or column not in table:
             valid = ", ".join(map(str, table))
             raise InputError(f"the table has no column {shown(column)}: name one as {option}=; it has {valid}")
@@ -214,11 +214,13 @@ def _marks(mark: object) -> list[float]:
     return marks
 
 
-def _names(table: pd.DataFrame, rows: str | Sequence[str] | None, taken: Iterable[str | None]) -> tuple[list[str], str]:
+def _names(
+    table: pd.DataFrame, rows: str | Sequence[str] | None, others: Iterable[str | None]
+) -> tuple[list[str], str]:
     """Names of the rows of a table, from one column or several, and what they are where they hold numbers."""
     columns = list(map(str, table))
     words = [name for name in columns if not pd.api.types.is_numeric_dtype(table[name])]
-    chosen = [name for name in words if name not in taken] if rows is None else several(rows)
+    chosen = [name for name in words if name not in others] if rows is None else several(rows)
     if rows is not None and not chosen:
         raise InputError(f"rows is empty: give one of the columns {', '.join(columns)}, or several")
     if not chosen:

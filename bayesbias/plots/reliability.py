@@ -142,11 +142,11 @@ def _strips(axes: Axes, panel: pd.DataFrame, looks: Mapping[str, Look]) -> None:
     """A strip of points a measure."""
     for i, (name, look) in enumerate(looks.items()):
         values = panel.loc[panel["measure"] == name, "value"].dropna().to_numpy(dtype=float)
-        told = "no value"
+        label = "no value"
         if len(values):
             draw_strip(axes, -i, np.maximum(values, LEAST), look, 0.25)
-            told = f"median {signed(np.median(values), digits=2)}, n = {len(values):,}"
-        notes_beside(axes, [-i], [told])
+            label = f"median {signed(np.median(values), digits=2)}, n = {len(values):,}"
+        notes_beside(axes, [-i], [label])
     axes.set_yticks(-np.arange(len(looks)), word_labels(looks))
     axes.set_ylim(-len(looks) + 0.45, 0.85)
 

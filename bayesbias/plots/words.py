@@ -598,7 +598,7 @@ def _name_points(
     """Name up to ``most`` points in their order, where a name covers no other text nor, ``beside`` points, a point."""
     axes.figure.figure.draw_without_rendering()  # places on the figure are known from here on
     panel = axes.get_window_extent()
-    taken: list[Bbox] = [text.get_window_extent() for text in texts]
+    boxes: list[Bbox] = [text.get_window_extent() for text in texts]
     points = axes.transData.transform(np.column_stack([x, y]))
     count = 0
     for row in order:
@@ -612,8 +612,8 @@ def _name_points(
             box = named.get_window_extent().padded(1.5)
             inside = panel.x0 <= box.x0 and box.x1 <= panel.x1 and panel.y0 <= box.y0 and box.y1 <= panel.y1
             hidden = beside and box.count_contains(np.delete(points, row, axis=0)) > 0
-            if inside and not hidden and not box.count_overlaps(taken):
-                taken.append(box)
+            if inside and not hidden and not box.count_overlaps(boxes):
+                boxes.append(box)
                 count += 1
                 break
         else:

@@ -124,21 +124,21 @@ def cite(result: Any) -> Citations:
     2              word list weat7   10.1126/science.aal4230
     3  embedding google-news-slice  10.48550/arXiv.1310.4546
     """
-    used = [*_sources(result)]
-    if not used:
+    sources = [*_sources(result)]
+    if not sources:
         raise InputError(
             f"nothing is known of the sources of {type(result).__name__}: give a distance table, a fit, a comparison, "
             "a result of metric, run_metrics, audit, debias, pool or trend, or word lists"
         )
     start = [Cited("package bayesbias", f"bayesbias {version('bayesbias')} (CITATION.cff)", "")]
-    if any(work.what.startswith(("word list", "model", "second stage")) for work in used):
+    if any(work.what.startswith(("word list", "model", "second stage")) for work in sources):
         start.append(Cited("approach", references()[APPROACH].short, APPROACH))
-    recorded = any(work.what.startswith(("word list", "query", "embedding", "debiasing")) for work in used)
+    recorded = any(work.what.startswith(("word list", "query", "embedding", "debiasing")) for work in sources)
     unrecorded = (
         "The result does not record its word lists and embeddings: cite those of its tables, with bb.cite(table) for "
         "each."
     )
-    return Citations(tuple(dict.fromkeys([*start, *used])), () if recorded else (unrecorded,))
+    return Citations(tuple(dict.fromkeys([*start, *sources])), () if recorded else (unrecorded,))
 
 
 @cache

@@ -74,8 +74,8 @@ def reservations(result: Fit) -> tuple[str, ...]:
     """Assumptions of a fit's model, and a sentence where its numbers are scores."""
     record = result.data.coverage
     scores = () if record is None else record.on_scores
-    taken = family_of(result.spec).reservation
-    return (*scores, taken) if taken else scores
+    reservation = family_of(result.spec).reservation
+    return (*scores, reservation) if reservation else scores
 
 
 def contrast_sentences(result: Fit, prob: float) -> list[str]:

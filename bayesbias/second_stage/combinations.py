@@ -383,14 +383,14 @@ def _axis_weights(prepared: _TableCells, groups: Sequence[str], pairs: Sequence[
     """The mean distance of protected words to the words on their side of the pairs, less that to the others."""
     data, _, factors = prepared
     present = set(data.attribute_words.tolist())
-    used = [pair for pair in pairs if present.issuperset(pair)]
-    if not used:
+    complete = [pair for pair in pairs if present.issuperset(pair)]
+    if not complete:
         raise InputError("no pair of the axis is left, of which both words are there")
     rows = {word: i for i, word in enumerate(data.attribute_words.tolist())}
     offset = np.zeros(len(rows))
     for place, sign in ((0, 1), (1, -1)):
-        for pole, count in Counter(pair[place] for pair in used).items():
-            offset[rows[pole]] = sign * count / len(used)
+        for pole, count in Counter(pair[place] for pair in complete).items():
+            offset[rows[pole]] = sign * count / len(complete)
     side = np.where(data.groups == groups[0], 1.0, -1.0)
     weights = np.outer(side * whole_weights(data, np.ones(len(side), dtype=bool)), offset)
     word, attribute = np.nonzero(weights)

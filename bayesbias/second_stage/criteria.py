@@ -244,7 +244,7 @@ def criterion(
     if isinstance(post, Axis) and pair is not None:
         raise InputError("an axis is one contrast by itself: leave contrast out")
     outside, errors = _values(values, se)
-    options, used = checked_stages(stages), used_seed(seed)
+    options, seed_used = checked_stages(stages), used_seed(seed)
     if options.weights != DEFAULT.weights:
         raise InputError(f"weights is {options.weights!r}: a criterion has no mean over embeddings, leave weights out")
     side = _side_of_axis(post, outside) if isinstance(post, Axis) else _side_of_fit(Fit.read(post), pair)
@@ -260,7 +260,7 @@ def criterion(
     covariate = None if attribute is None else _covariate(attribute, shared, x)
     rows = pd.Index(side.words).get_indexer(pd.Index(shared))
     y, covariance = side.y[rows], side.covariance(rows)
-    relation = side.relation(rows, x, x_se**2, covariate, options.draws, np.random.default_rng([used, 3]))
+    relation = side.relation(rows, x, x_se**2, covariate, options.draws, np.random.default_rng([seed_used, 3]))
     relation["r2"] = relation["correlation"] ** 2
     if covariate is not None:
         y, x = (_without(values_, covariate) for values_ in (y, x))
@@ -284,11 +284,11 @@ def criterion(
         contrast=side.contrast,
         words=words,
         estimates=Estimates.of(Gaussian.known(y, covariance), len(y), words[["word", "group"]]),
-        tree=posterior_tree({name: (None, values_) for name, values_ in relation.items()}, used),
+        tree=posterior_tree({name: (None, values_) for name, values_ in relation.items()}, seed_used),
         plain=float(np.corrcoef(y, x)[0, 1]),
         missing=missing,
         errors=bool(x_se.any()),
-        unadjusted=None if attribute is None else criterion(post, values, se, pair, unadjusted, used),
+        unadjusted=None if attribute is None else criterion(post, values, se, pair, unadjusted, seed_used),
         cited=post.sources() if isinstance(post, Axis) else (),
         notes=_notes(missing, isinstance(side, _AxisSide), bool(x_se.any()), side.notes),
     )
@@ -298,8 +298,8 @@ def _shared_words(
     every: tuple[str, ...], outside: pd.Series, attribute: WordValues | None, absent: str
 ) -> tuple[list[str], dict[str, tuple[str, ...]]]:
     """Words with a place, a value and, where it is adjusted for, an attribute; and by what they lack, all others."""
-    held, unvalued = set(every), tuple(word for word in every if word not in outside.index)
-    missing = {"without a value": unvalued, absent: tuple(word for word in outside.index if word not in held)}
+    present, unvalued = set(every), tuple(word for word in every if word not in outside.index)
+    missing = {"without a value": unvalued, absent: tuple(word for word in outside.index if word not in present)}
     shared = [word for word in every if word in outside.index]
     if attribute is not None:
         shared = [word for word in shared if word in attribute.numbers]

@@ -156,11 +156,11 @@ def checked_decisions(
     whole_number(plan.seed, "seed", least=0, most=None)
     for name in plan.decisions:
         one_of(name, tuple(DEFAULTS), "a decision")
-    given = {
+    decisions = {
         name: each if isinstance(each, Decision) else check(Decision, {"options": each}, f"{where}: {name}")
         for name, each in plan.decisions.items()
     }
-    options = {name: given[name].options if name in given else default for name, default in DEFAULTS.items()}
+    options = {name: decisions[name].options if name in decisions else default for name, default in DEFAULTS.items()}
     for name in ("embedding", "words"):
         if not options[name]:
             raise InputError(f"{where}: give the options of the decision {name!r}")
@@ -177,7 +177,7 @@ def checked_decisions(
             raise InputError(f"{where}: {name} has an option twice: {listed([str(option) for option in own])}")
     if (size := int(np.prod([len(own) for own in options.values()]))) > MOST:
         raise InputError(f"{where}: there are {size:,} combinations, more than {MOST:,}: take fewer options")
-    return options, {name: str(each.status) for name, each in given.items()}
+    return options, {name: str(each.status) for name, each in decisions.items()}
 
 
 def _check_option(name: str, option: Any) -> None:

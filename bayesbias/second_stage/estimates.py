@@ -84,9 +84,9 @@ class Staged(Result):
     def population(self) -> Estimates:
         """All variables of the posterior by ``variable`` and ``name``, which is empty for single numbers."""
         labels, values = [], []
-        for variable, given in self.tree["posterior"].data_vars.items():
-            draws = flat_draws(given.to_numpy())
-            names = given[given.dims[2]].to_numpy().tolist() if draws.ndim > 1 else [""]
+        for variable, array in self.tree["posterior"].data_vars.items():
+            draws = flat_draws(array.to_numpy())
+            names = array[array.dims[2]].to_numpy().tolist() if draws.ndim > 1 else [""]
             labels += [(str(variable), str(name)) for name in names]
             values.append(draws.reshape(len(draws), -1))
         index = pd.DataFrame(labels, columns=["variable", "name"], dtype="string")
@@ -573,9 +573,9 @@ def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFra
     for table in tables.values():
         record = coverage_of(table)  # an axis has notes of its own
         lists = [] if record is None else [entry for entry in record.lists if _counts(entry, contrast)]
-        asked = [entry["asked"] for entry in lists]
-        known = bool(asked) and all(count is not None for count in asked)
-        total = sum(count or 0 for count in asked)
+        sizes = [entry["asked"] for entry in lists]
+        known = bool(sizes) and all(count is not None for count in sizes)
+        total = sum(count or 0 for count in sizes)
         present.append(sum(entry["found"] for entry in lists) / total if known and total else np.nan)
         languages.append(None if record is None else record.language)
     return pd.DataFrame(
@@ -591,9 +591,9 @@ def _counts(entry: ListEntry, contrast: tuple[str, str]) -> bool:
     return entry["kind"] == "protected" or entry["list"] in contrast
 
 
-def holding_notes(held: pd.DataFrame) -> list[str]:
+def holding_notes(coverage: pd.DataFrame) -> list[str]:
     """Notes on what the embeddings hold: words that are missing, and lists in several languages."""
-    notes, present = [], held["found"].dropna()
+    notes, present = [], coverage["found"].dropna()
     if len(present):
         least, most = f"{100 * present.min():.0f}", f"{100 * present.max():.0f}"
         shares = f"{most}%" if least == most else f"{least} to {most}%"
@@ -601,7 +601,7 @@ def holding_notes(held: pd.DataFrame) -> list[str]:
         if len(few := present.index[present < present.max() - FEWER].tolist()):
             shares = listed([f"{name} ({100 * present[name]:.0f}%)" for name in few])
             notes.append(f"Clearly fewer are in {shares}: contrasts there are those of other words.")
-    languages = held["language"].dropna().unique().tolist()
+    languages = coverage["language"].dropna().unique().tolist()
     if len(languages) > 1:
         notes.append(
             f"The lists are in {len(languages)} languages ({listed(sorted(languages))}): contrasts may differ because "

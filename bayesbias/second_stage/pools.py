@@ -324,36 +324,41 @@ def pool(
     0  google    -0.014
     1   glove    -0.029
     """
-    given, asked = checked_tables(tables, 2, "pool"), checked_contrast(contrast)
-    group_of, setting_of = _labels(groups, list(given), "groups"), _labels(replicates, list(given), "replicates")
+    embeddings, connections = checked_tables(tables, 2, "pool"), checked_contrast(contrast)
+    group_of, setting_of = (
+        _labels(groups, list(embeddings), "groups"),
+        _labels(replicates, list(embeddings), "replicates"),
+    )
     _check_settings(setting_of)
-    options, used, units = checked_stages(stages), used_seed(seed), units_of(standardise, given)
-    stage = stage_cells(given, asked, used, options)
-    named = {name: table for name, table in given.items() if name not in stage.copies}
+    options, seed_used, units = checked_stages(stages), used_seed(seed), units_of(standardise, embeddings)
+    stage = stage_cells(embeddings, connections, seed_used, options)
+    named = {name: table for name, table in embeddings.items() if name not in stage.copies}
     for labels, argument in ((group_of, "groups"), (setting_of, "replicates")):
         _refuse_torn(stage.copies, labels, argument)
     settings, bands, layout = _arranged(list(named), setting_of, group_of, options.weights)
     if len(settings) < 2:
-        raise InputError(f"{listed(list(given))} hold the same distances: they are one embedding, and a pool needs two")
+        raise InputError(
+            f"{listed(list(embeddings))} hold the same distances: they are one embedding, and a pool needs two"
+        )
     outside = _outside(on, settings)
     if on is not None and not setting_of:
-        _refuse_two_values(stage.copies, _outside(on, list(given)))
+        _refuse_two_values(stage.copies, _outside(on, list(embeddings)))
     equal = _equal_weights(layout.own, layout.band)
 
     contrasts = contrasts_of(stage)
     if units is not None:
-        units = units[[name in named for name in given]]
+        units = units[[name in named for name in embeddings]]
         contrasts = standardised(contrasts, units)
     y, covariance = contrasts.mean, contrasts.covariance.to_numpy()
-    width, rng = WIDTH if units is None else STANDARD_WIDTH, np.random.default_rng([used, 1])
+    width, rng = WIDTH if units is None else STANDARD_WIDTH, np.random.default_rng([seed_used, 1])
     drawn = layout.drawn(y, covariance, width, options.draws, rng)
     relations, correlates = _relations(outside, y, covariance, layout, drawn, width, rng)
     coords = {"setting": settings, "group": bands, "variable": _variables(outside)}
     tree = posterior_tree(
-        layout.variables(drawn, equal) | relations, used, **{name: each for name, each in coords.items() if each}
+        layout.variables(drawn, equal) | relations, seed_used, **{name: each for name, each in coords.items() if each}
     )
 
-    held = holdings(named, stage.contrast)
+    coverage = holdings(named, stage.contrast)
     index = pd.DataFrame(
         {
             "embedding": pd.array(list(named), dtype="string"),
@@ -362,7 +367,7 @@ def pool(
             "protected_words": contrasts.index["count"].to_numpy(),
             "weight": equal,
             "unit": np.ones(len(named)) if units is None else units,
-            **{name: held[name].to_numpy() for name in held},
+            **{name: coverage[name].to_numpy() for name in coverage},
         }
     )
     notes = [
@@ -371,7 +376,7 @@ def pool(
         *near_copy_notes(list(named), covariance, layout.own),
         *stage.notes,
         *_unknown(outside),
-        *holding_notes(held),
+        *holding_notes(coverage),
         *stage.asked,
     ]
     if options.weights == "precision":

@@ -161,14 +161,14 @@ def prior_check(
     rows = []
     with progress("drawing from priors", len(names) * count) as done, one_thread():
         for at, name in enumerate(names):
-            held: dict[str, list[FloatArray]] = {}
+            rates: dict[str, list[FloatArray]] = {}
             for i in range(count):
                 rng = np.random.default_rng([start, list(known).index(name), i])
                 for each in known[name](rng, mass):
                     inside = (np.asarray(each.low) <= each.truth) & (each.truth <= np.asarray(each.high))
-                    held.setdefault(each.quantity, []).append(np.ravel(inside).astype(float))
+                    rates.setdefault(each.quantity, []).append(np.ravel(inside).astype(float))
                 done(at * count + i + 1)
-            rows += [_row(name, quantity, mass, counted) for quantity, counted in held.items()]
+            rows += [_row(name, quantity, mass, counted) for quantity, counted in rates.items()]
     return PriorCheck(pd.DataFrame(rows))
 
 
@@ -259,8 +259,8 @@ def _criterion(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
         for part in (truth, on.coordinates @ rng.standard_normal(on.coordinates.shape[1]), rng.standard_normal(PLACED))
     )
     values = rho * places + np.sqrt(1 - rho**2) * (np.sqrt(shared) * smooth + np.sqrt(1 - shared) * single)
-    given = dict(zip(on.words, values, strict=True))
-    row = criterion(on, given, stages=TwoStage(draws=DRAWS), seed=int(rng.integers(2**31))).table(prob).iloc[0]
+    values_by_word = dict(zip(on.words, values, strict=True))
+    row = criterion(on, values_by_word, stages=TwoStage(draws=DRAWS), seed=int(rng.integers(2**31))).table(prob).iloc[0]
     yield Interval("correlation", rho, row["low"], row["high"])
 
 

@@ -279,26 +279,26 @@ def trend(
     time_of = _times(time, list(named))
     ordered = {name: named[name] for name in sorted(named, key=lambda name: time_of[name])}
     times = np.array([time_of[name] for name in ordered])
-    options, used, units = checked_stages(stages), used_seed(seed), units_of(standardise, ordered)
-    stage = stage_cells(ordered, asked, used, options)
+    options, seed_used, units = checked_stages(stages), used_seed(seed), units_of(standardise, ordered)
+    stage = stage_cells(ordered, asked, seed_used, options)
     if stage.copies:
         again, first = next(iter(stage.copies.items()))
         raise InputError(f"{first} and {again} hold the same distances: give another embedding at each time")
     raw = None
     if options.adjust is not None:
         plain = replace(options, adjust=None, frequencies=None)
-        raw = trend(named, time_of, stage.contrast, kind, standardise, plain, used)
+        raw = trend(named, time_of, stage.contrast, kind, standardise, plain, seed_used)
     with one_thread():
-        made = _trend(stage, times, kind, options, used, units)
-    held = holdings(ordered, stage.contrast)
+        result = _trend(stage, times, kind, options, seed_used, units)
+    coverage = holdings(ordered, stage.contrast)
     unit = COSINE if units is None else GIVEN_UNITS if isinstance(standardise, Mapping) else IN_SDS
-    index = made.estimates.index.assign(found=held["found"].array, language=held["language"].array)
+    index = result.estimates.index.assign(found=coverage["found"].array, language=coverage["language"].array)
     return replace(
-        made,
+        result,
         unit=unit,
-        estimates=replace(made.estimates, index=index),
+        estimates=replace(result.estimates, index=index),
         unadjusted=raw,
-        notes=(*made.notes, *holding_notes(held), *stage.asked),
+        notes=(*result.notes, *holding_notes(coverage), *stage.asked),
     )
 
 
@@ -354,8 +354,8 @@ def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: 
         if len(rows) < FEWEST:
             continue
         series = by_word[rows]
-        given = series.mean, series.covariance.to_numpy(), times[embedding[rows]]
-        _, parameters = _levels(*given, "linear", weights, draws, rng, scale)
+        observed = series.mean, series.covariance.to_numpy(), times[embedding[rows]]
+        _, parameters = _levels(*observed, "linear", weights, draws, rng, scale)
         own.append(word)
         slopes.append(parameters["slope"])
     variables: dict[str, tuple[str | None, FloatArray]] = {

@@ -543,9 +543,9 @@ def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
     kv = getattr(loaded, "wv", loaded)
     if not hasattr(kv, "key_to_index"):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not gensim vectors")
-    made = _keyed_vectors(list(kv.index_to_key), kv.vectors, str(path))
-    made.bayesbias_sample = sample_of(kv)
-    return made
+    vectors = _keyed_vectors(list(kv.index_to_key), kv.vectors, str(path))
+    vectors.bayesbias_sample = sample_of(kv)
+    return vectors
 
 
 def _from_mapping(source: Mapping[str, ArrayLike], request: _WordRequest | None) -> KeyedVectors:

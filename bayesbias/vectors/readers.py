@@ -399,11 +399,11 @@ def stored_sample(path: Path) -> dict[str, NDArray[Any]] | None:
     if not begins_with(path, ZIP_MARK):
         return None
     with path.open("rb") as file, archive_of(file, str(path)) as archive:
-        held = {name.removesuffix(".npy") for name in archive.namelist()}
-        if not held.issuperset(SAMPLED):
+        members = {name.removesuffix(".npy") for name in archive.namelist()}
+        if not members.issuperset(SAMPLED):
             return None
         arrays = {}
-        for name in (*SAMPLED, *({WEIGHTS, OVERALL} & held)):
+        for name in (*SAMPLED, *({WEIGHTS, OVERALL} & members)):
             with archive.open(f"{name}.npy") as member:
                 arrays[name] = read_array(member, allow_pickle=False)
         return arrays

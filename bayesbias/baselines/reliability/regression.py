@@ -171,7 +171,7 @@ def reliability_regression(
     'ReliabilityRegression'
     """
     draws, chains = checked_draws(draws, chains)
-    used, prob = used_seed(seed), probability(prob, "prob")
+    seed_used, prob = used_seed(seed), probability(prob, "prob")
     group_scale = finite_number(group_scale, "group_scale", positive=True)
     if group_scale > WIDEST:
         raise InputError(f"group_scale is {group_scale:g}: give at most {WIDEST:,} sds of the outcome")
@@ -190,7 +190,7 @@ def reliability_regression(
         )
     centre, spread = float(y.mean()), float(y.std(ddof=1))
     sums = mixed_sums(design.columns, (y - centre) / spread, [codes for codes, _ in groupings.values()])
-    rng = np.random.default_rng(used)
+    rng = np.random.default_rng(seed_used)
     sds, stats, faults = draw_sds(
         lambda sds: log_density_of_sds(sums, sds, FIXED_SD),
         np.array([1.0, *(group_scale for _ in names)]),
@@ -203,7 +203,7 @@ def reliability_regression(
     values["coefficient"][:, :, 0] += centre
     shares = _variance_shares(design.columns, design.parts, values, list(names))
     tree = _tree(values, shares, stats, design, names, rows[outcome])
-    tree.attrs = {"outcome": outcome, "seed": used, "versions": to_json(versions_of(MARGINAL))}
+    tree.attrs = {"outcome": outcome, "seed": seed_used, "versions": to_json(versions_of(MARGINAL))}
     notes = [*faults, *absent, *left]
     if "word" in rows and "word" not in group_names and rows["word"].duplicated().any():
         notes.append(

@@ -145,10 +145,10 @@ def _registered_subject(
     metric = find_metric(chosen)
     name = metric.name
     _check_shape(name, query, (metric.targets, metric.attributes))
-    used = untested(checked_options(metric, options))
-    ready = prepared(metric, kv, query, used, how).with_neighbours()
+    subject_options = untested(checked_options(metric, options))
+    ready = prepared(metric, kv, query, subject_options, how).with_neighbours()
     notes = _checked(ready.found)
-    usual = metric.range([len(vectors) for vectors in ready.found.targets], used), metric.optimum
+    usual = metric.range([len(vectors) for vectors in ready.found.targets], subject_options), metric.optimum
     bounds, zero = IN_THE_STUDY.get(chosen, usual) if isinstance(chosen, str) else usual
     if not np.isfinite(bounds).all():
         raise InputError(
@@ -213,7 +213,7 @@ def _contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query
     """
     if unknown := [name for name in options if name not in OPTIONS]:
         raise InputError(f"{NAME} has no option {unknown[0]!r}: it takes {', '.join(OPTIONS)}")
-    used: dict[str, Any] = OPTIONS | dict(options)
+    subject_options: dict[str, Any] = OPTIONS | dict(options)
     sets = look_up(kv, query, how, paired=False)
     notes, words = _checked(sets), _words_of(query, sets)
     lists = word_lists_of(Query(**words, name=query.name, language=query.language))
@@ -221,16 +221,23 @@ def _contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query
         raise InputError(f"{lists} Sets named {' and '.join(CONTROLS)} are controls.")
     table = distance_table(kv, lists, case=how.case, relatedness=False, twins=how.twins)
     data = Distances.read(table, check=False)
-    spec = used["model"] if isinstance(used["model"], ModelSpec) else load_model(used["model"])
+    spec = (
+        subject_options["model"]
+        if isinstance(subject_options["model"], ModelSpec)
+        else load_model(subject_options["model"])
+    )
     engine = choose_engine(spec, "auto")
     if not engine.independent:
         raise InputError(
             f"the model {spec.name!r} is fitted {engine.method}, too slow for thousands of fits: choose another"
         )
     spec, data = family_of(spec).prepared(spec, data)
-    contrast = contrasted(used["first"], used["second"], data.connections.tolist())
-    prob, draws = probability(used["prob"], "prob"), whole_number(used["draws"], "draws", least=100)
-    seed = whole_number(used["seed"], "seed", least=0, most=None)
+    contrast = contrasted(subject_options["first"], subject_options["second"], data.connections.tolist())
+    prob, draws = (
+        probability(subject_options["prob"], "prob"),
+        whole_number(subject_options["draws"], "draws", least=100),
+    )
+    seed = whole_number(subject_options["seed"], "seed", least=0, most=None)
     own = (name for name in query.attributes if name not in CONTROLS)
     stereotypes = dict(zip(own, lists.stereotypes.items(), strict=True))
     attributes = data.attribute_words[data.attribute]

@@ -179,11 +179,11 @@ def _control_stand_ins(
 
 def _vocabulary_stand_ins(kv: KeyedVectors, data: Distances, drawn: IntArray, candidates: int) -> StandIns:
     """Words of the embedding by their rows (draws, S); only those that are drawn are looked at."""
-    used, chosen = np.unique(drawn, return_inverse=True)
+    rows, chosen = np.unique(drawn, return_inverse=True)
     protected = kv.vectors[[kv.key_to_index[word] for word in data.protected_words.tolist()]]
-    parts = np.array_split(used, -(-used.size // PART))
+    parts = np.array_split(rows, -(-rows.size // PART))
     distances = np.hstack([cosine_distances(protected, kv.vectors[part]) for part in parts])
-    words = [kv.index_to_key[row] for row in used]
+    words = [kv.index_to_key[row] for row in rows]
     return StandIns(chosen.reshape(drawn.shape), words, distances, np.full(len(words), ""), candidates)
 
 
@@ -349,9 +349,9 @@ def null_distribution(
     if vectors is None or lists is None:
         stand_ins = _control_stand_ins(data, len(slots), controls_of(named), draws, rng)
     else:
-        taken = {*lists.every_word(), *data.protected_words.tolist(), *data.attribute_words.tolist()}
-        asked = data.attribute_words[slots].tolist()
-        drawn, candidates = _stand_ins(vectors, taken, asked, match_frequency, draws, rng)
+        listed_words = {*lists.every_word(), *data.protected_words.tolist(), *data.attribute_words.tolist()}
+        slot_words = data.attribute_words[slots].tolist()
+        drawn, candidates = _stand_ins(vectors, listed_words, slot_words, match_frequency, draws, rng)
         stand_ins = _vocabulary_stand_ins(vectors, data, drawn, candidates)
     places = _Places.of(data, slots)
     if isinstance(statistic, str):

@@ -262,13 +262,13 @@ def sbc(
     data = read_distances(table, check=False)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
     ranks: dict[str, list[NDArray[np.intp]]] = {}
-    used, worst = engine, None
+    engine_used, worst = engine, None
     with progress("simulation-based calibration", whole_number(replicates, "replicates")) as done:
         for i in range(replicates):
             truth = family_of(spec).drawn_truth(spec, data, rng)
             simulated = _drawn_table(spec, table, data, truth, rng)
             post = fit(simulated, spec, engine=engine, draws=draws, chains=1, seed=int(rng.integers(2**31)))
-            used = str(post.attrs["engine"])
+            engine_used = str(post.attrs["engine"])
             if (k := Fit(post).stats.get("pareto_k")) is not None:
                 worst = max(worst or 0.0, float(k))
             for name, true in truth.items():
@@ -277,7 +277,7 @@ def sbc(
                 below = (drawn[:, present] < np.ravel(true)[present]).sum(axis=0)
                 ranks.setdefault(name, []).append(below)
             done(i + 1)
-    return Ranks(spec.name, used, draws, {name: np.array(values) for name, values in ranks.items()}, worst)
+    return Ranks(spec.name, engine_used, draws, {name: np.array(values) for name, values in ranks.items()}, worst)
 
 
 def false_positive_rate(
