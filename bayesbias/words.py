@@ -52,7 +52,7 @@ pronouns or loans, and not languages with a common gender, such as Danish."""
 PARTS_OF_SPEECH = ("noun", "mass", "plural", "adjective", "person", "subject", "object", "possessive", "verb")
 
 
-def language_tag(value: object) -> str | None:
+def _language_tag(value: object) -> str | None:
     """None, or a BCP 47 tag (RFC 5646)."""
     if value is None or (isinstance(value, str) and TAG.fullmatch(value)):
         return value
@@ -124,7 +124,7 @@ type Concepts = Annotated[Sequence[str], PlainValidator(lambda words: tuple(map(
 type Groups = Annotated[Sequence[Text], BeforeValidator(several), AfterValidator(tuple)]
 type PartOfSpeech = Annotated[Text, AfterValidator(_part_of_speech)]
 type Grammar = Mapping[PartOfSpeech, Words]
-type Language = Annotated[str | None, BeforeValidator(language_tag)]
+type Language = Annotated[str | None, BeforeValidator(_language_tag)]
 type Provenance = Literal["validated", "translated", "machine"]
 """Who made a list of another language: speakers checked it, people translated it, or a program did."""
 
@@ -527,7 +527,7 @@ def list_words(language: str | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    wanted = f"{language_tag(language) or ''}-".lower()
+    wanted = f"{_language_tag(language) or ''}-".lower()
     rows = [
         (*_described(path), str(path))
         for path in _bundled().values()

@@ -12,17 +12,17 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._support.arguments import one_of, whole_number
+from bayesbias._support.files import to_json
+from bayesbias.distances.adjustment import Adjustment, as_measured
 from bayesbias.distances.adjustment import adjust as adjusted_for
-from bayesbias.distances.adjustment import as_measured
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import DrawsWarning, InputError, warn
 from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.families import MOST_NUMBERS, family_of, parts_of
 from bayesbias.models.frames import frame_data, with_frame_effects
-from bayesbias.models.slope import recorded, with_slope
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
-from bayesbias.models.tree import EXACT, Draws, Fit, assemble, made_by, read_distances
+from bayesbias.models.tree import ADJUSTMENT, EXACT, Draws, Fit, assemble, made_by, read_distances
 from bayesbias.numerics.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def fit(
     post = _posterior(table, options)
     if not isinstance(table, DistanceTable) or (adjustment := table.adjustment) is None:
         return post
-    return recorded(with_slope(post, adjustment, options.seed), adjustment, _posterior(as_measured(table), options))
+    return _recorded(_with_slope(post, adjustment, options.seed), adjustment, _posterior(as_measured(table), options))
 
 
 class _FitOptions(NamedTuple):
@@ -410,4 +410,46 @@ def _with_group(result: Fit, group: str, values: FloatArray, posterior: xr.Datas
     coords["pair"] = result.tree["observed_data"]["pair"].to_numpy()
     tree = result.tree.copy()
     tree[group] = xr.DataTree(xr.Dataset({"distance": (("chain", "draw", "pair"), values)}, coords=coords))
+    return tree
+
+
+def _with_slope(post: xr.DataTree, adjustment: Adjustment, seed: int) -> xr.DataTree:
+    """The fit with the uncertainty of the common slope in its means: the posterior variable ``slope`` has its draws."""
+    if adjustment.slope is None:
+        return post
+    slope, posterior = adjustment.slope, post["posterior"].dataset
+    steps = (posterior.sizes["chain"], posterior.sizes["draw"])
+    moved = slope.se * np.random.default_rng([seed, 2]).standard_t(slope.df, steps)
+    data = Fit(post).data
+    value = adjustment.attribute.of(data.attribute_words)[data.attribute] - adjustment.reference
+    by_cell = np.where(data.filled, replace(data, y=value).cells.mean, np.nan)
+    changed = posterior.assign(
+        word_mean=posterior["word_mean"] - moved[:, :, None, None] * by_cell,
+        connection_mean=posterior["connection_mean"] - moved[:, :, None] * np.nanmean(by_cell, axis=0),
+        slope=(("chain", "draw"), slope.value + moved),
+    )
+    tree = post.copy()
+    tree["posterior"] = xr.DataTree(changed)
+    return tree
+
+
+def _recorded(post: xr.DataTree, adjustment: Adjustment, raw: xr.DataTree) -> xr.DataTree:
+    """The fit with a group ``adjustment``: raw distances, words' values, and the means of the fit before."""
+    result = Fit(post)
+    data = result.data
+    ordered = adjustment.expected.reindex(index=data.protected_words, columns=data.attribute_words)
+    expected = ordered.to_numpy()[data.word, data.attribute]
+    group = xr.Dataset(
+        {
+            "raw_distance": ("pair", data.y + expected),
+            "value": ("attribute_word", adjustment.attribute.of(data.attribute_words)),
+            "raw_word_mean": raw["posterior/word_mean"],
+        },
+        coords={"pair": post["observed_data"]["pair"].to_numpy(), "attribute_word": data.attribute_words},
+        attrs={"facts": to_json(adjustment.facts())},
+    )
+    tree = post.copy()
+    tree[ADJUSTMENT] = xr.DataTree(group)
+    notes = [*result.notes, *adjustment.sentences]
+    tree.attrs = {**post.attrs, "adjust": adjustment.attribute.name, "notes": to_json(notes)}
     return tree

@@ -118,7 +118,7 @@ def _digest(text: str) -> str:
 MARKED = re.compile(r"([\\`*_\[\]<>|#])")
 
 
-def to_markdown(page: Page) -> str:
+def _to_markdown(page: Page) -> str:
     """The page as Markdown; a figure is its description, since one file holds no figures."""
     lines = [f"# {_plain(page.title)}", _plain(page.lead)]
     lines += [f"**{_plain(page.fault)}**"] if page.fault else []
@@ -215,7 +215,7 @@ class MetricTable(Result):
         return (self.values,)
 
 
-WRITERS: dict[str, Callable[[Page], str]] = {"html": to_html, "md": to_markdown}
+WRITERS: dict[str, Callable[[Page], str]] = {"html": to_html, "md": _to_markdown}
 
 
 def report(

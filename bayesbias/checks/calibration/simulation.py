@@ -73,7 +73,7 @@ def simulate(
     >>> len(table)
     72
     """
-    spec = known_model(model)
+    spec = _known_model(model)
     shape = table_of_shape(table_or_shape)
     data = read_distances(shape, check=False)
     rng = np.random.default_rng(None if seed is None else whole_number(seed, "seed", least=0, most=None))
@@ -90,7 +90,7 @@ def _drawn_table(
     return DistanceTable(rows, relatedness=data.relatedness if family.needs_relatedness else None, truth=truth)
 
 
-def known_model(model: str | Path | ModelSpec) -> ModelSpec:
+def _known_model(model: str | Path | ModelSpec) -> ModelSpec:
     """A model that can be simulated from."""
     spec = load_model(model)
     if spec.terms.intercept:
@@ -257,7 +257,7 @@ def sbc(
     >>> type(ranks).__name__
     'Ranks'
     """
-    spec, draws = known_model(model), whole_number(draws, "draws", least=2)
+    spec, draws = _known_model(model), whole_number(draws, "draws", least=2)
     table = table_of_shape(shape)
     data = read_distances(table, check=False)
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
@@ -416,7 +416,7 @@ def coverage_study(
     """
     table = table_of_shape(shape)
     data = Distances.read(table, check=False)
-    planted = complete_truth(known_model(simulated_by), data, truth, np.random.default_rng(0))["connection_mean"]
+    planted = complete_truth(_known_model(simulated_by), data, truth, np.random.default_rng(0))["connection_mean"]
     mean = dict(zip(data.connections.tolist(), planted.tolist(), strict=True))
     calls = _judged(_simulated(shape, truth, simulated_by, replicates, seed), models, ("cluster",), replicates, prob)
     target = calls["contrast"].map({f"associated - {name}": mean.get("associated", 0.0) - mean[name] for name in mean})
@@ -431,7 +431,7 @@ def coverage_study(
 def _simulated(
     shape: Shape, truth: Mapping[str, Any], model: Model, replicates: int, seed: int
 ) -> Iterable[tuple[pd.DataFrame, np.random.Generator]]:
-    spec, table = known_model(model), table_of_shape(shape)
+    spec, table = _known_model(model), table_of_shape(shape)
     data = Distances.read(table, check=False)
     for i in range(whole_number(replicates, "replicates")):
         rng = np.random.default_rng([whole_number(seed, "seed", least=0, most=None), i])
