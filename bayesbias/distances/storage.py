@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-from base64 import b64decode
 from collections.abc import Collection
 from dataclasses import replace
-from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._support.arguments import flag, is_printable
-from bayesbias._support.files import check_suffix, from_json, home_folder, read_arrays, read_text, to_json, whole_file
+from bayesbias._support.files import check_suffix, from_json, home_folder, read_arrays, to_json, whole_file
 from bayesbias.distances.adjustment import adjustment_arrays, adjustment_from
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
 from bayesbias.distances.dataframe import COLUMNS, PAIR, DistanceTable, Provenance, coverage_of, frame_columns
@@ -29,7 +27,6 @@ PUBLISHED = {"word_to_compare": "attribute_word", "word_class": "attribute_class
 PUBLISHED_TEXT = tuple(PUBLISHED)[:2]
 # metadata of a Parquet file: the record as JSON, all else as .npz files
 RECORD, RELATED, ADJUSTMENT, TRUTH = (f"bayesbias.{name}".encode() for name in ("table", KEY, "adjustment", "truth"))
-COVERAGE_FILE, RELATEDNESS_FILE = ".coverage.json", ".relatedness.npz"  # beside CSV files of earlier versions
 
 
 def coverage(table: pd.DataFrame) -> pd.DataFrame:
@@ -110,7 +107,7 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
             f"given are {', '.join(map(str, raw.columns))}"
         )
     framed = frame_columns(table)
-    known, why = _carried(raw, file)
+    known = _carried(file)
     checked = _check(pd.DataFrame(table)[[*COLUMNS, *framed]], file, bounded=not known.moved)
     repeated = int(checked.duplicated([*PAIR, *framed]).sum())
     if keep_duplicates is None:
@@ -119,7 +116,7 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     cleaned = checked if keep_duplicates else once(checked, str(file), remedy)
     if (record := known.coverage) is None:
         here: list[ListEntry] = entries or [{**entry, "asked": None} for entry in _found_lists(cleaned)]
-        record = Coverage(file.stem, here, unknown="" if entries else why)
+        record = Coverage(file.stem, here, unknown="" if entries else "no coverage goes with the file")
     if repeated or known.coverage is None:
         record = replace(record, repeated_rows=repeated, kept_duplicates=keep_duplicates)
     record = replace(record, missing_pairs=missing_pairs or record.missing_pairs, pairs=record.pairs or len(cleaned))
@@ -168,8 +165,6 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
         else:
             checked.to_csv(temporary, index=False)
     if file.suffix == ".csv":
-        for suffix in (COVERAGE_FILE, RELATEDNESS_FILE):  # of a table that was here before
-            _beside(file, suffix).unlink(missing_ok=True)
         _say_left_out(carried, file)
 
 
@@ -227,10 +222,6 @@ def _checked_frames(table: pd.DataFrame) -> None:
         if names.isna().any() or (names.astype(str).str.strip() == "").any():
             row = table.index[names.isna() | (names.astype(str).str.strip() == "")][0]
             raise InputError(f"row {row}, column {column!r}: a template has no name")
-
-
-def _beside(file: Path, suffix: str) -> Path:
-    return file.with_name(file.name + suffix)
 
 
 def _read(file: Path) -> pd.DataFrame:
@@ -344,25 +335,23 @@ def _fault_of(column: str, name: str, unknown: Collection[str]) -> str:
     return "" if is_printable(name) else "is no printable text without blanks at its ends"
 
 
-def _carried(raw: pd.DataFrame, file: Path) -> tuple[Provenance, str]:
-    """The provenance in a file of distances, and the reason why its coverage is not known where it is not."""
-    try:
-        carried, why = _of_parquet(raw, file) if file.suffix == ".parquet" else _of_csv(file)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        why = str(error) if isinstance(error, InputError) else "it is damaged"
-        raise InputError(f"what goes with {file} is not as write_distance_table writes it: {why}") from error
-    return carried, "" if carried.coverage is not None else why or "no coverage goes with the file"
-
-
-def _of_parquet(raw: pd.DataFrame, file: Path) -> tuple[Provenance, str]:
-    """The provenance in the metadata of a Parquet file."""
+def _carried(file: Path) -> Provenance:
+    """The provenance in the metadata of a Parquet file; nothing where there is none."""
+    if file.suffix != ".parquet":
+        return Provenance()
     import pyarrow.parquet as pq  # loads slowly
 
     metadata = pq.read_metadata(file).metadata or {}
-    if RECORD not in metadata:  # earlier versions wrote text into what pandas keeps
-        coverage, related = raw.attrs.get("coverage"), raw.attrs.get(KEY)
-        packed = None if related is None else b64decode(related, validate=True)
-        return Provenance(coverage_from(coverage) if coverage else None, _related(packed, file)), ""
+    if RECORD not in metadata:
+        return Provenance()
+    try:
+        return _provenance(metadata, file)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        why = str(error) if isinstance(error, InputError) else "it is damaged"
+        raise InputError(f"what goes with {file} is not as write_distance_table writes it: {why}") from error
+
+
+def _provenance(metadata: dict[bytes, bytes], file: Path) -> Provenance:
     record = from_json(metadata[RECORD].decode())
     carried = sorted(name.decode() for name in (RELATED, ADJUSTMENT, TRUTH) if name in metadata)
     if carried != record["parts"] or not isinstance(record["moved"], str):
@@ -376,27 +365,8 @@ def _of_parquet(raw: pd.DataFrame, file: Path) -> tuple[Provenance, str]:
         adjustment=adjustment_from(parts[ADJUSTMENT]) if ADJUSTMENT in parts else None,
         truth=parts.get(TRUTH, {}),
         moved=str(record["moved"]),
-    ), ""
-
-
-def _of_csv(file: Path) -> tuple[Provenance, str]:
-    """The provenance beside a CSV file of an earlier version: its coverage, unless it is of another table."""
-    place, beside = _beside(file, COVERAGE_FILE), _beside(file, RELATEDNESS_FILE)
-    related = _related(beside.read_bytes(), beside) if beside.is_file() else None
-    if not place.is_file():
-        return Provenance(relatedness=related), ""
-    content = from_json(read_text(place))
-    if content["table_sha256"] != _hash(file):
-        why = f"{place.name} is of another table, or the table was changed after it was written"
-        return Provenance(relatedness=related), why
-    coverage = content["coverage"]
-    return Provenance(coverage_from(coverage) if coverage else None, related), ""
+    )
 
 
 def _related(content: bytes | None, file: Path) -> Relatedness | None:
     return None if content is None else relatedness_from(content, str(file))
-
-
-def _hash(file: Path) -> str:
-    with file.open("rb") as content:
-        return file_digest(content, "sha256").hexdigest()
