@@ -330,6 +330,7 @@ REFUSED = {
     "a long line without a header": (b"cat 1 2 3\ndog 4 5 6 7\n", EXPECTED.format(2, 3) + r".*\(4 numbers\)"),
     "a word alone": (b"cat 1 2 3\ndog\nowl 7 8 9\n", EXPECTED.format(2, 3)),
     "a cut last line": (b"cat 1 2 3\nowl 7 8 9\ndog .5", EXPECTED.format(3, 3)),
+    "a cut last line of another word": (b"dog 1 2 3\nowl 7 8 9\ncat .5", EXPECTED.format(3, 3)),
     "an underscore in the first number": (b"a 1_0 .2\nb .1 .2\n", "no embedding of a known format"),
     "an underscore in a number": (b"a .1 .2\ndog 1_0 .2\n", EXPECTED.format(2, 2)),
     "no last line break": (b"a .1234 .2567\ndog .1345 .26", "ends without a line break"),

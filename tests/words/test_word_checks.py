@@ -1,4 +1,4 @@
-"""What is wrong with word lists is said before anything is measured."""
+"""Faults of word lists would show only in numbers: missing words, double ones, lists too short to settle anything."""
 
 import numpy as np
 import pytest
