@@ -1,4 +1,4 @@
-"""Commands would give other numbers than the functions of their names, or leave out files, pictures and reports."""
+"""Commands would give other numbers than the functions of their names, or leave out files and pictures."""
 
 import subprocess
 import sys

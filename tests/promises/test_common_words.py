@@ -1,4 +1,4 @@
-"""Words encoded beside those of lists would be rare ones or words of the lists, and relatedness would be off."""
+"""Words encoded beside those of lists would be rare ones or of the lists: relatedness would be off."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A damaged, hostile or oddly written file would be read as something else, or end in a traceback without its name."""
+"""A damaged or hostile file would be read as something else, or end in a traceback without its name."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""A data set would be another file than the one that was published, or its absence would not say where to get it."""
+"""A data set would be another file than the published one, or nothing would say where to get it."""
 
 import hashlib
 import subprocess

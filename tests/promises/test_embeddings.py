@@ -1,4 +1,4 @@
-"""Vectors would be read wrongly, or by other rules than they were written, and every distance would be wrong."""
+"""Vectors would be read otherwise than they were written, and every distance would be wrong."""
 
 import gzip
 import hashlib

@@ -1,4 +1,4 @@
-"""Programs that run side by side would each take all processors, or a limit on threads would outlive its work."""
+"""Programs side by side would each take all processors, or a limit on threads would outlive its work."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""A table in a paper would show broken LaTeX, a hyphen for a minus sign, NaN, or a caption of another question."""
+"""A table in a paper would show broken LaTeX, hyphens for minus signs, NaN, or a wrong caption."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Readers would meet a page that is too wide, unreadable in the dark or by keyboard, or empty without its script."""
+"""Readers would meet a page too wide, unreadable in the dark or by keyboard, or empty without its script."""
 
 import csv
 import shutil

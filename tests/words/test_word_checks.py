@@ -1,4 +1,4 @@
-"""Faults of word lists would show only in numbers: missing words, double ones, lists too short to settle anything."""
+"""Words that are missing, double or too few to settle anything would show only in the numbers."""
 
 import numpy as np
 import pytest
