@@ -608,12 +608,10 @@ class TestSaving:
 
 
 BENGALI = "\u09b8\u09c1\u099c\u09df"  # its last letter is two characters in normal form C
-VIETNAMESE = "bi\u00ea\u0301n"  # one accent composed, one not
 ALIKE = [  # language, asked, held, and whether a word is found as it is
     ("en", "caf\u00e9", "cafe\u0301", True),
     ("en", "cafe\u0301", "caf\u00e9", True),
     ("en", unicodedata.normalize("NFC", BENGALI), BENGALI, True),
-    ("en", unicodedata.normalize("NFC", VIETNAMESE), VIETNAMESE, True),
     ("en", "New York", "New\xa0York", True),
     ("en", "cafe\u0301 noir", "caf\u00e9\xa0noir", True),
     ("en", "New York", "New_York", True),
@@ -643,11 +641,16 @@ class TestLookUp:
         words = [asked, "tea", "gone", "t\u00e8a"]
         assert find_words(kv, words, "fallback", language).keys == {asked: held, "tea": "tea"}
         assert find_words(kv, words, "as-is", language).keys == ({asked: held} if as_it_is else {}) | {"tea": "tea"}
-        spelled = {unicodedata.normalize("NFC", each) for each in spellings([asked], "fallback", language)}
-        assert unicodedata.normalize("NFC", held) in spelled
+        assert held in spellings([asked], "fallback", language)
         if as_it_is:
             bb.save_embedding(kv, tmp_path / "v.npz")
             assert bb.load_embedding(tmp_path / "v.npz", words=[asked]).index_to_key == [held]
+
+    def test_a_key_may_be_composed_in_part(self):
+        held = "bi\u00ea\u0301n"  # one accent composed, one not
+        kv = bb.load_embedding({held: [1, 0], "tea": [0, 1]})
+        asked = unicodedata.normalize("NFC", held)
+        assert find_words(kv, [asked]).keys == {asked: held}
 
     @pytest.mark.parametrize(("asked", "held"), [("ISTANBUL", "istanbul"), ("istanbul", "ISTANBUL")])
     def test_a_turkish_i_keeps_its_dot(self, asked, held):
