@@ -6,6 +6,7 @@ import hashlib
 import os
 import pickle
 import platform
+import shlex
 import sys
 from collections import OrderedDict
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -344,3 +345,15 @@ def text_encoder():
         return [np.random.default_rng(crc32(text.encode())).standard_normal(12) for text in texts]
 
     return encode
+
+
+@pytest.fixture
+def prints(here):
+    """A function from a command line to what it prints, blanks made one: it must succeed and complain of nothing."""
+
+    def run(line):
+        code, out, errors = here(*shlex.split(line))
+        assert (code, errors) == (0, "")
+        return " ".join(out.split())
+
+    return run

@@ -1,4 +1,4 @@
-"""Frequent words to encode beside those of lists: of wordfreq, of the bundled vectors, and what is refused."""
+"""Words encoded beside those of lists would be rare ones or of the lists: relatedness would be off."""
 
 import sys
 
@@ -9,12 +9,13 @@ import bayesbias as bb
 
 @pytest.fixture(params=["wordfreq", "bundled"])
 def source(request, monkeypatch):
+    """Where words come from: the package wordfreq, or the bundled vectors where it is not installed."""
     if request.param == "bundled":
         monkeypatch.setitem(sys.modules, "wordfreq", None)
-    return request.param
 
 
-def test_words_lie_at_even_steps_among_the_most_frequent(source):
+@pytest.mark.usefixtures("source")
+def test_words_lie_at_even_steps_among_the_most_frequent():
     words = bb.common_words(n=10_000)
     assert len(set(words)) == 10_000
     assert all(word.isalpha() and len(word) > 1 for word in words)
@@ -22,7 +23,8 @@ def test_words_lie_at_even_steps_among_the_most_frequent(source):
     assert words[0] == "the"
 
 
-def test_words_of_lists_are_left_out(source):
+@pytest.mark.usefixtures("source")
+def test_words_of_lists_are_left_out():
     lists = bb.load_words("gender")
     words = bb.common_words(n=10_000, lists=lists)
     assert len(words) == 10_000
@@ -31,7 +33,8 @@ def test_words_of_lists_are_left_out(source):
     assert "the" not in bb.common_words(lists=["the"])
 
 
-def test_an_embedding_of_list_words_and_these_has_relatedness(source):
+@pytest.mark.usefixtures("source")
+def test_an_embedding_of_list_words_and_these_has_relatedness():
     lists, glove = bb.load_words("weat7"), bb.load_embedding("glove-50d-slice")
     wanted = [word for word in (*lists.every_word(), *bb.common_words(lists=lists)) if word in glove.key_to_index]
     few = bb.load_embedding({word: glove[word] for word in wanted})

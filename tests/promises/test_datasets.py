@@ -1,8 +1,6 @@
-"""Data sets by name: from a folder, from a server of this computer, checked by hash, and what is said otherwise."""
+"""A data set would be another file than the published one, or nothing would say where to get it."""
 
-import doctest
 import hashlib
-import inspect
 import subprocess
 import sys
 import threading
@@ -17,15 +15,15 @@ import bayesbias as bb
 from bayesbias import datasets
 
 TABLE = (
-    ",protected_word,word_to_compare,word_class,cosine_distance,cosine_similarity,connection\n"
-    "0,he,boss,man_stereotype,0.5,0.5,associated\n"
-    "1,he,nurse,woman_stereotype,0.75,0.25,different\n"
-    "2,he,ball,neutral,1.0,0.0,none\n"
+    b",protected_word,word_to_compare,word_class,cosine_distance,cosine_similarity,connection\n"
+    b"0,he,boss,man_stereotype,0.5,0.5,associated\n"
+    b"1,he,nurse,woman_stereotype,0.75,0.25,different\n"
+    b"2,he,ball,neutral,1.0,0.0,none\n"
 )
 NOWHERE = "http://127.0.0.1:9/"
 
 
-def entry(content, file, kind="distance table", url="", hash_of="sha256"):
+def entry(file="mine.csv", content=TABLE, kind="distance table", url="", hash_of="sha256"):
     known = f"{hash_of}:{hashlib.new(hash_of, content).hexdigest()}"
     return datasets._Dataset(
         file=file, description="d", bytes=len(content), hash=known, licence="MIT", source="Somebody (2024)", kind=kind,
@@ -44,20 +42,6 @@ def known(monkeypatch, tmp_path):
     return lambda **entries: monkeypatch.setattr(datasets, "_registry", lambda: entries)
 
 
-@pytest.fixture
-def server(tmp_path):
-    """A folder that a server of this computer gives out, and its address."""
-    folder = tmp_path / "served"
-    folder.mkdir()
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-    with serving(partial(Quiet, directory=str(folder))) as address:
-        yield folder, address
-
-
 @contextmanager
 def serving(handler):
     """A server of this computer in a thread; yields its address."""
@@ -72,17 +56,32 @@ def serving(handler):
         thread.join()
 
 
+@pytest.fixture
+def served(known, tmp_path):
+    """The file of the data set mine on a server of this computer, yet to be written."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    with serving(partial(Quiet, directory=str(folder))) as address:
+        known(mine=entry(url=address))
+        yield folder / "mine.csv"
+
+
 def test_a_table_of_a_folder(known, monkeypatch, tmp_path):
-    known(mine=entry(TABLE.encode(), "mine.csv"))
+    known(mine=entry())
     monkeypatch.setenv("BAYESBIAS_DATA", str(tmp_path))
-    (tmp_path / "mine.csv").write_text(TABLE)
+    (tmp_path / "mine.csv").write_bytes(TABLE)
     table = bb.datasets.load_dataset("mine")
     assert table["distance"].tolist() == [0.5, 0.75, 1.0]
     assert table["connection"].tolist() == ["associated", "different", "neutral"]
     assert table.coverage.doi == "10.1/x"
     assert bb.datasets.dataset_path("mine") == tmp_path / "mine.csv"
     assert bb.datasets.list_datasets()["here"].tolist() == [True]
-    (tmp_path / "mine.csv").write_text(TABLE + "3,he,x,neutral,1.0,0.0,none\n")
+    (tmp_path / "mine.csv").write_bytes(TABLE + b"3,he,x,neutral,1.0,0.0,none\n")
     with pytest.raises(
         bb.InputError, match=r"not the file that was published: its hash is sha256:\w{64}, that of .* sha256:\w{64}; "
     ):
@@ -92,26 +91,22 @@ def test_a_table_of_a_folder(known, monkeypatch, tmp_path):
         bb.datasets.load_dataset("mine")
 
 
-def test_a_table_is_fetched_once(known, server, tmp_path, capsys):
-    folder, address = server
-    (folder / "mine.csv").write_text(TABLE)
-    known(mine=entry(TABLE.encode(), "mine.csv", url=address))
+def test_a_table_is_fetched_once(served, tmp_path, capsys):
+    served.write_bytes(TABLE)
     assert not bb.datasets.list_datasets()["here"].item()
     assert len(bb.datasets.load_dataset("mine")) == 3
-    (folder / "mine.csv").unlink()
+    served.unlink()
     assert bb.datasets.dataset_path("mine") == tmp_path / "cache" / "mine.csv"
     assert capsys.readouterr() == ("", "")
     (tmp_path / "cache" / "mine.csv").write_text("damaged")
     with pytest.raises(bb.InputError, match="404"):
         bb.datasets.dataset_path("mine")
-    (folder / "mine.csv").write_text(TABLE)
-    assert bb.datasets.dataset_path("mine").read_text() == TABLE
+    served.write_bytes(TABLE)
+    assert bb.datasets.dataset_path("mine").read_bytes() == TABLE
 
 
-def test_another_content_is_not_kept(known, server, tmp_path):
-    folder, address = server
-    (folder / "mine.csv").write_text("something else")
-    known(mine=entry(TABLE.encode(), "mine.csv", url=address))
+def test_another_content_is_not_kept(served, tmp_path):
+    served.write_text("something else")
     with pytest.raises(
         bb.InputError, match=r"could not be fetched: SHA256 hash .* expected sha256:\w{64} but got \w{64};"
     ):
@@ -125,27 +120,25 @@ def test_a_broken_download_leaves_nothing(known, tmp_path):
             self.send_response(200)
             self.send_header("Content-Length", str(len(TABLE)))
             self.end_headers()
-            self.wfile.write(TABLE[:50].encode())
+            self.wfile.write(TABLE[:50])
 
         def log_message(self, *_):
             pass
 
     with serving(Broken) as address:
-        known(mine=entry(TABLE.encode(), "mine.csv", url=address))
+        known(mine=entry(url=address))
         with pytest.raises(bb.InputError, match="the data set mine could not be fetched"):
             bb.datasets.load_dataset("mine")
     assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_without_a_network_the_file_its_source_and_the_folder_are_named(known, monkeypatch, tmp_path):
-    known(mine=entry(TABLE.encode(), "mine.csv", url=NOWHERE), other=entry(b"x", "other.csv"))
+    known(mine=entry(url=NOWHERE), other=entry("other.csv"))
     with pytest.raises(bb.InputError) as error:
         bb.datasets.load_dataset("mine")
     said = f"no connection to 127.0.0.1; take mine.csv from {NOWHERE}mine.csv and put it into the folder"
     assert str(error.value).startswith(f"the data set mine could not be fetched: {said} {tmp_path / 'cache'}")
-    with pytest.raises(
-        bb.InputError, match=r"no address of it is known: take other.csv from Somebody \(2024\) and put"
-    ):
+    with pytest.raises(bb.InputError, match=r"no address of it is known: take other.csv from Somebody \(2024\)"):
         bb.datasets.dataset_path("other")
     monkeypatch.setenv("BAYESBIAS_DATA", str(tmp_path))
     with pytest.raises(bb.InputError, match=rf"put it into the folder {tmp_path}$"):
@@ -158,21 +151,21 @@ def test_embeddings_word_lists_and_frequencies(known, slice_vectors, tmp_path):
     made = tmp_path / "gensim" / "tiny" / "tiny.gz"
     bb.save_embedding(part, tmp_path / "tiny.txt.gz")
     made.write_bytes((tmp_path / "tiny.txt.gz").read_bytes())
-    lists = '{"targ1": {"category": "Math", "examples": ["Algebra", "Zahl"]}}'
+    lists = b'{"targ1": {"category": "Math", "examples": ["Algebra", "Zahl"]}}'
     (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / "de.json").write_text(lists)
-    (tmp_path / "cache" / "counts.txt").write_text("you 5\ni 4\n")
+    (tmp_path / "cache" / "de.json").write_bytes(lists)
+    (tmp_path / "cache" / "counts.txt").write_bytes(b"you 5\ni 4\n")
     known(
-        tiny=entry(made.read_bytes(), "tiny.gz", "embedding", hash_of="md5"),
-        de=entry(lists.encode(), "de.json", "word lists"),
-        counts=entry(b"you 5\ni 4\n", "counts.txt", "frequencies"),
+        tiny=entry("tiny.gz", made.read_bytes(), "embedding", hash_of="md5"),
+        de=entry("de.json", lists, "word lists"),
+        counts=entry("counts.txt", b"you 5\ni 4\n", "frequencies"),
     )
     assert bb.datasets.load_dataset("tiny").index_to_key == ["he", "she", "nurse"]
-    expected = pd.DataFrame({"list": ["targ1"] * 2, "category": ["Math"] * 2, "word": ["Algebra", "Zahl"]})
-    pd.testing.assert_frame_equal(bb.datasets.load_dataset("de"), expected)
-    pd.testing.assert_frame_equal(
-        bb.datasets.load_dataset("counts"), pd.DataFrame({"word": ["you", "i"], "count": [5, 4]})
-    )
+    for name, columns in (
+        ("de", {"list": ["targ1"] * 2, "category": ["Math"] * 2, "word": ["Algebra", "Zahl"]}),
+        ("counts", {"word": ["you", "i"], "count": [5, 4]}),
+    ):
+        pd.testing.assert_frame_equal(bb.datasets.load_dataset(name), pd.DataFrame(columns))
 
 
 @pytest.mark.parametrize("name", ["nonsense", "", None, 3, ["weat_7_google"]])
@@ -203,14 +196,3 @@ def test_a_notebook_without_widgets_sees_no_warning():
     ran = subprocess.run([sys.executable, "-W", "always", "-c", kernel], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "IProgress" not in ran.stderr
-
-
-def test_the_examples_run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in datasets.__all__:
-        function = getattr(datasets, name)
-        assert "\nExamples\n--------\n" in inspect.cleandoc(function.__doc__)
-        for one in doctest.DocTestFinder(recurse=False).find(function, name, globs={"bb": bb}):
-            said = []
-            doctest.DocTestRunner().run(one, out=said.append)
-            assert not said

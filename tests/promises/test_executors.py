@@ -1,4 +1,4 @@
-"""The limit on threads of numeric libraries."""
+"""Programs side by side would each take all processors, or a limit on threads would outlive its work."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all."""
+"""A stopped program or a full disk would leave half a file, or take away the file that was there."""
 
 import os
 from contextlib import contextmanager
@@ -29,23 +29,25 @@ def stop_half_way(path, error):
         raise error
 
 
+@pytest.fixture
+def path(tmp_path):
+    """A file alone in its folder, with the text "old"."""
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    return path
+
+
 def test_new_file(tmp_path):
-    with whole_file(tmp_path / "a.csv") as temporary:
-        temporary.write_text("new")
-        assert not (tmp_path / "a.csv").exists()
-    assert (tmp_path / "a.csv").read_text() == "new"
-    assert names(tmp_path) == ["a.csv"]
-
-
-def test_temporary_stands_in_the_same_folder_with_the_same_suffix(tmp_path):
     with whole_file(str(tmp_path / "a.parquet")) as temporary:
         assert isinstance(temporary, Path)
         assert (temporary.parent, temporary.suffix) == (tmp_path, ".parquet")
+        temporary.write_text("new")
+        assert not (tmp_path / "a.parquet").exists()
+    assert (tmp_path / "a.parquet").read_text() == "new"
+    assert names(tmp_path) == ["a.parquet"]
 
 
-def test_earlier_file_is_replaced_at_once(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text("old")
+def test_earlier_file_is_replaced_at_once(path):
     with path.open() as reader:
         with whole_file(path) as temporary:
             temporary.write_text("half")
@@ -53,7 +55,7 @@ def test_earlier_file_is_replaced_at_once(tmp_path):
             temporary.write_text("new")
         assert reader.read() == "old"
     assert path.read_text() == "new"
-    assert names(tmp_path) == ["a.txt"]
+    assert names(path.parent) == ["a.txt"]
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
@@ -64,38 +66,44 @@ def test_mode_follows_the_umask(tmp_path, mask, mode):
     assert (tmp_path / "a.txt").stat().st_mode & 0o777 == mode
 
 
+def test_permissions_and_links_are_kept(path):
+    path.chmod(0o600)
+    link = path.with_name("link.txt")
+    link.symlink_to(path)
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_failure_leaves_the_earlier_file(tmp_path, error):
-    path = tmp_path / "a.txt"
-    path.write_text("old")
-    with pytest.raises(error):
-        stop_half_way(path, error)
+def test_failure_leaves_the_earlier_file_and_no_new_one(path, error):
+    for name in ("a.txt", "b.txt"):
+        with pytest.raises(error):
+            stop_half_way(path.with_name(name), error)
     assert path.read_text() == "old"
-    assert names(tmp_path) == ["a.txt"]
+    assert names(path.parent) == ["a.txt"]
 
 
-def test_failure_leaves_no_new_file(tmp_path):
-    with pytest.raises(ValueError, match="stop"):
-        stop_half_way(tmp_path / "a.txt", ValueError("stop"))
-    assert names(tmp_path) == []
-
-
-def test_disk_without_room_leaves_the_earlier_file(limited_files, tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text("old")
+def test_disk_without_room_leaves_the_earlier_file(limited_files, path):
     with limited_files(1000), pytest.raises(OSError, match="too large"):
         write_text(path, "x" * 2000)
     assert path.read_text() == "old"
-    assert names(tmp_path) == ["a.txt"]
+    assert names(path.parent) == ["a.txt"]
 
 
-def test_missing_folder(tmp_path):
+def test_a_read_only_file_stays(path):
+    path.chmod(0o444)
+    with pytest.raises(OSError, match=r"cannot write a\.txt .*read-only"):
+        write_text(path, "new")
+    assert path.read_text() == "old"
+    assert names(path.parent) == ["a.txt"]
+
+
+def test_a_missing_folder_and_a_folder_in_place_of_the_file_are_said(tmp_path):
     with pytest.raises(OSError, match="gone"):
         write_text(tmp_path / "gone" / "a.txt", "new")
     assert names(tmp_path) == []
-
-
-def test_folder_in_place_of_the_file(tmp_path):
     (tmp_path / "a.txt").mkdir()
     with pytest.raises(OSError, match=r"a\.txt"):
         write_text(tmp_path / "a.txt", "new")
@@ -103,29 +111,24 @@ def test_folder_in_place_of_the_file(tmp_path):
     assert (tmp_path / "a.txt").is_dir()
 
 
-def test_text_is_utf_8(tmp_path):
-    write_text(tmp_path / "a.txt", "größe − 東京\n")
-    assert (tmp_path / "a.txt").read_bytes() == "größe − 東京\n".encode()
+def test_a_link_to_a_pipe_or_device_stays(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for name, target in (("a.txt", tmp_path / "pipe"), ("b.txt", "/dev/null")):
+        (tmp_path / name).symlink_to(target)
+        with pytest.raises(OSError, match=f"cannot write {name} .*no file"):
+            write_text(tmp_path / name, "new")
+    assert (tmp_path / "pipe").is_fifo()
+    assert names(tmp_path) == ["a.txt", "b.txt", "pipe"]
 
 
-def test_home_folder_is_expanded(tmp_path, monkeypatch):
+def test_text_is_utf_8_and_the_home_folder_is_expanded(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert home_folder("~/a.txt") == tmp_path / "a.txt"
-    write_text("~/a.txt", "new")
+    write_text("~/a.txt", "größe − 東京\n")
+    assert (tmp_path / "a.txt").read_bytes() == "größe − 東京\n".encode()
     assert names(tmp_path) == ["a.txt"]
 
 
 def test_shipped_folders_hold_the_files():
     assert (shipped("data") / "manifest.toml").is_file()
     assert (shipped("models") / "published.toml").is_file()
-
-
-def test_permissions_and_links_are_kept(tmp_path):
-    private, link = tmp_path / "private.txt", tmp_path / "link.txt"
-    private.write_text("old")
-    private.chmod(0o600)
-    link.symlink_to(private)
-    write_text(link, "new")
-    assert link.is_symlink()
-    assert private.read_text() == "new"
-    assert private.stat().st_mode & 0o777 == 0o600

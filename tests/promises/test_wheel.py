@@ -1,4 +1,4 @@
-"""The wheel in an environment of its own, without extras: the demo, and the code of the tutorial word for word."""
+"""What is installed from the wheel would lack a file or a library that the demo and the tutorial need."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Word lists: what is bundled, what a file may hold, and what every error says."""
+"""A list would be read as other words than its file holds, or a faulty one measured without a sentence."""
 
 import dataclasses
 import json
@@ -19,7 +19,7 @@ PUBLISHED = {
     "weat1": "weat_1_google",
     "weat7": "weat_7_google",
 }
-GROUPED = {
+GROUPED = {  # groups, protected words, stereotype words
     "gender": (2, 14, 25),
     "race": (3, 10, 15),
     "religion": (3, 15, 11),
@@ -30,26 +30,15 @@ GROUPED = {
     "weat7": (2, 16, 16),
     "weat8": (2, 16, 16),
 }
-PLAIN = {
-    "adj": 230,
-    "arts": 8,
-    "arts_2": 8,
-    "career": 8,
-    "family": 8,
-    "human": 85,
-    "math": 8,
-    "neutral": 226,
-    "occ16": 320,
-    "occ18": 76,
-    "science": 8,
-}
+PLAIN = {"adj": 230, "human": 85, "neutral": 226, "occ16": 320, "occ18": 76}
+PLAIN |= dict.fromkeys(("arts", "arts_2", "career", "family", "math", "science"), 8)
 NAME = 'name = "mine"\n'
 GROUPS = '[protected]\na = ["x", "y"]\nb = ["z"]\n[stereotypes]\na = ["p"]\n'
 
 
 @pytest.fixture
 def written(tmp_path):
-    """Writes a TOML file and gives its path."""
+    """A function that writes a TOML file and gives its path."""
 
     def write(text, name="mine.toml"):
         path = tmp_path / name
@@ -57,10 +46,6 @@ def written(tmp_path):
         return path
 
     return write
-
-
-def published(shared, name):
-    return pd.read_csv(shared / "paper_tables" / f"{PUBLISHED[name]}.csv", keep_default_na=False)
 
 
 @pytest.mark.parametrize(("name", "numbers"), GROUPED.items())
@@ -72,6 +57,7 @@ def test_grouped_list_has_its_numbers_of_words(name, numbers):
     assert {kind: len(words) for kind, words in lists.controls.items()} == {"neutral": 226, "human": 85}
     assert lists.name == name
     assert len(lists.group_of) == protected
+    assert name == "race" or not lists.repeats
 
 
 @pytest.mark.parametrize(("name", "number"), PLAIN.items())
@@ -89,11 +75,13 @@ def test_pairs():
     assert pairs[-2:] == tuple(pairs)[21:]
 
 
-def test_list_words_has_one_row_for_each_list():
+def test_list_words_has_one_row_for_each_list_that_says_where_it_comes_from():
     table = bb.list_words()
-    columns = ["name", "kind", "language", "provenance", "groups", "protected", "attributes", "description", "source"]
-    assert list(table.columns) == [*columns, "doi", "path"]
+    assert {"language", "path"} <= set(table)
     assert table["name"].is_unique
+    assert table["description"].str.endswith(".").all()
+    assert table["source"].str.contains(r"\(20\d\d\)").all()
+    assert table["doi"].str.match(r"10\.\d{4,5}/\S+$").all()
     others = table["name"].str.startswith("weathub/")
     assert others.sum() == 144
     assert set(table.loc[others, "provenance"]) == {"validated"}
@@ -108,11 +96,13 @@ def test_list_words_has_one_row_for_each_list():
     assert plain[["groups", "protected"]].isna().all(axis=None)
 
 
-def test_every_bundled_list_says_what_it_is_and_where_it_comes_from():
-    table = bb.list_words()
-    assert table["description"].str.endswith(".").all()
-    assert table["source"].str.contains(r"\(20\d\d\)").all()
-    assert table["doi"].str.match(r"10\.\d{4,5}/\S+$").all()
+def test_lists_of_one_language():
+    assert bb.list_words("de")["name"].tolist() == [f"weathub/de/weat{n}" for n in (1, 2, 6, 7, 8, 9)]
+    assert bb.list_words("xx").empty
+    assert len(bb.list_words("en")) == len(GROUPED) + len(PLAIN) + 3
+    assert bb.list_words("ku")["language"].unique().tolist() == ["ku"]
+    with pytest.raises(bb.InputError, match="give a BCP 47 tag"):
+        bb.list_words("German")
 
 
 def test_repeated_protected_words_of_race_are_counted():
@@ -125,32 +115,22 @@ def test_repeated_protected_words_of_race_are_counted():
     }
 
 
-def test_repeats_of_the_other_lists_are_none():
-    assert {name: dict(bb.load_words(name).repeats) for name in GROUPED if name != "race"} == {
-        name: {} for name in GROUPED if name != "race"
-    }
-
-
-def test_repeats_of_race_are_those_of_the_published_table(shared):
-    counts = published(shared, "race")["protected_word"].value_counts() / (226 + 85 + 15)
-    assert {word: count for word, count in counts.items() if count > 1} == bb.load_words("race").repeats
-
-
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_attribute_words_are_those_of_the_published_table(shared, name):
-    lists, raw = bb.load_words(name), published(shared, name)
-    classes = raw["word_to_compare"].groupby(raw["word_class"].str.removesuffix("_stereotype")).agg(set)
-    ours = {**lists.stereotypes, **lists.controls}
-    assert classes.to_dict() == {listed: set(words) for listed, words in ours.items()}
-
-
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_protected_words_are_those_of_the_published_table(shared, name):
-    raw = published(shared, name)
+def test_words_are_those_of_the_published_table(shared, name):
+    lists = bb.load_words(name)
+    raw = pd.read_csv(shared / "paper_tables" / f"{PUBLISHED[name]}.csv", keep_default_na=False)
+    raw["word_class"] = raw["word_class"].str.removesuffix("_stereotype")
     own = raw[raw["connection"] == "associated"]
-    groups = own["protected_word"].groupby(own["word_class"].str.removesuffix("_stereotype")).agg(set)
-    assert groups.to_dict() == {group: set(words) for group, words in bb.load_words(name).protected.items()}
-    assert set(raw["protected_word"]) == set(bb.load_words(name).group_of)
+    for table, column, ours in (
+        (raw, "word_to_compare", {**lists.stereotypes, **lists.controls}),
+        (own, "protected_word", lists.protected),
+    ):
+        theirs = table[column].groupby(table["word_class"]).agg(set)
+        assert theirs.to_dict() == {listed: set(words) for listed, words in ours.items()}
+    assert set(raw["protected_word"]) == set(lists.group_of)
+    attributes = sum(map(len, (*lists.stereotypes.values(), *lists.controls.values())))
+    counts = raw["protected_word"].value_counts() / attributes
+    assert {word: count for word, count in counts.items() if count > 1} == lists.repeats
 
 
 def test_religion_as_printed_differs_in_one_word():
@@ -164,33 +144,28 @@ def test_no_word_was_torn_at_the_end_of_a_printed_line(listed_words):
     assert [word for word in listed_words if "-" in word] == ["blue-bell"]
 
 
-def test_file_of_ones_own(written):
+def test_file_of_ones_own(written, monkeypatch):
     about = 'description = "Letters."\nsource = "Me (2024)"\ndoi = "10.1/x"\ncontrols = ["human"]\n'
-    lists = bb.load_words(written(NAME + about + GROUPS))
+    path = written(NAME + about + GROUPS)
+    lists = bb.load_words(path)
     assert (lists.name, lists.description, lists.source, lists.doi) == ("mine", "Letters.", "Me (2024)", "10.1/x")
     assert lists.protected == {"a": ("x", "y"), "b": ("z",)}
     assert lists.stereotypes == {"a": ("p",)}
     assert list(lists.controls) == ["human"]
     assert lists.group_of == {"x": "a", "y": "a", "z": "b"}
     assert lists.every_word()[:4] == ("x", "y", "z", "p")
-
-
-def test_path_as_text_and_below_the_home_folder(written, monkeypatch):
-    path = written(NAME + GROUPS)
     monkeypatch.setenv("HOME", str(path.parent))
-    assert bb.load_words(str(path)) == bb.load_words("~/mine.toml") == bb.load_words(path)
+    assert bb.load_words(str(path)) == bb.load_words("~/mine.toml") == lists
 
 
-def test_controls_as_a_table_of_words(written):
-    lists = bb.load_words(written(NAME + 'controls = { neutral = ["table", "chair"] }\n' + GROUPS))
-    assert lists.controls == {"neutral": ("table", "chair")}
-
-
-def test_control_as_a_path_beside_the_file(written):
+def test_controls_may_be_words_names_and_files_beside(written):
     written('kind = "list"\nname = "people"\nwords = ["walk", "eat", "walk"]\n', "people.toml")
-    lists = bb.load_words(written(NAME + 'controls = { human = "people.toml", neutral = "neutral" }\n' + GROUPS))
-    assert lists.controls["human"] == ("walk", "eat")
-    assert lists.controls["neutral"] == tuple(bb.load_list("neutral"))
+    controls = 'controls = { human = "people.toml", neutral = "neutral", things = ["table", "chair"] }\n'
+    assert bb.load_words(written(NAME + controls + GROUPS)).controls == {
+        "human": ("walk", "eat"),
+        "neutral": tuple(bb.load_list("neutral")),
+        "things": ("table", "chair"),
+    }
 
 
 def test_plain_list_and_pairs_of_ones_own(written):
@@ -200,119 +175,93 @@ def test_plain_list_and_pairs_of_ones_own(written):
     assert (pairs.name, tuple(pairs)) == ("p", (("he", "she"),))
 
 
-WORDS_FAULTS = {
-    "unknown key": (
+WORDS_FAULTS = [
+    (
         NAME + 'colour = "red"\n' + GROUPS,
         "unknown key 'colour'; valid keys here are name, protected, stereotypes, controls, description, ",
     ),
-    "missing key": (GROUPS, "the key 'name' is missing"),
-    "empty protected": (NAME + GROUPS.replace('"z"', ""), "protected.b is empty"),
-    "empty stereotype": (NAME + GROUPS.replace('"p"', ""), "stereotypes.a is empty"),
-    "empty control": (NAME + "controls = { human = [] }\n" + GROUPS, "controls.human is empty"),
-    "no protected words": (NAME + "[protected]\n[stereotypes]\n", "there are no protected words"),
-    "no attribute words": (NAME + '[protected]\na = ["x"]\n[stereotypes]\n', "there are no attribute words"),
-    "stereotype without a group": (
-        NAME + GROUPS + 'c = ["q"]\n',
-        "the stereotype 'c' has no group: the groups under [protected] are a, b",
-    ),
-    "word in two groups": (
-        NAME + GROUPS.replace('"z"', '"x"'),
-        "the protected word 'x' is in two groups, 'a' and 'b'",
-    ),
-    "group named like a control": (
-        NAME + '[protected]\nhuman = ["x"]\n[stereotypes]\nhuman = ["y"]\n',
-        "a group cannot be named 'human'",
-    ),
-    "unknown control": (
-        NAME + 'controls = ["animals"]\n' + GROUPS,
-        "unknown control list 'animals': controls are neutral and human",
-    ),
-    "control named like a connection": (
+    (GROUPS, "the key 'name' is missing"),
+    (NAME + GROUPS.replace('"z"', ""), "protected.b is empty"),
+    (NAME + GROUPS.replace('"p"', ""), "stereotypes.a is empty"),
+    (NAME + "controls = { human = [] }\n" + GROUPS, "controls.human is empty"),
+    (NAME + "[protected]\n[stereotypes]\n", "there are no protected words"),
+    (NAME + '[protected]\na = ["x"]\n[stereotypes]\n', "there are no attribute words"),
+    (NAME + GROUPS + 'c = ["q"]\n', "the stereotype 'c' has no group: the groups under [protected] are a, b"),
+    (NAME + GROUPS.replace('"z"', '"x"'), "the protected word 'x' is in two groups, 'a' and 'b'"),
+    (NAME + '[protected]\nhuman = ["x"]\n[stereotypes]\nhuman = ["y"]\n', "a group cannot be named 'human'"),
+    (NAME + 'controls = ["animals"]\n' + GROUPS, "unknown control list 'animals': controls are neutral and human"),
+    (
         NAME + 'controls = { different = ["cat"] }\n' + GROUPS,
         "a control list cannot be named 'different': give a printable text",
     ),
-    "control named like a contrast": (
-        NAME + 'controls = { "a - b" = ["cat"] }\n' + GROUPS,
-        "a control list cannot be named 'a - b'",
-    ),
-    "label of no control": (
+    (NAME + 'controls = { "a - b" = ["cat"] }\n' + GROUPS, "a control list cannot be named 'a - b'"),
+    (
         NAME + 'controls = ["human"]\n' + GROUPS + '[labels]\nanimals = "beasts"\n',
         "the label 'beasts' is of no control list: there is no 'animals', the control lists are human",
     ),
-    "empty label": (
+    (
         NAME + 'controls = ["human"]\n' + GROUPS + '[labels]\nhuman = " "\n',
         "labels.human is ' ': give a printable text",
     ),
-    "group named like an own control": (
-        NAME + 'controls = { a = ["cat"] }\n' + GROUPS,
-        "a group cannot be named 'a'",
-    ),
-    "control that is not there": (
-        NAME + 'controls = { human = "gone.toml" }\n' + GROUPS,
-        "gone.toml",
-    ),
-    "control of pairs": (NAME + 'controls = { human = "gender_pairs" }\n' + GROUPS, "'gender_pairs' holds pairs"),
-    "string instead of a list": (NAME + GROUPS.replace('["p"]', '"p"'), "stereotypes.a is one string, 'p': give"),
-    "number instead of a word": (
-        NAME + GROUPS.replace('"p"', "3"),
-        "stereotypes.a holds 3: a word is a printable text",
-    ),
-    "blank before a word": (NAME + GROUPS.replace('"p"', '" p"'), "stereotypes.a holds ' p'"),
-    "unknown provenance": (NAME + 'provenance = "guessed"\n' + GROUPS, "provenance is 'guessed': it should be 'valid"),
-    "language that is no tag": (
-        NAME + 'language = "German"\n' + GROUPS,
-        "language: the language is 'German': give a BCP",
-    ),
-    "no form": (NAME + GROUPS.replace('"z"', "[]"), "protected.b holds an empty list of forms"),
-    "form twice": (NAME + GROUPS.replace('"z"', '["z", "z"]'), "protected.b lists the form 'z' of 'z' twice"),
-    "form in two concepts": (
+    (NAME + 'controls = { a = ["cat"] }\n' + GROUPS, "a group cannot be named 'a'"),
+    (NAME + 'controls = { human = "gone.toml" }\n' + GROUPS, "gone.toml"),
+    (NAME + 'controls = { human = "gender_pairs" }\n' + GROUPS, "'gender_pairs' holds pairs"),
+    (NAME + GROUPS.replace('["p"]', '"p"'), "stereotypes.a is one string, 'p': give"),
+    (NAME + GROUPS.replace('"p"', "3"), "stereotypes.a holds 3: a word is a printable text"),
+    (NAME + GROUPS.replace('"p"', '" p"'), "stereotypes.a holds ' p'"),
+    (NAME + 'provenance = "guessed"\n' + GROUPS, "provenance is 'guessed': it should be 'valid"),
+    (NAME + 'language = "German"\n' + GROUPS, "language: the language is 'German': give a BCP"),
+    (NAME + GROUPS.replace('"z"', "[]"), "protected.b holds an empty list of forms"),
+    (NAME + GROUPS.replace('"z"', '["z", "z"]'), "protected.b lists the form 'z' of 'z' twice"),
+    (
         NAME + GROUPS.replace('"z"', '["z", "w"], ["v", "w"]'),
         "protected.b: the form 'w' is in two concepts, 'z' and 'v'",
     ),
-    "form that is a word too": (
-        NAME + GROUPS.replace('"z"', '["z", "w"], "w"'),
-        "protected.b: the form 'w' is in two concepts, 'z' and 'w'",
-    ),
-    "form in two groups": (NAME + GROUPS.replace('"z"', '["z", "x"]'), "'x' is in two groups, 'a' and 'b'"),
-    "forms of forms": (NAME + GROUPS.replace('"z"', '["z", ["w"]]'), "protected.b holds ['w']: a word is"),
-    "number instead of a form": (NAME + GROUPS.replace('"z"', '["z", 3]'), "protected.b holds 3: a word is"),
-    "other forms elsewhere": (
+    (NAME + GROUPS.replace('"z"', '["z", "w"], "w"'), "protected.b: the form 'w' is in two concepts, 'z' and 'w'"),
+    (NAME + GROUPS.replace('"z"', '["z", "x"]'), "'x' is in two groups, 'a' and 'b'"),
+    (NAME + GROUPS.replace('"z"', '["z", ["w"]]'), "protected.b holds ['w']: a word is"),
+    (NAME + GROUPS.replace('"z"', '["z", 3]'), "protected.b holds 3: a word is"),
+    (
         NAME + GROUPS.replace('"z"', '["z", "w"]').replace('"p"', '"z"'),
         "stereotypes.a: 'z' has the forms z here and z, w elsewhere",
     ),
-    "broken TOML": (NAME + "[protected\n", "is not a TOML file"),
-}
+    (
+        NAME + "[protected]\na = ['x']\ncontrols = ['human']\n[stereotypes]\na = ['p']\n",
+        "'controls' cannot be a group: in a TOML file that key stands above the first [table]",
+    ),
+    (
+        "\ufeff" + NAME + 'controls = "human"\n' + GROUPS,
+        "'human' is one string: give a list of control lists, such as ['human'",
+    ),
+    (NAME + "[protected\n", "is not a TOML file"),
+]
+LIST_FAULTS = [
+    ('kind = "list"\nname = "l"\nwords = ["a"]\nsize = 1\n', "unknown key 'size'; valid keys here are"),
+    ('kind = "list"\nname = "l"\nwords = []\n', "empty"),
+    ('kind = "pairs"\nname = "p"\npairs = []\n', "empty"),
+    ('kind = "list"\nname = "l"\nwords = "a"\n', "words is one string, 'a': give a list"),
+    ('kind = "pairs"\nname = "p"\npairs = [["a", "b", "c"]]\n', "pairs holds ['a', 'b', 'c']"),
+    ('kind = "list"\nname = "l"\nwords = [" a"]\n', "' a'"),
+    ('kind = "pairs"\nname = "p"\npairs = [[" a", "b"]]\n', "' a'"),
+    ('name = "l"\nwords = ["a"]\n', "kind is None; load_list reads 'list' and 'pairs'"),
+    (NAME + 'kind = "words"\n' + GROUPS, "load_words reads 'words'"),
+    ('kind = "list"\nname = "l"\nwords = [["a", "b"]]\n', "words holds ['a', 'b']"),
+    ("words = [", "is not a TOML file"),
+]
 
 
-@pytest.mark.parametrize("fault", WORDS_FAULTS)
-def test_fault_in_a_words_file(written, fault):
-    text, message = WORDS_FAULTS[fault]
+@pytest.mark.parametrize(
+    ("load", "text", "message"),
+    [
+        pytest.param(load, text, message, id=message[:40])
+        for load, faults in ((bb.load_words, WORDS_FAULTS), (bb.load_list, LIST_FAULTS))
+        for text, message in faults
+    ],
+)
+def test_a_fault_in_a_file_is_named(written, load, text, message):
     path = written(text)
     with pytest.raises(bb.InputError, match=re.escape(message)) as error:
-        bb.load_words(path)
-    assert str(path) in str(error.value)
-
-
-LIST_FAULTS = {
-    "unknown key": ('kind = "list"\nname = "l"\nwords = ["a"]\nsize = 1\n', "unknown key 'size'; valid keys here are"),
-    "empty": ('kind = "list"\nname = "l"\nwords = []\n', "empty"),
-    "empty pairs": ('kind = "pairs"\nname = "p"\npairs = []\n', "empty"),
-    "string instead of a list": ('kind = "list"\nname = "l"\nwords = "a"\n', "words is one string, 'a': give a list"),
-    "three words in a pair": ('kind = "pairs"\nname = "p"\npairs = [["a", "b", "c"]]\n', "pairs holds ['a', 'b', 'c']"),
-    "blank word": ('kind = "list"\nname = "l"\nwords = [" a"]\n', "' a'"),
-    "blank word in a pair": ('kind = "pairs"\nname = "p"\npairs = [[" a", "b"]]\n', "' a'"),
-    "no kind": ('name = "l"\nwords = ["a"]\n', "kind is None; load_list reads 'list' and 'pairs'"),
-    "a words file": (NAME + 'kind = "words"\n' + GROUPS, "load_words reads 'words'"),
-    "broken TOML": ("words = [", "is not a TOML file"),
-}
-
-
-@pytest.mark.parametrize("fault", LIST_FAULTS)
-def test_fault_in_a_list_file(written, fault):
-    text, message = LIST_FAULTS[fault]
-    path = written(text)
-    with pytest.raises(bb.InputError, match=re.escape(message)) as error:
-        bb.load_list(path)
+        load(path)
     assert str(path) in str(error.value)
 
 
@@ -321,6 +270,32 @@ def test_file_that_is_not_text(tmp_path):
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(bb.InputError, match="cannot be read as text"):
         bb.load_words(path)
+
+
+@pytest.mark.parametrize(
+    ("load", "message"),
+    [
+        (lambda: bb.load_words("occ16"), "read it with load_list"),
+        (lambda: bb.load_words("gender_pairs"), "read it with load_list"),
+        (lambda: bb.load_list("race"), "load_words reads 'words'"),
+        (lambda: bb.load_words({"a": 1}), "by its name or path"),
+        (lambda: bb.WordLists("l", {"a": "he"}, {"a": ["p"]}), r"protected\.a is one string, 'he': give a list"),
+        (lambda: bb.WordLists("l", {"a": ["x"], "b": ["x"]}, {"a": ["p"]}), "is in two groups"),
+        (lambda: bb.WordLists("l", {"a": ["x"]}, {}, {"associated": ["cat"]}), "list cannot be named 'associated'"),
+        (lambda: bb.WordLists("l", {"a": ["x"]}, {}, {"b": ["cat"]}, labels=["c"]), r"labels is \['c'\]: it should be"),
+        (lambda: bb.WordLists("l", {"a": ["\u200c"]}, {"a": ["x"]}), "printable"),
+        (lambda: bb.WordLists("l", {"a": ["x"]}, {"a": ["y"]}, language=3), "language is 3: give a BCP 47 tag"),
+        (lambda: bb.WordLists("l", {"a": ["x"]}, {"a": ["y"]}, language=""), "language is '': give a BCP 47 tag"),
+        (lambda: WordList("l", (["a", "b"],)), "holds"),
+        (
+            lambda: bb.WordLists("l", {"a": 3, "b": [1]}, {}, doi=b"x"),
+            r"protected\.a is 3: give a list of words; protected\.b holds 1: a word is .*; doi is b'x': it should",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_no_list_of_its_kind_is_refused_with_all_its_faults(load, message):
+    with pytest.raises(bb.InputError, match=message):
+        load()
 
 
 def test_unknown_name_lists_the_valid_names():
@@ -334,34 +309,6 @@ def test_unknown_name_lists_the_valid_names():
     assert set(str(error.value).split(" one of ")[1].split(", ")) == set(table.loc[table["kind"] != "words", "name"])
 
 
-def test_each_loader_names_the_other():
-    with pytest.raises(bb.InputError, match="read it with load_list"):
-        bb.load_words("occ16")
-    with pytest.raises(bb.InputError, match="read it with load_list"):
-        bb.load_words("gender_pairs")
-    with pytest.raises(bb.InputError, match="load_words reads 'words'"):
-        bb.load_list("race")
-
-
-def test_lists_made_in_memory_are_checked_too():
-    with pytest.raises(bb.InputError, match=r"protected\.a is one string, 'he': give a list of words"):
-        bb.WordLists("mine", {"a": "he"}, {"a": ["p"]})
-    with pytest.raises(bb.InputError, match="is in two groups"):
-        bb.WordLists("mine", {"a": ["x"], "b": ["x"]}, {"a": ["p"]})
-    with pytest.raises(bb.InputError, match="a control list cannot be named 'associated'"):
-        bb.WordLists("mine", {"a": ["x"]}, {}, {"associated": ["cat"]})
-    with pytest.raises(bb.InputError, match=r"labels is \['beasts'\]: it should be a mapping"):
-        bb.WordLists("mine", {"a": ["x"]}, {}, {"animals": ["cat"]}, labels=["beasts"])
-
-
-def test_all_faults_are_named_at_once():
-    fault = (
-        r"protected\.a is 3: give a list of words; protected\.b holds 1: a word is .*; doi is b'x': it should be a text"
-    )
-    with pytest.raises(bb.InputError, match=fault):
-        bb.WordLists("mine", {"a": 3, "b": [1]}, {}, doi=b"x")
-
-
 def test_a_list_made_in_memory_is_that_of_a_file(written):
     text = 'kind = "list"\nname = "l"\nlanguage = "fr"\nwords = ["cafe\u0301", "bar", "caf\u00e9"]\n'
     words = WordList("l", ["cafe\u0301", "bar", "caf\u00e9"], language="fr")
@@ -370,9 +317,11 @@ def test_a_list_made_in_memory_is_that_of_a_file(written):
     assert bb.WordLists(**vars(bb.load_words("race"))) == bb.load_words("race")
 
 
-def test_lists_travel_between_processes():
+def test_lists_travel_between_processes_and_cannot_be_changed():
     for one in (bb.load_words("weathub/de/weat7"), bb.load_list("occ16"), bb.load_query("weat6")):
         assert pickle.loads(pickle.dumps(one)) == one
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            one.name = "other"
 
 
 def test_repeated_words_are_kept_once_and_only_protected_ones_are_counted():
@@ -381,11 +330,6 @@ def test_repeated_words_are_kept_once_and_only_protected_ones_are_counted():
     assert (lists.stereotypes, lists.controls) == ({"a": ("p",)}, {"human": ("q",)})
     assert lists.repeats == {"x": 2}
     assert dataclasses.replace(lists, name="other").repeats == {"x": 2}
-
-
-def test_lists_cannot_be_changed():
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        bb.load_words("race").name = "other"
 
 
 def test_html_escapes_what_a_file_says():
@@ -400,30 +344,6 @@ def test_html_escapes_what_a_file_says():
     assert "w12" not in html
 
 
-def test_a_key_below_a_table_is_explained(tmp_path):
-    path = tmp_path / "mine.toml"
-    path.write_text("name = 'mine'\n[protected]\nman = ['he']\ncontrols = ['human']\n[stereotypes]\nman = ['boss']\n")
-    with pytest.raises(bb.InputError, match=r"'controls' cannot be a group.*above the first"):
-        bb.load_words(path)
-
-
-def test_controls_as_one_string_and_a_byte_order_mark(tmp_path):
-    path = tmp_path / "mine.toml"
-    text = "name = 'mine'\ncontrols = 'human'\n[protected]\nman = ['he']\n[stereotypes]\nman = ['boss']\n"
-    path.write_text(text, encoding="utf-8-sig")
-    with pytest.raises(bb.InputError, match=r"'human' is one string: give a list of control lists, such as \['human'"):
-        bb.load_words(path)
-
-
-@pytest.mark.parametrize("given", [None, {"a": 1}, 3])
-def test_a_word_list_is_given_by_name_or_path(given):
-    with pytest.raises(bb.InputError, match="by its name or path"):
-        bb.load_words(given)
-
-
-TEACHERS = [["Lehrer", "Lehrerin"], "Arzt"]
-
-
 def test_a_concept_has_the_name_of_its_first_form(written):
     text = NAME + 'language = "de-AT"\nprovenance = "translated"\n' + GROUPS.replace('"z"', '["z", "w"], "v"')
     lists = bb.load_words(written(text))
@@ -435,7 +355,7 @@ def test_a_concept_has_the_name_of_its_first_form(written):
 
 
 def test_a_changed_list_keeps_the_forms_of_its_concepts():
-    lists = bb.WordLists("l", {"a": TEACHERS, "b": ["x"]}, {"a": [["gut", "gute"]]})
+    lists = bb.WordLists("l", {"a": [["Lehrer", "Lehrerin"], "Arzt"], "b": ["x"]}, {"a": [["gut", "gute"]]})
     fewer = dataclasses.replace(lists, protected={"a": ["Lehrer"], "b": ["x"]})
     assert fewer.forms == lists.forms == {"Lehrer": ("Lehrer", "Lehrerin"), "gut": ("gut", "gute")}
     assert dataclasses.replace(lists, protected={"a": ["Arzt"]}).forms == {"gut": ("gut", "gute")}
@@ -451,32 +371,6 @@ def test_words_are_kept_in_normal_form_c():
 def test_a_word_may_hold_joiners_of_its_script():
     word = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
     assert bb.WordLists("l", {"a": [word]}, {"a": ["x"]}).protected == {"a": (word,)}
-    with pytest.raises(bb.InputError, match="printable"):
-        bb.WordLists("l", {"a": ["\u200c"]}, {"a": ["x"]})
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("language", "German"), ("language", 3), ("language", ""), ("provenance", "guessed")]
-)
-def test_wrong_language_or_provenance(name, value):
-    with pytest.raises(bb.InputError, match=f"{name} is {value!r}: (give a BCP 47 tag|it should be 'validated')"):
-        bb.WordLists("l", {"a": ["x"]}, {"a": ["y"]}, **{name: value})
-
-
-def test_a_plain_list_takes_no_forms(written):
-    with pytest.raises(bb.InputError, match=r"words holds \['a', 'b'\]"):
-        bb.load_list(written('kind = "list"\nname = "l"\nwords = [["a", "b"]]\n'))
-    with pytest.raises(bb.InputError, match="holds"):
-        WordList("l", (["a", "b"],))
-
-
-def test_lists_of_one_language():
-    assert bb.list_words("de")["name"].tolist() == [f"weathub/de/weat{n}" for n in (1, 2, 6, 7, 8, 9)]
-    assert bb.list_words("xx").empty
-    assert len(bb.list_words("en")) == len(GROUPED) + len(PLAIN) + 3
-    assert bb.list_words("ku")["language"].unique().tolist() == ["ku"]
-    with pytest.raises(bb.InputError, match="give a BCP 47 tag"):
-        bb.list_words("German")
 
 
 def test_a_list_of_weathub_pairs_targets_and_attributes_as_the_english_one_does():
@@ -512,18 +406,16 @@ def test_the_lists_of_weathub_are_those_of_its_files(shared):
             assert words == tuple(word for word in given if (language, word) != ("fr", "son"))
 
 
-TAKE_SINGLE_WORDS = {
-    "query": lambda kv, lists: bb.Query.from_words(lists),
-    "metric": lambda kv, lists: bb.metric("weat", kv, lists),
-    "null_distribution": lambda kv, lists: bb.calibration.null_distribution(
-        kv, lists, "associated - different", source="vocabulary"
-    ),
-}
-
-
-@pytest.mark.parametrize("function", TAKE_SINGLE_WORDS)
-def test_what_takes_single_words_refuses_concepts(function):
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda kv, lists: bb.Query.from_words(lists),
+        lambda kv, lists: bb.metric("weat", kv, lists),
+        lambda kv, lists: bb.calibration.null_distribution(kv, lists, "associated - different", source="vocabulary"),
+    ],
+    ids=["Query", "metric", "null_distribution"],
+)
+def test_what_takes_single_words_refuses_concepts(slice_vectors, use):
     lists = bb.WordLists("l", {"a": [["he", "him"]], "b": ["she"]}, {"a": ["nurse"], "b": ["doctor"]})
-    kv = bb.load_embedding("google-news-slice")
     with pytest.raises(bb.InputError, match="takes single words, and 'he' has 2 forms: choose one form of each"):
-        TAKE_SINGLE_WORDS[function](kv, lists)
+        use(slice_vectors, lists)

@@ -1,4 +1,4 @@
-"""What a package index would show: the metadata and the long description of both distributions."""
+"""A package index would refuse the distributions, or show a page that is broken or empty."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What to cite: the sources that results carry, and entries for a bibliography."""
+"""Authors would not be cited for the words, vectors, metrics and models that a result rests on."""
 
 import re
 
@@ -18,11 +18,14 @@ def dois(result):
     return set(bb.cite(result).table()["doi"]) - {""}
 
 
-def test_a_table_a_fit_and_a_comparison(slice_vectors):
-    table = bb.distance_table(slice_vectors, "weat7")
-    assert dois(table) == dois(bb.fit(table, seed=0)) == {APPROACH, CALISKAN, MIKOLOV}
-    pairs = list(bb.load_list("gender_pairs").pairs)
-    debiased = bb.debias(slice_vectors, "hard", definitional=pairs)
+@pytest.fixture(scope="module")
+def table(slice_vectors):
+    return bb.distance_table(slice_vectors, "weat7")
+
+
+def test_a_table_a_fit_and_a_comparison(table, slice_vectors):
+    assert dois(table) == dois(bb.fit(table, seed=0, draws=400)) == {APPROACH, CALISKAN, MIKOLOV}
+    debiased = bb.debias(slice_vectors, "hard", definitional="gender_pairs")
     after = bb.distance_table(debiased, "weat7")
     assert dois(bb.compare(before=table, after=after, seed=0, draws=400)) == {APPROACH, CALISKAN, MIKOLOV, BOLUKBASI}
     assert dois(debiased) == {MIKOLOV, BOLUKBASI}
@@ -31,13 +34,13 @@ def test_a_table_a_fit_and_a_comparison(slice_vectors):
     assert "does not record its word lists and embeddings" in bb.cite(pooled).text()
 
 
-def test_the_default_model_is_our_own_and_the_published_one_is_that_of_the_article(slice_vectors):
-    table = bb.distance_table(slice_vectors, "weat7")
-    default, published = (bb.cite(bb.fit(table, model, seed=0)).table() for model in ("auto", "published"))
-    for found in (default, published):
-        assert found.set_index("what").loc["approach", "doi"] == APPROACH
-    assert default.set_index("what").loc["model related", ["source", "doi"]].tolist() == ["bayesbias", ""]
-    assert published.set_index("what").loc["model published", "doi"] == APPROACH
+def test_the_default_model_is_our_own_and_the_published_one_is_that_of_the_article(table):
+    default, published = (
+        bb.cite(bb.fit(table, model, seed=0, draws=400)).table().set_index("what") for model in ("auto", "published")
+    )
+    assert default.loc["approach", "doi"] == published.loc["approach", "doi"] == APPROACH
+    assert default.loc["model related", ["source", "doi"]].tolist() == ["bayesbias", ""]
+    assert published.loc["model published", "doi"] == APPROACH
     own = bb.list_models().set_index("name")["doi"].dropna()
     assert set(own.index) == {"baseline", "published", "pooled"}
 
@@ -80,20 +83,14 @@ def test_entries_have_the_authors_and_the_year_that_the_source_names(listed):
         assert work.fields["author"].split(",")[0] in row.source, row
 
 
-def test_bibtex(slice_vectors):
-    found = bb.cite(bb.distance_table(slice_vectors, "weat7"))
-    entries = found.bibtex().split("\n\n")
+def test_bibtex(table):
+    cited = bb.cite(table)
+    entries = cited.bibtex().split("\n\n")
     assert len(entries) == 4
     assert entries[1].startswith("@article{dobrzeniecka2024bayesian,\n  author = {Dobrzeniecka, Alicja and Urbaniak,")
-    keys = re.findall(r"@\w+\{([a-z0-9]+),", found.bibtex())
+    keys = re.findall(r"@\w+\{([a-z0-9]+),", cited.bibtex())
     assert len(set(keys)) == 4
     for entry in entries:
         assert entry.count("{") == entry.count("}")
         assert entry.endswith("\n}")
-    assert '<a href="https://doi.org/10.1126/science.aal4230">' in found._repr_html_()
-
-
-@pytest.mark.parametrize("value", [None, 3, "weat7", [], {}])
-def test_what_has_no_source_is_refused(value):
-    with pytest.raises(bb.InputError, match=r"nothing is known of the sources of .*: give a distance table, a fit"):
-        bb.cite(value)
+    assert '<a href="https://doi.org/10.1126/science.aal4230">' in cited._repr_html_()

@@ -1,9 +1,9 @@
-"""Reports as a person reads them: in Chromium, on a wide and a narrow screen, in the dark, printed, by keyboard."""
+"""Readers would meet a page too wide, unreadable in the dark or by keyboard, or empty without its script."""
 
 import csv
 import shutil
+from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import bayesbias as bb
@@ -27,24 +27,24 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def made(slice_vectors, tmp_path_factory):
     """One report of each kind."""
     folder = tmp_path_factory.mktemp("pages")
-    kv = bb.load_embedding("google-news-slice")
-    table = bb.distance_table(kv, "gender")
-    after = bb.distance_table(bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")]), "gender")
-    third = bb.distance_table(bb.debias(kv, "project", definitional=[("he", "she")]), "gender")
+    pairs = [("he", "she"), ("man", "woman")]
+    table, after, third = (
+        bb.distance_table(kv, "gender")
+        for kv in (slice_vectors, *(bb.debias(slice_vectors, "project", definitional=pairs[:n]) for n in (2, 1)))
+    )
     tables = {"one": table, MARKUP: after, "three": third}
     results = {
         "fit": bb.fit(table, seed=0),
         "comparison": bb.compare(before=table, after=after, seed=0),
         "pool": bb.pool(tables, ("associated", "different")),
         "trend": bb.trend(tables, {"one": 1990, MARKUP: 2000, "three": 2010}),
-        "audit": bb.audit(kv, "gender"),
-        "metrics": bb.run_metrics(kv, ["weat6", "weat7"], ["weat", "rnd", "mac"]),
+        "audit": bb.audit("glove-50d-slice", "gender", most_frequent=2000),
+        "metrics": bb.run_metrics(slice_vectors, ["weat6", "weat7"], ["weat", "rnd", "mac"]),
     }
-    null = bb.topic_null(kv, "gender", replicates=50, seed=0)
-    more = {"fit": {"topics": null}}
+    more = {"fit": {"topics": bb.topic_null(slice_vectors, "gender", replicates=50, seed=0)}}
     return {kind: bb.report(result, folder / f"{kind}.html", **more.get(kind, {})) for kind, result in results.items()}
 
 
@@ -127,6 +127,12 @@ def test_the_first_screen_answers(opened):
     assert "was not looked at: give effects=side_effects" in page.locator("dd").last.inner_text()
 
 
+def numbers(table):
+    """The third column of a table."""
+    column = table.locator("tbody td:nth-child(3)").all_inner_texts()
+    return [float(text.replace("\N{MINUS SIGN}", "-")) for text in column]
+
+
 def test_tables_sort_by_number_and_by_keyboard(opened):
     page = opened("audit")
     table = page.locator("table").first
@@ -134,25 +140,19 @@ def test_tables_sort_by_number_and_by_keyboard(opened):
     button.focus()
     page.keyboard.press("Enter")
     assert table.locator("th[aria-sort=ascending]").count() == 1
-    column = [
-        float(text.replace("\N{MINUS SIGN}", "-")) for text in table.locator("tbody td:nth-child(3)").all_inner_texts()
-    ]
-    assert column == sorted(column)
+    assert numbers(table) == sorted(numbers(table))
     page.keyboard.press("Enter")
     assert table.locator("th[aria-sort=descending]").count() == 1
-    column = [
-        float(text.replace("\N{MINUS SIGN}", "-")) for text in table.locator("tbody td:nth-child(3)").all_inner_texts()
-    ]
-    assert column == sorted(column, reverse=True)
+    assert numbers(table) == sorted(numbers(table), reverse=True)
 
 
 def test_tables_filter_and_say_how_many_are_left(opened):
     page = opened("audit")
     every = page.locator("tbody").first.locator("tr").count()
-    page.get_by_label("Filter rows").first.fill("lady")
+    page.get_by_label("Filter rows").first.fill("mother")
     shown = page.locator("tbody").first.locator("tr:visible")
     assert 0 < shown.count() < every
-    assert all("lady" in text.lower() for text in shown.all_inner_texts())
+    assert all("mother" in text.lower() for text in shown.all_inner_texts())
     assert page.locator(".tools span").first.inner_text() == f"{shown.count()} of {every} rows"
 
 
@@ -199,33 +199,21 @@ def test_print_shows_folded_parts(opened, tmp_path):
     assert pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") >= 4 or len(pdf) > 50_000
 
 
-@pytest.fixture(scope="module")
-def math():
-    return bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
-
-
 @pytest.mark.usefixtures("without_pictures")
-def test_markdown_says_the_same(math, tmp_path):
-    post = math
-    text = bb.report(post, tmp_path / "r.md", sensitivity=False).read_text(encoding="utf-8")
+def test_markdown_says_the_same(religion_fit, tmp_path):
+    text = bb.report(religion_fit, tmp_path / "r.md", sensitivity=False).read_text(encoding="utf-8")
     assert text.startswith("# Are words of a group closer to their own stereotypes than to the stereotypes of other")
-    row = bb.contrasts(post).iloc[0]
+    row = bb.contrasts(religion_fit).iloc[0]
     assert f"{row['mean']:.3f}".replace("-", "\N{MINUS SIGN}") in text
     assert "| protected word | mean | sd | low | high | P(closer) |" in text
-    assert bb.report(post, tmp_path / "r.html", format="html", sensitivity=False).is_file()
-    with pytest.raises(bb.InputError, match=r"ends in \.md"):
-        bb.report(post, tmp_path / "r.html", format="md")
-    with pytest.raises(bb.InputError, match="format is 'pdf'"):
-        bb.report(post, tmp_path / "r.html", format="pdf")
+    assert bb.report(religion_fit, tmp_path / "r.html", format="html", sensitivity=False).is_file()
 
 
-def test_pictures_are_written_beside_the_page(math, tmp_path):
-    found = bb.report(math, tmp_path / "r.html", sensitivity=False, pictures=tmp_path)
+def test_pictures_are_written_beside_the_page(religion_fit, tmp_path):
+    page = bb.report(religion_fit, tmp_path / "r.html", sensitivity=False, pictures=tmp_path)
     names = {path.stem for path in tmp_path.glob("*.png")}
     assert {"overview", "contrasts", "decomposition", "predictions", "coefficients"} <= names
-    assert found.read_text(encoding="utf-8").count("<img") == len(names)
-    with pytest.raises(bb.InputError, match="there is no such folder"):
-        bb.report(math, tmp_path / "r.html", pictures=tmp_path / "absent")
+    assert page.read_text(encoding="utf-8").count("<img") == len(names)
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -242,35 +230,20 @@ def test_pools_trends_and_tables_of_metrics_have_pages(tmp_path, slice_vectors):
         assert MARKUP not in page
 
 
-def test_what_has_no_report_is_refused(tmp_path):
-    for wrong in (pd.DataFrame({"a": [1]}), 5, None, "weat7"):
-        with pytest.raises(bb.InputError):
-            bb.report(wrong, tmp_path / "r.html")
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.full
-def test_commands_write_reports(tmp_path, monkeypatch, capsys):
-    from bayesbias.cli import main
-
-    monkeypatch.chdir(tmp_path)
+def test_commands_write_reports(here):
     google = bb.load_embedding("google-news-slice")
     years = {"1990": google, "2000": "glove-50d-slice", "2010": bb.debias(google, "hard", definitional="gender_pairs")}
     for name, table in bb.distance_tables(years, "weat7").items():
         bb.write_distance_table(table, f"{name}.parquet")
-    asked = ("--contrast", "associated,different", "--seed", "0", "--report")
+    asked = ("--contrast", "associated,different", "--seed", 0, "--report")
     for command in (
         ("metrics", "google-news-slice", "--query", "weat7", "--metric", "weat", "--report", "metrics.html"),
         ("pool", "1990.parquet", "2000.parquet", *asked, "pool.md"),
         ("trend", "1990.parquet", "2000.parquet", "2010.parquet", *asked, "trend.html"),
     ):
-        monkeypatch.setattr("sys.argv", ["bayesbias", *command])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        assert not stopped.value.code, command
-    assert {path.name for path in tmp_path.glob("*.[hm]*")} == {"metrics.html", "pool.md", "trend.html"}
-    monkeypatch.setattr("sys.argv", ["bayesbias", "pool", "1990.parquet", "2000.parquet", *asked, "pool.pdf"])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code == 1
-    assert "a report ends in .html or .htm or .md" in capsys.readouterr().err
+        assert not here(*command)[0], command
+    assert {path.name for path in Path().glob("*.[hm]*")} == {"metrics.html", "pool.md", "trend.html"}
+    code, _, errors = here("pool", "1990.parquet", "2000.parquet", *asked, "pool.pdf")
+    assert code == 1
+    assert "a report ends in .html or .htm or .md" in errors

@@ -1,4 +1,4 @@
-"""What is wrong with word lists is said before anything is measured."""
+"""Words that are missing, double or too few to settle anything would show only in the numbers."""
 
 import numpy as np
 import pytest

@@ -1,0 +1,139 @@
+"""A wrong command would end in a traceback or half a file, and not in a sentence that says what to do."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+import bayesbias as bb
+
+TWO = "google-news-slice glove-50d-slice"
+COMPARED = "compare google-news-slice google-news-slice --words gender"
+REFUSALS = {
+    "lists metrics": "kind is 'metrics': valid are words, axes, queries, models",
+    "lists axes --language de": "--language is for word lists: leave it out of axes",
+    "lists --language Turkish": "give a BCP 47 tag",
+    "new-words ''": "the name of the list is ''",
+    "new-words a\x1b[31m": r"'a\x1b[31m': give a printable text",
+    "new-words ///": "no file can be named after '///': give one with --out FILE.toml",
+    "new-words a -o a.txt": "a word list ends in .toml",
+    "new-words a -o no/a.toml": "there is no folder no",
+    f"new-words {'a' * 300}": "names have up to 240 bytes",
+    "check-words none.toml google-news-slice": "there is no word list 'none.toml'",
+    "check-words weat7 none.bin": "there is no embedding 'none.bin'",
+    "distances google-news-slise gender -o t.csv": "google-news-slice",
+    "distances google-news-slice gendre -o t.csv": "one of gender, race",
+    "distances google-news-slice gender -o t.xlsx": ".csv or .parquet",
+    "distances google-news-slice gender -o t.csv --case lower": "as-is, fallback",
+    "distances vectors.kv gender -o t.csv": "pickle",
+    "distances truncated.bin gender -o t.csv": "truncated",
+    "fit absent.csv -o f.nc": "there is no file",
+    "fit bad.csv -o f.nc": "row 1, column 'distance': 2.5",
+    "fit good.csv -o f.nc --model crosed": "published",
+    "fit good.csv -o f.nc --engine exact --model baseline": "cannot fit",
+    "fit good.csv -o f.nc --draws 4001": "do not split evenly",
+    f"fit good.csv -o f.nc --seed {2**63}": f"seed is {2**63}: give a whole number of at most",
+    "fit good.csv -o absent/f.nc": "there is no folder absent",
+    "fit good.csv -o f.h5 --engine nuts": "a fit ends in .nc",
+    "run google-news-slice gendre --out more": "one of gender, race",
+    "run google-news-slice weat7 --out more --model crosed": "there is no model",
+    "run google-news-slice weat7 --out more --case lower": "as-is, fallback",
+    "demo --out good.csv": "cannot make the folder good.csv",
+    "demo --words gendre": "one of gender, race",
+    "contrasts good.csv": "cannot be read",
+    "report absent.nc -o r.html": "there is no file",
+    "plan gendre": "gender",
+    "plan weat7 --effect 0": "effect is 0",
+    "plan weat7 -o plan.svg": ".png",
+    "plan absent.csv": "there is no file",
+    "metrics google-news-slice": "nothing is asked: give --query",
+    "metrics google-news-slice --query weat77": "there is no query 'weat77'",
+    "metrics google-news-slice --query weat7 --metric wheat": "did you mean 'weat'?",
+    "metrics absent.txt --query weat7": "absent.txt",
+    "metrics google-news-slice google-news-slice --query weat7": "google-news-slice is given twice",
+    "metrics google-news-slice --query weat7 --on-missing keep": "on_missing is 'keep'",
+    "metrics google-news-slice --query weat7 --p-value --alternative both": "alternative is 'both'",
+    "metrics google-news-slice --query weat7 --max-missing 2": "max_missing is 2.0",
+    "metrics google-news-slice --query weat7 --compat gensim": "compat is 'gensim'",
+    "metrics google-news-slice --query weat7 -o m.xlsx": "a table of metrics ends in .csv",
+    "metrics google-news-slice --query weat7 --metric mac --p-value": "permutation test of WEAT",
+    "metrics google-news-slice --query weat7 --case upper": "case is 'upper'",
+    "metrics google-news-slice --query weat6 --metric rnd --dist cos": "no option --dist of",
+    "metrics google-news-slice --query weat6 --metric rnd --distance x": "norm, cos",
+    "rank google-news-slice --query weat7": "two embeddings at least",
+    f"rank {TWO} --query weat7 --outside odd.csv": "WEB of google-news-slice is '0.5'",
+    f"rank {TWO} --query weat7 --outside s.csv": "give embedding and a",
+    f"rank {TWO} --query weat7 --aggregate sum": "aggregate is 'sum'",
+    f"rank {TWO} --query weat7 --picture r.svg": "a figure ends in .png",
+    "silhouette google-news-slice": "nothing is asked: give --query",
+    "silhouette google-news-slice google-news-slice --query weat7": "is given twice",
+    "silhouette google-news-slice --query weat7 --metric ripa": "ripa has no smallest and largest",
+    "silhouette google-news-slice --query weat7 --step 90": "a list has 8 words, fewer than",
+    "silhouette google-news-slice --query weat7 --vary words": "vary is 'words'",
+    "silhouette google-news-slice --query weat7 -o s.txt": "a table ends in .csv",
+    "silhouette google-news-slice --query weat7 --picture s.svg": "a figure ends in .png",
+    "reliability google-news-slice --targets occ16 --neighbours 9999": "9999",
+    "reliability google-news-slice --targets gender_pairs": "give words, or the name of a list of words",
+    "reliability google-news-slice --targets occ16 --measure weat": "measures is 'weat'",
+    "debias google-news-slice -o o.bin": "give --pairs or --words, one of the two",
+    "debias google-news-slice glove -o e.npz --pairs gender_pairs": "one embedding is debiased at a time",
+    "debias google-news-slice -o o.bin --pairs neutral": "neutral is a list of words: pairs are needed",
+    "debias google-news-slice -o o.kv --pairs gender_pairs": "an embedding ends in .bin or .txt or .vec or .npz",
+    "debias google-news-slice -o o.bin --pairs gender_pairs --method hart": "did you mean 'hard'?",
+    "debias google-news-slice -o o.bin --pairs gender_pairs --strength 2": "there is no option --strength of hard",
+    "debias google-news-slice -o e.npz --pairs gender_pairs --method null_space --components 1": (
+        "valid are --iterations, --seed"
+    ),
+    "debias google-news-slice -o o.bin --words gender --method null_space --iterations 1 --iterations=2": (
+        "--iterations is given twice"
+    ),
+    "debias google-news-slice -o o.bin --words race": "different numbers of words (black 3, caucasian 4, asian 3)",
+    "debias google-news-slice -o o.bin --words religion --ignore gender_pairs": "a list of words is needed",
+    "debias v.npz -o ./v.npz --pairs gender_pairs": "v.npz is the embedding itself",
+    "compare google-news-slice --words gender": "needs two embeddings or tables",
+    "compare google-news-slice google-news-slice": "give --words",
+    "compare a.csv b.csv --words gender": "--words is for embeddings",
+    "compare a.csv b.csv --side-effects": "give both as embeddings",
+    f"{COMPARED} --similarity s.csv": "give --side-effects too",
+    f"{COMPARED} --side-effects --similarity t.csv": "there is no file t.csv",
+    f"{COMPARED} google-news-slice --side-effects": "looks at two embeddings, given are 3",
+    "compare a.csv b.csv c.csv --picture p.png": "a figure shows one change",
+    "compare a.csv b.csv --draws 10": "do not split evenly",
+    "compare a.csv b.csv --model x": "there is no model 'x'",
+    "compare a.csv b.csv": "there is no file a.csv",
+    "compare a.csv b.csv --report r.pdf": ".html",
+    "compare a.csv b.csv --prob 89": "prob is 89",
+    "axis glove-50d-slice class": "Bundled axes are",
+    "axis glove-50d-slice affluence --centre 0": "centre is '0': valid are vocabulary, words, none",
+    "axis glove-50d-slice affluence --words zzzz,": "none of the words is in glove-50d-slice: zzzz",
+    "audit glove-50d-slice --groups gender -o a.csv": ".parquet",
+    "criterion glove-50d-slice s.csv": "there is no file",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Files that commands are given."""
+    folder = tmp_path_factory.mktemp("given")
+    head = "protected_word,attribute_word,connection,distance\n"
+    (folder / "good.csv").write_text(head + "he,nurse,different,0.9\nhe,doctor,associated,0.8\n")
+    (folder / "bad.csv").write_text(head + "he,nurse,different,0.9\nhe,doctor,associated,2.5\n")
+    (folder / "odd.csv").write_text("embedding,WEB\ngoogle-news-slice,0.5\nglove-50d-slice,good\n")
+    (folder / "s.csv").write_text("word,share\nnurse,1\n")
+    (folder / "vectors.kv").write_bytes(b"\x80\x04N.")
+    (folder / "truncated.bin").write_bytes(b"2 3\nhe \x00\x00\x80?")
+    bb.save_embedding(bb.load_embedding("google-news-slice", words=["he", "she", "nurse"]), folder / "v.npz")
+    return folder
+
+
+@pytest.mark.parametrize(("line", "message"), REFUSALS.items(), ids=[line[:60] for line in REFUSALS])
+def test_refusals_are_one_sentence_and_write_nothing(program, folder, monkeypatch, line, message):
+    monkeypatch.chdir(folder)
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    code, _, errors = program(*shlex.split(line))
+    assert code == 1
+    assert errors.startswith("Error: ")
+    assert message in errors
+    assert errors.count("\n") == 1
+    assert "\x1b" not in errors
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before

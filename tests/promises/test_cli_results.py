@@ -1,0 +1,395 @@
+"""Commands would give other numbers than the functions of their names, or leave out files and pictures."""
+
+import subprocess
+import sys
+from contextlib import chdir
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesbias as bb
+
+BAYESBIAS = Path(sys.executable).with_name("bayesbias")
+PNG = b"\x89PNG"
+SLICE = "glove-50d-slice"
+
+
+@pytest.fixture(scope="module")
+def chain(program, tmp_path_factory, blank_pictures):
+    """distances, fit, contrasts and report, one after the other: the first in a process of its own."""
+    folder = tmp_path_factory.mktemp("chain")
+    first = [BAYESBIAS, "distances", "google-news-slice", "weat7", "-o", "t.parquet"]
+    done = subprocess.run(first, capture_output=True, text=True, cwd=folder, check=False)
+    assert done.returncode == 0, done.stderr
+    said = {"distances": done.stdout}
+    with chdir(folder), blank_pictures():
+        for line in (
+            "fit t.parquet -o f.nc --seed 5 --model pooled --draws 2000",
+            "contrasts f.nc --second neutral --rope 0.02 -o c.csv",
+            "report f.nc -o r.html",
+        ):
+            name, *given = line.split()
+            code, said[name], errors = program(name, *given)
+            assert code == 0, errors
+    return folder, said
+
+
+def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
+    folder, said = chain
+    table = bb.distance_table(slice_vectors, "weat7")
+    pd.testing.assert_frame_equal(bb.read_distance_table(folder / "t.parquet"), table, check_dtype=False)
+    post = bb.fit(table, "pooled", draws=2000, seed=5)
+    # the command runs with one thread of linear algebra, which rounds in another order than several
+    xr.testing.assert_allclose(bb.load_fit(folder / "f.nc").posterior.dataset, post.posterior.dataset, rtol=1e-9)
+    expected = bb.contrasts(post, "associated", "neutral", rope=0.02)
+    assert pd.read_csv(folder / "c.csv")["mean"].to_numpy() == pytest.approx(expected["mean"].to_numpy(), abs=1e-12)
+    assert "2,256 distances written" in said["distances"]
+    assert "61 of 226" in said["distances"]
+    assert "passes its checks" in said["fit"]
+    assert "whole list" in said["contrasts"]
+    flat = " ".join(said["contrasts"].split())
+    assert f"Associated − neutral, {expected['mean'][0]:.3f}".replace("-", "−") in flat
+    assert "which stereotype words of any kind share." in flat
+    assert (folder / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(("command", "name"), [("report", "r.html"), ("contrasts", "c.csv")])
+def test_a_folder_that_takes_no_file_is_said(chain, here, tmp_path, command, name):
+    folder, _ = chain
+    (tmp_path / "file").write_text("not a folder")
+    code, _, errors = here(command, folder / "f.nc", "-o", tmp_path / "file" / name)
+    assert code == 1
+    assert errors == f"Error: cannot write {name}: there is no folder {tmp_path / 'file'}\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize(
+    ("command", "given", "name", "room"),
+    [
+        ("report", ("f.nc", "--no-sensitivity"), "r.html", 500),
+        ("contrasts", ("f.nc",), "c.csv", 500),
+        ("fit", ("t.parquet",), "f.nc", 20_000),
+    ],
+)
+def test_a_full_disk_is_one_sentence_and_leaves_nothing(
+    chain, here, tmp_path, limited_files, command, given, name, room
+):
+    (file, *options), (folder, _) = given, chain
+    with limited_files(room):
+        code, _, errors = here(command, folder / file, "-o", tmp_path / name, *options)
+    assert code == 1
+    assert errors == f"Error: cannot write {name} in the folder {tmp_path}: File too large\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_repeated_rows_are_kept_as_the_table_was_written(prints):
+    prints("distances google-news-slice race -o t.parquet --keep-duplicates")
+    for options, rows in (
+        ("--model published", 2520), ("--model published --no-keep-duplicates", 1400), ("", 1400)
+    ):  # fmt: skip
+        assert "repeat a pair" in prints(f"fit t.parquet -o f.nc --seed 0 {options}")
+        assert bb.load_fit("f.nc")["observed_data"].sizes["pair"] == rows
+
+
+FORMS = """
+name = "forms"
+controls = ["human"]
+[protected]
+man = [["he", "him"], "his", "boy"]
+woman = [["she", "her"], "hers", "girl"]
+[stereotypes]
+man = [["soldier", "soldiers"], "captain", "engineer", "boss"]
+woman = ["nurse", ["dancer", "dancers"], "maid", "teacher"]
+"""
+
+
+@pytest.mark.full
+def test_run_takes_words_of_several_forms(here, slice_vectors):
+    bb.save_embedding(slice_vectors, "mine.npz")
+    Path("forms.toml").write_text(FORMS, encoding="utf-8")
+    code, out, errors = here("run", "mine.npz", "forms.toml", "--out", "made", "--topics", "50", "--seed", "3")
+    assert code == 0, errors
+    assert "Of 50 random lists as coherent as these and as similar to each other, " in " ".join(out.split())
+    page = Path("made/report.html").read_text(encoding="utf-8")
+    assert "random lists of words that have nothing to do with the groups" in page
+    null = bb.topic_null(slice_vectors, "forms.toml", replicates=5)
+    assert {"he", "him", "she", "her"} <= set(slice_vectors.key_to_index)
+    assert [sum(counts) for counts in null.forms.values()] == null.coherence["words"].tolist()
+
+
+@pytest.mark.full
+def test_run_takes_an_embedding_of_ones_own(here, slice_vectors):
+    bb.save_embedding(slice_vectors, "mine.npz")
+    code, out, errors = here("run", "mine.npz", "weat7", "--out", "made", "--topics", "0", "--seed", "3")
+    assert code == 0, errors
+    assert "vectors of mine.npz, word list weat7: 2,256 distances" in out
+    assert out.splitlines()[-1] == "Next: open made/report.html in a browser"
+    assert bb.load_fit("made/fit.nc").attrs["seed"] == 3
+
+
+@pytest.mark.parametrize("part", ["stereotypes", "controls"])
+def test_demo_shows_what_a_list_allows(prints, part):
+    text = {"stereotypes": "[stereotypes]\nman = ['doctor', 'lawyer']\n", "controls": "[stereotypes]\n"}[part]
+    controls = "controls = ['neutral']\n" if part == "controls" else ""
+    Path("mine.toml").write_text(f"name = 'mine'\n{controls}[protected]\nman = ['he', 'his']\n{text}")
+    assert "there is no contrast of associated words to report" in prints("demo --words mine.toml --out out")
+    assert Path("out/report.html").is_file()
+    assert not Path("out/contrasts.png").exists()
+
+
+@pytest.mark.full
+def test_demo_writes_pictures_and_reports_and_debiases(here):
+    code, out, errors = here("demo", "--debias", "--words", "race", "--out", "d")
+    assert (code, errors) == (0, "")
+    pictures = ("change", "side-effects", "coefficients", "contrasts", "decomposition", "predictions", "distances")
+    files = {"change.html", "changes.csv", "distances.csv", "fit.nc", "report.html"}
+    assert files | {f"{name}.png" for name in pictures} <= {path.name for path in Path("d").iterdir()}
+    assert "whole list" in out
+    assert "associated: a stereotype of the protected word's own group" in out
+    assert "standard deviations of control words" in " ".join(out.split())
+    assert out.splitlines()[-1] == "Next: open d/change.html in a browser"
+    page = Path("d/change.html").read_text(encoding="utf-8")
+    assert page.index("<figure>") < page.index("What changed.") < page.index("What broke.")
+    # two to four words a group: nothing tells them apart, and nothing is removed
+    assert "the change is exactly 0" in page
+
+
+def test_plan_gives_what_the_function_gives(prints, slice_vectors):
+    table = bb.distance_table(slice_vectors, "weat7")
+    bb.write_distance_table(table, "t.parquet")
+    power = bb.plan(table, effect=0.03).present.power
+    assert f"is seen with probability {100 * power:.1f}%" in prints("plan t.parquet --effect 0.03 -o plan.png")
+    assert Path("plan.png").read_bytes().startswith(PNG)
+    assert "typical scales of 18 published tables" in prints("plan weat7")
+
+
+@pytest.fixture
+def two_embeddings(here, slice_vectors):
+    """The vectors of some words in the text format, and the same with noise."""
+    rng = np.random.default_rng(0)
+    words = [word for name in ("weat6", "weat7") for listed in bb.load_query(name).sets.values() for word in listed]
+    words += [word for pair in bb.load_list("gender_pairs") for word in pair if word in slice_vectors]
+    kvs = {}
+    for name, noise in (("plain.txt", 0.0), ("noisy.txt", 0.2)):
+        vectors = {word: slice_vectors[word] + rng.normal(0, noise, 300) for word in words}
+        kvs[name] = bb.load_embedding(vectors)
+        bb.save_embedding(kvs[name], name)
+    return kvs
+
+
+def test_metrics_gives_what_run_metrics_gives(prints, two_embeddings):
+    out = prints("metrics plain.txt noisy.txt --query weat6 --query weat7 --p-value -o m.csv")
+    test = {"p_value": True}
+    metrics = {"weat": ("weat", test), "weat_effect_size": ("weat_effect_size", test)}
+    metrics |= {name: name for name in ("rnd", "rnsb", "mac", "ect", "same", "semaxis")}
+    expected = bb.run_metrics(two_embeddings, ["weat6", "weat7"], metrics)
+    written = pd.read_csv("m.csv")
+    pd.testing.assert_frame_equal(written, pd.read_csv(StringIO(expected.to_csv(index=False))), rtol=1e-9)
+    assert len(written) == 2 * 2 * 11
+    assert "weat7 in noisy.txt" in out
+    assert f"{written['p_value'].iloc[0]:.3g}" in out
+
+
+def test_metrics_says_what_is_missing_and_what_does_not_fit(prints, two_embeddings):
+    Path("mine.toml").write_text(
+        'name = "mine"\n[targets]\nmale = ["he", "him", "sir"]\nfemale = ["she", "her"]\n'
+        '[attributes]\narts = ["poetry"]\n'
+    )
+    said = prints("metrics plain.txt --query mine.toml --max-missing 0.5")
+    assert "left out, since a query has too few sets: weat, weat_effect_size, rnsb, semaxis" in said
+    assert "mine in plain.txt: male lacks sir (1 of 3 words)." in said
+    refused = prints("metrics plain.txt --query mine.toml").replace("│", " ")
+    assert "1 of 3 words of the set 'male' are missing" in " ".join(refused.split())
+
+
+def test_options_of_metrics_and_methods_reach_them(prints):
+    out = prints("metrics google-news-slice --query weat6 --metric rnd --distance cos")
+    expected = bb.run_metrics("google-news-slice", "weat6", {"rnd": ("rnd", {"distance": "cos"})})["value"]
+    assert all(f"{value:.3f}" in out for value in expected)
+    out = prints("debias google-news-slice -o d.npz --pairs gender_pairs --method null_space --iterations=1")
+    assert "1 direction" in out
+
+
+def test_rank_gives_what_the_function_gives(prints, two_embeddings):
+    Path("web.csv").write_text("embedding,WEB\nnoisy.txt,0.4\nplain.txt,0.7\n")
+    out = prints(
+        "rank plain.txt noisy.txt --query weat6 --metric weat --metric ripa --draws 30 --outside web.csv "
+        "-o r.csv --picture r.png"
+    )
+    outside = {"WEB": {"plain.txt": 0.7, "noisy.txt": 0.4}}
+    expected = bb.rank(two_embeddings, "weat6", ["weat", "ripa"], draws=30, outside=outside)
+    pd.testing.assert_frame_equal(pd.read_csv("r.csv"), expected.table(), check_dtype=False, rtol=1e-9)
+    assert expected.ranks["WEB"].to_dict() == {"plain.txt": 1.0, "noisy.txt": 2.0}
+    assert "WEB" in out
+    assert " ".join(expected.sentences[0].split()) in out
+    assert Path("r.png").read_bytes().startswith(PNG)
+
+
+def test_silhouette_gives_what_the_functions_give(prints, two_embeddings):
+    out = prints(
+        "silhouette plain.txt noisy.txt --query weat7 --metric weat --metric ect --runs 5 --step 3 "
+        "-o s.csv --picture s.png"
+    )
+    plain, noisy = two_embeddings.values()
+    written = pd.read_csv("s.csv")
+    one = bb.silhouettes.silhouette(plain, "weat7", "weat", vary="attributes", runs=5, step=3)
+    chosen = written[(written[["metric", "vary", "embedding"]] == ["weat", "attributes", "plain.txt"]).all(axis=1)]
+    np.testing.assert_allclose(chosen["value"].to_numpy(), one.table()["value"].to_numpy())
+    assert list(written.columns) == ["query", "metric", "vary", "embedding", "run", "words", "value"]
+    both = [bb.silhouettes.silhouette(kv, "weat7", "weat", runs=5, step=3) for kv in (plain, noisy)]
+    assert f"{bb.silhouettes.silhouette_accuracy(*both):.3f}" in out
+    assert f"{bb.silhouettes.silhouette_separation(*both):.3f}" in out
+    assert Path("s.png").read_bytes().startswith(PNG)
+
+
+def test_silhouette_of_a_fit_says_its_coverage(prints, two_embeddings):
+    line = "silhouette plain.txt --query weat7 --metric crossed --vary attributes --runs 2 --step 4 -o s.csv"
+    assert "coverage" in prints(line)
+    assert {"low", "high"} <= set(pd.read_csv("s.csv").columns)
+
+
+def test_reliability_gives_what_the_functions_give(prints, two_embeddings):
+    out = prints(
+        "reliability plain.txt noisy.txt --targets career --neighbours 20 --draws 400 -o r.csv --picture r.png"
+    )
+    pairs, career = list(bb.load_list("gender_pairs").pairs), list(bb.load_list("career"))
+    scores = bb.reliability.bias_scores(list(two_embeddings.values()), career, pairs, neighbours=20)
+    written = pd.read_csv("r.csv")
+    expected = bb.reliability.retest_reliability(scores)
+    own = written[written["kind"] == "test-retest of words"]
+    np.testing.assert_allclose(own["value"], expected["value"], rtol=1e-6)
+    assert list(written.columns) == ["kind", "measure", "label", "value", "low", "high", "reason"]
+    assert "With one seed no number of base pairs tells words apart with reliability 0.75" in out
+    assert Path("r.png").read_bytes().startswith(PNG)
+
+
+def test_one_seed_says_what_it_cannot(prints, two_embeddings):
+    said = prints("reliability plain.txt --targets career --measure db_wa --draws 400")
+    assert "no test-retest of words: there is one seed only" in said
+    assert "no inter-rater of words: there is one measure only" in said
+    assert "internal" in said
+    assert "In this one embedding the mean over" in said
+
+
+def test_debias_gives_what_the_function_gives(prints, hard_debiased):
+    out = prints("debias google-news-slice --pairs gender_pairs --equalize gender_pairs -o out.bin")
+    written = bb.load_embedding("out.bin")
+    assert written.index_to_key == hard_debiased.index_to_key
+    np.testing.assert_allclose(written.vectors, hard_debiased.vectors, atol=1e-7)
+    assert " ".join(str(hard_debiased.bayesbias_debiasing).split()) in out
+    multiclass = "debias google-news-slice --method hard_multiclass --words religion --components 2 -o out.npz"
+    assert "2 directions" in prints(multiclass)
+    prints("debias google-news-slice --method null_space --words gender -o n.txt")
+
+
+@pytest.mark.full
+def test_compare_gives_what_the_functions_give(here, slice_vectors, hard_debiased):
+    bb.save_embedding(hard_debiased, "after.bin")
+    code, out, errors = here(
+        "compare", "google-news-slice", "after.bin", "--words", "gender", "--seed", 3, "-o", "c.csv",
+        "--picture", "c.png", "--report", "c.html", "--side-effects",
+    )  # fmt: skip
+    assert code == 0, errors
+    tables = [bb.distance_table(kv, "gender") for kv in (slice_vectors, bb.load_embedding("after.bin"))]
+    expected = bb.compare({"google-news-slice": tables[0], "after.bin": tables[1]}, seed=3)
+    written = pd.read_csv("c.csv")
+    assert written["of"].unique().tolist() == [f"associated - {name}" for name in ("different", "human", "neutral")]
+    own = written[written["of"] == "associated - different"]
+    assert own["change"].to_numpy() == pytest.approx(expected.changes()["mean"].to_numpy(), abs=1e-9)
+    assert own["protected_word"].iloc[0] == "whole list"
+    assert written["unit"].unique() == ["cosine distance"]
+    flat = " ".join(out.split())
+    assert "Change of associated \N{MINUS SIGN} different, 89% equal-tailed intervals, in cosine distance" in flat
+    assert "Rows of words are changes of associations" in flat
+    for part in ("What changed.", "For whom.", "How certain.", "What broke.", "nearest neighbours", "Coverage"):
+        assert part in flat
+    assert Path("c.png").read_bytes().startswith(PNG)
+    assert "Side effects" in Path("c.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_compare_takes_tables_and_the_same_embedding_twice(prints, slice_vectors, hard_debiased):
+    for name, kv in (("before.parquet", slice_vectors), ("after.parquet", hard_debiased)):
+        bb.write_distance_table(bb.distance_table(kv, "gender"), name)
+    out = prints("compare before.parquet after.parquet --seed 1 --draws 400")
+    assert "mean distances to neutral words changed by" in out
+    out = prints("compare google-news-slice google-news-slice --words gender")
+    assert "(negative: associated words are closer), did not change" in out
+    prints("compare before.parquet after.parquet before.parquet --draws 400 --report r.html")
+    assert Path("r.html").is_file()
+
+
+@pytest.mark.full
+def test_similarities_come_from_a_file(here, slice_vectors, hard_debiased):
+    bb.save_embedding(hard_debiased, "after.bin")
+    names = slice_vectors.index_to_key
+    rows = pd.DataFrame([(names[at], names[at + 7], at / 10) for at in range(40)], columns=["a", "b", "score"])
+    rows.to_csv("s.csv", index=False)
+    rows[["a", "b"]].to_csv("two.csv", index=False)
+    rows.to_csv("bare.csv", index=False, header=False)
+    asked = ("compare", "google-news-slice", "after.bin", "--words", "gender", "--side-effects", "--draws", 400)
+    code, out, _ = here(*asked, "--similarity", "s.csv")
+    assert code == 0
+    assert "on 40 of 40 pairs" in " ".join(out.split())
+    for file, message in (("two.csv", "two.csv has 2 columns"), ("bare.csv", "put a header above it")):
+        code, _, errors = here(*asked, "--similarity", file)
+        assert code == 1
+        assert message in " ".join(errors.split())
+
+
+def written():
+    """The files of the folder; pictures and reports hold something."""
+    for file in Path().iterdir():
+        assert file.stat().st_size > 50
+    return {file.name for file in Path().iterdir()}
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_axis_gives_what_the_function_gives(prints):
+    sports = ["golf", "tennis", "boxing", "rugby"]
+    out = prints(
+        f"axis {SLICE} affluence --words {','.join(sports)} --centre words --prob 0.5 "
+        "-o a.csv --picture a.png --report a.html"
+    )
+    expected = bb.axis(SLICE, "affluence", sports, centre="words")
+    table = pd.read_csv("a.csv")
+    assert table["word"].tolist() == expected.table()["word"].tolist()
+    assert table["low"].to_numpy() == pytest.approx(expected.table(0.5)["low"].to_numpy())
+    assert " ".join(expected.text(0.5).split()) in out
+    assert "From rich (above 0) to poor" in out
+    assert "economical" in out  # a pair that does not belong
+    assert written() == {"a.csv", "a.png", "a.html"}
+    assert "50% intervals" in Path("a.html").read_text(encoding="utf-8")
+
+
+def test_axis_shows_the_ends_of_the_vocabulary(prints):
+    assert "the ends of 20,000 words" in prints(f"axis {SLICE} gender -o a.csv")
+    assert len(pd.read_csv("a.csv")) == 20_000
+
+
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize("groups", ["gender", "weat7"])
+def test_audits_are_on_axes_or_word_lists(prints, groups):
+    out = prints(f"audit {SLICE} --groups {groups} --most-frequent 3000 --rope 0.02 -o a.parquet --report a.html")
+    expected = bb.audit(SLICE, groups, most_frequent=3000, rope=0.02)
+    pd.testing.assert_series_equal(pd.read_parquet("a.parquet")["mean"], expected.words["mean"])
+    assert f"Words called: {min(20, len(expected.table()))} of {len(expected.table()):,}" in out
+    assert written() == {"a.parquet", "a.html"}
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_criterion_takes_the_axis_of_an_embedding(prints):
+    values = pd.Series(
+        {"nurse": 95.0, "guard": 20.0, "engineer": 12.0, "dancer": 80.0, "janitor": 40.0, "soldier": 10.0}
+    )
+    values.rename_axis("word").rename("share").to_csv("s.csv")
+    out = prints(f"criterion {SLICE} s.csv --pairs gender --seed 0 -o c.csv --picture c.png --report c.html")
+    expected = bb.criterion(bb.axis(SLICE, "gender", list(values.index)), values, seed=0)
+    assert pd.read_csv("c.csv")["estimate"].tolist() == pytest.approx(expected.words["estimate"].tolist())
+    assert expected.findings()[0] in out
+    assert written() == {"s.csv", "c.csv", "c.png", "c.html"}
