@@ -245,11 +245,11 @@ ANALYSES = {
 @pytest.mark.parametrize(
     "column", ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 )
-def test_one_wrong_cell_is_refused_in_a_sentence_or_does_no_harm(table, column, tmp_path):
+def test_one_wrong_cell_is_refused_in_a_sentence_or_does_no_harm(made, column, tmp_path):
     """No other error reaches a user, and a distance that is none is never used."""
     for at, value in enumerate(WRONG):
-        cells = [value if row == 5 else each for row, each in enumerate(table[column])]
-        odd = table.assign(**{column: pd.Series(cells, dtype=object)})
+        cells = [value if row == 5 else each for row, each in enumerate(made.related_table[column])]
+        odd = made.related_table.assign(**{column: pd.Series(cells, dtype=object)})
         for name, analysis in ANALYSES.items():
             try:
                 analysis(odd, tmp_path)

@@ -2,6 +2,7 @@
 
 import inspect
 import io
+import re
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -17,6 +18,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import bayesbias as bb
+from bayesbias import plots
 from bayesbias.plots import style
 
 FOUR = ("associated", "different", "human", "neutral")
@@ -138,11 +140,11 @@ def through_the_mould(request):
 
 
 OF_A_FIT = {
-    "overview": bb.plots.plot_overview,
-    "coefficients": bb.plot_coefficients,
-    "predictions": bb.plots.plot_predictions,
-    "contrasts": lambda post: bb.plot_contrasts(post, second="neutral"),
-    "contrasts with a rope": lambda post: bb.plot_contrasts(post, second="neutral", rope=0.05),
+    "overview": plots.plot_overview,
+    "coefficients": plots.plot_coefficients,
+    "predictions": plots.plot_predictions,
+    "contrasts": lambda post: plots.plot_contrasts(post, second="neutral"),
+    "contrasts with a rope": lambda post: plots.plot_contrasts(post, second="neutral", rope=0.05),
 }
 of_a_fit = pytest.mark.parametrize("plot", OF_A_FIT.values(), ids=OF_A_FIT.keys())
 
@@ -170,7 +172,7 @@ def test_a_picture_of_a_fit(fits, plot, kind, through_the_mould):
 )
 def test_a_picture_of_a_result(made, name, through_the_mould):
     result = getattr(made, name)
-    through_the_mould(lambda: bb.plots.plot_association(result) if name == "related" else result.figure())
+    through_the_mould(lambda: plots.plot_association(result) if name == "related" else result.figure())
 
 
 TAKES = {
@@ -187,9 +189,47 @@ TAKES = {
 
 
 @pytest.mark.parametrize("name", TAKES)
-def test_what_a_picture_takes_is_said(name):
+def test_a_picture_says_what_it_takes(name):
     with pytest.raises(bb.InputError, match=f"{name} takes what {TAKES[name]}"):
-        getattr(bb.plots, name)(table_of(2))
+        getattr(plots, name)(table_of(2))
+
+
+FEW = pd.DataFrame({"name": ["$a$", "b", "b"], "kind": [1, 1, 2], "x": [0.1, 0.2, np.nan]})
+REFUSED = {
+    "no protected word 'jedi'; it holds word0, word1": lambda of: plots.plot_distances(table_of(2), "jedi"),
+    "'weat': valid are associated - human, associated - neut": lambda of: plots.plot_topic_null(of.topic_null, "weat"),
+    "no silhouette to draw": lambda of: plots.plot_silhouette([]),
+    "takes what silhouette returns": lambda of: plots.plot_silhouette([{}]),
+    "one metric and one kind of list": lambda of: plots.plot_silhouette(
+        {"a": of.silhouette, "b": replace(of.silhouette, metric="rnsb")}
+    ),
+    "zoom is 'yes': give True or False": lambda of: plots.plot_silhouette(of.silhouette, zoom="yes"),
+    "without label, value, low, high, reason: give what ret": lambda of: plots.plot_reliability(table_of(2)),
+    "'b' holds int": lambda of: plots.plot_reliability({"a": of.retest, "b": 3}),
+    "'a' holds no row": lambda of: plots.plot_reliability({"a": of.retest[:0]}),
+    "given is dict without tables": lambda of: plots.plot_reliability({}),
+    "labels is 'yes'": lambda of: plots.plot_reliability(of.retest, labels="yes"),
+    "a label occurs twice under one measure": lambda of: plots.plot_reliability(
+        pd.concat([of.retest, of.retest]), labels=True
+    ),
+    "no column 'y': name one as value=; it has name, kind, x": lambda of: plots.forest(FEW, value="y"),
+    "rows is 'y'": lambda of: plots.forest(FEW, rows="y", value="x"),
+    "ax is one panel, and 2 are to be drawn": lambda of: plots.forest(
+        FEW, value="x", low="x", panels="kind", ax=Figure().add_subplot()
+    ),
+    "the table has no row": lambda of: plots.forest(FEW[:0], value="x"),
+    "given is list: forest takes what": lambda of: plots.forest([1.0]),
+    "frame has 1 rows and 1 columns: give a table of numbers": lambda of: plots.matrix(pd.DataFrame({"a": ["x"]})),
+    "framed has the shape (1, 1)": lambda of: plots.matrix(pd.DataFrame(np.eye(2)), framed=pd.DataFrame([True])),
+    "the column 'group' holds no numbers": lambda of: plots.strip(table_of(2), "group"),
+    "give words and labels for 1 to 100": lambda of: plots.plot_axis(of.axis, labels=101),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_wrong_input_is_refused(made, message):
+    with pytest.raises(bb.InputError, match=re.escape(message)):
+        REFUSED[message](made)
 
 
 @of_a_fit
@@ -208,7 +248,7 @@ def test_what_is_no_fit_is_refused(plot):
     ],
 )
 def test_a_picture_of_a_decomposition(fits, kind, second, through_the_mould):
-    figure = through_the_mould(lambda: bb.plot_decomposition(fits[kind], second))
+    figure = through_the_mould(lambda: plots.plot_decomposition(fits[kind], second))
     words = fits[kind]["posterior"]["protected_word"].to_numpy().tolist()
     assert {"whole list", *words} <= texts(figure)
 
@@ -217,7 +257,7 @@ def test_a_picture_of_a_decomposition(fits, kind, second, through_the_mould):
 def test_words_are_text_and_never_formulas(fits, plot):
     figure = plot(fits["words that look like formulas"])
     assert "<svg" in svg(figure)
-    if plot not in (bb.plots.plot_overview, bb.plots.plot_predictions):
+    if plot not in (plots.plot_overview, plots.plot_predictions):
         assert {ODD.format(word) for word in range(3)} <= texts(figure)
 
 
@@ -230,12 +270,12 @@ def test_a_picture_of_sentence_frames(frames, through_the_mould):
         for at, move in enumerate(moves)
     ]
     post = bb.fit(pd.concat(parts, ignore_index=True), "crossed", seed=0)
-    figure = through_the_mould(lambda: bb.plots.plot_templates(post))
+    figure = through_the_mould(lambda: plots.plot_templates(post))
     assert {ODD.format(at) for at in range(frames)} <= {text.strip() for text in texts(figure)}
 
 
 def test_pictures_of_one_panel_take_axes():
-    every = {name: getattr(bb.plots, name) for name in bb.plots.__all__}
+    every = {name: getattr(plots, name) for name in plots.__all__}
     with_axes = {name for name, plot in every.items() if "ax" in inspect.signature(plot).parameters}
     of_one_panel = {name for name, plot in every.items() if "one_panel(" in inspect.getsource(plot)}
     assert len(of_one_panel) > 8
@@ -247,10 +287,10 @@ def test_pictures_of_one_panel_take_axes():
 def test_axes_that_are_given_are_drawn_on(fits):
     table = table_of(4)
     draws = (
-        lambda ax: bb.plot_contrasts(fits["four words"], second="human", ax=ax),
-        lambda ax: bb.plot_contrasts(fits["four words"], second="neutral", ax=ax),
-        lambda ax: bb.plot_distances(table, ax=ax),
-        lambda ax: bb.plot_distances(table, "word1", ax=ax),
+        lambda ax: plots.plot_contrasts(fits["four words"], second="human", ax=ax),
+        lambda ax: plots.plot_contrasts(fits["four words"], second="neutral", ax=ax),
+        lambda ax: plots.plot_distances(table, ax=ax),
+        lambda ax: plots.plot_distances(table, "word1", ax=ax),
     )
     figure, panels = plt.subplots(2, 2, figsize=(12, 10), layout="constrained")
     for draw, axes in zip(draws, panels.ravel(), strict=True):
@@ -265,19 +305,19 @@ def test_axes_that_are_given_are_drawn_on(fits):
 
 
 def test_coefficients_show_every_word_and_every_count(fits):
-    shown = texts(bb.plot_coefficients(fits["fifty words"]))
+    shown = texts(plots.plot_coefficients(fits["fifty words"]))
     assert {"n = 200", "4", "associated", "neutral", *(f"word{word}" for word in range(50))} <= shown
 
 
 def test_coefficients_sort_words_by_their_contrast():
     table = table_of(3)
     table.loc[(table["protected_word"] == "word1") & (table["connection"] == "associated"), "distance"] -= 0.5
-    assert rows_of(bb.plot_coefficients(bb.fit(table, seed=0)).axes[1])[0] == "word1"
+    assert rows_of(plots.plot_coefficients(bb.fit(table, seed=0)).axes[1])[0] == "word1"
 
 
 def test_connections_differ_in_marker_and_in_lightness():
     """Grey print and colour blindness: markers all differ, and so does the lightness of the two stereotypes."""
-    (legend,) = bb.plot_coefficients(bb.fit(table_of(3), "published", draws=400, seed=0)).legends
+    (legend,) = plots.plot_coefficients(bb.fit(table_of(3), "published", draws=400, seed=0)).legends
     looks = {
         text.get_text().split()[0]: line for text, line in zip(legend.get_texts(), legend.get_lines(), strict=True)
     }
@@ -287,7 +327,7 @@ def test_connections_differ_in_marker_and_in_lightness():
 
 
 def test_contrasts_show_the_whole_list_first(fits):
-    figure = bb.plot_contrasts(fits["four words"], second="human")
+    figure = plots.plot_contrasts(fits["four words"], second="human")
     assert figure._repr_png_().startswith(b"\x89PNG")
     first, *others = rows_of(figure.axes[0])
     assert first == "whole list"
@@ -296,15 +336,13 @@ def test_contrasts_show_the_whole_list_first(fits):
 
 def test_raw_distances_show_every_pair():
     table = table_of(4)
-    assert sum(len(each.get_offsets()) for each in bb.plot_distances(table).axes[0].collections) >= len(table)
-    assert {"associated0", "different3", "human, n = 4"} <= texts(bb.plot_distances(table, "word2"))
-    with pytest.raises(bb.InputError, match=r"no protected word 'jedi'; it holds word0, word1"):
-        bb.plot_distances(table_of(2), "jedi")
+    assert sum(len(each.get_offsets()) for each in plots.plot_distances(table).axes[0].collections) >= len(table)
+    assert {"associated0", "different3", "human, n = 4"} <= texts(plots.plot_distances(table, "word2"))
 
 
 def test_a_plan_is_drawn_with_the_present_lists_marked():
     plan = bb.plan(table_of(6), effect=0.1)
-    left, right = bb.plots.plot_plan(plan).axes
+    left, right = plots.plot_plan(plan).axes
     assert len(left.get_lines()) >= plan.curve["varied"].nunique()
     assert left.collections[-1].get_offsets()[0].tolist() == pytest.approx([1.0, plan.present.width])
     assert right.collections[-1].get_offsets()[0].tolist() == pytest.approx([1.0, plan.present.power])
@@ -312,7 +350,7 @@ def test_a_plan_is_drawn_with_the_present_lists_marked():
 
 def test_noise_is_drawn_with_the_sample_marked():
     null = bb.calibration.simulate_null_weat(words=4, attributes=5, draws=300)
-    axes = bb.plots.plot_null_weat(null).axes
+    axes = plots.plot_null_weat(null).axes
     for (left, right), values in ((axes[:2], null.s), (axes[2:], null.partition_s)):
         assert (lines(left)[0], lines(right)[0]) == (null.observed_s, null.observed_effect_size)
         assert sum(bar.get_height() for bar in left.patches[1:]) == len(values)
@@ -324,7 +362,7 @@ def test_topics_are_drawn_with_the_observed_value_marked(replicates, through_the
     words = list(kv)
     query = bb.Query({"x": words[:3], "y": words[3:6]}, {"a": words[6:10], "b": words[10:14]}, name="$q$ <b>")
     null = bb.topic_null(kv, query, "mac", replicates=replicates)
-    figure = through_the_mould(lambda: bb.plots.plot_topic_null(null))
+    figure = through_the_mould(lambda: plots.plot_topic_null(null))
     axes, values = figure.axes[0], null.of("mac")
     assert lines(axes) == [1.0, null.observed["mac"]]
     assert sum(bar.get_height() for bar in axes.patches) == replicates
@@ -336,20 +374,15 @@ def test_topics_are_drawn_with_the_observed_value_marked(replicates, through_the
     assert "$q$ <b>" in noted(figure)
 
 
-def test_topics_of_each_contrast_are_drawn():
-    kv = vectors_of([f"word{at}" for at in range(60)])
-    words = list(kv)
-    lists = bb.WordLists("made", {"g": words[:3]}, {"g": words[3:6]}, {"human": words[6:9], "neutral": words[9:12]})
-    null = bb.topic_null(kv, lists, replicates=30, kind="random")
-    for figure, name in (
-        (bb.plots.plot_topic_null(null), "associated - human"),
-        (bb.plots.plot_topic_null(null, "associated - neutral"), "associated - neutral"),
-    ):
-        assert lines(figure.axes[0])[-1] == null.observed[name]
-        assert titles(figure)[0].startswith(f"{null.words}, {name.replace('-', '−')}: ")
-        assert "30 lists of unrelated random words" in noted(figure)
-    with pytest.raises(bb.InputError, match="statistic is 'weat': valid are associated - human, associated - neutral"):
-        bb.plots.plot_topic_null(null, "weat")
+@pytest.mark.parametrize("name", ["associated - human", "associated - neutral"])
+def test_topics_of_each_contrast_are_drawn(made, name):
+    null = bb.topic_null(made.kv, made.lists, replicates=30, kind="random")
+    figure = plots.plot_topic_null(null, name)
+    assert lines(figure.axes[0])[-1] == null.observed[name]
+    assert titles(figure)[0].startswith(f"{null.words}, {name.replace('-', '−')}: ")
+    assert "30 lists of unrelated random words" in noted(figure)
+    if name == "associated - human":
+        assert titles(plots.plot_topic_null(null)) == titles(figure)
 
 
 @cache
@@ -377,7 +410,7 @@ LISTS = {
 
 
 @pytest.mark.parametrize("lists", LISTS)
-@pytest.mark.parametrize("plot", [bb.plots.plot_variogram, bb.plots.plot_relatedness])
+@pytest.mark.parametrize("plot", [plots.plot_variogram, plots.plot_relatedness])
 def test_relatedness_of_few_and_many_words(plot, lists, through_the_mould):
     held = related(*LISTS[lists])
     through_the_mould(lambda: plot(held))
@@ -385,7 +418,7 @@ def test_relatedness_of_few_and_many_words(plot, lists, through_the_mould):
 
 @pytest.mark.parametrize("lists", ["single words", "two lists", "many lists"])
 def test_labels_of_words_and_lists_do_not_overlap(lists):
-    figure = bb.plots.plot_relatedness(related(*LISTS[lists]))
+    figure = plots.plot_relatedness(related(*LISTS[lists]))
     figure.draw_without_rendering()
     width, height = figure.bbox.size
     for labels in (part for axes in figure.axes for part in (axes.get_yticklabels(), axes.texts)):
@@ -401,7 +434,7 @@ def test_relatedness_shows_similarities_by_list_with_alike_words_side_by_side():
     words = ["word1", "word2", "word3", "near0", "word4", "near1"]
     lists = bb.WordLists("made", {"g": ["word10", "word11"]}, {"g": words}, {"human": ["word1", "word5"]})
     held = bb.relatedness(kv, lists)
-    figure = bb.plots.plot_relatedness(held)
+    figure = plots.plot_relatedness(held)
     above, below = (axes for axes in figure.axes if axes.get_title(loc="left"))
     shown = rows_of(above)
     assert sorted(shown[:6]) == sorted(words)
@@ -424,7 +457,7 @@ def test_relatedness_shows_similarities_by_list_with_alike_words_side_by_side():
 
 def test_a_variogram_has_its_largest_components_and_the_pairs_within_lists():
     held = related(*LISTS["two lists"])
-    figure = bb.plots.plot_variogram(held)
+    figure = plots.plot_variogram(held)
     curves, sampled, lists = figure.axes
     table = held.variogram()
     *labels, last = legend_of(curves)
@@ -447,7 +480,7 @@ def test_a_variogram_has_its_largest_components_and_the_pairs_within_lists():
     assert expected in noted(figure)
 
 
-@pytest.mark.parametrize("plot", [bb.plots.plot_variogram, bb.plots.plot_relatedness])
+@pytest.mark.parametrize("plot", [plots.plot_variogram, plots.plot_relatedness])
 def test_relatedness_of_a_table_and_of_a_fit_is_drawn(plot, made):
     given = svg(plot(made.relatedness), laid_out=False)
     assert svg(plot(made.related_table), laid_out=False) == given
@@ -470,7 +503,7 @@ def sets():
 
 def test_a_ranking_is_drawn_with_ranks_and_their_probabilities(sets):
     ranking = bb.rank(*sets, ["weat", "rnsb"], draws=20)
-    figure = bb.plots.plot_ranking(ranking)
+    figure = plots.plot_ranking(ranking)
     above, *below = figure.axes
     assert titles(figure)[1:] == ["weat", "rnsb"]
     lengths = sorted(sum(bar.get_width() for bar in each) for each in zip(*above.containers, strict=True))
@@ -478,26 +511,18 @@ def test_a_ranking_is_drawn_with_ranks_and_their_probabilities(sets):
     assert "two $x$" in texts(figure)
     shares = ranking.rank_distribution.query("metric == 'weat'")["probability"]
     same(below[0].images[0].get_array(), shares)
-    assert len(bb.plots.plot_ranking(bb.rank(*sets, "weat", draws=0)).axes) == 1
+    assert len(plots.plot_ranking(bb.rank(*sets, "weat", draws=0)).axes) == 1
 
 
 def test_silhouettes_are_drawn_with_their_scores(sets, through_the_mould):
     kvs, query = sets
     both = {name: bb.silhouettes.silhouette(kvs[name], query, "weat", runs=6) for name in ("one", "two $x$")}
-    figure = through_the_mould(lambda: bb.plots.plot_silhouette([both, both["one"]], runs=True))
+    figure = through_the_mould(lambda: plots.plot_silhouette([both, both["one"]], runs=True))
     first, second = figure.axes
     assert f"accuracy {bb.silhouettes.silhouette_accuracy(*both.values()):.2f}" in titles(figure)[0]
     assert legend_of(first) == [f"{name} (robustness {one.robustness:.2f})" for name, one in both.items()]
     means = [line.get_ydata() for line in second.get_lines() if line.get_linewidth() == 1.8]
     np.testing.assert_array_equal(means[0], both["one"].mean)
-    other = bb.silhouettes.silhouette(kvs["one"], query, "rnsb", runs=2)
-    for wrong, message in (
-        ([], "no silhouette to draw"),
-        ([{}], "takes what silhouette returns"),
-        ({"a": both["one"], "b": other}, "one metric and one kind of list"),
-    ):
-        with pytest.raises(bb.InputError, match=message):
-            bb.plots.plot_silhouette(wrong)
 
 
 SIZES = np.arange(2, 12, 2)
@@ -506,7 +531,7 @@ SIZES = np.arange(2, 12, 2)
 def test_silhouettes_that_fill_little_of_the_range_have_the_axis_for_themselves():
     values = 0.4 + np.random.default_rng(0).uniform(0, 0.1, (6, 5))
     flat = bb.silhouettes.Silhouette("contrast $x$", "targets", SIZES, values, (-2.0, 2.0), 0.0)
-    axes = bb.plots.plot_silhouette(flat).axes[0]
+    axes = plots.plot_silhouette(flat).axes[0]
     low, high = axes.get_ylim()
     assert low < values.min() < values.max() < high
     assert high - low == pytest.approx(1.06 * np.ptp(values))
@@ -517,17 +542,15 @@ def test_silhouettes_that_fill_little_of_the_range_have_the_axis_for_themselves(
         (replace(flat, values=10 * values - 4), True, "contrast $x$ (range −2 to 2)"),
         (replace(flat, values=np.full((6, 5), np.nan)), True, "contrast $x$"),
     ):
-        assert bb.plots.plot_silhouette(silhouette, zoom=zoom).axes[0].get_ylabel() == label
-    assert bb.plots.plot_silhouette(flat, zoom=False).axes[0].get_ylim() == pytest.approx((-2.12, 2.12))
-    with pytest.raises(bb.InputError, match="zoom is 'yes': give True or False"):
-        bb.plots.plot_silhouette(flat, zoom="yes")
+        assert plots.plot_silhouette(silhouette, zoom=zoom).axes[0].get_ylabel() == label
+    assert plots.plot_silhouette(flat, zoom=False).axes[0].get_ylim() == pytest.approx((-2.12, 2.12))
 
 
 def test_intervals_of_silhouettes_are_dashed_and_their_coverage_is_said():
     values = np.random.default_rng(0).normal(0, 0.1, (6, 5))
     ends = {"low": values - 0.1, "high": values + 0.2}
     one = bb.silhouettes.Silhouette("m", "targets", SIZES, values, (-2.0, 2.0), 0.0, **ends)
-    axes = bb.plots.plot_silhouette({"a": one}, zoom=True).axes[0]
+    axes = plots.plot_silhouette({"a": one}, zoom=True).axes[0]
     dashed = [each.get_ydata() for each in axes.get_lines() if each.get_linewidth() == 0.8]
     expected = [one.low.mean(axis=0), one.high.mean(axis=0)]
     np.testing.assert_array_equal([each for each in dashed if len(each) == 5], expected)
@@ -535,7 +558,7 @@ def test_intervals_of_silhouettes_are_dashed_and_their_coverage_is_said():
     assert low < expected[0].min() < expected[1].max() < high
     assert legend_of(axes) == [f"a (robustness {one.robustness:.2f}, coverage {one.coverage[:-1].mean():.2f})"]
     alone = replace(one, sizes=SIZES[:1], values=values[:, :1], low=one.low[:, :1], high=one.high[:, :1])
-    assert "coverage" not in legend_of(bb.plots.plot_silhouette(alone).axes[0])[0]
+    assert "coverage" not in legend_of(plots.plot_silhouette(alone).axes[0])[0]
 
 
 def change_of(words, connections=FOUR, moved=0.1, noise=0.02, **options):
@@ -549,12 +572,12 @@ def change_of(words, connections=FOUR, moved=0.1, noise=0.02, **options):
 @pytest.mark.parametrize("words", [3, 50])
 def test_a_picture_of_a_comparison(words, through_the_mould):
     result = change_of(words)
-    through_the_mould(lambda: bb.plot_change(result), tallest=40)
+    through_the_mould(lambda: plots.plot_change(result), tallest=40)
 
 
 def test_a_change_shows_every_word_before_and_after_with_intervals():
     result = change_of(4, ("associated", "neutral"), name=ODD)
-    figure = bb.plot_change(result)
+    figure = plots.plot_change(result)
     above, change, below, moved = figure.axes
     assert {ODD.format(word) for word in range(4)} <= texts(figure)
     assert titles(figure)[0] == "Whole list, before and after"
@@ -572,13 +595,13 @@ def test_a_change_shows_every_word_before_and_after_with_intervals():
     outer = [each for each in moved.collections if isinstance(each, LineCollection) and each.get_linewidth()[0] < 2]
     ends = np.array([segment[:, 0] for segment in outer[0].get_segments()])
     np.testing.assert_allclose(ends, values[["low", "high"]])
-    assert len(rows_of(bb.plot_change(result, words=False).axes[2])) == 1
+    assert len(rows_of(plots.plot_change(result, words=False).axes[2])) == 1
 
 
 def test_the_associations_of_a_change_are_drawn(slice_vectors, hard_debiased):
     tables = [bb.distance_table(kv, "gender") for kv in (slice_vectors, hard_debiased)]
     result = bb.compare(before=tables[0], after=tables[1], seed=0, draws=400)
-    below, moved = bb.plot_change(result).axes[2:]
+    below, moved = plots.plot_change(result).axes[2:]
     assert below.get_xlabel() == "association (negative: closer to own stereotypes)"
     assert moved.get_xlabel() == "change of the association"
     rows = [label.split(" (")[0] for label in rows_of(below)]
@@ -590,7 +613,7 @@ def test_the_associations_of_a_change_are_drawn(slice_vectors, hard_debiased):
 
 
 def test_what_did_not_change_has_one_place():
-    figure = bb.plot_change(change_of(3, moved=0, noise=0))
+    figure = plots.plot_change(change_of(3, moved=0, noise=0))
     for axes in (figure.axes[0], figure.axes[2]):
         places = scattered(axes)
         for start, end in zip(places[::2], places[1::2], strict=True):
@@ -602,7 +625,7 @@ def test_words_are_sorted_by_the_size_of_their_change():
     moved = (before["protected_word"] == "word2") & (before["connection"] == "associated")
     noise = np.random.default_rng(0).normal(0, 0.01, len(before))
     after = before.assign(distance=before["distance"] + noise - 0.4 * moved)
-    assert rows_of(bb.plot_change(bb.compare(before=before, after=after, seed=0)).axes[2])[1] == "word2"
+    assert rows_of(plots.plot_change(bb.compare(before=before, after=after, seed=0)).axes[2])[1] == "word2"
 
 
 def test_of_three_embeddings_one_change_is_named():
@@ -610,10 +633,10 @@ def test_of_three_embeddings_one_change_is_named():
     noise = np.random.default_rng(1).normal(0, 0.02, (3, len(first)))
     tables = {name: first.assign(distance=first["distance"] + noise[at]) for at, name in enumerate("abc")}
     result = bb.compare(tables, seed=0, draws=400)
-    assert titles(bb.plot_change(result, before="a", after="c"))[0] == "Whole list, from a to c"
+    assert titles(plots.plot_change(result, before="a", after="c"))[0] == "Whole list, from a to c"
     for wrong in ({}, {"before": "c", "after": "a"}):
         with pytest.raises(bb.InputError, match="the changes are a to b, a to c, b to c"):
-            bb.plot_change(result, **wrong)
+            plots.plot_change(result, **wrong)
 
 
 def test_a_page_of_a_change_shows_similarities_before_and_after():
@@ -634,7 +657,7 @@ def test_side_effects_are_drawn_with_their_intervals(slice_vectors, hard_debiase
     names = slice_vectors.index_to_key
     similar = [(names[at], names[at + 1], float(at)) for at in range(30)]
     result = bb.side_effects(*tables, slice_vectors, hard_debiased, similarity=similar, words=50)
-    figure = bb.plots.plot_side_effects(result)
+    figure = plots.plot_side_effects(result)
     assert len(figure.axes) == 4
     drawn = np.concatenate([each.get_offsets()[:, 0] for each in figure.axes[0].collections if len(each.get_offsets())])
     assert np.isin(result.neighbours["kept"], drawn).all()
@@ -672,13 +695,13 @@ def reliability(scores, made):
 
 
 OF_RELIABILITY = {
-    "boxes": lambda of: bb.plots.plot_reliability(of["retest"], labels=False),
-    "names": lambda of: bb.plots.plot_reliability(of["retest"]),
-    "panels": lambda of: bb.plots.plot_reliability({"words": of["retest"], "raters": of["raters"]}, labels=False),
-    "components": lambda of: bb.plots.plot_components(of["components"]),
-    "components of settings": lambda of: bb.plots.plot_components(of["settings"]),
-    "decision": lambda of: bb.plots.forest(of["components"].decision((1, 4), (1, 3)), "base_pairs", by="seeds"),
-    "agreement": lambda of: bb.plots.matrix(of["one list"].rank_agreement(), centre=None),
+    "boxes": lambda of: plots.plot_reliability(of["retest"], labels=False),
+    "names": lambda of: plots.plot_reliability(of["retest"]),
+    "panels": lambda of: plots.plot_reliability({"words": of["retest"], "raters": of["raters"]}, labels=False),
+    "components": lambda of: plots.plot_components(of["components"]),
+    "components of settings": lambda of: plots.plot_components(of["settings"]),
+    "decision": lambda of: plots.forest(of["components"].decision((1, 4), (1, 3)), "base_pairs", by="seeds"),
+    "agreement": lambda of: plots.matrix(of["one list"].rank_agreement(), centre=None),
     "study": lambda of: of["study"].figure(),
 }
 
@@ -692,7 +715,7 @@ def test_a_picture_of_reliability_or_stability(reliability, name, through_the_mo
 def test_reliability_in_strips_shows_every_value_and_counts_what_is_missing(reliability):
     table = reliability["retest"].copy()
     table.loc[3, "value"] = -2.5
-    figure = bb.plots.plot_reliability(table, labels=False)
+    figure = plots.plot_reliability(table, labels=False)
     axes = figure.axes[0]
     drawn = table.assign(value=table["value"].clip(lower=-0.5))
     same(points(axes), drawn["value"].dropna())
@@ -709,14 +732,14 @@ def test_many_values_of_reliability_are_all_points():
     value = np.append(1 - np.random.default_rng(0).beta(2, 30, size=500), 0.1)
     labels = [f"word{at}" for at in range(len(value))]
     table = pd.DataFrame({"label": labels, "value": value, "low": value - 0.1, "high": 1.0, "reason": None})
-    axes = bb.plots.plot_reliability(table).axes[0]
+    axes = plots.plot_reliability(table).axes[0]
     same(points(axes), value)
     assert f"median {np.median(value):.2f}, n = 501" in texts(axes.figure)
 
 
 def test_reliability_by_name_has_the_best_on_top_with_intervals(reliability, scores):
     table = reliability["retest"]
-    axes = bb.plots.plot_reliability(table).axes[0]
+    axes = plots.plot_reliability(table).axes[0]
     order = table.groupby("label")["value"].mean().sort_values(ascending=False).index
     labels = rows_of(axes)
     assert len(labels) == 6
@@ -731,47 +754,37 @@ def test_reliability_by_name_has_the_best_on_top_with_intervals(reliability, sco
     lows = {line[0, 0] for line in axes.collections[0].get_segments()}
     assert lows == set(table.loc[table["measure"] == "db_wa", "low"])
     assert "no value" not in texts(axes.figure)
-    assert "no value" in texts(bb.plots.plot_reliability(bb.reliability.inter_rater_consistency(0 * scores)))
+    assert "no value" in texts(plots.plot_reliability(bb.reliability.inter_rater_consistency(0 * scores)))
 
 
 def test_reliability_of_several_tables(reliability):
     retest, raters = reliability["retest"], reliability["raters"]
-    panels = bb.plots.plot_reliability({"one $x$": retest, "two": raters})
+    panels = plots.plot_reliability({"one $x$": retest, "two": raters})
     assert titles(panels) == ["one $x$", "two"]
     assert [len(rows_of(axes)) for axes in panels.axes] == [6, 6]
-    rows = bb.plots.plot_reliability({"wiki": raters, "reddit": raters}, labels=False)
+    rows = plots.plot_reliability({"wiki": raters, "reddit": raters}, labels=False)
     assert rows_of(rows.axes[0]) == ["wiki", "reddit"]
     many = {"a": retest.assign(label=retest["label"] + "a")} | {str(at): retest for at in range(7)}
-    assert len(rows_of(bb.plots.plot_reliability(many).axes[0])) == 3
+    assert len(rows_of(plots.plot_reliability(many).axes[0])) == 3
     twice = pd.concat([raters, raters])
-    assert len(points(bb.plots.plot_reliability(twice).axes[0])) == 12
-    for wrong, options, message in (
-        (table_of(2), {}, "given is a table without label, value, low, high, reason: give what retest_reliability"),
-        ({"a": raters, "b": 3}, {}, "'b' holds int"),
-        ({"a": raters[:0]}, {}, "'a' holds no row"),
-        ({}, {}, "given is dict without tables"),
-        (raters, {"labels": "yes"}, "labels is 'yes'"),
-        (twice, {"labels": True}, "a label occurs twice under one measure"),
-    ):
-        with pytest.raises(bb.InputError, match=message):
-            bb.plots.plot_reliability(wrong, **options)
+    assert len(points(plots.plot_reliability(twice).axes[0])) == 12
 
 
 def test_components_are_sorted_by_their_shares(reliability):
     components, settings = reliability["components"], reliability["settings"]
-    axes = bb.plots.plot_components(components, prob=0.7).axes[0]
+    axes = plots.plot_components(components, prob=0.7).axes[0]
     table = components.table(0.7).sort_values("share", ascending=False)
     assert rows_of(axes) == table["component"].str.replace("_", " ").tolist()
     np.testing.assert_array_equal(points(axes), table["share"])
     np.testing.assert_array_equal(bars(axes, OUTER), table[["share_low", "share_high"]])
     assert f"{table['share'].iloc[0]:.0%}" in texts(axes.figure)
     shares = settings.table()["share"].sort_values(ascending=False)
-    np.testing.assert_array_equal(points(bb.plots.plot_components(settings).axes[0]), shares)
+    np.testing.assert_array_equal(points(plots.plot_components(settings).axes[0]), shares)
 
 
 def test_a_forest_draws_the_rows_of_a_table_in_their_order(religion_fit, through_the_mould):
     table = bb.contrasts(religion_fit, prob=0.7)
-    figure = through_the_mould(lambda: bb.plots.forest(table, closer="own stereotypes closer"))
+    figure = through_the_mould(lambda: plots.forest(table, closer="own stereotypes closer"))
     axes = figure.axes[0]
     np.testing.assert_array_equal(points(axes), table["mean"])
     np.testing.assert_array_equal(points(axes, 1), -np.arange(len(table)))
@@ -785,7 +798,7 @@ def test_a_forest_draws_the_rows_of_a_table_in_their_order(religion_fit, through
 
 def test_a_forest_of_estimates_has_both_intervals(religion_fit):
     cells = bb.cell_estimates(religion_fit).select(group="jew")
-    figure = bb.plots.forest(cells, "protected_word", by="connection", mark=1.0, prob=0.7)
+    figure = plots.forest(cells, "protected_word", by="connection", mark=1.0, prob=0.7)
     axes, table = figure.axes[0], cells.summary(0.7)
     same(points(axes), table["mean"])
     same(bars(axes, OUTER)[:, 0], table["low"])
@@ -810,22 +823,12 @@ def test_a_forest_of_a_study_has_a_panel_for_each_list(reliability):
 
 
 def test_a_forest_without_an_end_has_no_bar():
-    table = pd.DataFrame({"name": ["$a$", "b", "b"], "kind": [1, 1, 2], "x": [0.1, 0.2, np.nan]})
-    table = table.assign(low=[np.nan, 0.0, 0.0], high=1.0)
-    axes = bb.plots.forest(table, value="x", by="kind", mark=(0.5, 0.6)).axes[0]
+    table = FEW.assign(low=[np.nan, 0.0, 0.0], high=1.0)
+    axes = plots.forest(table, value="x", by="kind", mark=(0.5, 0.6)).axes[0]
     np.testing.assert_array_equal(points(axes), [0.1, 0.2])
     np.testing.assert_array_equal(bars(axes, OUTER), [[0.0, 1.0]])
     assert lines(axes)[-2:] == [0.5, 0.6]
     assert legend_of(axes.figure) == ["kind = 1", "kind = 2"]
-    for wrong, options, message in (
-        (table, {"value": "y"}, "the table has no column 'y': name one as value=; it has name, kind, x"),
-        (table, {"rows": "y", "value": "x"}, "rows is 'y'"),
-        (table, {"value": "x", "low": "x", "panels": "kind", "ax": axes}, "ax is one panel, and 2 are to be drawn"),
-        (table[:0], {"value": "x"}, "the table has no row"),
-        ([1.0], {}, "given is list: forest takes what"),
-    ):
-        with pytest.raises(bb.InputError, match=message):
-            bb.plots.forest(wrong, **options)
 
 
 @pytest.mark.parametrize(("side", "centre"), [(3, 0.0), (16, None), (40, 0.5)])
@@ -833,7 +836,7 @@ def test_a_matrix_holds_its_numbers_up_to_thirty_columns(side, centre, through_t
     frame = pd.DataFrame(np.random.default_rng(0).normal(0, 0.2, (side, side)), [f"$x_{{{at}}}$" for at in range(side)])
     frame.iloc[0, 1] = np.nan
     framed = frame > 0.3
-    figure = through_the_mould(lambda: bb.plots.matrix(frame, "unit", "title", centre, framed))
+    figure = through_the_mould(lambda: plots.matrix(frame, "unit", "title", centre, framed))
     axes = figure.axes[0]
     np.testing.assert_array_equal(axes.images[0].get_array(), frame)
     written = [text.get_text() for text in axes.texts]
@@ -850,21 +853,15 @@ def test_a_matrix_holds_its_numbers_up_to_thirty_columns(side, centre, through_t
 
 def test_lines_part_the_rows_of_a_matrix_by_their_first_level():
     index = pd.MultiIndex.from_tuples([("a", "x"), ("a", "y"), ("b", "z")])
-    axes = bb.plots.matrix(pd.DataFrame(np.eye(3), index)).axes[0]
+    axes = plots.matrix(pd.DataFrame(np.eye(3), index)).axes[0]
     assert [line.get_ydata()[0] for line in axes.get_lines()] == [1.5]
     assert rows_of(axes) == ["x (a)", "y (a)", "z (b)"]
-    for frame, framed, message in (
-        (pd.DataFrame({"a": ["x"]}), None, "frame has 1 rows and 1 columns: give a table of numbers"),
-        (pd.DataFrame(np.eye(2)), pd.DataFrame([True]), r"framed has the shape \(1, 1\)"),
-    ):
-        with pytest.raises(bb.InputError, match=message):
-            bb.plots.matrix(frame, framed=framed)
 
 
 @pytest.mark.parametrize("words", [2, 200])
 def test_a_strip_shows_every_number_with_its_quartiles(words, through_the_mould):
     table = table_of(words, name="$x_{{{}}}$")
-    figure = through_the_mould(lambda: bb.plots.strip(table, "distance", "connection", by="group", mark=(1.0, 2.0)))
+    figure = through_the_mould(lambda: plots.strip(table, "distance", "connection", by="group", mark=(1.0, 2.0)))
     axes = figure.axes[0]
     by = table.groupby("connection", sort=False)["distance"]
     same(points(axes), table["distance"])
@@ -872,8 +869,6 @@ def test_a_strip_shows_every_number_with_its_quartiles(words, through_the_mould)
     np.testing.assert_allclose(bars(axes, QUARTILES), np.column_stack([by.quantile(0.25), by.quantile(0.75)]))
     assert {f"n = {4 * words:,}"} == {text for text in texts(figure) if text.startswith("n = ")}
     assert [place for place in lines(axes) if place in (1.0, 2.0)] == [1.0, 2.0]
-    with pytest.raises(bb.InputError, match="the column 'group' holds no numbers"):
-        bb.plots.strip(table, "group")
 
 
 @pytest.fixture(scope="module")
@@ -891,7 +886,7 @@ JOBS = [
 @pytest.mark.parametrize("population", ["oppositions", "pairs"])
 def test_words_of_an_axis_stand_in_order_between_the_poles(gender, words, population, through_the_mould):
     few = gender.with_words(words)
-    figure = through_the_mould(lambda: bb.plots.plot_axis(few, population=population))
+    figure = through_the_mould(lambda: plots.plot_axis(few, population=population))
     (axes,) = figure.axes
     table = few.table(population=population)
     assert rows_of(axes) == table["word"].tolist()
@@ -900,17 +895,15 @@ def test_words_of_an_axis_stand_in_order_between_the_poles(gender, words, popula
 
 
 def test_of_many_words_the_ends_and_those_chosen_are_shown(gender, through_the_mould):
-    figure = through_the_mould(lambda: bb.plots.plot_axis(gender))
+    figure = through_the_mould(lambda: plots.plot_axis(gender))
     order = gender.table()["word"].tolist()
     assert rows_of(figure.axes[0]) == order[:20] + order[-20:]
     assert "two ends of 20,000 words" in noted(figure)
-    (axes,) = bb.plots.plot_axis(gender, words=["nurse", "engineer"], labels=7).axes
+    (axes,) = plots.plot_axis(gender, words=["nurse", "engineer"], labels=7).axes
     assert rows_of(axes) == [*order[:3], "engineer", "nurse", *order[-2:]]
     weights = [label.get_fontweight() for label in axes.get_yticklabels()]
     assert weights == [*["normal"] * 3, *["bold"] * 2, *["normal"] * 2]
-    assert rows_of(bb.plots.plot_axis(gender, words=["nurse"], labels=0).axes[0]) == ["nurse"]
-    with pytest.raises(bb.InputError, match="give words and labels for 1 to 100"):
-        bb.plots.plot_axis(gender, labels=101)
+    assert rows_of(plots.plot_axis(gender, words=["nurse"], labels=0).axes[0]) == ["nurse"]
 
 
 def apart(figure):
@@ -923,13 +916,13 @@ def apart(figure):
 @pytest.mark.parametrize("traits", [["nurse", "guard", "maid"], JOBS], ids=len)
 def test_traits_lie_in_their_quadrants(gender, traits, through_the_mould):
     result = bb.quadrants(gender, bb.axis("glove-50d-slice", "affluence", words=traits), traits, draws=400)
-    figure = through_the_mould(lambda: bb.plots.plot_quadrants(result))
+    figure = through_the_mould(lambda: plots.plot_quadrants(result))
     (axes,) = figure.axes
     for column in (0, 1):
         same(points(axes, column), result.axes[column].places)
     assert set(result.names) <= {text.get_text().split("\n")[0] for text in axes.texts}
     assert apart(figure)
-    bare = bb.plots.plot_quadrants(result, labels=0).axes[0]
+    bare = plots.plot_quadrants(result, labels=0).axes[0]
     assert not {text.get_text() for text in bare.texts} & set(traits)
 
 
@@ -942,7 +935,7 @@ def test_traits_lie_in_their_quadrants(gender, traits, through_the_mould):
 )
 def test_names_of_an_audit_do_not_overlap(embedding, groups, poles, through_the_mould):
     result = bb.audit(embedding, groups)
-    figure = through_the_mould(lambda: bb.plots.plot_audit(result))
+    figure = through_the_mould(lambda: plots.plot_audit(result))
     named = {text.get_text() for text in figure.axes[0].texts}
     assert poles <= named
     assert 5 < len(named - poles) <= 24

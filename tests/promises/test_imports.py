@@ -6,7 +6,6 @@ import re
 import sys
 import tomllib
 from collections import Counter, defaultdict
-from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from types import ModuleType
@@ -37,7 +36,6 @@ HEAVY = {"pymc", "pytensor", "nutpie", "matplotlib", "gensim", "pandas", "xarray
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 
 
-@cache
 def nodes_of(path: Path) -> list[ast.AST]:
     return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 

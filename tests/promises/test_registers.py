@@ -264,10 +264,9 @@ def test_a_faulty_method_is_named(fault, kv):
     np.testing.assert_array_equal(given.vectors, kv.vectors)
 
 
-def test_plans_take_functions_and_objects_and_record_names(tmp_path):
+def test_plans_take_functions_and_objects_and_record_names(made, tmp_path):
     """A sweep and a multiverse in this process."""
-    plan = {"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}
-    plan["debiasing"] = [{"method": flipped, "share": 2.0}]
+    plan = made.sweep_plan | {"debiasing": [{"method": flipped, "share": 2.0}]}
     found = bb.sweep(plan, tmp_path / "sweep", executor="serial")
     assert found.fits["reason"].tolist() == [""]
     again = bb.sweep(plan, tmp_path / "sweep", executor="serial")
@@ -285,14 +284,13 @@ def test_plans_take_functions_and_objects_and_record_names(tmp_path):
         bb.multiverse({"decisions": decisions | {"metric": [gap]}})
 
 
-def test_another_method_of_a_name_is_not_answered_by_the_last_one(tmp_path):
+def test_another_method_of_a_name_is_not_answered_by_the_last_one(made, tmp_path):
     """The embedding that a sweep keeps loaded is made anew where the code of a method has changed."""
-    plan = {"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}
     names, means = {"np": np}, []
     for sign in ("", "-"):
         code = f"def mine(vocabulary):\n    return vocabulary.mapped(np.diag({sign}np.arange(300.0)**2 - 50))"
         exec(code, names)
-        found = bb.sweep(plan | {"debiasing": [names["mine"]]}, tmp_path / f"s{sign}", executor="serial")
+        found = bb.sweep(made.sweep_plan | {"debiasing": [names["mine"]]}, tmp_path / f"s{sign}", executor="serial")
         means.append(found.table()["mean"].tolist())
     assert means[0] != means[1]
 
