@@ -109,7 +109,7 @@ MADE = {
     ),
     "shape": lambda made: {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6},
     "ranks": lambda made: bb.calibration.sbc("published", made.shape, replicates=3, draws=19),
-    "ranks_of_an_analysis": lambda made: bb.calibration.prior_check("audit", replicates=3),
+    "prior_check": lambda made: bb.calibration.prior_check("audit", replicates=3),
     # metrics
     "metric_result": lambda made: bb.metric("weat", made.kv, made.query),
     "metric_uncertainty": lambda made: bb.checks.bootstrap_metric(
