@@ -1,4 +1,4 @@
-"""A table that loses what it carries, or carries what is no longer its own, would give intervals that do not hold."""
+"""A table that loses what it carries, or carries what is no longer its own, would give wrong intervals."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""A metric could leave its bounds, depend on the order of words, lose words in silence, or change what it was given."""
+"""A metric could leave its bounds, lose words in silence, depend on their order, or change what it was given."""
 
 import numpy as np
 import pytest

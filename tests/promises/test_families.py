@@ -1,4 +1,4 @@
-"""A family of models from outside would be half known: some analysis or page would take it for one of the package."""
+"""A family of models from outside would be half known: some analysis would take it for one of the package."""
 
 import html
 import re

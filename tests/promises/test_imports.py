@@ -1,4 +1,4 @@
-"""Rooms would lean on each other in circles, and the package would load slowly or hide a function behind a module."""
+"""Rooms would lean on each other in circles, and the package would load slowly or hide a public function."""
 
 import ast
 import pkgutil

@@ -1,4 +1,4 @@
-"""Answers would depend on what bears on none: scales, names, spellings, repeats, orders, lists that are not used."""
+"""Answers would depend on what bears on none: scales, names, spellings, repeats, orders, unused lists."""
 
 import json
 import re
