@@ -1,4 +1,4 @@
-"""Fixtures: shared reference data, the bundled vectors, one fit."""
+"""Tests would run slowly, repeat each other's set-up, or pass where the reference data are missing."""
 
 import ctypes
 import gc
@@ -8,7 +8,6 @@ import pickle
 import platform
 import shlex
 import sys
-from collections import OrderedDict
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import fields
 from functools import wraps
@@ -46,28 +45,14 @@ def threads(request, monkeypatch):
         yield request.param
 
 
-LEFT_OUT = pytest.StashKey[int]()
-"""How many tests are left out, because they are marked full."""
-
-
 def pytest_addoption(parser):
     parser.addoption("--full", action="store_true", help="every test, and studies in full size: pytest -m study --full")
 
 
 def pytest_configure(config):
-    config.stash[LEFT_OUT] = 0
-    if config.pluginmanager.hasplugin("xdist"):
-        config.pluginmanager.register(CountOfWorkers(config.stash))
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config, items):
-    if config.getoption("--full"):
-        return
-    left_out = [item for item in items if item.get_closest_marker("full")]
-    items[:] = [item for item in items if not item.get_closest_marker("full")]
-    config.stash[LEFT_OUT] = len(left_out)
-    config.hook.pytest_deselected(items=left_out)
+    if not config.getoption("--full"):
+        chosen = config.option.markexpr
+        config.option.markexpr = f"({chosen}) and not full" if chosen else "not full"
 
 
 def pytest_collection_finish(session):
@@ -77,24 +62,9 @@ def pytest_collection_finish(session):
     gc.set_threshold(20_000, 10, 10)
 
 
-def pytest_sessionfinish(session):
-    if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["left_out"] = session.config.stash[LEFT_OUT]
-
-
-class CountOfWorkers:
-    """Tells the controller of pytest-xdist how many tests its workers left out: each worker collects all tests."""
-
-    def __init__(self, stash):
-        self.stash = stash
-
-    def pytest_testnodedown(self, node):
-        self.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", self.stash[LEFT_OUT])
-
-
 def pytest_terminal_summary(terminalreporter, config):
-    if config.stash[LEFT_OUT]:
-        terminalreporter.write_line(f"{config.stash[LEFT_OUT]} tests marked full were left out: they run with --full")
+    if not config.getoption("--full"):
+        terminalreporter.write_line("tests marked full were left out: they run with --full")
 
 
 @pytest.fixture(scope="session")
@@ -115,35 +85,29 @@ def shared() -> Path:
 
 
 class SampledPairs:
-    """Pairs of the words of an embedding, sampled once for all tests that ask for the same words with the same seed.
+    """A function that samples pairs of words, which tests share: the same vectors and seed are sampled once.
 
-    What a test gets is what the function returned for the same vectors, and cannot be written to. Tests of whether
-    bits are the same again sample themselves.
+    A sample takes up to .2 s, and more than half are asked for again. Nobody can write to one. Tests of whether bits
+    are the same again sample themselves.
     """
 
-    MOST = 24
-
-    def __init__(self, function):
-        self.function, self.known, self.asleep = function, OrderedDict(), False
+    def __init__(self, function, size=24):
+        self.function, self.size, self.known, self.asleep = function, size, {}, False
 
     def __call__(self, units, rng, *most):
         if self.asleep:
             return self.function(units, rng, *most)
-        # of every row and every column what differs as soon as one number does: far faster than a hash of all bytes
-        bits = np.ascontiguousarray(units).view(np.uint64 if units.dtype == np.float64 else np.uint8)
-        digest = b"".join(np.bitwise_xor.reduce(bits, axis=axis).tobytes() for axis in (0, 1))
-        digest = hashlib.sha256(digest + units.sum(axis=1).tobytes()).digest()
+        digest = hashlib.sha256(np.ascontiguousarray(units)).digest()
         key = (digest, units.shape, units.dtype, str(rng.bit_generator.state), *most)
         if key not in self.known:
-            sampled = self.function(units, rng, *most)
-            for field in fields(sampled):
-                getattr(sampled, field.name).flags.writeable = False
-            self.known[key] = sampled, rng.bit_generator.state
-            if len(self.known) > self.MOST:
-                self.known.popitem(last=False)
-        self.known.move_to_end(key)
-        sampled, rng.bit_generator.state = self.known[key]
-        return sampled
+            sample = self.function(units, rng, *most)
+            for field in fields(sample):
+                getattr(sample, field.name).flags.writeable = False
+            self.known[key] = sample, rng.bit_generator.state
+        sample, rng.bit_generator.state = self.known[key] = self.known.pop(key)  # the last one used stands last
+        if len(self.known) > self.size:
+            del self.known[next(iter(self.known))]
+        return sample
 
 
 SAMPLED_PAIRS = SampledPairs(related.sample_pairs)
@@ -151,18 +115,10 @@ SAMPLED_PAIRS = SampledPairs(related.sample_pairs)
 
 @pytest.fixture(scope="session", autouse=True)
 def sampled_once():
-    """The package's modules that sample pairs, which these functions load, ask for them here."""
-    assert callable(bb.relatedness)
-    assert callable(bb.axis)
-    asking = [
-        module
-        for name, module in sys.modules.items()
-        if name.startswith("bayesbias.") and vars(module).get("sample_pairs") is SAMPLED_PAIRS.function
-    ]
+    """The package's modules that sample pairs ask for them here."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in asking:
-            if module is not related:
-                patch.setattr(module, "sample_pairs", SAMPLED_PAIRS)
+        for module in ("axes.poles", "distances.vocabularies", "numerics.offsets"):
+            patch.setattr(f"bayesbias.{module}.sample_pairs", SAMPLED_PAIRS)
         yield
 
 
@@ -176,13 +132,13 @@ REMEMBERED = ("audit", "axis", "compare", "distance_table", "fit")
 
 @pytest.fixture(scope="session")
 def results():
-    """What the remembered functions returned, by function and arguments."""
+    """The results of the remembered functions, by function and arguments."""
     return {}
 
 
 @pytest.fixture
 def remembered(results, monkeypatch):
-    """Examples take what they need from an earlier example that asked for the same: the same functions, once a call.
+    """Examples take results from an earlier example that asked for the same.
 
     Each gets a copy of what can change. What depends on a file is made again, for the file may be another one.
     """
@@ -204,8 +160,8 @@ def once_a_call(function, results):
             return function(*args, **kwargs)
         if key not in results:
             results[key] = function(*args, **kwargs)
-        found = results[key]
-        return found.copy(deep=True) if hasattr(found, "copy") else found
+        result = results[key]
+        return result.copy(deep=True) if hasattr(result, "copy") else result
 
     return remember
 

@@ -1,12 +1,8 @@
-"""Metrics and debiasing methods from outside the package: in every analysis, by name, as objects and as functions."""
+"""A metric or debiasing method of one's own would be taken in one analysis and refused, or confused, in another."""
 
-import os
-import subprocess
-import sys
 import textwrap
 
 import numpy as np
-import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
 
@@ -268,10 +264,9 @@ def test_a_faulty_method_is_named(fault, kv):
     np.testing.assert_array_equal(given.vectors, kv.vectors)
 
 
-def test_plans_take_functions_and_objects_and_record_names(tmp_path):
+def test_plans_take_functions_and_objects_and_record_names(made, tmp_path):
     """A sweep and a multiverse in this process."""
-    plan = {"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}
-    plan["debiasing"] = [{"method": flipped, "share": 2.0}]
+    plan = made.sweep_plan | {"debiasing": [{"method": flipped, "share": 2.0}]}
     found = bb.sweep(plan, tmp_path / "sweep", executor="serial")
     assert found.fits["reason"].tolist() == [""]
     again = bb.sweep(plan, tmp_path / "sweep", executor="serial")
@@ -289,14 +284,13 @@ def test_plans_take_functions_and_objects_and_record_names(tmp_path):
         bb.multiverse({"decisions": decisions | {"metric": [gap]}})
 
 
-def test_another_method_of_a_name_is_not_answered_by_the_last_one(tmp_path):
+def test_another_method_of_a_name_is_not_answered_by_the_last_one(made, tmp_path):
     """The embedding that a sweep keeps loaded is made anew where the code of a method has changed."""
-    plan = {"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}
     names, means = {"np": np}, []
     for sign in ("", "-"):
         code = f"def mine(vocabulary):\n    return vocabulary.mapped(np.diag({sign}np.arange(300.0)**2 - 50))"
         exec(code, names)
-        found = bb.sweep(plan | {"debiasing": [names["mine"]]}, tmp_path / f"s{sign}", executor="serial")
+        found = bb.sweep(made.sweep_plan | {"debiasing": [names["mine"]]}, tmp_path / f"s{sign}", executor="serial")
         means.append(found.table()["mean"].tolist())
     assert means[0] != means[1]
 
@@ -317,24 +311,25 @@ def mine(vocabulary):
 """
 
 
-def run(folder, *arguments, **variables):
-    """What a program of Python prints, and what it says when it fails."""
-    env = os.environ | {"OPENBLAS_NUM_THREADS": "1"} | variables
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=folder, env=env)
-    return done.stdout, done.stderr
+WORKERS = {
+    "method of the script": ({"top": METHOD, "inside": ""}, "", "['done']\n"),
+    "entry point": ({"top": 'mine = "mirrored"', "inside": ""}, "", "['done']\n"),
+    "method that workers cannot import": (
+        {"top": "", "inside": textwrap.indent(METHOD, "    ")},
+        "InputError: mine cannot be taken to worker processes",
+        "",
+    ),
+}
 
 
-def test_workers_take_a_method_of_the_script(tmp_path):
-    (tmp_path / "script.py").write_text(SCRIPT.format(top=METHOD, inside=""))
-    out, err = run(tmp_path, "script.py", "out")
-    assert out == "['done']\n", err
-
-
-def test_a_method_that_workers_cannot_import_is_refused_with_what_to_do(tmp_path):
-    (tmp_path / "script.py").write_text(SCRIPT.format(top="", inside=textwrap.indent(METHOD, "    ")))
-    _, err = run(tmp_path, "script.py", "out")
-    assert "InputError: mine cannot be taken to worker processes" in err
-    assert "executor='serial'" in err
+@pytest.mark.parametrize("name", WORKERS)
+def test_workers_take_a_method_or_say_what_to_do(name, installed, python, tmp_path):
+    script, message, printed = WORKERS[name]
+    (tmp_path / "script.py").write_text(SCRIPT.format(**script))
+    _, out, err = python(tmp_path, "script.py", "out", path=[installed])
+    assert out == printed, err
+    assert message in err
+    assert not message or "executor='serial'" in err
 
 
 PLUGIN = """
@@ -349,22 +344,20 @@ def mirrored(vocabulary):
 weat = steady
 """
 ENTRIES = {
-    "bayesbias.metrics": ["steady = plugin:steady", "weat = plugin:weat", "gone = nowhere:gone", "lost = plugin:lost"],
-    "bayesbias.debiasing": ["mirrored = plugin:mirrored", "broken = broken:method"],
-}
+    "bayesbias.metrics": [
+        ("steady", "plugin:steady"), ("weat", "plugin:weat"), ("gone", "nowhere:gone"), ("lost", "plugin:lost")
+    ],
+    "bayesbias.debiasing": [("mirrored", "plugin:mirrored"), ("broken", "broken:method")],
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
+def installed(tmp_path_factory, install):
     """A folder with an installed distribution that names metrics and methods, some of which cannot be had."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "plugin.py").write_text(PLUGIN)
     (folder / "broken.py").write_text("raise RuntimeError('no licence')")
-    info = folder / "plugin-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
-    groups = (f"[{group}]\n" + "\n".join(lines) + "\n" for group, lines in ENTRIES.items())
-    (info / "entry_points.txt").write_text("\n".join(groups))
+    install(folder, "plugin", ENTRIES)
     return folder
 
 
@@ -386,8 +379,8 @@ for each in caught:
 """
 
 
-def test_entry_points_load_when_asked_for_and_one_that_fails_is_named(installed):
-    out, err = run(installed, "-c", ASKED, PYTHONPATH=str(installed))
+def test_entry_points_load_when_asked_for_and_one_that_fails_is_named(installed, python):
+    _, out, err = python(installed, "-c", ASKED, path=[installed])
     first, *warned = out.splitlines()
     assert first == "['semaxis', 'steady'] 1.0 mirrored", err
     left = "PluginWarning the m{} ({}) is left out: {}".format
@@ -399,26 +392,11 @@ def test_entry_points_load_when_asked_for_and_one_that_fails_is_named(installed)
     ]
 
 
-def test_the_command_line_knows_entry_points(installed):
-    program = "import sys; from bayesbias.cli import main; sys.argv[0] = 'bayesbias'; main()"
-    out, err = run(installed, "-c", program, *COMMAND, PYTHONPATH=str(installed))
-    assert "steady" in out, err
-    completed = "from bayesbias.cli.options import bundled; print(bundled('metrics')('st'), bundled('methods')('mi'))"
-    out, err = run(installed, "-c", completed, PYTHONPATH=str(installed))
-    assert out == "['steady'] ['mirrored']\n", err
+def test_the_command_line_completes_entry_points(installed, python):
+    program = "from bayesbias.cli.options import bundled; print(bundled('metrics')('st'), bundled('methods')('mi'))"
+    assert python(installed, "-c", program, path=[installed])[1] == "['steady'] ['mirrored']\n"
 
 
-COMMAND = ("metrics", "google-news-slice", "--query", "weat6", "--metric", "steady")
-
-
-def test_workers_find_entry_points(installed, tmp_path):
-    script = SCRIPT.format(top='mine = "mirrored"', inside="")
-    (tmp_path / "script.py").write_text(script)
-    out, err = run(tmp_path, "script.py", "out", PYTHONPATH=str(installed))
-    assert out == "['done']\n", err
-
-
-def test_tables_of_registered_metrics_are_those_of_the_register():
+def test_lists_of_registered_names_are_those_of_the_registers():
     assert list(METRICS) == bb.list_metrics()["name"].tolist()
     assert list(METHODS) == debiasing.list_methods()["name"].tolist()
-    assert isinstance(bb.list_metrics(), pd.DataFrame)

@@ -1,0 +1,200 @@
+"""Small instances of all that functions take and return, of which contracts try every public name."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+
+JOBS = ["nurse", "captain", "dancer"]
+MADE = {
+    "lists": lambda made: bb.WordLists(
+        "mine",
+        {"a": ["p", "q", "<b>r", "u"], "b": ["s", "t", "v", "w"]},
+        {"a": ["k", "l", "c"], "b": ["m", "n", "d"]},
+        {"human": ["h", "i", "j", "x"], "neutral": [f"n{number}" for number in range(14)]},
+    ),
+    "query": lambda made: bb.Query({"x": ["p", "q", "<b>r"], "y": ["s", "t", "v"]}, made.lists.stereotypes),
+    "pairs": lambda made: [("k", "m"), ("l", "n"), ("c", "d")],
+    "gender_pairs": lambda made: [("he", "she"), ("man", "woman"), ("father", "mother")],
+    "family": lambda made: bb.WordLists(
+        "family",
+        {"fw": ["queen", "princess"], "fm": ["king", "prince"], "gw": ["girl", "woman"], "gm": ["boy", "man"]},
+        {},
+        {"human": ["people"]},
+        factors={"gender": {"w": ["fw", "gw"], "m": ["fm", "gm"]}, "rank": {"f": ["fw", "fm"], "g": ["gw", "gm"]}},
+    ),
+    "lengths": lambda made: {word: 1.0 + at for at, word in enumerate(made.lists.every_word())},
+    "outside": lambda made: {
+        word: float(at) for at, word in enumerate([*made.lists.protected["a"], *made.lists.protected["b"]])
+    },
+    "few": lambda made: bb.checks.TwoStage(draws=200),
+    # embeddings
+    "kv": lambda made: made.random_embedding(made.lists, 1),
+    "other": lambda made: made.random_embedding(made.lists, 2),
+    "pair": lambda made: {"one": made.kv, "two": made.other},
+    "slice": lambda made: bb.load_embedding("google-news-slice"),
+    "settings": lambda made: {
+        bb.stability.Setting(name, "sgns", 12, seed): made.random_embedding(made.lists, 10 * at + seed)
+        for at, name in enumerate("abc")
+        for seed in range(2)
+    },
+    "context_vectors": lambda made: bb.encode(made.encoder, made.lists, ["{}", "a {}", "the {}"], vocabulary=450),
+    "debiasing": lambda made: bb.debias(made.kv, "project", definitional=made.pairs).bayesbias_debiasing,
+    # tables and fits
+    "table": lambda made: bb.distance_table(made.kv, made.lists, relatedness=False),
+    "after": lambda made: bb.distance_table(made.other, made.lists, relatedness=False),
+    "nearly": lambda made: made.table.assign(distance=0.9995 * made.table["distance"]),
+    "related_table": lambda made: bb.distance_table(made.kv, made.lists),
+    "relatedness": lambda made: bb.relatedness(made.related_table),
+    "post": lambda made: bb.fit(made.table, "crossed", draws=200, seed=1),
+    "published": lambda made: bb.fit(made.table, "published", draws=400, seed=1),
+    "related": lambda made: bb.fit(made.related_table, "related", draws=200, seed=1),
+    "adjusted": lambda made: bb.fit(made.table, "crossed", draws=200, seed=1, adjust={"length": made.lengths}),
+    "framed": lambda made: bb.fit(
+        bb.distance_table(made.context_vectors, made.lists, relatedness=False), "crossed", draws=200, seed=1
+    ),
+    "citations": lambda made: bb.cite(made.table),
+    "frame_effects": lambda made: bb.frame_effects(made.framed),
+    "balance": lambda made: bb.balance(made.table, made.lengths),
+    "balance_of_several": lambda made: bb.balance({"a": made.table, "b": made.table}, made.lengths),
+    "cluster_interval": lambda made: bb.checks.cluster_interval(made.table),
+    "word_check": lambda made: bb.checks.check_words(made.lists, made.kv),
+    "plan": lambda made: bb.plan(made.table, seed=1),
+    "prior_sensitivity": lambda made: bb.checks.prior_sensitivity(made.published),
+    "verdict": lambda made: bb.diagnose(made.published),
+    # several tables
+    "comparison": lambda made: bb.compare(before=made.table, after=made.after, draws=400, seed=1),
+    "side_effects": lambda made: bb.side_effects(
+        made.table, made.after, made.kv, made.other, k=5, words=20, draws=50, comparison=made.comparison
+    ),
+    "pool": lambda made: bb.pool(
+        tables := {
+            name: bb.distance_table(made.random_embedding(made.lists, at), made.lists, relatedness=False)
+            for at, name in enumerate("abcdef")
+        },
+        on=pd.DataFrame({"size": np.arange(6.0)}, index=list(tables)),
+        stages=made.few,
+    ),
+    "trend": lambda made: bb.trend({"1": made.table, "2": made.after, "3": made.nearly}, stages=made.few),
+    "criterion": lambda made: bb.criterion(made.post, made.outside, contrast=("human", "neutral"), stages=made.few),
+    "multiverse_plan": lambda made: {
+        "decisions": {"embedding": ["google-news-slice"], "words": ["weat7"], "metric": ["contrast", "weat"]},
+        "replicates": 5,
+    },
+    "multiverse": lambda made: bb.multiverse(made.multiverse_plan),
+    "sweep_plan": lambda made: {
+        "embeddings": ["google-news-slice"],
+        "words": ["weat7"],
+        "models": ["related"],
+        "draws": 400,
+    },
+    "sweep": lambda made: bb.sweep(made.sweep_plan, made.folder / "of", "serial"),
+    # axes
+    "audit": lambda made: bb.audit("glove-50d-slice", "gender"),
+    "axis": lambda made: bb.axis("glove-50d-slice", made.gender_pairs, words=JOBS),
+    "affluence": lambda made: bb.axis("glove-50d-slice", "affluence", words=JOBS),
+    "angle": lambda made: bb.angle(made.axis, made.affluence),
+    "quadrants": lambda made: bb.quadrants(made.axis, made.affluence, JOBS, draws=200),
+    "intersections": lambda made: bb.intersections(made.affluence, made.family),
+    # null models and simulations
+    "topic_null": lambda made: bb.topic_null(made.kv, made.lists, replicates=5),
+    "null_weat": lambda made: bb.calibration.simulate_null_weat(draws=20),
+    "null_distribution": lambda made: bb.calibration.null_distribution(
+        None, made.table, "associated - neutral", draws=5
+    ),
+    "shape": lambda made: {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6},
+    "ranks": lambda made: bb.calibration.sbc("published", made.shape, replicates=3, draws=19),
+    "prior_check": lambda made: bb.calibration.prior_check("audit", replicates=3),
+    # metrics
+    "metric_result": lambda made: bb.metric("weat", made.kv, made.query),
+    "metric_uncertainty": lambda made: bb.checks.bootstrap_metric(
+        "weat", made.kv, made.query, draws=10, posterior=False
+    ),
+    "ranking": lambda made: bb.rank(made.pair, made.query, "weat", draws=5),
+    "silhouette": lambda made: bb.silhouettes.silhouette(made.kv, made.query, "weat_effect_size", runs=12),
+    "silhouette_of_other": lambda made: bb.silhouettes.silhouette(made.other, made.query, "weat_effect_size", runs=12),
+    # reliability and stability
+    "scores": lambda made: bb.reliability.bias_scores(
+        [made.kv, made.other], ["p", "q", "<b>r", "s"], made.pairs, ["db_wa", "ripa"]
+    ),
+    "retest": lambda made: bb.reliability.retest_reliability(made.scores),
+    "variance_components": lambda made: bb.reliability.variance_components(made.scores, draws=200, seed=1),
+    "features": lambda made: pd.DataFrame(
+        {
+            "frequency": np.random.default_rng(0).normal(size=60),
+            "measure": ["ripa", "nbm"] * 30,
+            "corpus": [*"abc"] * 20,
+        }
+    ).assign(value=lambda rows: 0.5 * rows["frequency"] + np.random.default_rng(1).normal(size=60)),
+    "direct_bias_study": lambda made: bb.stability.direct_bias_study(
+        made.settings, list("pqstuv"), made.pairs, draws=10, random_pairs=20
+    ),
+    "setting_components": lambda made: bb.stability.setting_components(
+        made.direct_bias_study.table(), draws=200, seed=1
+    ),
+    "metric_stability": lambda made: bb.stability.metric_stability(
+        made.settings, made.query, ["weat"], contrast=False, draws=200, random_pairs=20
+    ),
+    "toy_corpus": lambda made: bb.stability.toy_corpus(sentences=5),
+}
+"""Name to what makes it; a result has the name of its class."""
+
+
+class Made:
+    """What ``MADE`` names, each made when it is first asked for, from what is given."""
+
+    def __init__(self, **given):
+        vars(self).update(given)
+
+    def __getattr__(self, name):
+        if name not in MADE:
+            raise AttributeError(f"tests/promises/conftest.py makes no {name!r}")
+        setattr(self, name, MADE[name](self))
+        return vars(self)[name]
+
+    def __dir__(self):
+        return [*MADE, *vars(self)]
+
+    def file(self, name, write):
+        """The path of a file, which a function of the path writes."""
+        path = self.folder / name
+        write(path)
+        return path
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory, random_embedding, text_encoder):
+    """Small instances of what functions take and return, by name."""
+    folder = tmp_path_factory.mktemp("made")
+    return Made(folder=folder, random_embedding=random_embedding, encoder=text_encoder)
+
+
+@pytest.fixture(scope="session")
+def python():
+    """A function that runs Python in a folder, with folders to import from: (exit code, output, errors)."""
+
+    def run(folder, *arguments, path=()):
+        env = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(map(str, path))}
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=folder, env=env)
+        return done.returncode, done.stdout, done.stderr
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def install():
+    """A function that makes a folder a place of an installed distribution with entry points, (name, place) by group."""
+
+    def made(folder, name, groups):
+        info = folder / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        lines = (f"[{group}]\n" + "".join(f"{one} = {place}\n" for one, place in own) for group, own in groups.items())
+        (info / "entry_points.txt").write_text("\n".join(lines))
+
+    return made
