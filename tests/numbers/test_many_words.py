@@ -1,4 +1,4 @@
-"""The model of related words with more protected words than dimensions: small matrices, the same figures."""
+"""Tables of thousands of words would run out of memory, or save it by giving other answers."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""MAC and the shares of similarities below 1 - MAC of section 5.2 of Dobrzeniecka and Urbaniak (2024)."""
+"""MAC would no longer be the one that the literature prints."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The quadrature against direct numerical integration and against brute force on the rows."""
+"""The exact engine would integrate the wrong density, and every published fit would be off."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The draws of words: fewer of large tables, the same bits however many processors."""
+"""Large tables would fill the memory, or give other draws on another number of processors."""
 
 import numpy as np
 import pytest
