@@ -344,3 +344,9 @@ def text_encoder():
         return [np.random.default_rng(crc32(text.encode())).standard_normal(12) for text in texts]
 
     return encode
+
+
+@pytest.fixture(scope="session")
+def plain_gender(slice_vectors):
+    """Distances of the lists on gender, without how words are related."""
+    return bb.distance_table(slice_vectors, "gender", relatedness=False)

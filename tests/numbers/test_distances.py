@@ -453,32 +453,41 @@ FORMS = bb.WordLists(
     {"man": [["boss", "nurse"]], "woman": ["table"]},
 )
 WHOLE = {
-    "race, kept": lambda vectors, _: bb.distance_table(vectors, "race", keep_duplicates=True),
-    "weat7": lambda vectors, _: bb.distance_table(vectors, "weat7"),
-    "every note": lambda *_: measured(ODD, {**PLANE, "東京": [1, 2]}, case="fallback"),
-    "forms": lambda *_: measured(FORMS),
-    "published": lambda _, folder: bb.read_distance_table(folder / "paper_tables" / "weat_1_reddit.csv"),
+    "kept duplicates": lambda vectors: bb.distance_table(vectors, "race", keep_duplicates=True),
+    "relatedness": lambda vectors: bb.distance_table(vectors, "weat7"),
+    "every note": lambda _: measured(ODD, {**PLANE, "東京": [1, 2]}, case="fallback"),
+    "forms": lambda _: measured(FORMS),
 }
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_a_parquet_file_keeps_all_that_a_table_carries(tmp_path, slice_vectors, request, name):
-    shared = request.getfixturevalue("shared") if name == "published" else None
-    table, path = WHOLE[name](slice_vectors, shared), tmp_path / "table.parquet"
+def test_a_parquet_file_keeps_all_that_a_table_carries(tmp_path, slice_vectors, name):
+    table, path = WHOLE[name](slice_vectors), tmp_path / "table.parquet"
     bb.write_distance_table(table, path)
-    assert_the_same(bb.read_distance_table(path, keep_duplicates="kept" in name), table)
+    assert_the_same(bb.read_distance_table(path, keep_duplicates=table.coverage.kept_duplicates), table)
     assert names(tmp_path) == [path.name]
-    if name == "race, kept":
-        once = bb.read_distance_table(path)
-        assert (len(once), once.coverage.kept_duplicates) == (1400, False)
-        assert "1120 rows repeat a pair: dropped" in notes(once)
-    if name == "every note":
-        assert notes(table) == [
-            "protected list b: 1 of 2 words found; missing gone",
-            "read under another spelling: Walk as walk",
-            "both protected and attribute, so without the pair with itself: boss",
-            "in several attribute lists, counted once for a protected word: boss (a, human)",
-        ]
+
+
+def test_a_parquet_file_keeps_the_missing_pairs_of_a_published_table(tmp_path, shared):
+    table = bb.read_distance_table(shared / "paper_tables" / "weat_1_reddit.csv")
+    bb.write_distance_table(table, tmp_path / "table.parquet")
+    assert_the_same(bb.read_distance_table(tmp_path / "table.parquet"), table)
+
+
+def test_kept_duplicates_can_be_dropped_on_reading(tmp_path):
+    bb.write_distance_table(measured(SEVERAL, keep_duplicates=True), tmp_path / "table.parquet")
+    table = bb.read_distance_table(tmp_path / "table.parquet")
+    assert (len(table), table.coverage.kept_duplicates) == (8, False)
+    assert notes(table)[1] == "8 rows repeat a pair: dropped"
+
+
+def test_odd_words_have_every_note():
+    assert notes(WHOLE["every note"](None)) == [
+        "protected list b: 1 of 2 words found; missing gone",
+        "read under another spelling: Walk as walk",
+        "both protected and attribute, so without the pair with itself: boss",
+        "in several attribute lists, counted once for a protected word: boss (a, human)",
+    ]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

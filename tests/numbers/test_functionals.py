@@ -401,9 +401,8 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
     np.testing.assert_allclose(drawn.std(axis=0), every.sd, rtol=0.06)
 
 
-def test_a_table_of_one_group_has_no_effects_of_groups(slice_vectors):
-    table = bb.distance_table(slice_vectors, "gender", relatedness=False)
-    fit = Fit(bb.fit(table[table["group"] == "man"], "crossed", draws=400, seed=0))
+def test_a_table_of_one_group_has_no_effects_of_groups(plain_gender):
+    fit = Fit(bb.fit(plain_gender[plain_gender["group"] == "man"], "crossed", draws=400, seed=0))
     cells, names = models.weights.cells_of(fit.data), fit.data.connections.tolist()
     words = np.arange(len(fit.data.protected_words))
     weights = models.weights.differences(cells, words, names.index("associated"), names.index("human"))
@@ -412,9 +411,8 @@ def test_a_table_of_one_group_has_no_effects_of_groups(slice_vectors):
     assert_moments(one, fit.data, dense, models.marginal.prior_of_means(fit.spec))
 
 
-def test_tables_with_many_holes_answer_with_draws(slice_vectors):
-    table = bb.distance_table(slice_vectors, "gender", relatedness=False)
-    holed = table[np.random.default_rng(0).random(len(table)) > 0.1]
+def test_tables_with_many_holes_answer_with_draws(plain_gender):
+    holed = plain_gender[np.random.default_rng(0).random(len(plain_gender)) > 0.1]
     post = bb.fit(holed, "crossed", draws=400, seed=0)
     cells = models.weights.cells_of(Fit(post).data)
     weights = models.weights.differences(cells, np.arange(3), 0, 1)

@@ -392,14 +392,13 @@ class TestModel:
         with pytest.raises(bb.InputError, match="population is 'all'"):
             bb.contrasts(post, population="all")
 
-    def test_without_relatedness_the_crossed_model_says_what_it_takes_for_granted(self, slice_vectors, gender):
-        plain = bb.distance_table(slice_vectors, "gender", relatedness=False)
-        post = bb.fit(plain, seed=0)
+    def test_without_relatedness_the_crossed_model_says_what_it_takes_for_granted(self, plain_gender, gender):
+        post = bb.fit(plain_gender, seed=0)
         assert post.attrs["model"] == "crossed"
         assert "does not tell how words are related" in json.loads(post.attrs["notes"])[0]
         assert any("takes different words for unrelated" in s for s in bb.checks.verdict_sentences(post))
         with pytest.raises(bb.InputError, match="needs to know how words are related"):
-            bb.fit(plain, "related", seed=0)
+            bb.fit(plain_gender, "related", seed=0)
         with pytest.raises(bb.InputError, match="use auto or exact or nuts"):
             bb.fit(gender[0], "related", engine="marginal")
 
