@@ -478,7 +478,7 @@ def test_kept_duplicates_can_be_dropped_on_reading(tmp_path):
     bb.write_distance_table(measured(SEVERAL, keep_duplicates=True), tmp_path / "table.parquet")
     table = bb.read_distance_table(tmp_path / "table.parquet")
     assert (len(table), table.coverage.kept_duplicates) == (8, False)
-    assert notes(table)[1] == "8 rows repeat a pair: dropped"
+    assert "8 rows repeat a pair: dropped" in notes(table)
 
 
 def test_odd_words_have_every_note():

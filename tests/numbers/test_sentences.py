@@ -150,6 +150,12 @@ class TestTemplates:
         with pytest.raises(InputError, match=message):
             bb.contextual.load_templates(given)
 
+    def test_an_unknown_part_of_speech_is_named(self):
+        with pytest.raises(InputError, match="'gerund'"):
+            bb.contextual.Frame("a", {"gerund": "{} is."})
+        with pytest.raises(InputError, match="'gerund': valid are noun"):
+            bb.WordLists("a", {"a": ["x"]}, {"a": ["y"]}, grammar={"gerund": ["x"]})
+
 
 class TestEncode:
     def test_vectors_are_those_of_the_encoder(self, lists, vectors):
