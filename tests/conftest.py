@@ -313,3 +313,9 @@ def prints(here):
         return " ".join(out.split())
 
     return run
+
+
+@pytest.fixture(scope="session")
+def plain_gender(slice_vectors):
+    """Distances of the lists on gender, without how words are related."""
+    return bb.distance_table(slice_vectors, "gender", relatedness=False)

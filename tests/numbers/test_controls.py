@@ -1,4 +1,4 @@
-"""Control lists of any name, with labels: the same numbers, other words."""
+"""Control lists of one's own would give other numbers than the bundled ones, or lose their labels."""
 
 import dataclasses
 
@@ -88,6 +88,7 @@ def test_without_other_groups_the_first_control_list_is_the_counterpart():
     assert "than to animals" in bb.checks.verdict_sentences(post)[0]
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_no_control_list(tmp_path):
     post = bb.fit(bb.distance_table(KV, own({})), seed=1)
     assert bb.contrasts(post).attrs["second"] == "different"

@@ -1,4 +1,4 @@
-"""Associations, their exact posteriors, and their partial pooling, against independent computations."""
+"""Associations of words and their intervals would not be those that the posterior implies."""
 
 from dataclasses import replace
 
@@ -63,14 +63,6 @@ def associations_by_hand(kv, lists):
     return found, whole
 
 
-def functionals_of(post, cells, weights):
-    return families.functionals_of(Fit(post), cells, weights)
-
-
-def root_of(found):
-    return found.weights @ found.law.roots[0]
-
-
 def unit(vectors):
     vectors = vectors.astype(float)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -91,18 +83,16 @@ def test_the_variance_is_that_of_the_weighted_distances(fits, name):
     """Another path to the same variance: the weights of single distances."""
     post = fits(name)
     data = Fit(post).data
-    raw, weights = raw_associations(data)
-    matrix = association_matrix(data)
-    related = data.relatedness
+    raw, weights, matrix = raw_associations(data)
+    related, cells = data.relatedness, models.weights.cells_of(data)
     single = np.zeros((len(raw.mean), len(related.protected_words), len(related.attribute_words)))
-    cells = models.weights.cells_of(data)
     protected = [related.protected_words.index(word) for word in data.protected_words.tolist()]
     attributes = [related.attribute_words.index(word) for word in data.attribute_words.tolist()]
     for word, column, attribute in zip(cells.word, cells.column, cells.attribute, strict=True):
         share = matrix[:, word * len(cells.columns) + column] / cells.n[word, column]
         single[:, protected[word], attributes[attribute]] += share
     covariance = related.covariance(single)
-    np.testing.assert_allclose(root_of(raw) @ root_of(raw).T, covariance, rtol=1e-6, atol=1e-10)
+    np.testing.assert_allclose(covariance_of(raw), covariance, rtol=1e-6, atol=1e-10)
     factor = np.sqrt((raw.law.mass * raw.law.factors[:, 0] ** 2).sum())
     np.testing.assert_allclose(raw.sd, factor * np.sqrt(np.diag(covariance)), rtol=1e-6)
     np.testing.assert_allclose(bb.contrasts(post, rows="association")["sd"].iloc[1:], raw.sd, rtol=1e-12)
@@ -110,34 +100,37 @@ def test_the_variance_is_that_of_the_weighted_distances(fits, name):
 
 
 def raw_associations(data):
-    """The posterior of a table's raw associations, and the weights of the words."""
-    cells = models.weights.cells_of(data)
-    words = np.flatnonzero(cells.associated)
-    weights = models.weights.whole_weights(data, cells.associated)
-    combine, parts = models.weights.association_weights(cells, words, weights)
+    """The posterior of a table's raw associations, the weights of the words, and those of cells (J, J * C), dense."""
+    cells, combine, parts = association_cells(data)
     raw = functionals.related_functionals(bb.load_model("related"), data, cells, parts).combine(combine)
-    return raw, weights[words]
-
-
-def association_matrix(data):
-    """Weights (J, J * C) of the associations, dense."""
-    cells = models.weights.cells_of(data)
     weights = models.weights.whole_weights(data, cells.associated)
-    combine, parts = models.weights.association_weights(cells, np.flatnonzero(cells.associated), weights)
-    return (combine @ parts).toarray()
+    return raw, weights[cells.associated], (combine @ parts).toarray()
+
+
+def association_cells(data):
+    """The cells of a table, and the weights of associations in two steps."""
+    cells = models.weights.cells_of(data)
+    words, weights = np.flatnonzero(cells.associated), models.weights.whole_weights(data, cells.associated)
+    return cells, *models.weights.association_weights(cells, words, weights)
+
+
+def covariance_of(raw):
+    """Covariance at a factor of 1."""
+    root = raw.weights @ raw.law.roots[0]
+    return root @ root.T
 
 
 @pytest.mark.parametrize("name", ["gender", "religion", "unequal"])
 def test_what_moves_all_distances_of_a_list_or_a_word_moves_no_association(fits, name):
     data = Fit(fits(name)).data
-    before, _ = raw_associations(data)
+    before = raw_associations(data)[0]
     names = data.connections.tolist()
     own_list = data.attribute_words[
         data.attribute[(data.group_index[data.word] == 0) & (data.connection == names.index("associated"))]
     ]
     of_list = np.isin(data.attribute_words, own_list)[data.attribute]
     for moved in (of_list, data.word == 1):
-        after, _ = raw_associations(replace(data, y=data.y + 0.37 * moved))
+        after = raw_associations(replace(data, y=data.y + 0.37 * moved))[0]
         np.testing.assert_allclose(after.mean, before.mean, atol=1e-12)
         np.testing.assert_allclose(after.sd, before.sd, rtol=1e-9)
 
@@ -168,11 +161,11 @@ def test_pooled_rows_average_to_the_whole_list(fits, name):
 def pooling_of(post):
     """Raw associations, their weights, blocks, and the covariance of the deviations' errors by dense matrices."""
     data = Fit(post).data
-    raw, weights = raw_associations(data)
+    raw, weights, _ = raw_associations(data)
     groups = data.group_index
     block = groups if groups.max() == 1 else np.zeros(len(groups), dtype=np.intp)
     means = np.array([weights * (block == own) / weights[block == own].sum() for own in block])
-    centring, covariance = np.eye(len(weights)) - means, root_of(raw) @ root_of(raw).T
+    centring, covariance = np.eye(len(weights)) - means, covariance_of(raw)
     return raw, weights, block, centring, covariance
 
 
@@ -181,7 +174,7 @@ def test_pooled_rows_are_those_of_the_definition(fits, name):
     """Rows by dense matrices of words, with the factor and tau on grids."""
     raw, weights, block, centring, covariance = pooling_of(fits(name))
     scale, grid = 0.05, (raw.law.factors[:, 0], raw.law.mass)
-    law = mixtures.pooled_rows(raw.mean, root_of(raw), weights, block, grid, scale)
+    law = mixtures.pooled_rows(raw.mean, raw.weights @ raw.law.roots[0], weights, block, grid, scale)
     found = Estimates.of(law, len(weights))
     logs, masses = mixtures.gauss_rule(np.log(grid[0]), grid[1], 7)
     taus = scale * np.tan(np.pi / 2 * (np.arange(1500) + 0.5) / 1500)
@@ -250,7 +243,9 @@ def test_nuts_agrees_with_pooled_deviations(fits):
     gain = own / (own + factor**2 * sizes)
     spread = factor * np.sqrt(gain * sizes)
     drawn = (gain * scores + spread * rng.standard_normal(gain.shape)) @ axes.T
-    law = mixtures.pooled_rows(raw.mean, root_of(raw), weights, block, (np.array([factor]), np.ones(1)), scale)
+    law = mixtures.pooled_rows(
+        raw.mean, raw.weights @ raw.law.roots[0], weights, block, (np.array([factor]), np.ones(1)), scale
+    )
     only = Estimates.of(replace(law, centre=0.0, shared=0 * law.shared, own=0.0), len(weights))
     np.testing.assert_allclose(only.mean, drawn.mean(axis=0), atol=0.1 * only.sd.min())
     np.testing.assert_allclose(only.sd, drawn.std(axis=0), rtol=0.07)
@@ -359,10 +354,9 @@ def test_no_row_is_told_after_hard_debiasing_with_equalised_pairs(hard_debiased)
         assert ((table["low"] < 0) & (table["high"] > 0)).all()
 
 
-def moments_from_every_distance(post, weights, scales, prior):
+def assert_moments(one, data, weights, prior):
     """Mean and sd of weighted cells (m, J * K) at one point of the scales, from the covariance of all distances."""
-    data = Fit(post).data
-    connections, words = len(data.connections), len(data.protected_words)
+    scales, connections, words = one.law.scales, len(data.connections), len(data.protected_words)
     k = np.tile(np.arange(connections), words)
     cells = prior.sd**2 * (k[:, None] == k) + np.diag(scales.s2[0, k])
     met = (data.word * connections + data.connection)[:, None] == np.arange(words * connections)
@@ -375,13 +369,16 @@ def moments_from_every_distance(post, weights, scales, prior):
     across = weights @ cells @ met.T
     mean = prior.mean * weights.sum(axis=1) + across @ np.linalg.solve(covariance, data.y - prior.mean)
     variance = np.einsum("mj,jk,mk->m", weights, cells, weights)
-    return mean, np.sqrt(variance - np.einsum("mi,im->m", across, np.linalg.solve(covariance, across.T)))
+    variance -= np.einsum("mi,im->m", across, np.linalg.solve(covariance, across.T))
+    np.testing.assert_allclose(one.mean, mean, atol=1e-9)
+    np.testing.assert_allclose(one.sd, np.sqrt(variance), rtol=1e-6)
 
 
-def at_one_point(law, place):
-    """The law given the scales at one of its points."""
-    here = slice(place, place + 1)
-    return replace(law, scales=law.scales.at(here), centre=law.centre[here], root=law.root[here], mass=np.ones(1))
+def at_one_point(found, place):
+    """The functionals given the scales at one point of their law."""
+    law, here = found.law, slice(place, place + 1)
+    given = replace(law, scales=law.scales.at(here), centre=law.centre[here], root=law.root[here], mass=np.ones(1))
+    return replace(found, law=given)
 
 
 @pytest.mark.parametrize("model", ["published", "pooled", "crossed", "crossed_plain"])
@@ -390,51 +387,35 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
     neutral = table["connection"] == "neutral"
     table = table[~(neutral & table["attribute_word"].isin(table["attribute_word"][neutral].unique()[:3]))]
     table = table[~((table["protected_word"] == "he") & (table["connection"] == "human"))]
-    post = bb.fit(table, model, draws=400, seed=0)
-    data = Fit(post).data
-    cells = models.weights.cells_of(data)
-    combine, parts = models.weights.association_weights(
-        cells, np.flatnonzero(cells.associated), models.weights.whole_weights(data, cells.associated)
-    )
-    every = functionals_of(post, cells, parts).combine(combine)
+    fit = Fit(bb.fit(table, model, draws=400, seed=0))
+    cells, combine, parts = association_cells(fit.data)
+    every = families.functionals_of(fit, cells, parts).combine(combine)
     assert every.law.root.shape[0] == 400
-    one = replace(every, law=at_one_point(every.law, 7))
-    prior = models.marginal.prior_of_means(Fit(post).spec)
+    one, prior = at_one_point(every, 7), models.marginal.prior_of_means(fit.spec)
     weights = (combine @ models.weights.by_connection(cells, parts)).toarray()
-    mean, sd = moments_from_every_distance(post, weights, one.law.scales, prior)
-    np.testing.assert_allclose(one.mean, mean, atol=1e-9)
-    np.testing.assert_allclose(one.sd, sd, rtol=1e-6)
-    whole = one.combine(np.full(len(mean), 1 / len(mean)))  # more terms than are looked up in pairs
-    mean, sd = moments_from_every_distance(post, weights.mean(axis=0)[None], one.law.scales, prior)
-    np.testing.assert_allclose(whole.mean, mean, atol=1e-9)
-    np.testing.assert_allclose(whole.sd, sd, rtol=1e-6)
+    assert_moments(one, fit.data, weights, prior)
+    whole = one.combine(np.full(len(weights), 1 / len(weights)))  # more terms than are looked up in pairs
+    assert_moments(whole, fit.data, weights.mean(axis=0)[None], prior)
     drawn = every.draws(4000, seed=1)
     np.testing.assert_allclose(drawn.mean(axis=0), every.mean, atol=4 * every.sd.max() / np.sqrt(4000))
     np.testing.assert_allclose(drawn.std(axis=0), every.sd, rtol=0.06)
 
 
-def test_a_table_of_one_group_has_no_effects_of_groups(slice_vectors):
-    table = bb.distance_table(slice_vectors, "gender", relatedness=False)
-    post = bb.fit(table[table["group"] == "man"], "crossed", draws=400, seed=0)
-    data = Fit(post).data
-    cells = models.weights.cells_of(data)
-    words, names = np.arange(len(data.protected_words)), data.connections.tolist()
+def test_a_table_of_one_group_has_no_effects_of_groups(plain_gender):
+    fit = Fit(bb.fit(plain_gender[plain_gender["group"] == "man"], "crossed", draws=400, seed=0))
+    cells, names = models.weights.cells_of(fit.data), fit.data.connections.tolist()
+    words = np.arange(len(fit.data.protected_words))
     weights = models.weights.differences(cells, words, names.index("associated"), names.index("human"))
-    every = functionals_of(post, cells, weights)
-    one = replace(every, law=at_one_point(every.law, 3))
-    prior = models.marginal.prior_of_means(Fit(post).spec)
+    one = at_one_point(families.functionals_of(fit, cells, weights), 3)
     dense = models.weights.by_connection(cells, weights).toarray()
-    mean, sd = moments_from_every_distance(post, dense, one.law.scales, prior)
-    np.testing.assert_allclose(one.mean, mean, atol=1e-9)
-    np.testing.assert_allclose(one.sd, sd, rtol=1e-6)
+    assert_moments(one, fit.data, dense, models.marginal.prior_of_means(fit.spec))
 
 
-def test_tables_with_many_holes_answer_with_draws(slice_vectors):
-    table = bb.distance_table(slice_vectors, "gender", relatedness=False)
-    holed = table[np.random.default_rng(0).random(len(table)) > 0.1]
+def test_tables_with_many_holes_answer_with_draws(plain_gender):
+    holed = plain_gender[np.random.default_rng(0).random(len(plain_gender)) > 0.1]
     post = bb.fit(holed, "crossed", draws=400, seed=0)
     cells = models.weights.cells_of(Fit(post).data)
     weights = models.weights.differences(cells, np.arange(3), 0, 1)
-    found = functionals_of(post, cells, weights)
+    found = families.functionals_of(Fit(post), cells, weights)
     draws = post["posterior/word_mean"].to_numpy().reshape(400, *cells.n[:, : cells.connections].shape)
     np.testing.assert_allclose(found.mean, (draws[:, :3, 0] - draws[:, :3, 1]).mean(axis=0))

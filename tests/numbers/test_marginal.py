@@ -1,4 +1,4 @@
-"""The marginal likelihood of the crossed model against the multivariate normal of all rows."""
+"""The likelihood of the crossed model would be wrong, and with it every fit without vectors."""
 
 import numpy as np
 import pytest

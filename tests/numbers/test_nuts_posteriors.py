@@ -1,7 +1,6 @@
-"""The fast engines against stored posteriors by NUTS, a short live run, and the joint model's density at points.
+"""The fast engines would drift from the posteriors that NUTS samples, and nobody would notice.
 
-``benchmarks/builders/nuts_posteriors.py`` makes the tables and samples the posteriors; tests marked full sample them
-anew.
+``benchmarks/builders/nuts_posteriors.py`` makes the tables and samples the posteriors.
 """
 
 import importlib.util
@@ -64,7 +63,6 @@ def test_means_and_sds_are_those_of_nuts(name, script, stored):
     spread = (nuts["sd"] - fast["sd"]).abs() / nuts["sd"]
     assert ess.min() > 400
     worst = f"{name}: {apart.max():.2f} errors of the means, sds {spread.max():.3f}"
-    print(worst)
     assert apart.max() < 4, worst
     assert (spread < np.maximum(4 / np.sqrt(ess / 2), 0.05)).all(), worst
 
@@ -206,25 +204,6 @@ def test_the_joint_model_of_tables_has_the_density_of_its_levels(script, monkeyp
     for i in range(len(data.connections)):
         chol = factor_of({"": drawn[f"residual_{i}"][1, 3]}, "")
         np.testing.assert_allclose(covariance[1, 3, i], levels.T @ chol @ chol.T @ levels)
-
-
-@pytest.mark.nuts
-@pytest.mark.full
-def test_the_joint_model_of_tables_samples(script, stored, monkeypatch):
-    """One short run at the place of the stored posterior, which a long run found."""
-    monkeypatch.setattr(models.nuts, "TUNE", 60)
-    before, after = script.CASES["changes"].tables()
-    found = script.joint_nuts.compare({"before": before, "after": after}, seed=1, draws=60, chains=2)
-    assert found.engine == "nuts"
-    nuts = stored("changes")
-    for name in (*found.connections, None):
-        theirs = nuts[nuts["variable"] == f"change of {name or 'contrast'}"]
-        apart = np.abs(found.changes(name)["mean"].to_numpy() - theirs["mean"]) / theirs["sd"]
-        assert apart.max() < 2, name
-    covariance = found.posterior["posterior/residual_covariance"].mean(("chain", "draw")).to_numpy()
-    np.testing.assert_allclose(covariance, np.swapaxes(covariance, 1, 2))
-    np.testing.assert_allclose(np.sqrt(covariance[:, 0, 0]), 0.06, rtol=0.15)
-    assert 0.7 < float(found.posterior["posterior/change_sigma"].mean()) / 0.03 < 1.3
 
 
 def test_components_and_back(script):

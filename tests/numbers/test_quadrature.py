@@ -1,4 +1,4 @@
-"""The quadrature against direct numerical integration and against brute force on the rows."""
+"""The exact engine would integrate the wrong density, and every published fit would be off."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,12 @@ from bayesbias.numerics import marginal, quadrature
 PRIORS = quadrature.Priors(1.0, 0.3, lambda x: np.log(2) - 2 * x, lambda x: np.log(2) - 2 * x)
 
 
-def cells_of(groups):
+def cells_of(groups, centre=PRIORS.mean):
+    """The sums of one connection, from the distances of each word."""
     y = np.concatenate(groups)
     word = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     cells = marginal.reduce_to_cells(word, np.zeros(len(y), dtype=int), y, (len(groups), 1))
-    return quadrature.connection_sums(cells.n[:, 0], cells.mean[:, 0], cells.ssd[:, 0], PRIORS.mean)
+    return quadrature.connection_sums(cells.n[:, 0], cells.mean[:, 0], cells.ssd[:, 0], centre)
 
 
 def brute_force(groups, points=500):
@@ -69,9 +70,7 @@ def test_bounds_follow_the_posterior_at_any_scale(scale, shift):
     rng = np.random.default_rng(2)
     groups = [1 + shift + scale * (rng.normal(0, 0.1) + rng.normal(0, 0.2, 6)) for _ in range(12)]
     wide = quadrature.Priors(1.0 + shift, 0.3 * scale, lambda x: -2 * x / scale, lambda x: -2 * x / scale)
-    y = np.concatenate(groups)
-    cells = marginal.reduce_to_cells(np.repeat(np.arange(12), 6), np.zeros(72, dtype=int), y, (12, 1))
-    connection = quadrature.connection_sums(cells.n[:, 0], cells.mean[:, 0], cells.ssd[:, 0], wide.mean)
+    connection = cells_of(groups, wide.mean)
     grid = quadrature.scale_grid([connection], wide)
     assert grid.outside < 1e-6
     draws = quadrature.draw_scales(grid, [connection], wide, 4000, np.random.default_rng(0))
@@ -113,7 +112,6 @@ def two_explanations(distance, words=60, size=40, seed=0):
 
 def on_a_grid(connection, priors, points=2000):
     """Evidence and posterior mean of s by summing the density over one fine grid that spans both explanations."""
-
     free = connection.rows - connection.cells
     middle, spread = 0.5 * np.log(connection.within / free), 8 / np.sqrt(2 * free)
     log_sigma = np.linspace(middle - spread, middle + spread, 200)
@@ -132,10 +130,7 @@ def on_a_grid(connection, priors, points=2000):
 @pytest.mark.parametrize("sd", [0.03, 0.3])
 def test_a_far_prior_leaves_two_explanations_and_both_are_found(centre, sd):
     priors = quadrature.Priors(1.0, sd, PRIORS.sigma, PRIORS.s)
-    groups = two_explanations(centre)
-    y = np.concatenate(groups)
-    cells = marginal.reduce_to_cells(np.repeat(np.arange(60), 40), np.zeros(len(y), dtype=int), y, (60, 1))
-    connection = quadrature.connection_sums(cells.n[:, 0], cells.mean[:, 0], cells.ssd[:, 0], 1.0)
+    connection = cells_of(two_explanations(centre))
     log_evidence, s = on_a_grid(connection, priors)
     grid = quadrature.scale_grid([connection], priors)
     assert grid.log_evidence == pytest.approx(log_evidence, abs=1e-2)

@@ -1,4 +1,4 @@
-"""Scores that are no distances: how they are scaled, labelled and refused."""
+"""Scores that are no distances would be turned the wrong way, or be told as cosine distances."""
 
 from contextlib import nullcontext
 
@@ -22,33 +22,28 @@ def lists():
     return bb.load_words("gender")
 
 
-@pytest.fixture(scope="module")
-def pairs(lists):
-    return bb.distance_table("google-news-slice", lists, relatedness=False)
-
-
 def scores_of(pairs, sign=-1.0):
     """Similarities, or distances, as scores with a mean and an sd of their own."""
     return pairs[["protected_word", "attribute_word"]].assign(score=3.0 + 7.0 * sign * pairs["distance"])
 
 
-def test_a_contrast_of_scores_is_that_of_distances_in_tenths_of_an_sd(pairs, lists):
-    table = bb.checks.score_table(scores_of(pairs), lists, "similarities")
-    one = pairs.groupby(["protected_word", "attribute_word"])["distance"].first()
+def test_a_contrast_of_scores_is_that_of_distances_in_tenths_of_an_sd(plain_gender, lists):
+    table = bb.checks.score_table(scores_of(plain_gender), lists, "similarities")
+    one = plain_gender.groupby(["protected_word", "attribute_word"])["distance"].first()
     scale = 0.1 / one.std()
     columns = ["protected_word", "group", "attribute_word", "attribute_class", "connection"]
-    merged = table.merge(pairs, on=columns, suffixes=("", "_cosine"), validate="one_to_one")
-    assert len(merged) == len(table) == len(pairs)
+    merged = table.merge(plain_gender, on=columns, suffixes=("", "_cosine"), validate="one_to_one")
+    assert len(merged) == len(table) == len(plain_gender)
     np.testing.assert_allclose(merged["distance"], 1 + scale * (merged["distance_cosine"] - one.mean()), atol=1e-12)
     whole = bb.contrasts(bb.fit(table, seed=0)).iloc[0]
-    cosine = bb.contrasts(bb.fit(pairs, seed=0)).iloc[0]
+    cosine = bb.contrasts(bb.fit(plain_gender, seed=0)).iloc[0]
     assert whole["mean"] == pytest.approx(scale * cosine["mean"], abs=0.002)
     assert whole["sd"] == pytest.approx(scale * cosine["sd"], rel=0.1)
 
 
-def test_low_scores_can_be_the_close_ones(pairs, lists):
-    high = bb.checks.score_table(scores_of(pairs), lists)
-    low = bb.checks.score_table(scores_of(pairs, 1.0), lists, closer="low")
+def test_low_scores_can_be_the_close_ones(plain_gender, lists):
+    high = bb.checks.score_table(scores_of(plain_gender), lists)
+    low = bb.checks.score_table(scores_of(plain_gender, 1.0), lists, closer="low")
     pd.testing.assert_frame_equal(high.assign(distance=low["distance"]), high, check_exact=False, atol=1e-12)
 
 
@@ -68,8 +63,9 @@ def words():
     return [word for kind in (LISTS.stereotypes, LISTS.controls) for part in kind.values() for word in part]
 
 
-def test_what_the_numbers_are_is_said(pairs, lists, tmp_path, blank_pictures):
-    table = bb.checks.score_table(scores_of(pairs), lists, "log odds of a model")
+def test_what_the_numbers_are_is_said(plain_gender, lists, tmp_path, blank_pictures):
+    few = plain_gender[plain_gender["protected_word"].isin(plain_gender["protected_word"].unique()[::3])]
+    table = bb.checks.score_table(scores_of(few), lists, "log odds of a model")
     path = tmp_path / "scores.parquet"
     bb.write_distance_table(table, path)
     left_out = "not coverage, that numbers are log odds of a model"
@@ -89,8 +85,8 @@ def test_what_the_numbers_are_is_said(pairs, lists, tmp_path, blank_pictures):
     assert bb.plot_contrasts(post).axes[0].get_xlabel().startswith("difference in log odds of a model, 0.1 for one sd")
 
 
-def test_missing_pairs_and_words_are_counted(pairs, lists):
-    scores = scores_of(pairs)
+def test_missing_pairs_and_words_are_counted(plain_gender, lists):
+    scores = scores_of(plain_gender)
     some = scores[(scores["protected_word"] != "aunt")].iloc[1:]
     table = bb.checks.score_table(some, lists)
     stored = table.coverage
@@ -119,13 +115,13 @@ def test_missing_pairs_and_words_are_counted(pairs, lists):
         (lambda s: s.assign(tempalte="a"), "the column 'tempalte' is not known .did you mean 'template'"),
     ],
 )
-def test_bad_scores_are_refused(pairs, lists, change, message):
+def test_bad_scores_are_refused(plain_gender, lists, change, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.checks.score_table(change(scores_of(pairs)), lists)
+        bb.checks.score_table(change(scores_of(plain_gender)), lists)
 
 
-def test_scores_of_two_tables_are_not_compared(pairs, lists):
-    table = bb.checks.score_table(scores_of(pairs), lists, "ratings")
+def test_scores_of_two_tables_are_not_compared(plain_gender, lists):
+    table = bb.checks.score_table(scores_of(plain_gender), lists, "ratings")
     for analysis in (lambda: bb.compare(before=table, after=table), lambda: bb.pool({"one": table, "two": table})):
         with pytest.raises(bb.InputError, match="the table holds ratings, standardised by themselves"):
             analysis()

@@ -1,22 +1,20 @@
-"""The unit of an embedding: what standardised contrasts are divided by, whatever the word lists are."""
+"""Standardised contrasts would depend on which word lists a table happens to hold."""
 
 import warnings
 
 import numpy as np
 import pytest
-from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias.errors import InputError
+from bayesbias.vectors import keyed_vectors
 from bayesbias.vectors.lookup import LEAST_SPREAD, SPREAD, about_distances, spread_of
 
 NEUTRAL = ("human", "neutral")
 
 
 def embedding(words, vectors):
-    made = KeyedVectors(vectors.shape[1])
-    made.add_vectors(list(words), np.asarray(vectors, dtype=np.float32))
-    return made
+    return keyed_vectors(list(words), np.asarray(vectors, dtype=np.float32))
 
 
 def unit(table):
