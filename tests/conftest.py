@@ -17,6 +17,7 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
+import pandas as pd
 import pytest
 from threadpoolctl import threadpool_limits
 
@@ -344,3 +345,25 @@ def text_encoder():
         return [np.random.default_rng(crc32(text.encode())).standard_normal(12) for text in texts]
 
     return encode
+
+
+@pytest.fixture(scope="session")
+def observed_associations():
+    """A function from a table to its words' distances to lists, double-centred with groups of the same weight."""
+
+    def associations(table):
+        lists = table[table["connection"].isin(["associated", "different"])]
+        means = lists.pivot_table("distance", "protected_word", "attribute_class", sort=False)
+        group = table.drop_duplicates("protected_word").set_index("protected_word")["group"][means.index]
+        by_list = means.groupby(group).mean().mean()
+        centred = means.sub(means.mean(axis=1), axis=0) - (by_list - by_list.mean())
+        size = len(means.columns)
+        return pd.Series({word: centred.loc[word, group[word]] * size / (size - 1) for word in means.index})
+
+    return associations
+
+
+@pytest.fixture(scope="session")
+def reference_vectors(shared):
+    """The vectors of Google News that other programs were recorded with."""
+    return bb.load_embedding(shared / "embeddings" / "google_news_slice.bin")

@@ -1,4 +1,4 @@
-"""Table 1 and Figure 1 of the WEFE article: its overall scores are means over all queries, its ranks are ours."""
+"""Rankings would not be those of Table 1 and Figure 1 of the WEFE article, whose overall scores are means."""
 
 import numpy as np
 import pandas as pd
