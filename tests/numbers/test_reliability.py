@@ -84,16 +84,6 @@ def test_intervals_cover(form):
     assert covered == pytest.approx(0.89, abs=0.02)
 
 
-def test_many_tables_at_once_are_each_alone():
-    rng = np.random.default_rng(3)
-    tables = rng.normal(size=(2, 3, 6, 4))
-    for form in FORMS:
-        together = icc(tables, form, 0.89)
-        for at in np.ndindex(2, 3):
-            apart = icc(tables[at], form, 0.89)
-            np.testing.assert_allclose([end[at] for end in together], apart, rtol=1e-12)
-
-
 @pytest.mark.parametrize("shape", [(5, 3), (3, 2), (10, 4)])
 def test_intervals_are_in_order_even_where_nothing_is_reliable(shape):
     tables = np.random.default_rng(11).normal(size=(3000, *shape))
@@ -130,24 +120,17 @@ def test_degenerate_tables():
 
 
 def by_label(table):
-    return table.set_index([name for name in ("measure", "label") if name in table])
+    return table.set_index(["measure", "label"])
 
 
 def test_retest_by_hand(scores):
     row = by_label(retest_reliability(scores)).loc[("m1", "t3")]
-    assert row["value"] == icc(scores.to_numpy()[1, 3], "ICC(2,1)", 0.89).value
-    assert row["low"] < row["value"] < row["high"]
+    assert tuple(row[["value", "low", "high"]]) == icc(scores.to_numpy()[1, 3], "ICC(2,1)", 0.89)
     pairs = by_label(retest_reliability(scores, of="base_pair", form="ICC(1,k)", prob=0.5))
-    expected = icc(scores.to_numpy()[0, :, 2], "ICC(1,k)", 0.5).value
-    assert pairs.loc[("m0", "b2"), "value"] == pytest.approx(expected, abs=1e-12)
-
-
-def test_order_and_selection_keep_labels(scores):
-    whole = by_label(retest_reliability(scores))["value"]
-    part = by_label(retest_reliability(scores.sel(target=["t5", "t1"])))["value"]
-    np.testing.assert_allclose(part, whole[part.index], rtol=1e-12)
-    turned = by_label(retest_reliability(scores.transpose("seed", "target", "measure", "base_pair")))["value"]
-    np.testing.assert_allclose(turned, whole, rtol=1e-12)
+    own = pairs.loc[("m0", "b2"), ["value", "low", "high"]].tolist()
+    assert own == pytest.approx(icc(scores.to_numpy()[0, :, 2], "ICC(1,k)", 0.5), abs=1e-12)
+    turned = retest_reliability(scores.transpose("seed", "target", "measure", "base_pair"))["value"]
+    np.testing.assert_allclose(turned, retest_reliability(scores)["value"], rtol=1e-12)
 
 
 def test_raters_of_other_units_agree_once_standardised(scores):
@@ -362,19 +345,15 @@ def test_sums_of_squares_hold_the_likelihood():
 @pytest.mark.full
 def test_components_are_calibrated():
     """Ranks of the true standard deviations among the posterior's, 400 arrays from the prior: uniform."""
-    rng = np.random.default_rng(6)
-    sizes, ranks = (5, 4, 3), []
+    rng, ranks = np.random.default_rng(6), []
     for _ in range(400):
         sds = variance_components.PRIOR.from_normal(rng.normal(size=7))
-        y, finite_population = simulated(sizes, sds, rng)
+        y, finite_population = simulated((5, 4, 3), sds, rng)
         drawn = variance_components._draw_by_marginal(numerics.components.facet_sums(y, subsets(3)), 1, 199, rng)
         assert not drawn.faults
-        ranks.append(
-            np.concatenate(
-                [(drawn.sds[0] < sds).sum(axis=0), (drawn.finite_population[0] < finite_population).sum(axis=0)[:-1]]
-            )
-        )
-    counts = np.stack([np.bincount(np.array(ranks)[:, at] // 20, minlength=10) for at in range(13)])
+        below = drawn.sds[0] < sds, (drawn.finite_population[0] < finite_population)[:, :-1]
+        ranks.append(np.concatenate([each.sum(axis=0) for each in below]))
+    counts = np.stack([np.bincount(column // 20, minlength=10) for column in np.transpose(ranks)])
     p = chisquare(counts, axis=1).pvalue
     assert p.min() > 0.001
     assert np.median(p) > 0.1
@@ -435,34 +414,36 @@ def test_raw_scores_keep_their_unit():
 
 
 def test_what_scores_leave_open_is_said(scores):
-    found = bb.reliability.variance_components(scores, draws=400, seed=0)
-    assert "There are 3 seeds only" in str(found)
-    alone = bb.reliability.variance_components(scores.isel(seed=[0]), draws=400, seed=0)
+    def components(**chosen):
+        return bb.reliability.variance_components(scores.isel(chosen), draws=400, seed=0)
+
+    assert "There are 3 seeds only" in str(components())
+    alone = components(seed=[0])
     assert "There is one seed only" in str(alone)
     assert "test-retest" not in alone.reliability()["coefficient"].tolist()
     assert alone.decision(2)["seeds"].tolist() == [1]
     with pytest.raises(bb.InputError, match="one seed only, so that 5 are not known"):
         alone.decision(2, 5)
     with pytest.raises(bb.InputError, match="one base pair only, so that others are not known"):
-        bb.reliability.variance_components(scores.isel(base_pair=[0]), draws=400, seed=0).needed()
+        components(base_pair=[0]).needed()
 
 
 @pytest.mark.nuts
 @pytest.mark.full
 def test_nuts_agrees_and_takes_gaps(scores):
-    exact = bb.reliability.variance_components(scores, draws=4000, seed=1).table()
-    drawn = bb.reliability.variance_components(scores, engine="nuts", draws=4000, seed=1)
-    spread = (exact["high"] - exact["low"]) / 3.2
-    assert (np.abs(drawn.table()["sd"] - exact["sd"]) / spread).max() < 0.25
-    both = [
-        np.concatenate(post.posterior["posterior/finite_population_sd"].to_numpy())
-        for post in (drawn, bb.reliability.variance_components(scores, draws=4000, seed=1))
-    ]
-    assert (np.abs(both[0].mean(axis=0) - both[1].mean(axis=0)) / both[1].std(axis=0)).max() < 0.25
-    holes = scores.where(np.random.default_rng(3).random(scores.shape) > 0.05)
-    gaps = bb.reliability.variance_components(holes, draws=1000, seed=1)
+    def components(given=scores, draws=4000, **options):
+        return bb.reliability.variance_components(given, draws=draws, seed=1, **options)
+
+    exact, drawn = components(), components(engine="nuts")
+    spread = (exact.table()["high"] - exact.table()["low"]) / 3.2
+    assert (np.abs(drawn.table()["sd"] - exact.table()["sd"]) / spread).max() < 0.25
+    ours, theirs = (
+        np.concatenate(post.posterior["posterior/finite_population_sd"].to_numpy()) for post in (exact, drawn)
+    )
+    assert (np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) / ours.std(axis=0)).max() < 0.25
+    gaps = components(scores.where(np.random.default_rng(3).random(scores.shape) > 0.05), draws=1000)
     assert gaps.posterior.attrs["engine"] == "nuts"
-    assert (np.abs(gaps.table()["sd"] - exact["sd"]) / spread).max() < 1
+    assert (np.abs(gaps.table()["sd"] - exact.table()["sd"]) / spread).max() < 1
 
 
 class TestBootstrap:

@@ -24,17 +24,6 @@ def rotation(size, seed):
     return np.linalg.qr(np.random.default_rng(seed).standard_normal((size, size)))[0]
 
 
-def test_a_quarter_turn_by_hand():
-    turned = np.array([[0.0, 1.0], [-1.0, 0.0]])
-    np.testing.assert_allclose(_orthogonal_map(np.eye(2), turned), turned, atol=1e-12)
-
-
-def test_words_of_rotated_embeddings_are_stable():
-    first = np.random.default_rng(0).standard_normal((50, 6))
-    embeddings = [first, 3 * first @ rotation(6, 1), first @ rotation(6, 2)]
-    np.testing.assert_allclose(word_stability(embeddings), 1, atol=1e-12)
-
-
 def test_the_map_is_the_best_orthogonal_one(monkeypatch):
     rng = np.random.default_rng(0)
     first, second = rng.standard_normal((2, 40, 5))
@@ -292,47 +281,30 @@ def test_the_real_wordnet():
 def scores(words=30, seed=0, slope=0.03, word_sd=0.0):
     """Scores of words by two measures in two algorithms and three corpora, with a planted slope on stability."""
     rng = np.random.default_rng(seed)
-    cells = pd.MultiIndex.from_product(
-        [range(words), ["glove", "sgns"], ["a", "b", "c"], ["db_wa", "nbm"]],
-        names=["number", "algorithm", "corpus", "measure"],
-    ).to_frame(index=False)
-    features = pd.DataFrame(
-        {
-            "number": range(words),
-            "word": [f"w{at}" for at in range(words)],
-            "log_frequency": rng.normal(8, 2, words),
-            "stability": rng.uniform(0.8, 1, words),
-            "effect": rng.normal(0, word_sd, words),
-        }
-    )
-    table = cells.merge(features, on="number")
-    stability = (table["stability"] - table["stability"].mean()) / table["stability"].std()
-    table["value"] = (
-        0.7 + slope * stability + 0.1 * (table["algorithm"] == "sgns") + 0.02 * (table["measure"] == "nbm")
-        + table["effect"] + rng.normal(0, 0.03, len(table))
-    )  # fmt: skip
-    return table.drop(columns=["number", "effect"])
+    levels = {"number": range(words), "algorithm": ["glove", "sgns"], "corpus": ["a", "b", "c"]}
+    cells = pd.MultiIndex.from_product([*levels.values(), ["db_wa", "nbm"]], names=[*levels, "measure"])
+    table = cells.to_frame(index=False)
+    at = table.pop("number").to_numpy()
+    table = table.assign(word=[f"w{number}" for number in at], log_frequency=rng.normal(8, 2, words)[at])
+    stability, effect = rng.uniform(0.8, 1, words)[at], rng.normal(0, word_sd, words)[at]
+    planted = 0.1 * (table["algorithm"] == "sgns") + 0.02 * (table["measure"] == "nbm") + effect
+    planted += 0.7 + slope * (stability - stability.mean()) / stability.std(ddof=1)
+    return table.assign(stability=stability, value=planted + rng.normal(0, 0.03, len(table)))
 
 
-def test_numbers_are_standardised_and_truths_are_levels():
-    rows = pd.DataFrame({"n_senses": [1, 2, 3, 6, 3], "proper": [True, False, False, True, False]})
-    design = _design(rows, ["n_senses", "proper"], {})
-    assert design.terms == ("intercept", "n_senses", "proper[True]")
-    np.testing.assert_allclose(design.columns[:, 1], np.array([-2, -1, 0, 3, 0]) / np.sqrt(3.5))
-    np.testing.assert_array_equal(design.columns[:, 2], [1, 0, 0, 1, 0])
-    assert design.references == {"proper": "False"}
-
-
-def test_squares_are_of_z_scores_and_references_are_chosen():
-    rows = pd.DataFrame({"log_frequency": [1.0, 2, 3, 4, 5, 9], "part_of_speech": ["V", "A", "N", "A", "V", "A"]})
-    names = ["log_frequency", "log_frequency_squared", "part_of_speech"]
+def test_a_design_by_hand():
+    """Numbers are standardised, squares are of z-scores, truths and texts are levels beside a reference."""
+    rows = pd.DataFrame({"log_frequency": [1.0, 2, 3, 4, 5, 9, 4], "part_of_speech": [*"VANAVAV"]})
+    rows["proper"] = [at in (1, 6) for at in range(7)]
+    names = ["log_frequency", "log_frequency_squared", "part_of_speech", "proper"]
     design = _design(rows, names, {"part_of_speech": "V"})
-    z = (rows["log_frequency"] - 4) / np.sqrt(8)
+    assert design.terms == ("intercept", *names[:2], "part_of_speech[A]", "part_of_speech[N]", "proper[True]")
+    assert design.parts == ("intercept", *names[:2], *2 * ["part_of_speech"], "proper")
+    assert design.references == {"part_of_speech": "V", "proper": "False"}
+    z = (rows["log_frequency"] - 4) / np.sqrt(40 / 6)
     np.testing.assert_allclose(design.columns[:, 1:3], np.column_stack([z, z**2]))
-    assert design.terms[3:] == ("part_of_speech[A]", "part_of_speech[N]")
-    assert design.parts == ("intercept", "log_frequency", "log_frequency_squared", *2 * ["part_of_speech"])
-    np.testing.assert_array_equal(design.columns[:, 3], [0, 1, 0, 1, 0, 1])
-    assert design.references == {"part_of_speech": "V"}
+    adjective, noun, proper = [0, 1, 0, 1, 0, 1, 0], [0, 0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 1]
+    np.testing.assert_array_equal(design.columns[:, 3:].T, [adjective, noun, proper])
 
 
 class Still:
