@@ -215,28 +215,32 @@ def test_words_of_control_lists_that_the_contrast_does_not_take_are_not_counted(
 
 
 SETTINGS = {name: f"s{at // 2}" for at, name in enumerate(NAMES)}
+FEW_GROUPS = OUTSIDE.assign(x=[1.0, 3.0, 1.1, 3.1, 1.2, 3.2])
 WRONG_POOLS = [
-    ({"contrast": ("associated", "associated")}, "give two connections"),
-    ({"contrast": ("associated", "neither")}, "e0: "),
-    ({"groups": {"e0": "a"}}, "groups is"),
-    ({"replicates": labels("s")}, "one setting"),
-    ({"replicates": labels("abcdef")}, "a setting of its own"),
-    ({"groups": labels("ab"), "replicates": SETTINGS}, "replicates in several groups"),
-    ({"groups": labels("ab"), "on": OUTSIDE.assign(x=[1.0, 3.0, 1.1, 3.1, 1.2, 3.2])}, "2 groups are fewer than the 3"),
-    ({"on": OUTSIDE[:1]}, "3 are needed"),
-    ({"on": OUTSIDE.assign(x=1.0)}, "the same for all"),
-    ({"on": OUTSIDE.assign(x_se=-1.0)}, "negative"),
-    ({"standardise": "yes"}, "standardise"),
-    ({"standardise": {"e0": 0.1}}, "names of all tables"),
-    ({"standardise": dict.fromkeys(NAMES, -0.1)}, "a cosine distance above 0"),
-    ({"stages": {"weights": "precision"}}, "stages is .*: give options of both stages"),
+    (NAMES, {"contrast": ("associated", "associated")}, "give two connections"),
+    (NAMES, {"contrast": ("associated", "neither")}, "e0: "),
+    (NAMES, {"groups": {"e0": "a"}}, "groups is"),
+    (NAMES, {"replicates": labels("s")}, "one setting"),
+    (NAMES, {"replicates": labels("abcdef")}, "a setting of its own"),
+    (NAMES, {"groups": labels("ab"), "replicates": SETTINGS}, "replicates in several groups"),
+    (NAMES, {"groups": labels("ab"), "on": FEW_GROUPS}, "2 groups are fewer than the 3"),
+    (NAMES, {"on": OUTSIDE[:1]}, "3 are needed"),
+    (NAMES, {"on": OUTSIDE.assign(x=1.0)}, "the same for all"),
+    (NAMES, {"on": OUTSIDE.assign(x_se=-1.0)}, "negative"),
+    (NAMES, {"standardise": "yes"}, "standardise"),
+    (NAMES, {"standardise": {"e0": 0.1}}, "names of all tables"),
+    (NAMES, {"standardise": dict.fromkeys(NAMES, -0.1)}, "a cosine distance above 0"),
+    (NAMES, {"stages": {"weights": "precision"}}, "stages is .*: give options of both stages"),
+    (["e0"], {}, "at least 2 embeddings"),
+    (["e0", "e0", "e0"], {}, "a, b, c hold the same distances: they are one embedding"),
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), WRONG_POOLS)
-def test_wrong_options_of_a_pool_are_named(tables, options, message):
+@pytest.mark.parametrize(("names", "options", "message"), WRONG_POOLS)
+def test_wrong_pools_are_named(tables, names, options, message):
+    given = tables if names is NAMES else {key: tables[name] for key, name in zip("abc", names, strict=False)}
     with pytest.raises(InputError, match=message):
-        bb.pool(tables, **options)
+        bb.pool(given, **options)
 
 
 @pytest.mark.parametrize(
@@ -251,19 +255,6 @@ def test_wrong_options_of_a_pool_are_named(tables, options, message):
 def test_wrong_options_of_both_stages_are_named(options, message):
     with pytest.raises(InputError, match=message):
         bb.checks.TwoStage(**options)
-
-
-@pytest.mark.parametrize(
-    ("chosen", "message"),
-    [
-        (lambda tables: {"e0": tables["e0"]}, "at least 2 embeddings"),
-        (lambda tables: [tables["e0"]], "mapping of names"),
-        (lambda tables: dict.fromkeys("abc", tables["e0"]), "a, b, c hold the same distances: they are one embedding"),
-    ],
-)
-def test_one_embedding_is_no_pool(tables, chosen, message):
-    with pytest.raises(InputError, match=message):
-        bb.pool(chosen(tables))
 
 
 def test_a_relation_is_told_with_the_mass_that_is_asked_for(related):
@@ -347,31 +338,21 @@ def test_words_that_leave_are_named_and_keep_their_own_trend(tables):
     assert (trend.estimates.index["protected_words"] == 13).all()
 
 
-@pytest.mark.parametrize(
-    ("time", "message"),
-    [
-        (dict.fromkeys(NAMES, 1), "time repeats"),
-        (dict.fromkeys(NAMES, "soon"), "finite number"),
-        ({"e0": 1}, "names of all tables"),
-        (None, "finite number"),
-    ],
-)
-def test_wrong_times_are_named(tables, time, message):
-    with pytest.raises(InputError, match=message):
-        bb.trend(tables, time)
+WRONG_TRENDS = [
+    (NAMES, dict.fromkeys(NAMES, 1), "time repeats"),
+    (NAMES, dict.fromkeys(NAMES, "soon"), "finite number"),
+    (NAMES, {"e0": 1}, "names of all tables"),
+    (NAMES, None, "finite number"),
+    (["e0"], {"e0": 1}, "at least 3"),
+    (["e0", "e1"], {"e0": 1, "e1": 2}, "two embeddings tell a difference, but not how much of it is chance"),
+    (["e0", "e1", "e0"], THREE, "e0 and e2 hold the same distances: give another embedding"),
+]
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        ({"e0": "e0", "e1": "e1"}, "two embeddings tell a difference, but not how much of it is chance"),
-        ({"e0": "e0"}, "at least 3"),
-        ({"e0": "e0", "e1": "e1", "e2": "e0"}, "e0 and e2 hold the same distances: give another embedding"),
-    ],
-)
-def test_fewer_than_three_embeddings_make_no_trend(tables, names, message):
+@pytest.mark.parametrize(("names", "time", "message"), WRONG_TRENDS)
+def test_wrong_trends_are_named(tables, names, time, message):
     with pytest.raises(InputError, match=message):
-        bb.trend({name: tables[given] for name, given in names.items()}, {name: THREE[name] for name in names})
+        bb.trend({key: tables[name] for key, name in zip(NAMES, names, strict=False)}, time)
 
 
 def test_three_embeddings_have_noise_of_training_and_other_units(three, short):

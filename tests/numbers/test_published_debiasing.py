@@ -11,7 +11,7 @@ def compared(shared):
     def one(topic):
         names = {"before": f"{topic}_group_reddit_dataset", "after": f"debiased_{topic}_reddit"}
         tables = {when: bb.read_distance_table(shared / "paper_tables" / f"{name}.csv") for when, name in names.items()}
-        return bb.compare(**tables, model="change", seed=52, draws=8000)
+        return bb.compare(**tables, model="change", seed=52)
 
     return {topic: one(topic) for topic in ("religion", "gender", "race")}
 
