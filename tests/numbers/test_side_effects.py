@@ -246,6 +246,12 @@ def test_the_same_embedding_twice(slice_vectors, tables):
     assert any("the change is exactly 0" in note for note in same.notes)
 
 
+def test_a_table_of_all_figures(found):
+    table = found.table()
+    assert len(table) == 6 + 2 + 3 + 6
+    assert ((table["low"] <= table["value"] + 1e-9) & (table["value"] <= table["high"] + 1e-9)).all()
+
+
 @pytest.mark.full
 def test_a_seed_gives_the_same(found, tables, slice_vectors, debiased):
     again = bb.side_effects(*tables, slice_vectors, debiased)
