@@ -250,6 +250,7 @@ def test_a_table_of_all_figures(found):
     table = found.table()
     assert len(table) == 6 + 2 + 3 + 6
     assert ((table["low"] <= table["value"] + 1e-9) & (table["value"] <= table["high"] + 1e-9)).all()
+    assert all(sentence.endswith(".") for sentence in found.sentences)
 
 
 @pytest.mark.full
