@@ -17,6 +17,7 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
+import pandas as pd
 import pytest
 from threadpoolctl import threadpool_limits
 
@@ -319,3 +320,25 @@ def prints(here):
 def plain_gender(slice_vectors):
     """Distances of the lists on gender, without how words are related."""
     return bb.distance_table(slice_vectors, "gender", relatedness=False)
+
+
+@pytest.fixture(scope="session")
+def observed_associations():
+    """A function from a table to its words' distances to lists, double-centred with groups of the same weight."""
+
+    def associations(table):
+        lists = table[table["connection"].isin(["associated", "different"])]
+        means = lists.pivot_table("distance", "protected_word", "attribute_class", sort=False)
+        group = table.drop_duplicates("protected_word").set_index("protected_word")["group"][means.index]
+        by_list = means.groupby(group).mean().mean()
+        centred = means.sub(means.mean(axis=1), axis=0) - (by_list - by_list.mean())
+        size = len(means.columns)
+        return pd.Series({word: centred.loc[word, group[word]] * size / (size - 1) for word in means.index})
+
+    return associations
+
+
+@pytest.fixture(scope="session")
+def reference_vectors(shared):
+    """The vectors of Google News that other programs were recorded with."""
+    return bb.load_embedding(shared / "embeddings" / "google_news_slice.bin")

@@ -1,4 +1,4 @@
-"""Effect sizes of careers and families in 34 languages, as Lewis and Lupyan (2020) published them."""
+"""Effect sizes in 34 languages would differ from those that Lewis and Lupyan (2020) published."""
 
 import importlib.util
 from pathlib import Path

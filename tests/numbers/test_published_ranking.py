@@ -1,9 +1,8 @@
-"""Table 1 and Figure 1 of the WEFE article: its overall scores are means over all queries, its ranks are ours."""
+"""Rankings would not be those of Table 1 and Figure 1 of the WEFE article, whose overall scores are means."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from bayesbias.baselines.ranking import ranked
 
@@ -55,9 +54,3 @@ def test_a_benchmark_joins_as_in_the_article():
     printed = table(RANKS["overall"])
     found = ranked(printed, {"WEB": dict(zip(NAMES, [-place for place in WEB], strict=True))})
     assert found["WEB"].tolist() == WEB
-    spearman = found.corr(method="spearman")
-    expected = stats.spearmanr(np.column_stack([printed, WEB])).statistic
-    np.testing.assert_allclose(spearman, expected, atol=1e-12)
-    # "the four metrics exhibit clear positive correlations", and there is none as clear with the benchmark
-    assert spearman.loc[METRICS, METRICS].min().min() > 0.5
-    assert spearman.loc["WEB", METRICS].max() < 0.5

@@ -1,26 +1,30 @@
-"""Bias scores and reliability against the recorded output of the reliability study's own program, on real vectors."""
+"""Scores, features and reliabilities would differ from those of the study's own program and of REML."""
 
 import hashlib
 import json
+from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
+from bayesbias.baselines.reliability import inter_rater_consistency, internal_consistency, retest_reliability
 
+NAMES = {
+    "Intercept": "intercept", "metric[nbm]": "measure[nbm]", "metric[ripa]": "measure[ripa]",
+    "log_n_senses": "log_senses", "pos[NOUN]": "part_of_speech[NOUN]", "pos[VERB]": "part_of_speech[VERB]",
+    "nn_sim": "nn_similarity", "es": "stability",
+}  # fmt: skip
+"""The record's names of terms and ours."""
 SETS = {"all": "all_target_words", "occupations": "occ_target_words"}
 
 
 @pytest.fixture(scope="module")
 def record(shared):
     return json.loads((shared / "oracles" / "reliability_oracles_public.json").read_text())
-
-
-@pytest.fixture(scope="module")
-def vectors(shared):
-    return bb.load_embedding(shared / "embeddings" / "google_news_slice.bin")
 
 
 @pytest.fixture(scope="module")
@@ -33,22 +37,15 @@ def recorded(record, pairs):
     """The recorded scores; DB/WA and RIPA were single precision."""
     scores = np.array(record["bias_scores"])
     scores[:2] = scores[:2].astype(np.float32)
-    return xr.DataArray(
-        scores,
-        dims=("measure", "target", "base_pair", "seed"),
-        coords={
-            "measure": record["measures"],
-            "target": record["target_words"],
-            "base_pair": ["/".join(pair) for pair in pairs],
-            "seed": range(6),
-        },
-    )
+    coords = {"measure": record["measures"], "target": record["target_words"]}
+    coords |= {"base_pair": ["/".join(pair) for pair in pairs], "seed": range(6)}
+    return xr.DataArray(scores, dims=tuple(coords), coords=coords)
 
 
 @pytest.fixture(scope="module")
-def seeds(record, vectors):
+def seeds(record, reference_vectors):
     """Six embeddings made of the real vectors: noise that grows with rank, axes permuted and turned round."""
-    v, n = vectors.vectors.astype(np.float64), len(vectors)
+    v, n = reference_vectors.vectors.astype(np.float64), len(reference_vectors)
     scale = (0.15 + 0.35 * np.arange(n) / (n - 1)) * np.linalg.norm(v, axis=1) / np.sqrt(300)
     made = []
     for seed, expected in enumerate(record["meta"]["seed_vectors_float32_sha256"]):
@@ -58,7 +55,7 @@ def seeds(record, vectors):
         x = (x[:, order] * np.random.RandomState(40210 + seed).choice([-1.0, 1.0], 300)).astype(np.float32)
         assert hashlib.sha256(x.tobytes()).hexdigest() == expected
         kv = KeyedVectors(300, count=0)
-        kv.add_vectors(vectors.index_to_key, x)
+        kv.add_vectors(reference_vectors.index_to_key, x)
         made.append(kv)
     return made
 
@@ -83,17 +80,15 @@ def test_scores_of_rebuilt_vectors(rebuilt, recorded):
         ("nbm", "nbm", None),
     ],
 )
-def test_scores_of_the_real_vectors(vectors, record, pairs, measure, key, compat):
-    expected = np.array(record["base_slice_scores"][key])
-    found = bb.reliability.bias_scores(vectors, record["target_words"][: len(expected)], pairs, measure, compat=compat)
-    np.testing.assert_allclose(found.to_numpy()[0, :, :, 0], expected, atol=0.02 if measure == "nbm" else 1e-6)
-    metric = bb.metric(
-        measure,
-        vectors,
-        bb.Query(dict(zip("mf", zip(*pairs, strict=True), strict=True)), {"words": record["target_words"][:30]}),
-    )
+def test_scores_of_the_real_vectors(reference_vectors, record, pairs, measure, key, compat):
+    expected, words = np.array(record["base_slice_scores"][key]), record["target_words"]
+    scored = bb.reliability.bias_scores(reference_vectors, words[: len(expected)], pairs, measure, compat=compat)
+    found = scored.to_numpy()[0, :, :, 0]
+    np.testing.assert_allclose(found, expected, atol=0.02 if measure == "nbm" else 1e-6)
     if compat is None:  # the metric of the same name is the mean over pairs
-        np.testing.assert_allclose(metric.per_word["value"], found.to_numpy()[0, :30, :, 0].mean(axis=1), atol=1e-6)
+        query = bb.Query(dict(zip("mf", zip(*pairs, strict=True), strict=True)), {"words": words[:30]})
+        by_word = bb.metric(measure, reference_vectors, query).per_word["value"]
+        np.testing.assert_allclose(by_word, found[:30].mean(axis=1), atol=1e-6)
 
 
 def apart(table, expected):
@@ -110,21 +105,14 @@ def apart(table, expected):
 def test_coefficients(request, record, given, tolerance):
     scores, found = request.getfixturevalue(given), record["reliability"]
     occupations = scores.sel(target=record["occ_target_words"])
-    compared = {
-        "test_retest_icc2_target_words": bb.reliability.retest_reliability(scores),
-        "test_retest_icc2_gender_base_pairs": bb.reliability.retest_reliability(scores, of="base_pair"),
-        "test_retest_icc2_gender_base_pairs_occ_only": bb.reliability.retest_reliability(occupations, of="base_pair"),
-        "inter_rater_icc3_target_words": bb.reliability.inter_rater_consistency(scores),
-        "inter_rater_icc3_gender_base_pairs": bb.reliability.inter_rater_consistency(scores, of="base_pair"),
-        "inter_rater_icc3_gender_base_pairs_occ_only": bb.reliability.inter_rater_consistency(
-            occupations, of="base_pair"
-        ),
-    }
-    for key, table in compared.items():
-        assert apart(table, found[key]) < tolerance, key
+    functions = {"test_retest_icc2": retest_reliability, "inter_rater_icc3": inter_rater_consistency}
+    for key, function in functions.items():
+        assert apart(function(scores), found[f"{key}_target_words"]) < tolerance, key
+        for given, part in ((scores, ""), (occupations, "_occ_only")):
+            assert apart(function(given, of="base_pair"), found[f"{key}_gender_base_pairs{part}"]) < tolerance, key
     queries = {**record["queries"], "all": record["target_words"], "occupations": record["occ_target_words"]}
     for of, items in (("query", "target words"), ("base_pair", "gender base pairs")):
-        table = bb.reliability.internal_consistency(scores, of=of, queries=queries)
+        table = internal_consistency(scores, of=of, queries=queries)
         for row in table.itertuples():
             expected = found["internal_consistency_alpha"][SETS.get(row.label, f"query:{row.label}")][items]
             assert row.value == pytest.approx(expected[row.measure], abs=tolerance)
@@ -132,8 +120,8 @@ def test_coefficients(request, record, given, tolerance):
 
 def test_agreement_on_raw_scores_is_an_artefact_of_scale(record, recorded):
     own = record["scale_artefact_check_own_computation"]
-    assert bb.reliability.inter_rater_consistency(recorded)["value"].median() == pytest.approx(0.28, abs=0.005)
-    scaled = bb.reliability.inter_rater_consistency(recorded, standardise=True)
+    assert inter_rater_consistency(recorded)["value"].median() == pytest.approx(0.28, abs=0.005)
+    scaled = inter_rater_consistency(recorded, standardise=True)
     assert apart(scaled, own["icc3_z_target_words"]) < 1e-9
     assert scaled["value"].median() == pytest.approx(0.77, abs=0.005)
 
@@ -144,15 +132,86 @@ def test_posterior_coefficients_are_those_of_words_and_pairs(recorded):
     assert not post.notes[1:]
     found = post.reliability().set_index(["coefficient", "of"])["mean"]
     tables = {
-        ("test-retest", "target"): bb.reliability.retest_reliability(recorded),
-        ("test-retest", "base_pair"): bb.reliability.retest_reliability(recorded, of="base_pair"),
-        ("inter-rater", "target"): bb.reliability.inter_rater_consistency(recorded, standardise=True),
-        ("inter-rater", "base_pair"): bb.reliability.inter_rater_consistency(
-            recorded, of="base_pair", standardise=True
-        ),
-        ("internal", "query"): bb.reliability.internal_consistency(recorded),
-        ("internal", "base_pair"): bb.reliability.internal_consistency(recorded, of="base_pair"),
+        ("test-retest", "target"): retest_reliability(recorded),
+        ("test-retest", "base_pair"): retest_reliability(recorded, of="base_pair"),
+        ("inter-rater", "target"): inter_rater_consistency(recorded, standardise=True),
+        ("inter-rater", "base_pair"): inter_rater_consistency(recorded, of="base_pair", standardise=True),
+        ("internal", "query"): internal_consistency(recorded),
+        ("internal", "base_pair"): internal_consistency(recorded, of="base_pair"),
     }
     for key, table in tables.items():
         assert found[key] == pytest.approx(table["value"].mean(), abs=0.04), key
     assert float(post.posterior["sample_stats/pareto_k"]) < 0.7
+
+
+@pytest.fixture(scope="module")
+def features(seeds, record):
+    """A function from a number of seeds to the features of the target words over them."""
+    return cache(lambda used: bb.reliability.word_features(seeds[:used], record["target_words"]))
+
+
+@pytest.mark.parametrize(
+    ("column", "key", "used"),
+    [
+        ("stability", "es", 6),
+        ("stability", "es_first_pair_0_1", 2),
+        ("nn_similarity", "nn_sim", 6),  # means over the six, as the length
+        ("l2_norm", "l2_norm", 6),
+    ],
+)
+def test_word_features(features, record, column, key, used):
+    words = record["target_words"]
+    found = features(used)
+    assert found["word"].tolist() == words
+    expected = [record["word_properties_their_functions"][key][word] for word in words]
+    np.testing.assert_allclose(found[column], expected, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def reml(shared):
+    return json.loads((shared / "oracles" / "multilevel_oracles_public.json").read_text())
+
+
+OURS = {
+    "model": "algorithm", "metric": "measure", "pos": "part_of_speech", "nn_sim": "nn_similarity",
+    "es": "stability", "log_frequency_raw": "log_frequency", "score": "value",
+}  # fmt: skip
+"""The record's names of columns and ours."""
+
+
+@pytest.fixture(scope="module")
+def regression(reml):
+    table = pd.DataFrame(reml["data"]).rename(columns=OURS)
+    return bb.reliability.reliability_regression(table.assign(log_senses=np.log(table["n_senses"])))
+
+
+def test_coefficients_are_those_of_reml(regression, reml):
+    table = regression.table().set_index("term")
+    for name, expected in reml["fixed_effects"].items():
+        row = table.loc[NAMES.get(name, name)]
+        assert abs(row["mean"] - expected) < 0.1 * row["sd"], name
+        if name != "Intercept":
+            assert row["sd"] == pytest.approx(reml["std_errors"][name], rel=0.05), name
+    # with 2 and 3 levels the groupings' sds are not known, which REML's standard error leaves out
+    assert 1 < table.loc["intercept", "sd"] / reml["std_errors"]["Intercept"] < 1.5
+    assert table.loc["residual", "mean"] == pytest.approx(np.sqrt(reml["var_residual"]), rel=0.01)
+
+
+def test_shares_hold_those_of_reml_and_groupings_are_not_settled(regression, reml):
+    table = regression.table().set_index("term")
+    whole = reml["var_model"] + reml["var_corpus"] + reml["var_residual"]
+    whole /= 1 - reml["R2m"]
+    expected = {
+        "fixed effects": reml["R2m"], "total": reml["R2c"],
+        "algorithm": reml["var_model"] / whole, "corpus": reml["var_corpus"] / whole,
+    }  # fmt: skip
+    for name, value in expected.items():
+        assert table.loc[name, "r2_low"] < value < table.loc[name, "r2_high"], name
+    for name, variance in {"algorithm": reml["var_model"], "corpus": reml["var_corpus"]}.items():
+        low, high = table.loc[name, ["low", "high"]]
+        assert low < np.sqrt(variance) < high
+        assert high / low > 3
+    assert table.loc["algorithm", "r2_high"] - table.loc["algorithm", "r2_low"] > 0.4
+    assert "2 levels of algorithm and 3 levels of corpus cannot tell how much levels differ" in regression.notes[-1]
+    assert not any("should not be read" in note for note in regression.notes)
+    assert float(regression.posterior["sample_stats/pareto_k"]) < 0.7

@@ -1,4 +1,4 @@
-"""Factors of reliability: maps between embeddings, features of words, WordNet and the regression."""
+"""What makes scores reliable would be told wrongly: features of words, WordNet and shares of the variance."""
 
 import os
 import re
@@ -12,6 +12,10 @@ from scipy import linalg, stats
 
 import bayesbias as bb
 from bayesbias import numerics, reliability
+from bayesbias.baselines.reliability import word_features
+from bayesbias.baselines.reliability.features import _read_wordnet
+from bayesbias.baselines.reliability.regression import FIXED_SD, _design, _variance_shares
+from bayesbias.numerics.arrays import _orthogonal_map, word_stability
 
 HALF = np.sqrt(0.5)
 
@@ -20,36 +24,23 @@ def rotation(size, seed):
     return np.linalg.qr(np.random.default_rng(seed).standard_normal((size, size)))[0]
 
 
-def test_a_quarter_turn_by_hand():
-    first, second = np.eye(2), np.array([[0.0, 1.0], [-1.0, 0.0]])
-    np.testing.assert_allclose(numerics.arrays._orthogonal_map(first, second), second, atol=1e-12)
-
-
-def test_a_planted_rotation_is_found_and_words_are_stable():
-    first = np.random.default_rng(0).standard_normal((50, 6))
-    planted = rotation(6, 1)
-    np.testing.assert_allclose(numerics.arrays._orthogonal_map(first, first @ planted), planted, atol=1e-12)
-    embeddings = [first, 3 * first @ planted, first @ rotation(6, 2)]
-    np.testing.assert_allclose(numerics.arrays.word_stability(embeddings), 1, atol=1e-12)
-
-
 def test_the_map_is_the_best_orthogonal_one(monkeypatch):
     rng = np.random.default_rng(0)
     first, second = rng.standard_normal((2, 40, 5))
-    found = numerics.arrays._orthogonal_map(first, second)
+    found = _orthogonal_map(first, second)
     np.testing.assert_allclose(found, linalg.orthogonal_procrustes(first, second)[0], atol=1e-12)
     np.testing.assert_allclose(found @ found.T, np.eye(5), atol=1e-12)
     least = np.linalg.norm(first @ found - second)
     assert all(np.linalg.norm(first @ rotation(5, seed) - second) > least for seed in range(20))
     monkeypatch.setattr(numerics.arrays, "BLOCK", 7)
-    np.testing.assert_allclose(numerics.arrays._orthogonal_map(first, second), found, atol=1e-12)
+    np.testing.assert_allclose(_orthogonal_map(first, second), found, atol=1e-12)
 
 
 def test_stability_by_hand():
     """The maps, fitted to other words, change nothing: cosines between vectors at 0, 60 and 90 degrees."""
     fitted = [np.eye(2)] * 3
     turned = [np.array([[np.cos(angle), np.sin(angle)]]) for angle in np.radians([0, 60, 90])]
-    assert numerics.arrays.word_stability(turned, fitted)[0] == pytest.approx((0.5 + 0 + np.cos(np.radians(30))) / 3)
+    assert word_stability(turned, fitted)[0] == pytest.approx((0.5 + 0 + np.cos(np.radians(30))) / 3)
 
 
 def keyed(vectors, counts=None):
@@ -66,24 +57,21 @@ COUNTS = {"east": 100, "north": 20, "both": 20}
 
 def test_features_by_hand():
     turned = {word: [-2 * y, 2 * x] for word, (x, y) in SQUARE.items()}
-    found = bb.reliability.word_features([SQUARE, turned], ["both", "east"], counts={"east": 8, "both": 2})
-    assert list(found.columns) == [
-        "word", "log_frequency", "log_frequency_squared", "nn_similarity", "l2_norm", "stability",
-    ]  # fmt: skip
-    assert found["word"].tolist() == ["both", "east"]
-    np.testing.assert_allclose(found["log_frequency"], np.log([2, 8]))
-    np.testing.assert_allclose(found["log_frequency_squared"], 0.5)  # two z-scores are plus and minus .71
-    np.testing.assert_allclose(found["nn_similarity"], HALF, atol=1e-7)
-    np.testing.assert_allclose(found["l2_norm"], [1.5 * np.sqrt(18), 1.5])
-    np.testing.assert_allclose(found["stability"], 1, atol=1e-7)
-    assert found.attrs["notes"] == ()
+    features = word_features([SQUARE, turned], ["both", "east"], counts={"east": 8, "both": 2})
+    assert features["word"].tolist() == ["both", "east"]
+    np.testing.assert_allclose(features["log_frequency"], np.log([2, 8]))
+    np.testing.assert_allclose(features["log_frequency_squared"], 0.5)  # two z-scores are plus and minus .71
+    np.testing.assert_allclose(features["nn_similarity"], HALF, atol=1e-7)
+    np.testing.assert_allclose(features["l2_norm"], [1.5 * np.sqrt(18), 1.5])
+    np.testing.assert_allclose(features["stability"], 1, atol=1e-7)
+    assert features.attrs["notes"] == ()
 
 
 def test_means_over_embeddings_and_maps_fitted_to_some_words():
     """The second embedding turns one word by 60 degrees, and the map rests on the two others."""
     first = {"a": [1.0, 0.0], "b": [0.0, 1.0], "w": [2.0, 0.0]}
     second = first | {"w": [4 * np.cos(np.pi / 3), 4 * np.sin(np.pi / 3)]}
-    found = bb.reliability.word_features({"one": first, "other": second}, ["w"], fit_on=["b", "a", "x"])
+    found = word_features({"one": first, "other": second}, ["w"], fit_on=["b", "a", "x"])
     assert found["stability"][0] == pytest.approx(0.5)
     assert found["nn_similarity"][0] == pytest.approx((1 + np.sqrt(0.75)) / 2)
     assert found["l2_norm"][0] == pytest.approx(3)
@@ -102,25 +90,22 @@ def test_stability_tells_stable_words_from_others():
     rng = np.random.default_rng(0)
     words = [f"w{at}" for at in range(300)]
     base, noise = rng.standard_normal((300, 10)), np.linspace(0, 1, 300)[:, None]
-    seeds = [
-        keyed(dict(zip(words, (base + noise * rng.standard_normal((300, 10))) @ rotation(10, at), strict=True)))
-        for at in range(3)
-    ]
-    found = bb.reliability.word_features(tuple(seeds), words)
-    assert found["stability"][:20].min() > 0.98
-    assert 0.4 < found["stability"][-100:].mean() < 0.7  # 1 / (1 + noise variance)
-    assert stats.spearmanr(found["stability"], noise[:, 0]).statistic < -0.85
+    seeds = [(base + noise * rng.standard_normal((300, 10))) @ rotation(10, at) for at in range(3)]
+    stability = word_features([keyed(dict(zip(words, seed, strict=True))) for seed in seeds], words)["stability"]
+    assert stability[:20].min() > 0.98
+    assert 0.4 < stability[-100:].mean() < 0.7  # 1 / (1 + noise variance)
+    assert stats.spearmanr(stability, noise[:, 0]).statistic < -0.85
 
 
 def test_one_embedding_has_no_stability():
-    found = bb.reliability.word_features(keyed(SQUARE, COUNTS), ["north", "east"])
+    found = word_features(keyed(SQUARE, COUNTS), ["north", "east"])
     assert found["stability"].isna().all()
     assert found.attrs["notes"] == ("There is no stability of a single embedding: give other seeds.",)
     np.testing.assert_allclose(found["log_frequency"], np.log([20, 100]))
 
 
 def test_missing_words_are_left_out_and_named():
-    found = bb.reliability.word_features(
+    found = word_features(
         {"one": SQUARE, "other": {**SQUARE, "far": [9.0, 1.0]}}, ["far", "east", "gone", "east"], counts=COUNTS
     )
     assert found["word"].tolist() == ["east"]
@@ -132,21 +117,19 @@ def test_missing_words_are_left_out_and_named():
 
 def test_embeddings_of_settings_are_called_after_their_seeds():
     first, second = (("wiki", "sgns", 2, seed) for seed in (3, 8))
-    found = bb.reliability.word_features(
-        {first: SQUARE, second: {"east": [1.0, 0.0], "north": [0.0, 1.0]}}, ["both", "east"]
-    )
+    found = word_features({first: SQUARE, second: {"east": [1.0, 0.0], "north": [0.0, 1.0]}}, ["both", "east"])
     assert found["word"].tolist() == ["east"]
     assert found.attrs["notes"][:2] == (
         "embedding 8 lacks 1 of 2 words, which are left out: both.",
         "No counts of words come with embedding 3, embedding 8.",
     )
     with pytest.raises(bb.InputError, match="give those that differ in their seed only"):
-        bb.reliability.word_features({first: SQUARE, ("news", "sgns", 2, 3): SQUARE}, ["east"])
+        word_features({first: SQUARE, ("news", "sgns", 2, 3): SQUARE}, ["east"])
 
 
 def test_a_word_without_a_direction_counts_as_missing():
     with pytest.warns(UserWarning, match="a vector of zeros has no direction"):
-        found = bb.reliability.word_features(keyed({**SQUARE, "zero": [0.0, 0.0]}), ["zero", "east"], counts=COUNTS)
+        found = word_features(keyed({**SQUARE, "zero": [0.0, 0.0]}), ["zero", "east"], counts=COUNTS)
     assert found["word"].tolist() == ["east"]
     assert found["nn_similarity"][0] == pytest.approx(HALF)
 
@@ -156,52 +139,47 @@ def test_counts_that_gensim_makes_up_are_not_used(tmp_path):
     keyed(SQUARE).save_word2vec_format(path, binary=True)
     made_up = KeyedVectors.load_word2vec_format(path, binary=True)
     assert [made_up.get_vecattr(word, "count") for word in SQUARE] == [3, 2, 1]
-    found = bb.reliability.word_features({"file": made_up}, list(SQUARE))
+    found = word_features({"file": made_up}, list(SQUARE))
     assert found["log_frequency"].isna().all()
     assert "The counts of file fall by 1 from word to word: they are made up, and not used." in found.attrs["notes"]
-    both = bb.reliability.word_features({"file": made_up, "trained": keyed(SQUARE, COUNTS)}, list(SQUARE))
+    both = word_features({"file": made_up, "trained": keyed(SQUARE, COUNTS)}, list(SQUARE))
     np.testing.assert_allclose(both["log_frequency"], np.log(list(COUNTS.values())))
 
 
 def test_given_counts_go_before_others_and_unknown_words_have_none():
     counts = pd.Series({"east": 4, "both": 0, "other": 7})
-    found = bb.reliability.word_features(keyed(SQUARE, COUNTS), list(SQUARE), counts=counts)
+    found = word_features(keyed(SQUARE, COUNTS), list(SQUARE), counts=counts)
     np.testing.assert_allclose(found["log_frequency"], [np.log(4), np.nan, np.nan])
     assert found["log_frequency_squared"].isna().all()  # a single count does not vary
     assert found.attrs["notes"][0] == "Without a count (2 of 3 words): north, both."
 
 
+def with_nan():
+    kv = keyed(SQUARE)
+    kv.vectors[1, 0] = np.nan
+    return [keyed(SQUARE), kv]
+
+
 @pytest.mark.parametrize(
     ("kvs", "words", "options", "message"),
     [
-        ([], ["east"], {}, "no embedding was given"),
         ([SQUARE, {"east": [1.0], "north": [2.0]}], ["east"], {}, "2 in embedding 0, 1 in embedding 1"),
         (SQUARE, "east", {}, "there is no word list 'east'"),
         (SQUARE, "occ16", {}, "share none of the 320 words"),
-        (SQUARE, [], {}, r"words is \[\]: give words, or the name of a list"),
         (SQUARE, [1], {}, r"words is \[1\]: give words, or the name of a list"),
-        (SQUARE, ["gone"], {}, "share none of the 1 words: choose other words"),
         ({"east": [1.0, 0.0]}, ["east"], {}, "holds a single word, which has no neighbour"),
-        (SQUARE, ["east"], {"counts": 3}, "counts is int: give a mapping or a Series"),
         (SQUARE, ["east"], {"counts": {"east": -1}}, "the count of 'east' is -1: give a finite number of at least 0"),
         (SQUARE, ["east"], {"counts": {"east": "many"}}, "the count of 'east' is 'many'"),
         (SQUARE, ["east"], {"counts": {"east": True}}, "the count of 'east' is True"),
         (SQUARE, ["east"], {"counts": pd.Series([1, 2], ["east", "east"])}, "holds a word more than once"),
         ([SQUARE, SQUARE], ["east"], {"fit_on": ["gone"]}, "share none of the words of fit_on"),
-        ([SQUARE, SQUARE], ["east"], {"fit_on": "east"}, "there is no word list 'east'"),
         (SQUARE, ["east"], {"wordnet": "nowhere"}, "index.noun, index.verb, .* are missing: give the folder dict"),
+        (with_nan(), ["east"], {}, "'north' hold NaN or infinite numbers"),
     ],
 )
 def test_wrong_embeddings_words_and_counts(kvs, words, options, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.reliability.word_features(kvs, words, **options)
-
-
-def test_numbers_that_are_not_finite_are_refused():
-    kv = keyed(SQUARE)
-    kv.vectors[1, 0] = np.nan
-    with pytest.raises(bb.InputError, match="'north' hold NaN or infinite numbers"):
-        bb.reliability.word_features([keyed(SQUARE), kv], ["east"])
+        word_features(kvs, words, **options)
 
 
 LICENCE = "  1 This software and database is being provided to you, the LICENSEE, by\n  2 Princeton University.\n"
@@ -246,22 +224,22 @@ def folder(tmp_path):
     ],
 )
 def test_senses_and_parts_of_speech_by_hand(folder, word, senses, part):
-    wordnet = reliability.features._read_wordnet(folder)
+    wordnet = _read_wordnet(folder)
     assert wordnet.senses(word) == senses
     assert wordnet.part_of_speech(word) == part
 
 
 def test_a_synset_of_two_base_forms_counts_once(folder):
     (folder / "noun.exc").write_text("axes ax axe axis\n", encoding="utf-8")
-    assert reliability.features._read_wordnet(folder).senses("axes") == 3
+    assert _read_wordnet(folder).senses("axes") == 3
 
 
 def test_index_sense_in_place_of_the_list_of_counts(folder):
     (folder / "cntlist.rev").unlink()
     with pytest.raises(bb.InputError, match=re.escape(f"{str(folder)!r}, where cntlist.rev is missing")):
-        reliability.features._read_wordnet(folder)
+        _read_wordnet(folder)
     (folder / "index.sense").write_text("bank%1:14:00:: 00000030 1 2\nbank%2:40:00:: 00000130 1 1\n", encoding="utf-8")
-    assert reliability.features._read_wordnet(folder).part_of_speech("bank") == "NOUN"
+    assert _read_wordnet(folder).part_of_speech("bank") == "NOUN"
 
 
 @pytest.mark.parametrize(
@@ -278,25 +256,22 @@ def test_index_sense_in_place_of_the_list_of_counts(folder):
 def test_damaged_files(folder, name, content):
     (folder / name).write_text(content + "\n", encoding="utf-8")
     with pytest.raises(bb.InputError, match=rf"{name} is not of WordNet's format at"):
-        reliability.features._read_wordnet(folder)
+        _read_wordnet(folder)
 
 
 def test_features_from_wordnet(folder):
     vectors = {"bank": [1.0, 0.0], "zebra": [0.0, 1.0], "well": [1.0, 1.0]}
-    found = bb.reliability.word_features(
-        vectors, list(vectors), counts={"bank": 3, "zebra": 2, "well": 1}, wordnet=folder
-    )
-    np.testing.assert_allclose(found["log_senses"], [np.log(4), np.nan, 0])
-    assert found["part_of_speech"].isna().tolist() == [False, True, False]
-    assert found["part_of_speech"].dropna().tolist() == ["VERB", "ADV"]
-    assert found.attrs["notes"][0] == "Not in WordNet (1 of 3 words): zebra."
+    features = word_features(vectors, list(vectors), counts=dict.fromkeys(vectors, 1), wordnet=folder)
+    np.testing.assert_allclose(features["log_senses"], [np.log(4), np.nan, 0])
+    assert features["part_of_speech"].fillna("").tolist() == ["VERB", "", "ADV"]
+    assert features.attrs["notes"][0] == "Not in WordNet (1 of 3 words): zebra."
 
 
 def test_the_real_wordnet():
     place = os.environ.get("BAYESBIAS_WORDNET")
     if not place:
         pytest.skip("set BAYESBIAS_WORDNET to the folder dict of WordNet 3.0")
-    wordnet = reliability.features._read_wordnet(place)
+    wordnet = _read_wordnet(place)
     senses = {"bank": 18, "nurse": 7, "men": 12, "houses": 14, "axes": 9, "appalled": 3, "singer_songwriter": 0}
     assert {word: wordnet.senses(word) for word in senses} == senses
     parts = {"bank": "NOUN", "any": "ADJ", "run": "VERB", "quickly": "ADV", "teacher": "NOUN", "better": "ADJ"}
@@ -306,53 +281,30 @@ def test_the_real_wordnet():
 def scores(words=30, seed=0, slope=0.03, word_sd=0.0):
     """Scores of words by two measures in two algorithms and three corpora, with a planted slope on stability."""
     rng = np.random.default_rng(seed)
-    cells = pd.MultiIndex.from_product(
-        [range(words), ["glove", "sgns"], ["a", "b", "c"], ["db_wa", "nbm"]],
-        names=["number", "algorithm", "corpus", "measure"],
-    ).to_frame(index=False)
-    features = pd.DataFrame(
-        {
-            "number": range(words),
-            "word": [f"w{at}" for at in range(words)],
-            "log_frequency": rng.normal(8, 2, words),
-            "stability": rng.uniform(0.8, 1, words),
-            "effect": rng.normal(0, word_sd, words),
-        }
-    )
-    table = cells.merge(features, on="number")
-    stability = (table["stability"] - table["stability"].mean()) / table["stability"].std()
-    table["value"] = (
-        0.7 + slope * stability + 0.1 * (table["algorithm"] == "sgns") + 0.02 * (table["measure"] == "nbm")
-        + table["effect"] + rng.normal(0, 0.03, len(table))
-    )  # fmt: skip
-    return table.drop(columns=["number", "effect"])
+    levels = {"number": range(words), "algorithm": ["glove", "sgns"], "corpus": ["a", "b", "c"]}
+    cells = pd.MultiIndex.from_product([*levels.values(), ["db_wa", "nbm"]], names=[*levels, "measure"])
+    table = cells.to_frame(index=False)
+    at = table.pop("number").to_numpy()
+    table = table.assign(word=[f"w{number}" for number in at], log_frequency=rng.normal(8, 2, words)[at])
+    stability, effect = rng.uniform(0.8, 1, words)[at], rng.normal(0, word_sd, words)[at]
+    planted = 0.1 * (table["algorithm"] == "sgns") + 0.02 * (table["measure"] == "nbm") + effect
+    planted += 0.7 + slope * (stability - stability.mean()) / stability.std(ddof=1)
+    return table.assign(stability=stability, value=planted + rng.normal(0, 0.03, len(table)))
 
 
-def test_numbers_are_standardised_and_truths_are_levels():
-    rows = pd.DataFrame({"n_senses": [1, 2, 3, 6, 3], "proper": [True, False, False, True, False]})
-    found = reliability.regression._design(rows, ["n_senses", "proper"], {})
-    assert found.terms == ("intercept", "n_senses", "proper[True]")
-    np.testing.assert_allclose(found.columns[:, 1], np.array([-2, -1, 0, 3, 0]) / np.sqrt(3.5))
-    np.testing.assert_array_equal(found.columns[:, 2], [1, 0, 0, 1, 0])
-    assert found.references == {"proper": "False"}
-
-
-def test_squares_are_of_z_scores_and_references_are_chosen():
-    rows = pd.DataFrame(
-        {
-            "log_frequency": [1.0, 2.0, 3.0, 4.0, 5.0, 9.0],
-            "part_of_speech": ["VERB", "ADJ", "NOUN", "ADJ", "VERB", "ADJ"],
-        }
-    )
-    names = ["log_frequency", "log_frequency_squared", "part_of_speech"]
-    found = reliability.regression._design(rows, names, {"part_of_speech": "VERB"})
-    z = (rows["log_frequency"] - 4) / np.sqrt(8)
-    np.testing.assert_allclose(found.columns[:, 1], z)
-    np.testing.assert_allclose(found.columns[:, 2], z**2)
-    assert found.terms[3:] == ("part_of_speech[ADJ]", "part_of_speech[NOUN]")
-    assert found.parts == ("intercept", "log_frequency", "log_frequency_squared", *2 * ["part_of_speech"])
-    np.testing.assert_array_equal(found.columns[:, 3], [0, 1, 0, 1, 0, 1])
-    assert found.references == {"part_of_speech": "VERB"}
+def test_a_design_by_hand():
+    """Numbers are standardised, squares are of z-scores, truths and texts are levels beside a reference."""
+    rows = pd.DataFrame({"log_frequency": [1.0, 2, 3, 4, 5, 9, 4], "part_of_speech": [*"VANAVAV"]})
+    rows["proper"] = [at in (1, 6) for at in range(7)]
+    names = ["log_frequency", "log_frequency_squared", "part_of_speech", "proper"]
+    design = _design(rows, names, {"part_of_speech": "V"})
+    assert design.terms == ("intercept", *names[:2], "part_of_speech[A]", "part_of_speech[N]", "proper[True]")
+    assert design.parts == ("intercept", *names[:2], *2 * ["part_of_speech"], "proper")
+    assert design.references == {"part_of_speech": "V", "proper": "False"}
+    z = (rows["log_frequency"] - 4) / np.sqrt(40 / 6)
+    np.testing.assert_allclose(design.columns[:, 1:3], np.column_stack([z, z**2]))
+    adjective, noun, proper = [0, 1, 0, 1, 0, 1, 0], [0, 0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 1]
+    np.testing.assert_array_equal(design.columns[:, 3:].T, [adjective, noun, proper])
 
 
 class Still:
@@ -374,9 +326,7 @@ def dense(columns, groupings, sds):
     """Effects' design and prior variances, and the outcome's covariance with all integrated out."""
     indicators = [np.eye(codes.max() + 1)[codes] for codes in groupings]
     design = np.column_stack([columns, *indicators])
-    variances = np.repeat(
-        [reliability.regression.FIXED_SD**2, *sds[1:] ** 2], [columns.shape[1], *(one.shape[1] for one in indicators)]
-    )
+    variances = np.repeat([FIXED_SD**2, *sds[1:] ** 2], [columns.shape[1], *(one.shape[1] for one in indicators)])
     return design, variances, design * variances @ design.T + sds[0] ** 2 * np.eye(len(columns))
 
 
@@ -388,16 +338,15 @@ def test_effects_given_sds_are_those_of_the_dense_normal(count):
     gain = np.linalg.solve(covariance, design * variances).T
     mean, spread = gain @ y, np.diag(variances) - gain @ (design * variances)
     sums = numerics.components.mixed_sums(columns, y, groupings)
-    fixed, effects = numerics.components.draw_effects(sums, sds[None], reliability.regression.FIXED_SD, Still())
-    np.testing.assert_allclose(np.column_stack([fixed, *effects])[0], mean, atol=1e-10)
-    fixed, effects = numerics.components.draw_effects(
-        sums, np.tile(sds, (40_000, 1)), reliability.regression.FIXED_SD, np.random.default_rng(1)
-    )
-    drawn = np.column_stack([fixed, *effects])
-    np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=0.02)
-    np.testing.assert_allclose(
-        np.cov(drawn.T), spread, atol=0.05 * np.sqrt(np.outer(np.diag(spread), np.diag(spread))).max()
-    )
+
+    def drawn(draws, rng):
+        fixed, effects = numerics.components.draw_effects(sums, np.tile(sds, (draws, 1)), FIXED_SD, rng)
+        return np.column_stack([fixed, *effects])
+
+    np.testing.assert_allclose(drawn(1, Still())[0], mean, atol=1e-10)
+    many = drawn(40_000, np.random.default_rng(1))
+    np.testing.assert_allclose(many.mean(axis=0), mean, atol=0.02)
+    np.testing.assert_allclose(np.cov(many.T), spread, atol=0.05 * np.diag(spread).max())
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
@@ -406,65 +355,50 @@ def test_the_density_of_the_sds_is_that_of_the_dense_normal(count):
     groupings = groupings[2 - count :]
     sds = np.array([[0.7, 0.5, 1.3], [1.1, 0.02, 0.4], [0.3, 2.0, 0.01]])[:, : 1 + count]
     sums = numerics.components.mixed_sums(columns, y, groupings)
-    found = numerics.components.log_density_of_sds(sums, sds, reliability.regression.FIXED_SD)
+    own = numerics.components.log_density_of_sds(sums, sds, FIXED_SD)
     expected = [stats.multivariate_normal(cov=dense(columns, groupings, each)[2]).logpdf(y) for each in sds]
-    np.testing.assert_allclose(np.subtract(found, found[0]), np.subtract(expected, expected[0]), atol=1e-9)
+    np.testing.assert_allclose(np.subtract(own, own[0]), np.subtract(expected, expected[0]), atol=1e-9)
+
+
+def shares_of(design, coefficient, group_sd=(), residual_sd=0.2, groups=()):
+    """Shares of the variance by a single draw."""
+    values = {"coefficient": coefficient, "group_sd": group_sd}
+    values = {name: np.array(each, dtype=float)[None, None] for name, each in values.items()}
+    found = _variance_shares(design.columns, design.parts, values | {"residual_sd": np.array([[residual_sd]])}, groups)
+    return {name: share[0, 0] for name, share in found.items()}
 
 
 def test_shares_by_hand():
     """Two features with correlation 1/2, each of variance 1: what x1 holds alone has variance 3/4."""
     x = np.random.default_rng(0).standard_normal((200, 2))
     x = np.linalg.qr(x - x.mean(axis=0))[0] * np.sqrt(199) @ np.array([[1, 0.5], [0, np.sqrt(0.75)]])
-    design = reliability.regression._Design(
-        np.column_stack([np.ones(200), x]), ("intercept", "x1", "x2"), ("intercept", "x1", "x2"), {}
-    )
-    values = {
-        "coefficient": np.array([[[0.7, 2.0, 1.0]]]),
-        "group_sd": np.array([[[2.0, 1.0]]]),
-        "residual_sd": np.array([[2.0]]),
-    }
-    found = reliability.regression._variance_shares(design.columns, design.parts, values, ["algorithm", "corpus"])
+    terms = ("intercept", "x1", "x2")
+    design = reliability.regression._Design(np.column_stack([np.ones(200), x]), terms, terms, {})
+    shares = shares_of(design, [0.7, 2.0, 1.0], [2.0, 1.0], 2.0, ["algorithm", "corpus"])
     whole = (4 + 1 + 2) + 4 + 1 + 4  # b1² + b2² + 2 b1 b2 r, groupings, residuals
-    expected = {
-        "x1": 3 / whole, "x2": 0.75 / whole, "fixed effects": 7 / whole,
-        "algorithm": 4 / whole, "corpus": 1 / whole, "residual": 4 / whole, "total": 12 / whole,
-    }  # fmt: skip
-    assert list(found) == list(expected)
-    for name, value in expected.items():
-        assert found[name][0, 0] == pytest.approx(value), name
+    parts = {"x1": 3, "x2": 0.75, "fixed effects": 7, "algorithm": 4, "corpus": 1, "residual": 4, "total": 12}
+    assert list(shares) == list(parts)
+    assert shares == pytest.approx({name: part / whole for name, part in parts.items()})
 
 
 def test_an_own_share_is_what_least_squares_loses_without_the_feature():
     table = scores()
-    design = reliability.regression._design(
-        table, ["measure", "log_frequency", "log_frequency_squared", "stability"], {}
-    )
+    design = _design(table, ["measure", "log_frequency", "log_frequency_squared", "stability"], {})
     y = table["value"].to_numpy()
     fitted, left = {}, {}
     for part in (None, *dict.fromkeys(design.parts[1:])):
         kept = design.columns[:, [name != part for name in design.parts]]
         fitted[part], left[part] = np.linalg.lstsq(kept, y)[0], np.linalg.lstsq(kept, y)[1][0]
-    residual = left[None] / (len(y) - 1)
-    values = {
-        "coefficient": fitted[None][None, None],
-        "group_sd": np.empty((1, 1, 0)),
-        "residual_sd": np.sqrt([[residual]]),
-    }
-    found = reliability.regression._variance_shares(design.columns, design.parts, values, [])
+    shares = shares_of(design, fitted[None], residual_sd=np.sqrt(left[None] / (len(y) - 1)))
+    squares = ((y - y.mean()) ** 2).sum()
     for part in dict.fromkeys(design.parts[1:]):
-        assert found[part][0, 0] == pytest.approx((left[part] - left[None]) / ((y - y.mean()) ** 2).sum()), part
-    assert found["total"][0, 0] == pytest.approx(1 - left[None] / ((y - y.mean()) ** 2).sum())
+        assert shares[part] == pytest.approx((left[part] - left[None]) / squares), part
+    assert shares["total"] == pytest.approx(1 - left[None] / squares)
 
 
 def test_a_single_feature_has_the_share_of_all():
-    design = reliability.regression._design(scores(), ["stability"], {})
-    values = {
-        "coefficient": np.array([[[0.7, 0.1]]]),
-        "group_sd": np.empty((1, 1, 0)),
-        "residual_sd": np.array([[0.2]]),
-    }
-    found = reliability.regression._variance_shares(design.columns, design.parts, values, [])
-    assert found["stability"][0, 0] == found["fixed effects"][0, 0] == pytest.approx(0.2)
+    shares = shares_of(_design(scores(), ["stability"], {}), [0.7, 0.1])
+    assert shares["stability"] == shares["fixed effects"] == pytest.approx(0.2)
 
 
 def test_other_priors_by_weights():
@@ -495,38 +429,29 @@ def test_rows_without_a_value_are_left_out_and_counted():
     assert kept.index.tolist() == [at for at in range(360) if at not in (0, 5, 7, 9)]
 
 
-@pytest.mark.parametrize(
-    ("change", "options", "message"),
-    [
-        ({}, {"outcome": "score"}, "the table has no column 'score': it has algorithm, corpus, measure, word"),
-        ({}, {"features": ["l2_norm"]}, "the table has no column 'l2_norm'"),
-        ({"log_frequency": None}, {"features": ["log_frequency_squared"]}, "has no column 'log_frequency'"),
-        ({}, {"groups": ("language",)}, "the table has no column 'language'"),
-        ({}, {"features": []}, "there is no feature: name columns"),
-        ({}, {"features": ["measure", "corpus"]}, "give each column one part"),
-        ({}, {"features": ["value"]}, "give each column one part"),
-        ({"total": 1.0}, {"features": ["total"]}, "call none 'intercept', 'fixed effects', 'residual' or 'total'"),
-        ({"algorithm": "sgns"}, {}, "algorithm is 'sgns' in every row: name the others in features= or groups="),
-        ({"measure": "nbm"}, {}, "measure is 'nbm' in every row: name the others"),
-        ({"stability": 0.9}, {}, "stability is 0.9 in every row: leave it out"),
-        ({"value": 0.9}, {}, "value is 0.9 in every row"),
-        ({"value": "good"}, {}, "value does not hold numbers"),
-        (
-            {"stability": np.nan},
-            {"features": ["stability"]},
-            r"each of the 360 rows lacks a value \(stability \(360\)\)",
-        ),
-        ({"stability": np.inf}, {}, "stability is inf in row 0: give finite numbers"),
-        ({"l2_norm": "double"}, {}, "log_frequency, l2_norm follow from each other: leave one of these features out"),
-        ({"row": range(360)}, {"groups": ["row"]}, "row differs in every row, like the residuals"),
-        ({}, {"references": {"measure": "ripa"}}, "the reference of measure is 'ripa': its levels are db_wa, nbm"),
-        ({}, {"references": {"stability": "high"}}, "references names stability: the features of text are measure"),
-        ({}, {"draws": 10}, "draws=10 do not split evenly over 4 chains"),
-        ({}, {"seed": -1}, "seed is -1"),
-        ({}, {"prob": 89}, "prob is 89"),
-        ({}, {"group_scale": 0}, "group_scale is 0: give a positive number"),
-    ],
-)
+WRONG = [
+    ({}, {"outcome": "score"}, "the table has no column 'score': it has algorithm, corpus, measure, word"),
+    ({"log_frequency": None}, {"features": ["log_frequency_squared"]}, "has no column 'log_frequency'"),
+    ({}, {"groups": ("language",)}, "the table has no column 'language'"),
+    ({}, {"features": []}, "there is no feature: name columns"),
+    ({}, {"features": ["measure", "corpus"]}, "give each column one part"),
+    ({}, {"features": ["value"]}, "give each column one part"),
+    ({"total": 1.0}, {"features": ["total"]}, "call none 'intercept', 'fixed effects', 'residual' or 'total'"),
+    ({"algorithm": "sgns"}, {}, "algorithm is 'sgns' in every row: name the others in features= or groups="),
+    ({"stability": 0.9}, {}, "stability is 0.9 in every row: leave it out"),
+    ({"value": 0.9}, {}, "value is 0.9 in every row"),
+    ({"value": "good"}, {}, "value does not hold numbers"),
+    ({"stability": np.nan}, {"features": ["stability"]}, r"each of the 360 rows lacks a value \(stability \(360\)\)"),
+    ({"stability": np.inf}, {}, "stability is inf in row 0: give finite numbers"),
+    ({"l2_norm": "double"}, {}, "log_frequency, l2_norm follow from each other: leave one of these features out"),
+    ({"row": range(360)}, {"groups": ["row"]}, "row differs in every row, like the residuals"),
+    ({}, {"references": {"measure": "ripa"}}, "the reference of measure is 'ripa': its levels are db_wa, nbm"),
+    ({}, {"references": {"stability": "high"}}, "references names stability: the features of text are measure"),
+    ({}, {"group_scale": 0}, "group_scale is 0: give a positive number"),
+]
+
+
+@pytest.mark.parametrize(("change", "options", "message"), WRONG)
 def test_wrong_regressions(change, options, message):
     table = scores()
     for name, value in change.items():
@@ -536,13 +461,17 @@ def test_wrong_regressions(change, options, message):
         bb.reliability.reliability_regression(table, **options)
 
 
-def test_what_is_no_table():
-    with pytest.raises(bb.InputError, match="table is list: give a DataFrame"):
-        bb.reliability.reliability_regression([1, 2])
-    with pytest.raises(bb.InputError, match="the table has no rows"):
-        bb.reliability.reliability_regression(scores()[:0])
-    with pytest.raises(bb.InputError, match="5 rows are too few for 5 terms"):
-        bb.reliability.reliability_regression(scores().sample(5, random_state=0), groups=())
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([1, 2], "table is list: give a DataFrame"),
+        (scores()[:0], "the table has no rows"),
+        (scores().sample(5, random_state=0), "5 rows are too few for 5 terms"),
+    ],
+)
+def test_what_is_no_table(table, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.reliability.reliability_regression(table, groups=())
 
 
 @pytest.fixture(scope="module")
@@ -554,22 +483,13 @@ def planted():
 
 def test_what_was_planted_is_found(planted):
     table = planted.table().set_index("term")
-    assert list(planted.table().columns) == [
-        "term", "part", "mean", "sd", "low", "high", "r2", "r2_low", "r2_high",
-    ]  # fmt: skip
-    assert planted.table()["term"].tolist() == [
+    assert table.index.tolist() == [
         "intercept", "measure", "measure[nbm]", "log_frequency", "log_frequency_squared", "stability",
         "fixed effects", "word", "algorithm", "corpus", "residual", "total",
     ]  # fmt: skip
-    for term, truth in {
-        "measure[nbm]": 0.02,
-        "stability": 0.03,
-        "log_frequency": 0,
-        "word": 0.02,
-        "residual": 0.03,
-    }.items():
-        row = table.loc[term]
-        assert abs(row["mean"] - truth) < 3 * row["sd"], term
+    truth = {"measure[nbm]": 0.02, "stability": 0.03, "log_frequency": 0, "word": 0.02, "residual": 0.03}
+    for term, value in truth.items():
+        assert abs(table.loc[term, "mean"] - value) < 3 * table.loc[term, "sd"], term
     assert table.loc["residual", "sd"] < 0.001
     assert 0.0015 < table.loc["stability", "sd"] < 0.0045  # .02 / sqrt(60) by the words, not .03 / sqrt(720)
     assert table.loc["corpus", "mean"] < 0.1 < table.loc["algorithm", "high"]
@@ -608,10 +528,9 @@ def test_the_notes_and_the_sentence(planted):
     assert "largest share of its own is stability (" in str(planted)
 
 
-def test_the_same_seed_gives_the_same_numbers():
-    table = scores(words=10)
+def test_without_groups_the_same_seed_gives_the_same_numbers():
     first, again = (
-        bb.reliability.reliability_regression(table, groups=(), draws=80, chains=2, seed=3) for _ in range(2)
+        bb.reliability.reliability_regression(scores(words=10), groups=(), draws=80, chains=2, seed=3) for _ in range(2)
     )
     pd.testing.assert_frame_equal(first.table(), again.table())
     assert first.notes[-1].startswith("Rows of one word count as independent of each other; 'word' among the groups")

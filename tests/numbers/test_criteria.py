@@ -1,0 +1,210 @@
+"""The correlation of a contrast with something outside would be too weak, too sure, or one of frequency alone."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+from bayesbias.errors import InputError
+
+WOMEN = ["she", "her", "hers", "woman", "girl", "daughter", "mother", "female", "sister", "herself"]
+MEN = ["he", "his", "him", "man", "boy", "son", "father", "male", "brother", "himself"]
+POLES = ("associated", "human")
+
+
+@pytest.fixture(scope="module")
+def shares(shared, slice_vectors):
+    """Women's share in 25 occupations."""
+    text = (shared / "criteria" / "female_share_40_occupations.json").read_text(encoding="utf-8")
+    return {word: share for word, share in json.loads(text).items() if word in slice_vectors}
+
+
+@pytest.fixture(scope="module")
+def occupations(shares, slice_vectors):
+    """A function from a model to its fit of the occupations with women's and men's words."""
+    lists = bb.WordLists("occupations", {"occupations": sorted(shares)}, {"occupations": WOMEN}, {"human": MEN})
+    table = bb.distance_table(slice_vectors, lists)
+    fits = {model: bb.fit(table, model, seed=0) for model in ("related", "crossed")}
+    return fits.__getitem__
+
+
+@pytest.mark.parametrize("model", ["related", "crossed"])
+def test_womens_share_in_occupations(occupations, shares, slice_vectors, model):
+    result = bb.criterion(occupations(model), shares, contrast=POLES)
+    plain = [
+        np.mean([slice_vectors.similarity(word, one) for one in MEN])
+        - np.mean([slice_vectors.similarity(word, one) for one in WOMEN])
+        for word in result.words["word"]
+    ]
+    assert np.allclose(result.words["estimate"], plain, atol=1e-6)
+    assert result.plain == pytest.approx(-0.81, abs=0.005)
+    row = result.table().iloc[0]
+    assert row["high"] < 0
+    assert -0.9 < row["mean"] < -0.6
+    assert result.words["value"].tolist() == [shares[word] for word in result.words["word"]]
+
+
+def test_words_without_a_value_are_named(occupations, shares):
+    some = {word: shares[word] for word in list(shares)[:20]}
+    result = bb.criterion(occupations("crossed"), {**some, "astronaut": 1.0}, 5.0, POLES)
+    assert len(result.words) == 20
+    assert result.missing["not in the fit"] == ("astronaut",)
+    assert len(result.missing["without a value"]) == len(shares) - 20
+    assert result.errors
+
+
+def test_a_relation_of_frequency_alone_goes_away(occupations, shares):
+    def related(values, **options):
+        return bb.criterion(occupations("related"), values, contrast=POLES, stages=bb.checks.TwoStage(**options))
+
+    raw = related(shares)
+    rng = np.random.default_rng(0)
+    y = dict(zip(raw.words["word"], raw.words["estimate"], strict=True))
+    # frequencies that go with the contrast, and values that go with frequency only
+    zipf = {word: 4 - 10 * y[word] + 0.1 * rng.standard_normal() for word in y}
+    counts = {word: 10**each for word, each in zipf.items()}
+    outside = {word: zipf[word] + 0.3 * rng.standard_normal() for word in y}
+    result = related(outside, adjust="frequency", frequencies={**counts, "x": 1e9})
+    before, after = result.unadjusted.table().iloc[0], result.table().iloc[0]
+    assert before["high"] < 0
+    assert after["low"] < 0 < after["high"]
+    assert "The raw relation is one that the adjustment explains." in result.text()
+    assert np.corrcoef(result.words["attribute"], result.words["estimate"])[0, 1] == pytest.approx(0, abs=1e-9)
+    part = related(outside, adjust="frequency", frequencies=dict(list(counts.items())[:10]))
+    assert len(part.missing["without a known frequency"]) == len(y) - 10
+    with pytest.raises(InputError, match="nothing is left of them"):
+        related(outside, adjust={"same": outside})
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ({"astronaut": 1.0}, {}, "5 are needed"),
+        ({}, {}, "mapping of protected words"),
+        ([1, 2], {}, "mapping of protected words"),
+        ("same", {}, "the same"),
+        ("real", {"se": -1.0}, "negative"),
+        ("real", {"se": {"nurse": 1.0}}, "se lacks"),
+        ("nan", {}, "finite"),
+        ("real", {"stages": bb.checks.TwoStage(weights="precision")}, "weights is 'precision'"),
+    ],
+)
+def test_wrong_input_is_named(occupations, shares, values, options, message):
+    given = {"same": dict.fromkeys(shares, 1.0), "real": shares, "nan": {**shares, "nurse": np.nan}}
+    values = given[values] if isinstance(values, str) else values
+    with pytest.raises(InputError, match=message):
+        bb.criterion(occupations("crossed"), values, contrast=POLES, **options)
+
+
+@pytest.fixture(scope="module")
+def ratings(shared):
+    """Mean ratings of 59 terms for gender (100: a man's), and their standard errors."""
+    survey = pd.read_csv(shared / "axes" / "kozlowski_survey.csv")
+    survey.index = survey["term"].str.lower()
+    return survey["gender_mean"], survey["gender_se"]
+
+
+@pytest.fixture(scope="module")
+def gender():
+    return bb.axis("glove-50d-slice", "gender_pairs", ["nurse"])
+
+
+@pytest.fixture(scope="module")
+def gender_table(slice_vectors):
+    return bb.distance_table(slice_vectors, "gender")
+
+
+def test_two_groups_have_their_two_lists_by_default(gender_table):
+    post = bb.fit(gender_table, seed=0)
+    (first, own), (second, other) = bb.load_words("gender").stereotypes.items()
+    rng = np.random.default_rng(0)
+    values = {word: rng.standard_normal() for word in gender_table["protected_word"].unique().tolist()}
+    result = bb.criterion(post, values)
+    assert result.contrast == (first, second)
+    assert set(result.words["group"]) == {"man", "woman"}
+    means = gender_table.pivot_table(index="protected_word", columns="attribute_word", values="distance")
+    held = [[word for word in one if word in means.columns] for one in (own, other)]
+    plain = means[held[0]].mean(axis=1) - means[held[1]].mean(axis=1)
+    assert np.allclose(result.words["estimate"], plain[result.words["word"]], atol=1e-6)
+    turned = bb.criterion(post, values, contrast=(second, first))
+    assert np.allclose(turned.words["estimate"], -result.words["estimate"])
+    assert turned.table()["mean"][0] == pytest.approx(-result.table()["mean"][0], abs=0.03)
+
+
+def test_an_axis_and_its_words_with_a_value(ratings, gender):
+    values, se = ratings
+    result = bb.criterion(gender, values, se)
+    assert result.contrast == ("boy", "girl")
+    held = [word for word in values.index if word in gender.kv]
+    assert result.words["word"].tolist() == held
+    assert set(result.missing["not in the embedding"]) == set(values.index) - set(held)
+    placed = gender.with_words(held)
+    assert np.allclose(result.words["estimate"], placed.places)
+    assert np.allclose(result.words["se"], placed.table(order=False)["pairs_sd"])
+    assert np.allclose(result.estimates.covariance.to_numpy(), placed.covariance("pairs"))
+    assert result.plain == pytest.approx(np.corrcoef(placed.places, values[held])[0, 1])
+    row = result.table().iloc[0]
+    assert -0.9 < row["low"] < row["mean"] < row["high"] < -0.5
+    assert row["mean"] < result.plain < -0.6  # errors attenuate the plain one
+    assert bb.criterion(gender, values, se).table().equals(result.table())
+
+
+def test_units_of_the_values_do_not_matter(ratings, gender):
+    values, se = ratings
+    one, other = (bb.criterion(gender, *given).table()["mean"] for given in (ratings, (-10 * values + 3, 10 * se)))
+    assert other[0] == pytest.approx(-one[0], abs=0.01)
+    assert other[1] == pytest.approx(-one[1] / 10, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("kind", "contrast", "message"),
+    [
+        ("related", ("associated", "different"), "has another pole for each group, and its sign turns with it"),
+        ("crossed", ("associated", "different"), "has another pole for each group, and its sign turns with it"),
+        ("three lists", None, "name two of them as contrast"),
+        ("axis", ("boy", "girl"), "an axis is one contrast by itself"),
+    ],
+)
+def test_contrasts_without_two_poles_are_refused(gender_table, religion_fit, gender, kind, contrast, message):
+    held = {"three lists": religion_fit, "axis": gender}
+    post = held[kind] if kind in held else bb.fit(gender_table, kind, seed=0)
+    table = gender_table["protected_word"].unique() if kind != "three lists" else ["rabbi", "priest", "imam", "bible"]
+    with pytest.raises(InputError, match=message):
+        bb.criterion(post, dict(zip([*table, "torah"], range(100), strict=False)), contrast=contrast)
+
+
+@pytest.mark.study
+def test_a_planted_relation_of_twice_as_many_words_as_dimensions(sized):
+    """Where the residual could not be in the places, and the slope was forced to 0 before."""
+    axis = bb.axis("glove-50d-slice", "affluence")
+    rng, rows, trials = np.random.default_rng(0), [], sized(40, 24)
+    for seed in range(trials):
+        words = rng.choice(axis.words, 100, replace=False)
+        placed = axis.with_words(words.tolist())
+        true = (placed.places - placed.places.mean()) / placed.places.std()
+        values = -0.8 * true + 0.6 * rng.standard_normal(100)
+        noise = np.sqrt(axis.offset.pairs) * rng.standard_normal(50)
+        seen = replace(axis, offset=replace(axis.offset, mean=axis.offset.mean + noise))
+        row = bb.criterion(seen, dict(zip(words, values, strict=True)), seed=seed).table().iloc[0]
+        rows.append(row[["mean", "low", "high"]].to_numpy(dtype=float))
+    mean, low, high = np.array(rows).T
+    # what related words may share is above 0 a priori, which draws the mean towards 0
+    assert mean.mean() == pytest.approx(-0.77, abs=0.05)
+    assert ((low < -0.8) & (high > -0.8)).mean() > 0.89 - 3 * np.sqrt(0.89 * 0.11 / trials)
+    assert (high < 0).all()
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("of", ["a fit", "an axis"])
+def test_false_positives_of_values_that_are_unrelated(occupations, shares, ratings, gender, sized, of):
+    held = {"a fit": (occupations("crossed"), pd.Series(shares), POLES), "an axis": (gender, ratings[0], None)}
+    post, values, poles = held[of]
+    rng, calls, trials, stages = np.random.default_rng(0), 0, sized(60, 30), bb.checks.TwoStage(draws=1000)
+    for seed in range(trials):
+        shuffled = pd.Series(rng.permutation(values.to_numpy()), values.index)
+        row = bb.criterion(post, shuffled, contrast=poles, stages=stages, seed=seed).table().iloc[0]
+        calls += row["low"] > 0 or row["high"] < 0
+    assert calls / trials < 0.11 + 3 * np.sqrt(0.11 * 0.89 / trials)

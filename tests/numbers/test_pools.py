@@ -1,0 +1,468 @@
+"""Pools and trends would no longer be those of the single fits, and a copy of an embedding would count as another."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors
+
+import bayesbias as bb
+from bayesbias import second_stage
+from bayesbias.errors import InputError
+
+NAMES = [f"e{at}" for at in range(6)]
+YEARS = {name: 1900 + 10 * at for at, name in enumerate(NAMES)}
+THREE = dict(list(YEARS.items())[:3])
+OUTSIDE = pd.DataFrame({"x": [1.0, 3.0, 2.0, 5.0, 6.0, 4.5]}, index=NAMES)
+
+
+def labels(letters):
+    """These labels of the six embeddings, again and again."""
+    return {name: letters[at % len(letters)] for at, name in enumerate(NAMES)}
+
+
+@pytest.fixture(scope="module")
+def noisy(slice_vectors):
+    """A function from a seed to a copy of the slice with noisy vectors."""
+    unit = slice_vectors.vectors / np.linalg.norm(slice_vectors.vectors, axis=1, keepdims=True)
+
+    def copy(seed):
+        noise = np.random.default_rng(seed).standard_normal(unit.shape) * 0.5 / np.sqrt(unit.shape[1])
+        return moved(slice_vectors, unit + noise)
+
+    return copy
+
+
+def moved(kv, vectors):
+    """The same words at other vectors."""
+    copy = KeyedVectors(kv.vector_size)
+    copy.add_vectors(kv.index_to_key, vectors.astype(np.float32))
+    return copy
+
+
+@pytest.fixture(scope="module")
+def tables(noisy):
+    """Six embeddings' tables of one list."""
+    return {f"e{seed}": bb.distance_table(noisy(seed), "gender") for seed in range(6)}
+
+
+@pytest.fixture(scope="module")
+def three(tables):
+    return {name: tables[name] for name in THREE}
+
+
+@pytest.fixture(scope="module")
+def pooled(tables):
+    return bb.pool(tables)
+
+
+@pytest.fixture(scope="module")
+def related(tables):
+    return bb.pool(tables, on=OUTSIDE)
+
+
+@pytest.fixture(scope="module")
+def trended(tables):
+    return bb.trend(tables, YEARS)
+
+
+@pytest.fixture(scope="module")
+def short(three):
+    """A trend of three embeddings."""
+    return bb.trend(three, THREE)
+
+
+def test_estimates_are_the_contrasts_of_single_fits(tables, pooled):
+    table = pooled.table()
+    for name, row in table.set_index("name").iterrows():
+        single = bb.contrasts(bb.fit(tables[name], seed=0), "associated", "different").iloc[0]
+        assert row["estimate"] == pytest.approx(single["mean"], abs=4 * single["sd"] / np.sqrt(4000))
+        # errors of a pool are those of words that are near in all embeddings
+        assert row["se"] == pytest.approx(single["sd"], rel=0.1)
+    assert (table["sd"] < table["se"] * 1.05).all()
+    assert pooled.notes[0].startswith("The covariance of the estimates follows from the vectors")
+    assert list(pooled.tree["posterior"].dims) == ["chain", "draw", "setting"]
+
+
+def test_the_default_contrast_is_what_every_table_has(tables, pooled, trended):
+    assert pooled.contrast == trended.contrast == ("associated", "different")
+    without = tables["e0"][tables["e0"]["connection"] != "different"]
+    fallen = bb.pool({**tables, "e0": without})
+    assert fallen.contrast == ("associated", "human")
+    assert "The contrast is associated − human: no protected word has both" in fallen.notes[-1]
+    assert bb.trend({**tables, "e0": without}, YEARS).notes[-1] == fallen.notes[-1]
+    bare = without[without["connection"] == "associated"]
+    with pytest.raises(InputError, match="no connection stands beside associated everywhere"):
+        bb.pool({**tables, "e0": bare})
+
+
+def test_a_copy_changes_nothing(tables, pooled, noisy):
+    """A copy may have other control lists, vectors of another length, and words in another order."""
+    longer = noisy(2)
+    longer.vectors = 3 * longer.vectors
+    without = tables["e0"][tables["e0"]["connection"] != "human"]
+    again = {"a": without, **tables, "b": tables["e1"].iloc[::-1], "c": bb.distance_table(longer, "gender")}
+    copied = bb.pool(again)
+    assert copied.settings == ["a", *NAMES[1:]]
+    np.testing.assert_allclose(copied.estimates.mean, pooled.estimates.mean, atol=1e-7)
+    np.testing.assert_allclose(copied.estimates.covariance, pooled.estimates.covariance, rtol=1e-6)
+    np.testing.assert_allclose(copied.draws("population_mean"), pooled.draws("population_mean"), atol=1e-6)
+    assert "a, e0 hold the same distances: one embedding, counted once." in copied.notes
+    assert sum("hold the same distances" in note for note in copied.notes) == 3
+
+
+def test_copies_with_two_labels_or_values_are_refused(tables):
+    again = {**tables, "copy": tables["e0"]}
+    with pytest.raises(InputError, match="groups gives them a and b"):
+        bb.pool(again, groups={**labels("ab"), "copy": "b"})
+    on = pd.DataFrame({"x": [1.0, 3.0, 2.0, 5.0, 4.0, 6.0, 7.0]}, index=list(again))
+    with pytest.raises(InputError, match="on has other values for each"):
+        bb.pool(again, on=on)
+    on.loc["copy"] = 1.0
+    relations = [bb.pool(given, on=values).relation() for given, values in ((again, on), (tables, on.iloc[:6]))]
+    pd.testing.assert_frame_equal(*relations)
+
+
+def test_near_copies_are_said_unless_they_are_replicates(tables, noisy):
+    base, rng = noisy(0), np.random.default_rng(9)
+    near = moved(base, base.vectors + 0.01 * rng.standard_normal(base.vectors.shape).astype(np.float32) / 17)
+    again = {**tables, "near": bb.distance_table(near, "gender")}
+    said = bb.pool(again)
+    covariance = said.estimates.covariance.to_numpy()
+    assert covariance[0, 6] / np.sqrt(covariance[0, 0] * covariance[6, 6]) > 0.99
+    assert any("correlated by more than 0.99 between e0 and near" in note for note in said.notes)
+    named = bb.pool(again, replicates={name: "e0" if name == "near" else name for name in again})
+    assert named.settings == NAMES
+    assert not any("correlated by more than" in note for note in named.notes)
+    assert named.estimates.index["weight"].tolist() == pytest.approx([1 / 12, *[1 / 6] * 5, 1 / 12])
+
+
+def test_noisy_copies_differ_by_what_the_covariance_says(pooled):
+    y, centred = pooled.estimates.mean, np.eye(6) - 1 / 6
+    expected = np.trace(centred @ pooled.estimates.covariance.to_numpy() @ centred)
+    assert 0.05 < (centred @ y) @ (centred @ y) / expected < 2.0
+
+
+def test_groups_part_what_varies(tables):
+    grouped = bb.pool(tables, groups=labels("ab"))
+    assert "group_mean" in grouped.tree["posterior"]
+    total, between, within = (grouped.draws(f"{name}_sd") for name in ("between", "group", "within"))
+    np.testing.assert_allclose(total**2, between**2 + within**2)
+    figures = [f"{draws.mean():.3f}" for draws in (total, between, within)]
+    said = next(sentence for sentence in grouped.findings() if sentence.startswith("Between embeddings"))
+    assert said.startswith(f"Between embeddings it varies with a standard deviation of {figures[0]} (")
+    assert f": between groups by {figures[1]} (" in said
+    assert f", within groups by {figures[2]} (" in said
+    mean = grouped.draws("theta") @ grouped.estimates.index["weight"].to_numpy()
+    assert np.allclose(mean, grouped.draws("mean"))
+    assert mean.mean() == pytest.approx(grouped.estimates.mean.mean(), abs=1e-12)
+    assert "That is the mean over these embeddings" in grouped.text()
+
+
+def test_replicates_have_a_noise_of_training(tables):
+    replicated = bb.pool(tables, replicates={name: f"s{at // 2}" for at, name in enumerate(NAMES)})
+    assert replicated.settings == ["s0", "s1", "s2"]
+    assert "training_sd" in replicated.tree["posterior"]
+    assert ((replicated.training_share >= 0) & (replicated.training_share <= 1)).all()
+    assert "Noise of training" in replicated.text()
+
+
+def test_estimates_in_other_units(tables, pooled):
+    scaled = bb.pool(tables, standardise=True)
+    units = [table.coverage.embedding["spread"]["sd"] for table in tables.values()]
+    assert scaled.estimates.index["unit"].tolist() == units
+    assert np.allclose(scaled.estimates.mean * units, pooled.estimates.mean)
+    assert "standard deviations of the embedding's distances on average" in scaled.text()
+    mine = bb.pool(tables, standardise=dict.fromkeys(tables, 0.5))
+    assert np.allclose(mine.estimates.mean, 2 * pooled.estimates.mean)
+    assert "the given units on average" in mine.text()
+
+
+@pytest.fixture
+def fewer(three):
+    """A function from the kinds of lists to three tables, of which the second holds fewer words of these lists."""
+
+    def make(kinds, found, language):
+        record = three["e1"].coverage
+        lists = [{**entry, "found": found(entry)} if entry["kind"] in kinds else entry for entry in record.lists]
+        few = bb.DistanceTable(three["e1"].copy(), coverage=replace(record, lists=lists, language=language))
+        counted = [entry for entry in lists if entry["kind"] != "control"]
+        share = sum(entry["found"] for entry in counted) / sum(entry["asked"] for entry in counted)
+        return {**three, "e1": few}, share
+
+    return make
+
+
+def test_embeddings_that_hold_few_words_or_other_languages_are_named(three, fewer):
+    kinds = {entry["kind"] for entry in three["e1"].coverage.lists}
+    few, share = fewer(kinds, lambda entry: entry["found"] // 2, "fr")
+    held = second_stage.estimates.holdings(few, ("associated", "different"))
+    assert held["language"].tolist() == ["en", "fr", "en"]
+    assert held.loc["e1", "found"] == pytest.approx(share)
+    for result in (bb.pool(few), bb.trend(few, THREE)):
+        assert f"Clearly fewer are in e1 ({100 * share:.0f}%)" in result.text()
+        assert "The lists are in 2 languages (en, fr)" in result.text()
+        assert result.estimates.index["found"].tolist() == held["found"].tolist()
+
+
+def test_words_of_control_lists_that_the_contrast_does_not_take_are_not_counted(three, fewer):
+    few, share = fewer({"control"}, lambda entry: 1, three["e1"].coverage.language)
+    pool = bb.pool(few)
+    assert pool.estimates.index["found"].tolist() == pytest.approx([share] * 3)
+    assert "Clearly fewer" not in pool.text()
+    assert "Clearly fewer are in e1" in bb.pool(few, ("associated", "human")).text()
+
+
+SETTINGS = {name: f"s{at // 2}" for at, name in enumerate(NAMES)}
+FEW_GROUPS = OUTSIDE.assign(x=[1.0, 3.0, 1.1, 3.1, 1.2, 3.2])
+WRONG_POOLS = [
+    (NAMES, {"contrast": ("associated", "associated")}, "give two connections"),
+    (NAMES, {"contrast": ("associated", "neither")}, "e0: "),
+    (NAMES, {"groups": {"e0": "a"}}, "groups is"),
+    (NAMES, {"replicates": labels("s")}, "one setting"),
+    (NAMES, {"replicates": labels("abcdef")}, "a setting of its own"),
+    (NAMES, {"groups": labels("ab"), "replicates": SETTINGS}, "replicates in several groups"),
+    (NAMES, {"groups": labels("ab"), "on": FEW_GROUPS}, "2 groups are fewer than the 3"),
+    (NAMES, {"on": OUTSIDE[:1]}, "3 are needed"),
+    (NAMES, {"on": OUTSIDE.assign(x=1.0)}, "the same for all"),
+    (NAMES, {"on": OUTSIDE.assign(x_se=-1.0)}, "negative"),
+    (NAMES, {"standardise": "yes"}, "standardise"),
+    (NAMES, {"standardise": {"e0": 0.1}}, "names of all tables"),
+    (NAMES, {"standardise": dict.fromkeys(NAMES, -0.1)}, "a cosine distance above 0"),
+    (NAMES, {"stages": {"weights": "precision"}}, "stages is .*: give options of both stages"),
+    (["e0"], {}, "at least 2 embeddings"),
+    (["e0", "e0", "e0"], {}, "a, b, c hold the same distances: they are one embedding"),
+]
+
+
+@pytest.mark.parametrize(("names", "options", "message"), WRONG_POOLS)
+def test_wrong_pools_are_named(tables, names, options, message):
+    given = tables if names is NAMES else {key: tables[name] for key, name in zip("abc", names, strict=False)}
+    with pytest.raises(InputError, match=message):
+        bb.pool(given, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weights": "optimal"}, "weights"),
+        ({"draws": 4001}, "give a multiple of 4"),
+        ({"draws": "many"}, "draws is"),
+        ({"frequencies": {"a": 1}}, "nothing is adjusted for"),
+    ],
+)
+def test_wrong_options_of_both_stages_are_named(options, message):
+    with pytest.raises(InputError, match=message):
+        bb.checks.TwoStage(**options)
+
+
+def test_a_relation_is_told_with_the_mass_that_is_asked_for(related):
+    draws = related.draws("correlation")[:, 0]
+    row = related.relation(0.5).iloc[0]
+    assert [row["correlation_low"], row["correlation_high"]] == np.quantile(draws, [0.25, 0.75]).tolist()
+    assert row["correlation"] == pytest.approx(draws.mean(), abs=1e-12)
+    assert f"50% interval {row['correlation_low']:.2f} to" in related.text(0.5).replace("\N{MINUS SIGN}", "-")
+
+
+def test_the_share_of_groups_is_reported(tables):
+    grouped = bb.pool(tables, on=OUTSIDE.assign(x_se=0.5), groups=labels("abc"))
+    assert 0 < grouped.relation()["group_share"][0] < 0.95
+    assert grouped.relation()[["n", "of"]].iloc[0].tolist() == [6, "embeddings"]
+    assert "is shared within groups" in grouped.text()
+
+
+def test_a_variable_of_few_groups_is_related_to_their_means(tables):
+    x = np.array([1.0, 3.0, 2.0, 1.1, 3.1, 2.1])
+    grouped = bb.pool(tables, on=OUTSIDE.assign(x=x), groups=labels("abc"))
+    row = grouped.relation().iloc[0]
+    assert row[["n", "of"]].tolist() == [3, "groups"]
+    y = grouped.estimates.mean
+    assert row["plain"] == pytest.approx(np.corrcoef((y[:3] + y[3:]) / 2, (x[:3] + x[3:]) / 2)[0, 1])
+    assert "group_share" not in row
+    assert "over the means of 3 groups" in grouped.text()
+    assert "only 3 values tell of this relation" in grouped.text()
+
+
+def test_a_picture_names_and_draws_every_embedding(pooled):
+    axes = bb.plots.plot_pool(pooled).axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == pooled.table().sort_values("mean")["name"].tolist()
+    assert "associated" in axes.get_title(loc="left")
+    drawn = np.concatenate([points.get_offsets()[:, 0] for points in axes.collections if len(points.get_offsets())])
+    assert {round(float(x), 6) for x in pooled.table()["estimate"]} <= {round(float(x), 6) for x in drawn}
+
+
+def test_a_picture_of_a_relation_has_its_points_and_its_correlation(related, pooled):
+    axes = bb.plots.plot_relation(related).axes[0]
+    assert f"{abs(related.relation()['correlation'][0]):.2f}" in axes.get_title(loc="left")
+    assert sorted(axes.collections[-1].get_offsets()[:, 0]) == sorted(OUTSIDE["x"])
+    with pytest.raises(InputError, match="no outside variable"):
+        bb.plots.plot_relation(pooled)
+    with pytest.raises(InputError, match="takes what pool or criterion returns"):
+        bb.plots.plot_relation({})
+
+
+def test_a_picture_of_a_trend_is_drawn_over_time(trended):
+    axes = bb.plots.plot_trend(trended).axes[0]
+    assert axes.collections[-1].get_offsets()[:, 0].tolist() == list(YEARS.values())
+
+
+def test_a_planted_change_is_seen_and_none_is_not_made_up(tables, trended):
+    row = trended.change("e0", "e5")
+    assert row["low"] < 0 < row["high"]
+    lowered = {}
+    for at, (name, table) in enumerate(tables.items()):
+        lowered[name] = pd.DataFrame(table).copy()
+        lowered[name].loc[table["connection"] == "associated", "distance"] -= 0.02 * at
+    fallen = bb.trend(lowered, YEARS)
+    whole = fallen.slopes().iloc[0]
+    assert whole["over_all"] == pytest.approx(-0.1, abs=3 * whole["sd"] * 50)
+    assert whole["high"] < 0
+    assert "fell" in fallen.text()
+    assert (fallen.slopes().iloc[1:]["mean"] < 0).all()
+
+
+def test_either_kind_agrees_on_a_line(tables, trended):
+    walk = bb.trend(tables, YEARS, kind="walk")
+    assert np.abs(trended.table()["mean"] - walk.table()["mean"]).max() < 0.02
+    both = {"deviation_sd", "level", "word_slope"}
+    assert both | {"slope", "shared_sd", "correlation"} == set(trended.tree["posterior"].data_vars)
+    assert both | {"step_sd"} == set(walk.tree["posterior"].data_vars)
+
+
+def test_words_that_leave_are_named_and_keep_their_own_trend(tables):
+    without = tables["e5"][tables["e5"]["protected_word"] != "he"]
+    trend = bb.trend({**tables, "e5": without}, YEARS)
+    assert any("he" in note and "1 of" in note for note in trend.notes)
+    assert "he" in trend.slopes()["protected_word"].dropna().tolist()
+    assert (trend.estimates.index["protected_words"] == 13).all()
+
+
+WRONG_TRENDS = [
+    (NAMES, dict.fromkeys(NAMES, 1), "time repeats"),
+    (NAMES, dict.fromkeys(NAMES, "soon"), "finite number"),
+    (NAMES, {"e0": 1}, "names of all tables"),
+    (NAMES, None, "finite number"),
+    (["e0"], {"e0": 1}, "at least 3"),
+    (["e0", "e1"], {"e0": 1, "e1": 2}, "two embeddings tell a difference, but not how much of it is chance"),
+    (["e0", "e1", "e0"], THREE, "e0 and e2 hold the same distances: give another embedding"),
+]
+
+
+@pytest.mark.parametrize(("names", "time", "message"), WRONG_TRENDS)
+def test_wrong_trends_are_named(tables, names, time, message):
+    with pytest.raises(InputError, match=message):
+        bb.trend({key: tables[name] for key, name in zip(NAMES, names, strict=False)}, time)
+
+
+def test_three_embeddings_have_noise_of_training_and_other_units(three, short):
+    assert short.draws("deviation_sd").min() > 0
+    assert "A single embedding deviates from the trend, in part together with its neighbours" in short.text()
+    unit = [table.coverage.embedding["spread"]["sd"] for table in three.values()]
+    scaled = bb.trend(three, THREE, standardise=True)
+    np.testing.assert_allclose(scaled.estimates.mean * unit, short.estimates.mean)
+    assert scaled.unit == "standard deviations of the embedding's distances"
+    assert scaled.unit in scaled.text()
+
+
+def test_the_plain_difference_stands_beside_the_change(short):
+    row, y = short.change("e0", "e2"), short.estimates.mean
+    covariance = short.estimates.covariance.to_numpy()
+    sd = np.sqrt(covariance[0, 0] + covariance[2, 2] - 2 * covariance[0, 2])
+    assert row["estimate"] == pytest.approx(y[2] - y[0])
+    assert row["estimate_high"] - row["estimate"] == pytest.approx(1.598 * sd, rel=1e-3)
+    assert "The estimates of these two differ by" in short.text()
+
+
+def test_a_line_that_does_not_fit_is_said(slice_vectors, hard_debiased, short):
+    """Three embeddings, of which the second is debiased: the errors of the three are nearly the same."""
+    noise = np.random.default_rng(0).standard_normal(slice_vectors.vectors.shape).astype(np.float32)
+    length = np.linalg.norm(slice_vectors.vectors, axis=1).mean()
+    again = moved(slice_vectors, slice_vectors.vectors + 0.005 * length * noise / 17)
+    embeddings = {"before": slice_vectors, "after": hard_debiased, "again": again}
+    bent = {name: bb.distance_table(kv, "gender") for name, kv in embeddings.items()}
+    notes = bb.trend(bent, {"before": 1990.0, "after": 2000.0, "again": 2010.0}).notes
+    assert any("A line does not fit these estimates" in note for note in notes)
+    assert not any("A line does not fit" in note for note in short.notes)
+
+
+@pytest.fixture(scope="module")
+def axes():
+    """One axis in an embedding and in two noisy copies of it."""
+    kv, rng = bb.load_embedding("glove-50d-slice"), np.random.default_rng(3)
+    vectors = kv.vectors[:12000] / np.linalg.norm(kv.vectors[:12000], axis=1, keepdims=True)
+    copies = {}
+    for year, noise in (("1990", 0.0), ("2000", 0.3), ("2010", 0.3)):
+        changed = vectors + noise * rng.standard_normal(vectors.shape) / np.sqrt(vectors.shape[1])
+        embedding = bb.load_embedding(dict(zip(kv.index_to_key[:12000], changed, strict=True)))
+        copies[year] = bb.axis(embedding, "gender_pairs", words=["nurse", "teacher", "captain", "guard"])
+    return copies
+
+
+def test_a_pool_of_axes_has_the_errors_of_further_pairs(axes):
+    pool, first = bb.pool(axes, seed=0), axes["1990"]
+    assert pool.contrast == first.ends
+    np.testing.assert_allclose(pool.estimates.mean[0], first.places.mean())
+    # by hand: the mean place by each pair, over the pairs; of a t distribution, whose variance is larger
+    weights = np.full(4, 1 / 4) @ first.coordinates
+    sd = np.sqrt(weights**2 @ first.offset.variances("pairs"))
+    by_word = np.sqrt(first.coordinates**2 @ first.offset.variances("pairs"))
+    freedom = first.offset.freedom
+    assert pool.estimates.sd[0] == pytest.approx(sd * np.sqrt(freedom / (freedom - 2)), rel=0.25)
+    assert pool.estimates.sd[0] < by_word.max() * np.sqrt(freedom / (freedom - 2))
+    covariance = pool.estimates.covariance.to_numpy()
+    assert 0.4 < covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]) < 1
+    assert "further pairs of this opposition" in pool.text()
+
+
+def test_one_axis_twice_counts_once(axes):
+    with pytest.raises(InputError, match="a, b hold the same distances"):
+        bb.pool(dict.fromkeys("ab", axes["1990"]), seed=0)
+    again, plain = (bb.pool(given, seed=0) for given in ({**axes, "again": axes["1990"]}, axes))
+    np.testing.assert_array_equal(again.draws("population_mean"), plain.draws("population_mean"))
+
+
+def test_a_trend_of_axes(axes):
+    trend = bb.trend(axes, seed=0)
+    difference = axes["2010"].places.mean() - axes["1990"].places.mean()
+    assert trend.change("1990", "2010")["estimate"] == pytest.approx(difference)
+    assert trend.slopes()["protected_word"].iloc[1:].tolist() == list(axes["1990"].words)
+
+
+def axis_of(pairs):
+    return bb.axis("glove-50d-slice", pairs, words=["nurse"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "options", "message"),
+    [
+        (lambda axes: {**axes, "2010": axis_of("affluence")}, {}, "another axis"),
+        (lambda axes: {"a": axes["1990"], "b": pd.DataFrame()}, {}, "distance tables, .* or to axes"),
+        (lambda axes: dict.fromkeys("ab", axis_of([("he", "she"), ("man", "woman")])), {}, "4"),
+        (lambda axes: axes, {"stages": bb.checks.TwoStage(adjust="frequency")}, "make the axes with"),
+    ],
+)
+def test_axes_that_cannot_be_pooled_are_refused(axes, changed, options, message):
+    with pytest.raises(InputError, match=message):
+        bb.pool(changed(axes), **options)
+
+
+def test_few_words_that_samples_share_are_said():
+    rng, words = np.random.default_rng(0), bb.load_words("weat7").every_word()
+    embeddings = {}
+    for name, others in (("a", range(500)), ("b", range(400, 900))):
+        keys = [*words, *(f"w{number}" for number in others)]
+        vectors = rng.standard_normal((len(keys), 20)) + 0.5
+        embeddings[name] = bb.load_embedding(dict(zip(keys, vectors, strict=True)))
+    tables = {name: bb.distance_table(kv, "weat7") for name, kv in embeddings.items()}
+    for result in (bb.pool(tables, seed=0), bb.compare(tables, seed=0)):
+        assert any("share 100 words, fewer than 400" in note for note in result.notes)
+    with pytest.warns(UserWarning, match="only 100 words"):
+        shared = bb.distance_tables(embeddings, "weat7")
+    assert set(bb.relatedness(shared["a"]).sample_words) == set(bb.relatedness(shared["b"]).sample_words)
+    orders = [{name: shared[name] for name in names} for names in ("ab", "ba")]
+    one, other = (bb.pool(order, seed=0).estimates.covariance.to_numpy() for order in orders)
+    np.testing.assert_allclose(one, other[::-1, ::-1], rtol=1e-9)
+    one, other = (bb.compare(order, seed=0).contrasts() for order in orders)
+    np.testing.assert_allclose(one["sd"], other["sd"], rtol=1e-6)
+    np.testing.assert_allclose(one["mean"], -other["mean"], atol=1e-12)

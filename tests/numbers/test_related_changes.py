@@ -1,0 +1,278 @@
+"""A change between embeddings of related words would be told with wrong signs, sizes and intervals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesbias as bb
+from bayesbias import numerics
+from bayesbias.comparison import Comparison
+
+QUESTIONS = (
+    lambda result: result.outcomes(),
+    lambda result: result.outcomes(rows="difference"),
+    lambda result: result.outcomes("associated", "human", standardise=True),
+    lambda result: result.changes(paired=False),
+    lambda result: result.changes("human"),
+    lambda result: result.decomposition(),
+    lambda result: result.table(),
+)
+
+
+def with_distances(table, distance):
+    """A table of related words with other distances."""
+    return bb.DistanceTable(table.assign(distance=distance), truth={})
+
+
+def compared(before, after, **options):
+    return bb.compare(before=before, after=after, **{"seed": 0, "draws": 400} | options)
+
+
+def whole(table):
+    return table[table["protected_word"] == "whole list"].iloc[0]
+
+
+@pytest.fixture(scope="module")
+def before(slice_vectors):
+    return bb.distance_table(slice_vectors, "gender")
+
+
+@pytest.fixture(scope="module")
+def after(hard_debiased):
+    """After hard debiasing with equalised pairs."""
+    return bb.distance_table(hard_debiased, "gender")
+
+
+@pytest.fixture(scope="module")
+def result(before, after):
+    return compared(before, after)
+
+
+def test_what_is_observed_is_the_mean(before, after, result, observed_associations):
+    outcomes = result.outcomes().set_index("protected_word")
+    for side, table in (("before", before), ("after", after)):
+        expected = observed_associations(table)
+        np.testing.assert_allclose(outcomes.loc[expected.index, side], expected, atol=1e-12)
+        assert outcomes.loc["whole list", side] == pytest.approx(expected.mean(), abs=1e-12)
+        np.testing.assert_allclose(outcomes[f"observed_{side}"], outcomes[side], atol=1e-12)
+    assert (outcomes["before"].iloc[1:] < 0).sum() == 13
+    assert outcomes["before"].iloc[1:].min() == pytest.approx(-0.0945, abs=5e-4)
+    assert outcomes["after"].iloc[1:].abs().max() < 0.0095
+
+
+def test_draws_are_made_when_they_are_asked_for(before, after, tmp_path):
+    result, other = (compared(before, after) for _ in range(2))
+    assert [*result.outcomes()["outcome"], result.verdict, *result.changes()["mean"]]
+    assert {"posterior", "sample_stats"}.isdisjoint(result.tree.children)
+    assert [*result.tree["paired"].data_vars] == ["before_index", "after_index"]
+    drawn = result.posterior
+    assert drawn is result.posterior
+    assert (drawn["posterior"].sizes["chain"], drawn["posterior"].sizes["draw"]) == (4, 100)
+    assert result.tree["paired"].sizes == {"change": 1}
+    with pytest.raises(bb.InputError, match=r"without draws: give the one that fit returns, or result\.posterior"):
+        bb.save_fit(other.tree, tmp_path / "undrawn.nc")
+    again = Comparison(other.tree)
+    for group in ("posterior", "paired"):
+        xr.testing.assert_identical(again.posterior[group].to_dataset(), drawn[group].to_dataset())
+    assert again.posterior.attrs == drawn.attrs
+
+
+def test_figures_are_those_of_draws_from_the_posterior(before, after):
+    """20,000 draws of all cells, double-centred by hand."""
+    result = compared(before, after, seed=1, draws=20_000)
+    cells = result.posterior["paired/word_before"], result.posterior["posterior/word_change"]
+    start, moved = (values.to_numpy().reshape(-1, *values.shape[3:]) for values in cells)
+    rows = before.drop_duplicates("protected_word")
+    first = np.array(rows["group"] == "man")
+
+    def centred(cells):
+        to_man = np.where(first, cells[:, :, 0], cells[:, :, 1])
+        to_woman = np.where(first, cells[:, :, 1], cells[:, :, 0])
+        lean = to_man - to_woman
+        lean = lean - (lean[:, first].mean(axis=1, keepdims=True) + lean[:, ~first].mean(axis=1, keepdims=True)) / 2
+        return np.where(first, lean, -lean)
+
+    one, other = centred(start), centred(start + moved)
+    outcomes = result.outcomes().set_index("protected_word").loc[rows["protected_word"]]
+    change = other - one
+    np.testing.assert_allclose(outcomes["change"], change.mean(axis=0), atol=5 * change.std(axis=0).max() / 140)
+    for side, tail in (("low", 0.055), ("high", 0.945)):
+        np.testing.assert_allclose(outcomes[side], np.quantile(change, tail, axis=0), atol=0.0012)
+    np.testing.assert_allclose(outcomes["p_shrank"], (np.abs(other) < np.abs(one)).mean(axis=0), atol=0.015)
+    np.testing.assert_allclose(outcomes["p_reversed"], (other * one < 0).mean(axis=0), atol=0.015)
+    sides = result.sides("associated", "different")
+    np.testing.assert_allclose(sides.after.sd[1:], other.std(axis=0), rtol=0.03)
+    np.testing.assert_allclose(sides.before.sd[1:], one.std(axis=0), rtol=0.03)
+
+
+def test_levels_are_those_of_the_fits(before, result):
+    """Apart from the factor of the lists' scatter, which both embeddings inform."""
+    own = bb.contrasts(bb.fit(before, seed=0), rows="association")
+    sides = result.sides("associated", "different")
+    np.testing.assert_allclose(sides.before.mean, own["mean"], atol=1e-12)
+    np.testing.assert_allclose(sides.before.sd, own["sd"], rtol=0.15)
+
+
+@pytest.mark.parametrize(("of", "tolerance"), [("another seed", 1e-6), ("a file", 1e-12)])
+def test_tables_do_not_depend_on(before, after, result, tmp_path, of, tolerance):
+    if of == "a file":
+        bb.save_fit(result.posterior, tmp_path / "change.nc")
+        other = Comparison(bb.load_fit(tmp_path / "change.nc"))
+        assert other.verdict == result.verdict
+    else:
+        other = compared(before, after, seed=5, draws=800)
+    for question in QUESTIONS:
+        pd.testing.assert_frame_equal(question(result), question(other), rtol=0, atol=tolerance)
+    assert result.sentences() == other.sentences()
+
+
+@pytest.mark.parametrize("where", ["both", "one"])
+def test_how_near_a_list_or_a_word_is_does_not_matter(before, after, result, where):
+    in_list = (before["attribute_class"] == "woman") & before["connection"].isin(["associated", "different"])
+    shift = 0.07 * in_list - 0.05 * (before["protected_word"] == "son")
+    first, second = (with_distances(table, table["distance"] + shift) for table in (before, after))
+    moved = compared(first if where == "both" else before, second)
+    columns = ["before", "after", "change", "low", "high", "p_shrank", "p_reversed"]
+    np.testing.assert_allclose(moved.outcomes()[columns], result.outcomes()[columns], atol=1e-9)
+    plain = [each.changes(rows="difference")["mean"].to_numpy() for each in (moved, result)]
+    assert (np.abs(plain[0] - plain[1])[1:] > 0.06).all() == (where == "one")
+
+
+def test_equalised_pairs_leave_intervals_that_include_0(result):
+    after = result.sides("associated", "different").after
+    assert not after.excludes(0.0, 0.89).any()
+    assert after.mean[0] == pytest.approx(0, abs=1e-6)
+    table = result.outcomes()
+    away = (table["low"] > 0) | (table["high"] < 0)
+    assert table.loc[~away, "protected_word"].tolist() == ["male"]
+    assert "sign reversed" not in result.verdict
+    assert result.sentences()[0].startswith("With debiasing (hard), the contrast associated")
+
+
+def test_a_sign_that_reversed_is_told_where_the_value_is_away_from_0(before):
+    own = 0.3 * (before["connection"] == "associated")
+    noise = np.random.default_rng(0).normal(0, 0.001, len(before))
+    reversed_ = compared(before, with_distances(before, before["distance"] + own + noise))
+    # as sure as the sign before: that after is beyond doubt
+    sure = whole(bb.contrasts(bb.fit(before, "related", seed=0)))["p_closer"]
+    assert whole(reversed_.outcomes())["p_reversed"] == pytest.approx(sure, abs=2e-3)
+    assert "and that its sign reversed, 99.5%" in reversed_.verdict
+
+
+def test_parts_add_up(result):
+    table = result.decomposition()
+    top = table.iloc[:3]["mean"].to_numpy()
+    assert top[0] + top[1] == pytest.approx(top[2], abs=1e-12)
+    words = table.iloc[3:]["mean"].to_numpy().reshape(-1, 4)
+    np.testing.assert_allclose(words[:, :3].sum(axis=1), words[:, 3], atol=1e-12)
+    np.testing.assert_allclose(words[:, 0], result.changes()["mean"].iloc[1:], atol=1e-12)
+    assert words[:, 1].mean() == pytest.approx(0, abs=1e-12)
+    columns = ["mean", "sd", "low", "high", "p_below_zero"]
+    for part, plain in ((0, result.changes()), (2, result.contrasts("associated", "human"))):
+        np.testing.assert_allclose(table[columns].iloc[part], plain[columns].iloc[0].astype(float), atol=1e-9)
+
+
+def test_part_of_what_was_measured_did_not_change(before, after):
+    """Neutral words did not move at all, human words by .02: both are known."""
+    kind, old = before["connection"].to_numpy(), before["distance"]
+    distance = np.select([kind == "neutral", kind == "human"], [old, old + 0.02], after["distance"])
+    result = compared(before, with_distances(after, distance))
+    neutral, human = result.changes("neutral"), result.changes("human")
+    assert (neutral[["mean", "sd", "low", "high"]].to_numpy() == 0).all()
+    np.testing.assert_allclose(human["mean"], 0.02, atol=1e-9)
+    assert (human["sd"] == 0).all()
+    own, apart = (result.changes("associated"), result.contrasts("associated", "human"))
+    # smoothed correlations are made positive semi-definite for the lists of a question, here two or three
+    np.testing.assert_allclose(apart["sd"], own["sd"], rtol=1e-5)
+    np.testing.assert_allclose(apart["mean"], own["mean"] - 0.02, atol=1e-9)
+    assert "did not change" not in result.sentences()[0]
+    # the change depends on the scale of stereotypes alone, the values on that of human words too
+    sides = result.sides("associated", "human")
+    start, moved = np.split(sides.before.join(sides.change).draws(200_000, seed=0), 2, axis=1)
+    np.testing.assert_allclose(sides.p_shrank, (np.abs(start + moved) < np.abs(start)).mean(axis=0), atol=5e-3)
+
+
+def test_the_same_table_twice_is_unchanged(before, observed_associations):
+    result = compared(before, before)
+    table = result.outcomes()
+    assert set(table["outcome"]) == {"unchanged"}
+    np.testing.assert_allclose(table["before"].iloc[1:], observed_associations(before), atol=1e-12)
+    # also of contrasts with a control list, whose scale only the values before depend on
+    every = result.table()
+    assert set(every["of"]) == {f"associated - {name}" for name in ("different", "human", "neutral")}
+    for each in (table, every):
+        assert (each[["change", "low", "high", "p_shrank", "p_reversed"]].to_numpy() == 0).all()
+
+
+def test_three_embeddings(before, after):
+    middle = with_distances(before, (before["distance"] + after["distance"]) / 2)
+    result = bb.compare({"a": before, "b": middle, "c": after}, seed=0, draws=400)
+    means = result.changes().set_index(["before", "after", "protected_word"])["mean"]
+    np.testing.assert_allclose(means["a", "b"] + means["b", "c"], means["a", "c"], atol=1e-12)
+
+
+def test_groups_of_unequal_size_weigh_the_same(before, after, observed_associations):
+    gone = ["he", "his", "son", "father", "uncle"]
+    few = {name: table[~table["protected_word"].isin(gone)] for name, table in (("before", before), ("after", after))}
+    result = compared(**few)
+    group = few["before"].drop_duplicates("protected_word").set_index("protected_word")["group"]
+    shares = {}
+    for side, table in few.items():
+        by_group = observed_associations(table).groupby(group).mean()
+        assert by_group["man"] == pytest.approx(by_group["woman"], abs=1e-12)
+        assert whole(result.outcomes())[side] == pytest.approx(by_group.mean(), abs=1e-12)
+        cells = table.pivot_table("distance", "protected_word", "connection")
+        shares[side] = (cells["associated"] - cells["human"]).groupby(group).mean().mean()
+    row = whole(result.contrasts("associated", "human"))
+    assert row["mean"] == pytest.approx(shares["after"] - shares["before"], abs=1e-12)
+
+
+def test_three_groups_by_hand(religion, observed_associations):
+    noise = np.random.default_rng(0).normal(0, 0.02, len(religion))
+    moved = with_distances(religion, religion["distance"] + noise)
+    outcomes = compared(religion, moved).outcomes().set_index("protected_word")
+    group = religion.drop_duplicates("protected_word").set_index("protected_word")["group"]
+    for side, table in (("before", religion), ("after", moved)):
+        expected = observed_associations(table)
+        np.testing.assert_allclose(outcomes.loc[expected.index, side], expected, atol=1e-12)
+        assert outcomes.loc["whole list", side] == pytest.approx(expected.groupby(group).mean().mean(), abs=1e-12)
+
+
+def test_joint_draws_of_sides(result):
+    sides = result.sides("associated", "different")
+    before, after = np.split(sides.before.join(sides.after).draws(20_000), 2, axis=1)
+    np.testing.assert_allclose((np.abs(after) < np.abs(before)).mean(axis=0), sides.p_shrank, atol=0.015)
+    np.testing.assert_allclose((after - before).std(axis=0), sides.change.sd, rtol=0.03)
+    np.testing.assert_allclose(before.mean(axis=0), sides.before.mean, atol=0.002)
+
+
+def test_opposite_signs_of_two_normal_quantities():
+    rng, known = np.random.default_rng(0), numerics.mixtures._opposite_signs
+    means, sds, rho = rng.normal(0, 1, (2, 12)), rng.uniform(0.2, 2, (2, 12)), rng.uniform(-0.99, 0.99, 12)
+    e = rng.standard_normal((2, 400_000, 1))
+    x = means[0] + sds[0] * e[0]
+    y = means[1] + sds[1] * (rho * e[0] + np.sqrt(1 - rho**2) * e[1])
+    expected = (x * y < 0).mean(axis=0)
+    np.testing.assert_allclose(known(tuple(means), tuple(sds), rho * sds[0] * sds[1]), expected, atol=0.004)
+    zero, one = np.zeros(1), np.ones(1)
+    np.testing.assert_allclose(known((zero, zero), (one, one), np.array([0.5])), 0.5 - np.arcsin(0.5) / np.pi)
+    assert known((one, one), (one, one), one) == 0, "one quantity"
+    assert known((one, -one), (one, one), -one) == 1, "one quantity and its negative"
+    assert known((zero, one), (zero, one), zero) == 0, "a known 0 has no sign"
+    np.testing.assert_allclose(known((one, zero), (zero, one), zero), 0.5)
+
+
+def test_groups_of_opposite_signs_are_told_for_three_groups(religion, observed_associations):
+    """Two groups have the same mean association by arithmetic."""
+    own = religion["connection"] == "associated"
+    moved = religion["group"].map({"jew": 0.35, "christian": -0.25, "muslim": 0.1})
+    after = with_distances(religion, religion["distance"] + np.where(own, moved, 0.0))
+    (told,) = (one for one in compared(religion, after).parts()["For whom"] if "differ in sign" in one)
+    group = after.drop_duplicates("protected_word").set_index("protected_word")["group"]
+    means = observed_associations(after).groupby(group).mean()
+    assert means["jew"] > 0.05 > -0.05 > means["christian"]
+    assert told.startswith(f"Afterwards the mean associations of the groups differ in sign, jew {means['jew']:.3f} (")
+    assert f"christian \N{MINUS SIGN}{-means['christian']:.3f} (" in told
+    assert "they cancel" in told
+    assert not any("differ in sign" in one for one in compared(after, religion).parts()["For whom"])
