@@ -1,4 +1,4 @@
-"""A notebook and its script hold the same cells, and the notebook holds results without errors."""
+"""A notebook would show results that its code does not give, or nothing at all."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Words of pages: every macro of a template and every heading is used and rendered, and nothing is computed in one."""
+"""Sentences of reports would be missing, never shown, or computed where no test looks."""
 
 import ast
 from pathlib import Path
