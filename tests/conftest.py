@@ -11,6 +11,7 @@ from collections import OrderedDict
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import fields
 from functools import wraps
+from importlib import import_module
 from importlib.metadata import entry_points
 from io import StringIO
 from pathlib import Path
@@ -344,3 +345,15 @@ def text_encoder():
         return [np.random.default_rng(crc32(text.encode())).standard_normal(12) for text in texts]
 
     return encode
+
+
+@pytest.fixture(scope="session")
+def site():
+    """A function from a name to that script of the site, as a module."""
+
+    def load(name):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(Path(__file__).parents[1] / "docs")
+            return import_module(name)
+
+    return load

@@ -1,7 +1,6 @@
 """A reader would copy code that fails, follow links to nowhere, and miss public names."""
 
 import ast
-import importlib.util
 import inspect
 import re
 import shutil
@@ -17,7 +16,9 @@ import bayesbias as bb
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+README = "../README.md"
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
+PAGES[README] = (ROOT / "README.md").read_text(encoding="utf-8")
 GENERATED = re.compile(
     r"^(reference/(api|command-line|models|metrics|data)\.rst|gallery/\w+\.(rst|png|html)|notebooks/\w+\.ipynb)$"
 )
@@ -34,12 +35,9 @@ FENCE = re.compile(r"^(`{3,})(?![^\n]*`)(.*?)^\1`*$", re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
-def made():
+def made(site):
     """The module that makes pages from the package."""
-    spec = importlib.util.spec_from_file_location("_pages", DOCS / "_pages.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return site("_pages")
 
 
 def anchors(text):
@@ -114,12 +112,15 @@ def resolved(path):
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore::UserWarning")  # what a reader is told of these files
 @pytest.mark.parametrize("page", RUN)
-def test_the_code_of(page, given):
+def test_the_code_of(page, given, capsys):
     given(page)
     names = {"__name__": "__main__"}
     for block in python_of(page):
         exec(compile(block, page, "exec"), names)
     plt.close("all")
+    if page == README:
+        assert Path("report.html").is_file()
+        assert "This fit passes its checks" in capsys.readouterr().out
     if page == "judging.md":
         assert names["contrast"].coverage[-1] == 1
     if page == "explanation/contrived.md":
@@ -160,7 +161,7 @@ def leads_somewhere(page, target):
 
 
 def test_every_page_is_in_a_table_of_contents():
-    listed = {"index.md"}
+    listed = {"index.md", README}
     for page, text in PAGES.items():
         for toc in re.findall(r"```\{toctree\}\n(.*?)```", text, re.DOTALL):
             entries = [line.strip() for line in toc.splitlines() if line.strip() and not line.startswith(":")]
@@ -210,8 +211,8 @@ def test_a_name_of_no_area_is_refused(made, monkeypatch):
         made.area("bayesbias.InputError")
 
 
-def test_parts_of_pages_have_names():
-    conf = configuration()
+def test_parts_of_pages_have_names(site):
+    conf = site("conf")
     empty = '<tr><th class="head"><p></p></th><th>name</th></tr>'
     assert conf.accessible(empty) == "<tr><td></td><th>name</th></tr>"
     signature = '<dl>\n<dd><em class="sig-param">a</em>,</dd>\n</dl><dl><dt>Returns</dt><dd><p>b</p></dd></dl>'
@@ -219,6 +220,14 @@ def test_parts_of_pages_have_names():
         '<dl>\n<dd><em class="sig-param">a</em>,</dd>\n</dl>',
         '<ul class="sig-params">\n<li><em class="sig-param">a</em>,</li>\n</ul>',
     )
+
+
+def test_files_that_pages_name_are_there():
+    named = re.compile(r"`((?:benchmarks|data|docs|models|notebooks|tests)/[\w/.-]+)`")
+    files = {name for page, text in PAGES.items() if page != "extending.md" for name in named.findall(text)}
+    assert len(files) >= 20
+    places = (ROOT, ROOT / "bayesbias")
+    assert [name for name in sorted(files) if not any((place / name).exists() for place in places)] == []
 
 
 def test_pages_hold_no_path_of_a_machine():
@@ -251,7 +260,7 @@ def test_one_idea_has_one_name():
     rows = re.findall(r"^\| (?!not|---)(.+?) \|", words, re.MULTILINE)
     avoided = [re.sub(r" \(.*\)", "", name) for row in rows for name in row.split(", ")]
     pattern = re.compile(rf"\b({'|'.join(avoided)})s?\b", re.IGNORECASE)
-    texts = PAGES | {"contributing.md": house, "README.md": (ROOT / "README.md").read_text(encoding="utf-8")}
+    texts = PAGES | {"contributing.md": house}
     texts |= {script.name: spoken(script) for script in sorted((ROOT / "notebooks").glob("*.py"))}
     package = sorted((ROOT / "bayesbias").rglob("*.py"))
     texts |= {str(module.relative_to(ROOT)): "\n".join(said(module)) for module in package}
@@ -261,19 +270,7 @@ def test_one_idea_has_one_name():
     assert {name: hits for name, hits in faults.items() if hits} == {}
 
 
-def configuration():
-    """The module that configures the site."""
-    sys.path.insert(0, str(DOCS))
-    try:
-        spec = importlib.util.spec_from_file_location("conf", DOCS / "conf.py")
-        conf = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(conf)
-    finally:
-        sys.path.remove(str(DOCS))
-    return conf
-
-
-def test_formulas_are_drawn_without_a_script():
-    drawn = configuration().formula(r"\mu_{jk} \sim \mathcal{N}(\mu_k, \tau_k^2)")
+def test_formulas_are_drawn_without_a_script(site):
+    drawn = site("conf").formula(r"\mu_{jk} \sim \mathcal{N}(\mu_k, \tau_k^2)")
     assert drawn.startswith('<svg class="formula" role="img" aria-label=')
     assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", drawn)
