@@ -237,7 +237,7 @@ def test_pages_hold_no_path_of_a_machine():
 
 def prose(text):
     """A page without its code and comments, and what it quotes from the package: code and words in asterisks."""
-    return re.sub(r"`[^`]+`|<!--.*-->|(?<!\*)\*[^*\s][^*]*\*(?!\*)|\]\([^)]*\)", " ", FENCE.sub("", text))
+    return re.sub(r"`[^`]+`|(?s:<!--.*?-->)|(?<!\*)\*[^*\s][^*]*\*(?!\*)|\]\([^)]*\)", " ", FENCE.sub("", text))
 
 
 def spoken(script):
