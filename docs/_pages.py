@@ -343,29 +343,7 @@ def metrics() -> dict[str, str]:
             ["name", "title", "target and attribute sets", "no bias", "options", "source"], rows, "12 12 14 8 24 30"
         ),
     ]
-    return {"reference/metrics.rst": "\n".join(lines)} | registers()
-
-
-def registers() -> dict[str, str]:
-    """The tables of written pages that come from registers: metrics with what they are, and debiasing methods."""
-    measured = [
-        [f"`{row.name}`", f"{row.targets}; {row.attributes}", row.description, f"{row.optimum:g}"]
-        for row in bb.list_metrics().itertuples()
-    ]
-    methods = [
-        [f"`{row.name}`", row.description, f"[{row.source}](https://doi.org/{row.doi})"]
-        for row in bb.debiasing.list_methods().itertuples()
-    ]
-    return {
-        "metrics.table": markdown(["name", "sets", "value", "no bias"], measured),
-        "debiasing.table": markdown(["`method`", "what it does", "source"], methods),
-    }
-
-
-def markdown(columns: list[str], rows: list[list[str]]) -> str:
-    """A table of Markdown, whose cells are texts."""
-    cells = [columns, ["---"] * len(columns), *([re.sub(r"([|*<])", r"\\\1", cell) for cell in row] for row in rows)]
-    return "".join(f"| {' | '.join(row)} |\n" for row in cells)
+    return {"reference/metrics.rst": "\n".join(lines)}
 
 
 WIDTHS = {"name": 16, "description": 40, "doi": 18}

@@ -11,6 +11,7 @@ import sys
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import fields
 from functools import wraps
+from importlib import import_module
 from importlib.metadata import entry_points
 from io import StringIO
 from pathlib import Path
@@ -342,3 +343,15 @@ def observed_associations():
 def reference_vectors(shared):
     """The vectors of Google News that other programs were recorded with."""
     return bb.load_embedding(shared / "embeddings" / "google_news_slice.bin")
+
+
+@pytest.fixture(scope="session")
+def site():
+    """A function from a name to that script of the site, as a module."""
+
+    def load(name):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(Path(__file__).parents[1] / "docs")
+            return import_module(name)
+
+    return load

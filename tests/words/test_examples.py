@@ -1,4 +1,4 @@
-"""The examples in the docstrings of all public functions run, and print what they say."""
+"""The examples in docstrings would fail, or print other numbers than they say."""
 
 import doctest
 import inspect
@@ -8,10 +8,7 @@ import pytest
 
 import bayesbias as bb
 
-MODULES = (
-    *("calibration", "checks", "datasets", "debiasing", "metrics", "plots", "reliability", "contextual", "silhouettes"),
-    "stability",
-)
+MODULES = [name for name in bb.__all__ if inspect.ismodule(getattr(bb, name))]
 FULL = {"reliability.reliability_regression", "plots.plot_side_effects"}
 """They sample with NUTS, whose first compilation takes twenty seconds, or train classifiers to draw a picture."""
 HOW = doctest.NORMALIZE_WHITESPACE
