@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-import textwrap
+import threading
 
 import numpy as np
 import pandas as pd
@@ -306,7 +306,6 @@ import sys
 import bayesbias as bb
 {top}
 if __name__ == "__main__":
-{inside}
     plan = {{"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}}
     print(bb.sweep(plan | {{"debiasing": [mine]}}, sys.argv[1], workers=1).fits["status"].tolist())
 """
@@ -325,16 +324,38 @@ def run(folder, *arguments, **variables):
 
 
 def test_workers_take_a_method_of_the_script(tmp_path):
-    (tmp_path / "script.py").write_text(SCRIPT.format(top=METHOD, inside=""))
+    (tmp_path / "script.py").write_text(SCRIPT.format(top=METHOD))
     out, err = run(tmp_path, "script.py", "out")
     assert out == "['done']\n", err
 
 
-def test_a_method_that_workers_cannot_import_is_refused_with_what_to_do(tmp_path):
-    (tmp_path / "script.py").write_text(SCRIPT.format(top="", inside=textwrap.indent(METHOD, "    ")))
-    _, err = run(tmp_path, "script.py", "out")
-    assert "InputError: mine cannot be taken to worker processes" in err
-    assert "executor='serial'" in err
+INSIDE = """
+def scaled(by):
+    def mine(vocabulary):
+        return vocabulary.mapped(by * __import__("numpy").eye(vocabulary.kv.vector_size))
+    return mine
+mine = scaled(-1.0)
+"""
+
+
+def test_workers_take_a_function_that_no_module_names(tmp_path):
+    """One within another, of a program that is no file, as in a notebook; there are more fits than workers."""
+    script = SCRIPT.format(top=INSIDE).replace('"draws"', '"seeds": [0, 1], "draws"')
+    out, err = run(tmp_path, "-c", script, "out")
+    assert out == "['done', 'done']\n", err
+
+
+def test_a_function_that_refers_to_what_cannot_be_sent_is_refused_with_what_to_do(tmp_path):
+    lock = threading.Lock()
+
+    def guarded(vocabulary):
+        with lock:
+            return vocabulary.unit(slice(None))
+
+    plan = {"embeddings": ["google-news-slice"], "words": ["weat7"], "debiasing": [guarded], "draws": 400}
+    with pytest.raises(bb.InputError, match=r"refers to what no other process can have .*executor='serial'"):
+        bb.sweep(plan, tmp_path / "out", workers=1)
+    assert not list((tmp_path / "out" / "records").iterdir())
 
 
 PLUGIN = """
@@ -412,7 +433,7 @@ COMMAND = ("metrics", "google-news-slice", "--query", "weat6", "--metric", "stea
 
 
 def test_workers_find_entry_points(installed, tmp_path):
-    script = SCRIPT.format(top='mine = "mirrored"', inside="")
+    script = SCRIPT.format(top='mine = "mirrored"')
     (tmp_path / "script.py").write_text(script)
     out, err = run(tmp_path, "script.py", "out", PYTHONPATH=str(installed))
     assert out == "['done']\n", err
