@@ -112,7 +112,9 @@ def _same(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
         return True
     if not (inspect.isfunction(first) and inspect.isfunction(second)) or "<" in first.__qualname__:
         return False
-    return (first.__module__, first.__qualname__) == (second.__module__, second.__qualname__)
+    # a worker process reads the script, its functions as those of __mp_main__, and takes functions from the script
+    modules = {str(each.__module__).replace("__mp_main__", "__main__") for each in (first, second)}
+    return len(modules) == 1 and first.__qualname__ == second.__qualname__
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -1,4 +1,10 @@
-"""Long work in a folder: its tasks, their records, and workers that run and resume them."""
+"""Long work in a folder: its tasks, their records, and workers that run and resume them.
+
+Processes are those of ``concurrent.futures``. Those of joblib 1.6 (loky 3.6) need no ``if __name__ == "__main__":``,
+and kills and interrupts end as well with them; but one that grows by more than 300 MB, as by a larger embedding, is
+ended with a warning and another one started, and where warnings are errors the run hangs. Each took 1.0 s of processor
+time to start, in place of .35 s. ``joblib.Parallel`` takes no executor of ``concurrent.futures``.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +19,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
-from hashlib import file_digest
+from functools import cached_property, lru_cache, partial
+from hashlib import file_digest, sha256
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait as wait_for
 from pathlib import Path
@@ -23,11 +29,13 @@ from typing import TYPE_CHECKING, Any
 from bayesbias._support.arguments import whole_number
 from bayesbias._support.files import Document, check, from_json, home_folder, read_text, read_toml, to_json, write_text
 from bayesbias._support.progress import progress
-from bayesbias._support.registers import Entry
 from bayesbias.errors import InputError, listed, shown
 
 if TYPE_CHECKING:
     from distributed import Client
+
+type Pools = Callable[[], Any]  # a function to a context that gives an executor
+type Work = Callable[[Task, str], None]  # it does a task and writes its record in a folder
 
 MANIFEST, RECORDS = "manifest.json", "records"  # file and folder of a run
 # what of a record counts as its result; bytes of a file do not: where HDF5 puts its headers depends on the process
@@ -87,8 +95,10 @@ def resolved(entries: Sequence[str], base: Path, names: set[str], kind: str, whe
 
 def by_content(value: Any, hashes: Mapping[str, str]) -> Any:
     """Settings with the hash of a file in place of its path."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {key: by_content(each, hashes) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [by_content(each, hashes) for each in value]
     return hashes.get(value, value) if isinstance(value, str) else value
 
 
@@ -106,14 +116,19 @@ def plain_json(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
 
 
+def task_name(content: Mapping[str, Any]) -> str:
+    """The name of a task, which is the hash of all that its result depends on."""
+    return sha256(plain_json(content).encode()).hexdigest()[:20]
+
+
 def prepare(folder: Path, plan: Mapping[str, Any], tasks: Sequence[Task], results: str, what: str = "sweep") -> None:
     """The folder with its manifest; that of another plan is refused. ``results`` is the folder that tasks write to."""
     wanted = from_json(plain_json({"plan": plan, "fits": {task.name: task.settings for task in tasks}}))
     manifest = folder / MANIFEST
     if manifest.is_file():
         try:
-            recorded = from_json(read_text(manifest))
-            before, fits = recorded["plan"], recorded["fits"]
+            held = from_json(read_text(manifest))
+            before, fits = held["plan"], held["fits"]
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{manifest} is no manifest of a {what}: {error}") from error
         changed = [key for key in wanted["plan"] if before.get(key) != wanted["plan"][key]]
@@ -136,17 +151,35 @@ def prepare(folder: Path, plan: Mapping[str, Any], tasks: Sequence[Task], result
         write_text(manifest, to_json(wanted, indent=1))
 
 
+def _record_file(folder: Path, name: str) -> Path:
+    return folder / RECORDS / f"{name}.json"
+
+
 def record_of(folder: Path, name: str) -> dict[str, Any] | None:
     """The record of a fit; None where there is none, or it is not whole."""
     try:
-        record = from_json((folder / RECORDS / f"{name}.json").read_text(encoding="utf-8"))
+        record = from_json(_record_file(folder, name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     whole = isinstance(record, dict) and record.get("status") in ("done", "failed") and record.keys() >= set(HASHED)
     return record if whole else None
 
 
-def refuse_changed(task: Task) -> None:
+@contextmanager
+def recorded(task: Task) -> Iterator[dict[str, Any]]:
+    """The record of a task while it is worked on in one thread: whatever goes wrong is the reason why it failed."""
+    record = new_record(task, "done")
+    with one_thread():
+        try:
+            _refuse_changed(task)
+            yield record
+            _refuse_changed(task)  # nor while the work read them
+        except Exception as error:
+            reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+            record |= {"status": "failed", "reason": reason}
+
+
+def _refuse_changed(task: Task) -> None:
     """Refuse files that are not as they were when the sweep began."""
     for file, (size, changed, _) in task.files.items():
         try:
@@ -157,24 +190,65 @@ def refuse_changed(task: Task) -> None:
             raise InputError(f"{file} changed while the sweep ran")
 
 
+class _Job:
+    """Work on a task, which other processes take with the functions of a notebook or a script that it needs."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+
+    def __call__(self, task: Task, folder: str) -> None:
+        self._work(task, folder)
+
+    def __reduce__(self) -> tuple[type[partial[None]], tuple[Callable[..., None], bytes]]:
+        return partial, (_work_as_sent, self._content)
+
+    @cached_property
+    def _content(self) -> bytes:
+        import cloudpickle  # type: ignore[import-untyped]
+
+        try:
+            content: bytes = cloudpickle.dumps(self._work)
+        except Exception as error:  # whatever the objects that a function refers to raise
+            raise InputError(
+                f"a function of the plan refers to what no other process can have ({error}): make that in the "
+                "function, or work in this process with executor='serial'"
+            ) from error
+        return content
+
+
+def _work_as_sent(content: bytes, task: Task, folder: str) -> None:
+    _read(content)(task, folder)
+
+
+@lru_cache(maxsize=1)
+def _read(content: bytes) -> Work:
+    """Read work once in each process, which keeps what it made with a function, such as a debiased embedding."""
+    work: Work = pickle.loads(content)  # noqa: S301  # which the main process wrote
+    return work
+
+
 def run(
-    tasks: Sequence[Task], job: Callable[[Task, str], str], folder: Path, pools: Pools, at_once: int, what: str
+    tasks: Sequence[Task], work: Work, folder: Path, executor: str | Executor | Client, workers: int, what: str
 ) -> None:
-    """Do tasks, so many of them given out at once; ``job`` writes the record of a task in a folder.
+    """Do tasks, whose records the work writes.
 
     When a worker dies, it is not known which of the tasks given out it was: they are done again one at a time, and one
     that ends its worker :data:`MOST_DEATHS` times by itself is recorded as failed.
     """
     waiting, suspects, deaths, finished = deque(tasks), deque[Task](), Counter[str](), 0
+    job, at_once = _Job(work), {"processes": 2 * workers, "serial": 1}.get(str(executor), len(tasks))
     idle = 0  # pools in a row that broke before any fit was given out
-    with progress(what, len(tasks)) as done:
+    with ExitStack() as stack, progress(what, len(tasks)) as done:
+        pools = _executors(executor, workers, stack)
         while waiting or suspects:
-            running: dict[Future[str], Task] = {}
+            running: dict[Future[None], Task] = {}
             try:
                 with pools() as pool:
                     while waiting or suspects or running:
                         queue, most = (suspects, 1) if suspects else (waiting, at_once)
                         while queue and len(running) < most:
+                            # a record that is there from now on is of this run
+                            _record_file(folder, queue[0].name).unlink(missing_ok=True)
                             running[pool.submit(job, queue[0], str(folder.resolve()))] = queue[0]
                             queue.popleft()
                         for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -200,7 +274,7 @@ def run(
                     done(finished)
 
 
-def _result(future: Future[str], task: Task, folder: Path) -> None:
+def _result(future: Future[None], task: Task, folder: Path) -> None:
     """Wait for a fit; one that Dask gave up, since its workers died, is recorded as failed."""
     try:
         future.result()
@@ -217,14 +291,13 @@ def new_record(task: Task, status: str, reason: str = "") -> dict[str, Any]:
 
 
 def write_record(folder: Path, record: Mapping[str, Any]) -> None:
-    write_text(folder / RECORDS / f"{record['fit']}.json", to_json(record))
+    write_text(_record_file(folder, record["fit"]), to_json(record))
 
 
 PATIENCE = 15  # seconds that a scheduler has to answer
 # variables that are 1 in processes of their own
 ONE_THREAD = (*(f"{library}_NUM_THREADS" for library in ("OPENBLAS", "OMP", "MKL")), "PYTHON_CPU_COUNT")
 ADDRESSES = ("tcp://", "tls://", "ucx://", "inproc://", "ws://", "wss://")
-Pools = Callable[[], Any]  # a function to a context that gives an executor
 # threads of one process limit numeric libraries in turn: only the thread that sets a limit can lift it
 LIMIT = threading.RLock()
 
@@ -262,16 +335,11 @@ def workers_asked(workers: int | None) -> int:
     return cores if workers is None else whole_number(workers, "workers", most=10_000)
 
 
-def executors(
-    executor: str | Executor | Client, workers: int, stack: ExitStack, entries: Sequence[Entry] = ()
-) -> Pools:
-    """Source of executors; a pool of processes is made anew when one of them dies.
-
-    ``entries`` of registers come from outside of the package, and jobs take them to the processes that they run in.
-    """
+def _executors(executor: str | Executor | Client, workers: int, stack: ExitStack) -> Pools:
+    """Source of executors; a pool of processes is made anew when one of them dies."""
     named = executor if isinstance(executor, str) else ""
     if named == "processes":
-        return lambda: _processes(workers, entries)
+        return lambda: _processes(workers)
     if named == "serial":
         return lambda: nullcontext(_Serial())
     if named.startswith(ADDRESSES):
@@ -307,7 +375,7 @@ class _Serial(Executor):
 
 
 @contextmanager
-def _processes(workers: int, entries: Sequence[Entry]) -> Iterator[Executor]:
+def _processes(workers: int) -> Iterator[Executor]:
     """Processes with one thread each, which end when this one does."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
@@ -321,8 +389,6 @@ def _processes(workers: int, entries: Sequence[Entry]) -> Iterator[Executor]:
                 "since every worker reads the script; else there may be too little memory (give fewer workers): "
                 f"{error}"
             ) from error
-        for entry in entries:
-            _refuse_unknown(entry, pool)
         yield pool
     except BaseException:
         # on an interrupt nobody waits for what the workers have begun: records are written whole or not at all
@@ -333,23 +399,6 @@ def _processes(workers: int, entries: Sequence[Entry]) -> Iterator[Executor]:
         pool.shutdown(cancel_futures=True)
         for name, value in before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
-
-
-def _refuse_unknown(entry: Entry, pool: Executor) -> None:
-    """Refuse what another process cannot import."""
-    try:
-        pool.submit(_arrives, pickle.dumps(entry)).result()
-    except (pickle.PicklingError, AttributeError, ImportError, TypeError) as error:
-        raise InputError(
-            f"{entry.name} cannot be taken to worker processes, which import its function by name: put it at the top "
-            "level of a module, or of the script above if __name__ == '__main__', or work in this process with "
-            f"executor='serial': {error}"
-        ) from error
-
-
-def _arrives(content: bytes) -> None:
-    """Read what was pickled, in another process."""
-    pickle.loads(content)  # noqa: S301  # which the main process wrote
 
 
 def _end_with_parent() -> None:

@@ -20,7 +20,7 @@ from scipy import sparse
 from bayesbias._support.arguments import flag, one_of
 from bayesbias._support.files import home_folder
 from bayesbias._support.progress import progress
-from bayesbias._support.runs import Task, executors, finished, plain_json, prepare, read_plan, run, workers_asked
+from bayesbias._support.runs import Task, finished, plain_json, prepare, read_plan, run, workers_asked
 from bayesbias.distances.adjustment import adjust
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import DistanceTable
@@ -135,12 +135,10 @@ def multiverse(
         pending = [task for task in tasks if not finished(folder, task, file_of(folder, task), retry)]
         if pending:
             loaded = write_sample(folder, decisions)
-            methods = methods_from_outside(decisions["debiasing"])
-            pools = executors(executor, workers_asked(workers), stack, methods)
-            at_once = 1 if executor == "serial" else len(pending)
             if executor != "serial":
                 loaded.clear()  # workers load what they measure
-            run(pending, partial(measure, loaded=loaded, methods=methods), folder, pools, at_once, "measuring")
+            work = partial(measure, loaded=loaded, methods=methods_from_outside(decisions["debiasing"]))
+            run(pending, work, folder, executor, workers_asked(workers), "measuring")
             loaded.clear()
         measured = [read_measured(folder, task) for task in tasks]
     return _result(checked, decisions, statuses, tasks, measured)
@@ -285,13 +283,16 @@ class _Sources:
         else:
             pairs = self._of(settings).pairs[_key(settings, OF_TABLES)]
             word, attribute, weight, factor = _axis_weights(prepared, axis["groups"], pairs)
+        distance = np.full((len(data.protected_words), len(data.attribute_words)), np.nan)
+        distance[data.word, data.attribute] = data.y
+        if np.isnan(distance[word, attribute]).any():
+            needing = "an axis" if settings["metric"] == CONTRAST else settings["metric"]
+            raise InputError(f"{needing} needs each distance of a protected word to a word, and some are missing")
         block = _key(settings, (*OF_VECTORS, "adjust"))
         if block not in self._numbers and data.relatedness is not None:
             self._numbers[block] = len(self.blocks)
             self.blocks.append(Block(data.relatedness, data.distance_sd(str(settings["embedding"]))))
         origin = settings["words"] if axis == NONE else axis["axis"]
-        distance = np.full((len(data.protected_words), len(data.attribute_words)), np.nan)
-        distance[data.word, data.attribute] = data.y
         return _Weights(
             value=float(weight @ distance[word, attribute]),
             block=self._numbers[block],
@@ -394,10 +395,6 @@ def _axis_weights(prepared: _TableCells, groups: Sequence[str], pairs: Sequence[
     side = np.where(data.groups == groups[0], 1.0, -1.0)
     weights = np.outer(side * whole_weights(data, np.ones(len(side), dtype=bool)), offset)
     word, attribute = np.nonzero(weights)
-    known = np.zeros(weights.shape, dtype=bool)
-    known[data.word, data.attribute] = True
-    if not known[word, attribute].all():
-        raise InputError("an axis needs each distance of a protected word to a word of a pair, and some are missing")
     return word, attribute, weights[word, attribute], np.full(len(word), factors[0])
 
 
@@ -428,10 +425,6 @@ def _metric_weights(prepared: _TableCells, settings: Mapping[str, Any]) -> _Entr
     if np.abs(weight.sum(axis=1)).max() > BALANCED * np.abs(weight).max() * weight.shape[1]:
         raise InputError(f"{name} is not 0 without a bias, and cannot stand beside a contrast")
     word, attribute = np.meshgrid(np.concatenate(targets), np.concatenate(sets), indexing="ij")
-    known = np.zeros((len(data.protected_words), len(data.attribute_words)), dtype=bool)
-    known[data.word, data.attribute] = True
-    if not known[word, attribute].all():
-        raise InputError(f"{name} needs each distance of a protected word to a stereotype word, and some are missing")
     return word.ravel(), attribute.ravel(), weight.ravel() / weight[weight > 0].sum(), np.full(weight.size, factors[0])
 
 

@@ -6,7 +6,6 @@ import io
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -20,13 +19,12 @@ from bayesbias._support.files import Document, check, from_json, read_arrays, re
 from bayesbias._support.runs import (
     Task,
     by_content,
-    new_record,
-    one_thread,
     plain_json,
     record_of,
-    refuse_changed,
+    recorded,
     resolved,
     state_of,
+    task_name,
     write_record,
 )
 from bayesbias.axes import list_axes
@@ -38,8 +36,15 @@ from bayesbias.errors import InputError, listed
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.numerics.arrays import principal_directions, unit_rows, without
 from bayesbias.vectors import Case, keyed_vectors, list_embeddings, load_embedding
-from bayesbias.vectors.debiasing import debias
-from bayesbias.vectors.debiasing.registry import METHODS, NONE, Method, checked_method, method_by_name
+from bayesbias.vectors.debiasing.registry import (
+    METHODS,
+    NONE,
+    Method,
+    checked_method,
+    debiased,
+    method_and_options,
+    method_by_name,
+)
 from bayesbias.vectors.lookup import ordered_by_frequency
 from bayesbias.words import WordLists, bundled_names, load_words
 
@@ -190,8 +195,7 @@ def _check_option(name: str, option: Any) -> None:
         able = [each for each, metric in METRICS.items() if metric.linear is not None]
         raise InputError(f"the metric {option!r} is no weighted sum of cosines: give {CONTRAST!r} or {listed(able)}")
     elif name == "debiasing" and option != NONE:
-        method = {"method": option} if isinstance(option, str) else dict(option)
-        checked_method(method.pop("method", None), method)
+        checked_method(*method_and_options(option))
 
 
 def _contrast_option(option: Any, base: Path, where: str) -> Any:
@@ -262,11 +266,7 @@ def tasks_of(decisions: Mapping[str, tuple[Any, ...]], where: str) -> list[Task]
     hashes = {file: state[2] for file, state in known.items()}
     for values in product(*(decisions[name] for name in OF_VECTORS)):
         settings = dict(zip(OF_VECTORS, values, strict=True))
-        content = by_content({**settings, **options, "embeddings": list(decisions["embedding"])}, hashes)
-        content["words"] = [hashes.get(name, name) for name in options["words"]]
-        content["axis"] = [by_content(axis, hashes) for axis in options["axis"]]
-        content["embeddings"] = [hashes.get(name, name) for name in decisions["embedding"]]
-        name = sha256(plain_json(content).encode()).hexdigest()[:20]
+        name = task_name(by_content({**settings, **options, "embeddings": decisions["embedding"]}, hashes))
         read = (settings["embedding"], *options["words"], *poles)
         own = {file: known[file] for file in files if file in read}
         tasks.append(Task(name, settings, options, own))
@@ -297,40 +297,29 @@ def write_sample(folder: Path, decisions: Mapping[str, tuple[Any, ...]]) -> dict
     return embeddings
 
 
-def measure(task: Task, folder: str, loaded: Mapping[str, KeyedVectors], methods: Sequence[Method] = ()) -> str:
-    """Measure the distances of an embedding, which may be loaded, and write them, the record last; the task's name.
+def measure(task: Task, folder: str, loaded: Mapping[str, KeyedVectors], methods: Sequence[Method] = ()) -> None:
+    """Measure the distances of an embedding, which may be loaded, and write them, the record last.
 
     ``methods`` are those of debiasing that this process may have to be given.
     """
-    record = new_record(task, "done")
     content: bytes | None = None
-    with one_thread():
-        try:
-            refuse_changed(task)
-            for method in methods:
-                METHODS.add(method)
-            sample = from_json(read_text(Path(folder) / SAMPLE_FILE))
-            content = _content_of(_vectors(task.settings, loaded), task.options, sample)
-            refuse_changed(task)
-        except Exception as error:  # a record holds whatever went wrong
-            message = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-            record |= {"status": "failed", "reason": message}
+    with recorded(task) as record:
+        for method in methods:
+            METHODS.add(method)
+        sample = from_json(read_text(Path(folder) / SAMPLE_FILE))
+        content = _content_of(_vectors(task.settings, loaded), task.options, sample)
     if content is not None:
         file = file_of(Path(folder), task)
         with whole_file(file) as temporary:
             temporary.write_bytes(content)
         record["sha256"] = state_of(file)[2]
     write_record(Path(folder), record)
-    return task.name
 
 
 def _vectors(settings: Mapping[str, Any], loaded: Mapping[str, KeyedVectors]) -> KeyedVectors:
     """An embedding as a combination of decisions takes it."""
     name = settings["embedding"]
-    kv = loaded[name] if name in loaded else load_embedding(name)
-    if settings["debiasing"] != NONE:
-        method = settings["debiasing"]
-        kv = debias(kv, **({"method": method} if isinstance(method, str) else method))
+    kv = debiased(loaded[name] if name in loaded else load_embedding(name), settings["debiasing"])
     if settings["centre"] == NONE and not settings["all_but_top"]:
         return kv
     vectors = unit_rows(kv.vectors.astype(float))

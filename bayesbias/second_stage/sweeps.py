@@ -29,21 +29,18 @@ from bayesbias._support.results import Result
 from bayesbias._support.runs import (
     HASHED,
     MANIFEST,
-    RECORDS,
     Task,
     by_content,
-    executors,
     finished,
-    new_record,
-    one_thread,
     plain_json,
     prepare,
     read_plan,
     record_of,
-    refuse_changed,
+    recorded,
     resolved,
     run,
     state_of,
+    task_name,
     workers_asked,
     write_record,
 )
@@ -58,12 +55,13 @@ from bayesbias.models import fit, list_models, load_fit, load_model, save_fit
 from bayesbias.models.fits import AUTO, RELATED, checked_draws, choose_engine
 from bayesbias.models.tree import Fit
 from bayesbias.vectors import list_embeddings, load_embedding
-from bayesbias.vectors.debiasing import debias
 from bayesbias.vectors.debiasing.registry import (
     METHODS,
     NONE,
     Method,
     checked_method,
+    debiased,
+    method_and_options,
     method_by_name,
     methods_from_outside,
 )
@@ -223,18 +221,11 @@ def sweep(
     tasks = _tasks(checked, base, where)
     folder = home_folder(out)
     prepare(folder, checked.model_dump(), tasks, FITS)
-    methods = methods_from_outside(checked.debiasing)
-    with ExitStack() as stack:
-        pools = executors(executor, workers, stack, methods)
-        saved = {task.name for task in tasks if checked.save and task.settings["axis"] is None}
-        files = {name: folder / FITS / f"{name}.nc" for name in saved}
-        pending = [task for task in tasks if not finished(folder, task, files.get(task.name), retry)]
-        for task in pending:  # a record that is there from now on is of this run
-            (folder / RECORDS / f"{task.name}.json").unlink(missing_ok=True)
-        if pending:
-            at_once = {"processes": 2 * workers, "serial": 1} if isinstance(executor, str) else {}
-            job = partial(_run_fit, methods=methods)
-            run(pending, job, folder, pools, at_once.get(str(executor), len(pending)), "fitting")
+    saved = {task.name for task in tasks if checked.save and task.settings["axis"] is None}
+    files = {name: folder / FITS / f"{name}.nc" for name in saved}
+    pending = [task for task in tasks if not finished(folder, task, files.get(task.name), retry)]
+    work = partial(_run_fit, methods=methods_from_outside(checked.debiasing))
+    run(pending, work, folder, executor, workers, "fitting")
     return _collected(folder, checked, tasks)
 
 
@@ -280,7 +271,7 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
             if file not in known:
                 known[file] = state_of(Path(file))
         named = by_content(full, {file: known[file][2] for file in files})
-        name = sha256(plain_json({**named, **options}).encode()).hexdigest()[:20]
+        name = task_name({**named, **options})
         tasks.append(Task(name, {**dict.fromkeys(SETTINGS), **full}, options, {file: known[file] for file in files}))
     twice = [name for name, count in Counter(task.name for task in tasks).items() if count > 1]
     if twice:
@@ -292,10 +283,9 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
 
 def _method(method: str | dict[str, Any], base: Path, names: set[str]) -> str | dict[str, Any]:
     """A method as it is given; files that its options name, and that are no bundled lists, as absolute paths."""
-    name = method if isinstance(method, str) else method.get("method")
+    name, options = method_and_options(method)
     if not isinstance(name, str):
         raise InputError(f"debiasing holds {method}: give a name, or a table with 'method' and its options")
-    options = {} if isinstance(method, str) else {key: value for key, value in method.items() if key != "method"}
     if name != NONE:
         try:
             checked_method(name, options)
@@ -305,36 +295,28 @@ def _method(method: str | dict[str, Any], base: Path, names: set[str]) -> str | 
         raise InputError(f"debiasing = {plain_json(method)}: 'none' takes no options")
     if isinstance(method, str):
         return method
-    words = {key: each for key, each in method.items() if isinstance(each, str) and each not in names | {name}}
+    words = {key: each for key, each in options.items() if isinstance(each, str) and each not in names}
     files = {key: base / home_folder(each) for key, each in words.items()}
     return method | {key: str(file.resolve()) for key, file in files.items() if file.is_file()}
 
 
-def _run_fit(task: Task, folder: str, methods: Sequence[Method] = ()) -> str:
-    """Make a fit and write it, and its record last; the name of the fit.
+def _run_fit(task: Task, folder: str, methods: Sequence[Method] = ()) -> None:
+    """Make a fit and write it, and its record last.
 
     ``methods`` are those of debiasing that this process may have to be given.
     What goes wrong in the fit is its record; what goes wrong in writing is raised.
     """
     begin = time.perf_counter()
-    record = new_record(task, "done")
     post, rows = None, pd.DataFrame(columns=LABELS + FIGURES)
-    with TURNS, warnings.catch_warnings(record=True) as caught, one_thread():
-        warnings.simplefilter("always")
-        try:
-            refuse_changed(task)
-            for method in methods:
-                METHODS.add(method)
-            if task.settings["axis"] is None:
-                post = _fitted(task)
-                rows = _contrast_rows(post, str(task.options["population"]))
-                record["faults"] = list(diagnose(post).faults)
-            else:
-                rows = _place_rows(task)
-            refuse_changed(task)  # nor while the fit read them
-        except Exception as error:  # a record holds whatever went wrong
-            message = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-            record |= {"status": "failed", "reason": message}
+    with TURNS, warnings.catch_warnings(record=True, action="always") as caught, recorded(task) as record:
+        for method in methods:
+            METHODS.add(method)
+        if task.settings["axis"] is None:
+            post = _fitted(task)
+            rows = _contrast_rows(post, str(task.options["population"]))
+            record["faults"] = list(diagnose(post).faults)
+        else:
+            rows = _place_rows(task)
     record["notes"] = sorted({str(each.message) for each in caught if issubclass(each.category, UserWarning)})
     if post is not None and record["status"] == "done" and task.options["save"]:
         file = Path(folder) / FITS / f"{task.name}.nc"
@@ -350,7 +332,6 @@ def _run_fit(task: Task, folder: str, methods: Sequence[Method] = ()) -> str:
     record["contrasts"] = [[None if value is pd.NA else value for value in row] for row in values]
     record["seconds"] = round(time.perf_counter() - begin, 3)
     write_record(Path(folder), record)
-    return task.name
 
 
 def _content(post: xr.DataTree) -> str:
@@ -412,12 +393,7 @@ def _loaded(
     name: str, debiasing: str, functions: tuple[Callable[..., Any], ...], state: tuple[int, int, str] | None
 ) -> KeyedVectors:
     """An embedding, debiased; the last one stays loaded, until its file or a method from outside is another."""
-    kv = load_embedding(name)
-    method = from_json(debiasing)
-    if method == NONE:
-        return kv
-    options = {"method": method} if isinstance(method, str) else method
-    return debias(kv, **options)
+    return debiased(load_embedding(name), from_json(debiasing))
 
 
 def _contrast_rows(post: xr.DataTree, population: str) -> pd.DataFrame:

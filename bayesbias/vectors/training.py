@@ -25,6 +25,7 @@ from bayesbias._support.files import check_target, from_json, home_folder, read_
 from bayesbias._support.progress import progress, quiet
 from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.vectors.formats import keyed_vectors
 from bayesbias.vectors.readers import text_lines
 from bayesbias.words import WordLists
 
@@ -69,14 +70,11 @@ class Setting(NamedTuple):
         return f"{self.corpus} {self.algorithm} {self.dims} seed {self.seed}"
 
 
-def keyed_vectors(
+def _with_counts(
     setting: Setting, words: list[str], vectors: NDArray[np.float32], counts: NDArray[np.int64]
 ) -> KeyedVectors:
     """Vectors (words, dims) with the counts of their words, named after their setting."""
-    from gensim.models import KeyedVectors
-
-    kv = KeyedVectors(setting.dims, dtype=np.float32)
-    kv.add_vectors(words, vectors)
+    kv = keyed_vectors(words, vectors)
     kv.expandos["count"] = counts
     kv.bayesbias_name = setting.label
     return kv
@@ -94,7 +92,7 @@ def _load_trained(setting: Setting, record: Record, file: Path) -> KeyedVectors:
         if (
             not isinstance(stored, dict)
             or (words.ndim, words.dtype.kind) != (1, "U")
-            or (vectors.shape, vectors.dtype.kind) != ((len(words), setting.dims), "f")
+            or (vectors.shape, vectors.dtype) != ((len(words), setting.dims), np.dtype(np.float32))
             or (counts.shape, counts.dtype.kind) != (words.shape, "i")
         ):
             raise ValueError("its arrays have other shapes or kinds, or its record is no table")
@@ -112,7 +110,7 @@ def _load_trained(setting: Setting, record: Record, file: Path) -> KeyedVectors:
         differing.append(f"the text was another ({then}) and is now of {now}")
     if differing:
         raise InputError(f"{file} was trained in another way: {'; '.join(differing)}. Choose another folder")
-    return keyed_vectors(setting, words.tolist(), vectors, counts)
+    return _with_counts(setting, words.tolist(), vectors, counts)
 
 
 @dataclass(frozen=True)
@@ -337,7 +335,7 @@ def _trained(task: _Task, passes: _Passes) -> KeyedVectors:
         with whole_file(task.file) as temporary:
             record = np.array(to_json(task.record()))
             np.savez(temporary, words=np.array(words), vectors=vectors, counts=counts, record=record)
-    return keyed_vectors(setting, words, vectors, counts)
+    return _with_counts(setting, words, vectors, counts)
 
 
 @dataclass(frozen=True)

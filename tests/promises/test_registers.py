@@ -1,6 +1,6 @@
 """A metric or debiasing method of one's own would be taken in one analysis and refused, or confused, in another."""
 
-import textwrap
+import threading
 
 import numpy as np
 import pytest
@@ -300,9 +300,8 @@ import sys
 import bayesbias as bb
 {top}
 if __name__ == "__main__":
-{inside}
     plan = {{"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}}
-    print(bb.sweep(plan | {{"debiasing": [mine]}}, sys.argv[1], workers=1).fits["status"].tolist())
+    print(bb.sweep(plan | {{"seeds": [0, 1], "debiasing": [mine]}}, sys.argv[1], workers=1).fits["status"].tolist())
 """
 METHOD = """
 @bb.debiasing.register
@@ -311,25 +310,41 @@ def mine(vocabulary):
 """
 
 
+INSIDE = """
+def scaled(by):
+    def mine(vocabulary):
+        return vocabulary.mapped(by * __import__("numpy").eye(vocabulary.kv.vector_size))
+    return mine
+mine = scaled(-1.0)
+"""
 WORKERS = {
-    "method of the script": ({"top": METHOD, "inside": ""}, "", "['done']\n"),
-    "entry point": ({"top": 'mine = "mirrored"', "inside": ""}, "", "['done']\n"),
-    "method that workers cannot import": (
-        {"top": "", "inside": textwrap.indent(METHOD, "    ")},
-        "InputError: mine cannot be taken to worker processes",
-        "",
-    ),
+    "method of the script": (METHOD, "script.py"),
+    "entry point": ('mine = "mirrored"', "script.py"),
+    # of a program that is no file, as in a notebook
+    "function within another": (INSIDE, "-c"),
 }
 
 
 @pytest.mark.parametrize("name", WORKERS)
-def test_workers_take_a_method_or_say_what_to_do(name, installed, python, tmp_path):
-    script, message, printed = WORKERS[name]
-    (tmp_path / "script.py").write_text(SCRIPT.format(**script))
-    _, out, err = python(tmp_path, "script.py", "out", path=[installed])
-    assert out == printed, err
-    assert message in err
-    assert not message or "executor='serial'" in err
+def test_workers_take_a_method(name, installed, python, tmp_path):
+    """There are more fits than workers."""
+    top, how = WORKERS[name]
+    script = SCRIPT.format(top=top)
+    (tmp_path / "script.py").write_text(script)
+    _, out, err = python(tmp_path, *((how, script) if how == "-c" else (how,)), "out", path=[installed])
+    assert out == "['done', 'done']\n", err
+
+
+def test_a_function_that_refers_to_what_cannot_be_sent_is_refused_with_what_to_do(made, tmp_path):
+    lock = threading.Lock()
+
+    def guarded(vocabulary):
+        with lock:
+            return vocabulary.unit(slice(None))
+
+    with pytest.raises(bb.InputError, match=r"refers to what no other process can have .*executor='serial'"):
+        bb.sweep(made.sweep_plan | {"debiasing": [guarded]}, tmp_path / "out", workers=1)
+    assert not list((tmp_path / "out" / "records").iterdir())
 
 
 PLUGIN = """

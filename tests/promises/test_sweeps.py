@@ -238,12 +238,12 @@ def pool_of_processes(seed):
 @pytest.mark.full
 def test_a_fit_that_ends_its_worker_is_recorded_and_the_others_are_made(tables, tmp_path, monkeypatch):
     plan = {"tables": [str(tables / "table0.parquet")], "models": ["published"], "seeds": [0, 1, 2, 3], **DRAW}
-    monkeypatch.setattr("bayesbias.second_stage.sweeps.executors", lambda *_: lambda: pool_of_processes(1))
+    monkeypatch.setattr("bayesbias._support.runs._executors", lambda *_: lambda: pool_of_processes(1))
     found = bb.sweep(plan, tmp_path / "out", workers=2)
     assert found.fits["status"].tolist() == ["done", "failed", "done", "done"], found.fits["reason"].tolist()
     assert "its worker process died 3 times" in found.fits["reason"][1]
     # with retry, the failure on record is not taken for the result of this run
-    monkeypatch.setattr("bayesbias.second_stage.sweeps.executors", lambda *_: lambda: pool_of_processes(9))
+    monkeypatch.setattr("bayesbias._support.runs._executors", lambda *_: lambda: pool_of_processes(9))
     assert bb.sweep(plan, tmp_path / "out", workers=2, retry=True).fits["status"].eq("done").all()
 
 

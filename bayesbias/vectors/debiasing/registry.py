@@ -202,9 +202,21 @@ def method_by_name(option: Any) -> Any:
     return METHODS.name_of(option)
 
 
+def method_and_options(debiasing: str | Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The method in the debiasing of a plan, and its options."""
+    options = {"method": debiasing} if isinstance(debiasing, str) else dict(debiasing)
+    return options.pop("method", None), options
+
+
+def debiased(kv: KeyedVectors, debiasing: str | Mapping[str, Any]) -> KeyedVectors:
+    """An embedding with the debiasing of a plan, which may be none."""
+    method, options = method_and_options(debiasing)
+    return kv if method == NONE else debias(kv, method, **options)
+
+
 def methods_from_outside(options: Iterable[Any]) -> tuple[Method, ...]:
     """The methods in the debiasing of a plan that are not of the package."""
-    names = [option if isinstance(option, str) else dict(option or {}).get("method", NONE) for option in options]
+    names = [method_and_options(option)[0] for option in options]
     methods = [find_method(name) for name in dict.fromkeys(names) if name != NONE]
     return tuple(method for method in methods if not of_package(method.run))
 
