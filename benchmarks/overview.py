@@ -1,13 +1,10 @@
-"""The headline figures in one table: ``uv run python -m benchmarks``, some five minutes.
+"""The headline figures of speed in one table: ``python -m benchmarks``, some five minutes.
 
-Each row is measured in a process of its own, beside something that runs in the same process. The table goes to
-``results/overview.csv`` and, with machine and versions, to ``results/overview.md``. ``--only commands`` measures some
-parts again and keeps the rows of the others.
+Each part is measured in a process of its own, beside something that runs in the same process; ``--only part=commands``
+measures one again and keeps the rows of the others. Seconds of commands and reports are those of the processor. Large
+embeddings are measured by ``speed/large.py``.
 """
 
-import argparse
-import os
-import platform
 import resource
 import statistics
 import subprocess
@@ -15,25 +12,20 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
-from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from bayesbias.vectors import keyed_vectors
+from benchmarks import study
 from benchmarks.inside import TARGET_ACCEPT, TUNE, Distances, build
-from benchmarks.speed.large import DIMENSIONS as LONG
-from benchmarks.speed.large import memory, simulated, timed, vectors_and_lists, word2vec_file
-from benchmarks.study import RESULTS
+from benchmarks.speed.large import lists_and_vectors, memory, simulated, timed, vectors_and_lists
 
-LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "gensim", "pymc", "nutpie")
-COMMAND = str(Path(sys.executable).with_name("bayesbias"))
-VECTORS = 100_000
-DRAWS = 4000
+COMMAND, DRAWS = str(Path(sys.executable).with_name("bayesbias")), 4000
+LIBRARY_IMPORTS = "import numpy, pandas, xarray, scipy.special"
+MADE, DIMENSIONS = 400_000, 50
+"""Words and dimensions of the text file that commands read."""
 
 
 def cpu_of(command):
@@ -47,17 +39,11 @@ def cpu_of(command):
     return statistics.median(found)
 
 
-LIBRARY_IMPORTS = "import numpy, pandas, xarray, scipy.special"
-MADE, DIMENSIONS = 400_000, 50
-"""Words and dimensions of the text file that commands read."""
-REPORT = """
-import bayesbias as bb
-import numpy as np
-from benchmarks.speed.large import lists_and_vectors
-table = bb.distance_table(*lists_and_vectors({protected}, {attributes})[::-1])
-post = bb.fit(table, seed=1)
-{last}
-"""
+def report(protected, attributes, file=None):
+    """Fit a large table, and report it if a file is given."""
+    post = bb.fit(bb.distance_table(*lists_and_vectors(protected, attributes)[::-1]), seed=1)
+    if file:
+        bb.report(post, file)
 
 
 def text_files(room):
@@ -109,11 +95,8 @@ def commands():
             rows.append((f"{work} (processor)", cpu_of([COMMAND, *arguments]), LIBRARY_IMPORTS, needed))
         rows.append((f"bayesbias check-words, {size}: megabytes", *_megabytes(asked, first)))
         for protected, attributes in ((60, 600), (198, 1000)):
-            last = f"bb.report(post, {name + '/report.html'!r})"
-            whole, less = (
-                cpu_of([*python, REPORT.format(protected=protected, attributes=attributes, last=each)])
-                for each in (last, "")
-            )
+            call = f"from benchmarks.overview import report; report({protected}, {attributes}"
+            whole, less = (cpu_of([*python, f"{call}{more})"]) for more in (f", {name + '/report.html'!r}", ""))
             work = f"bb.report of {protected} x {attributes:,} words, with sensitivity (processor)"
             rows.append((work, whole - less, "the table and its fit", less))
     return rows
@@ -164,42 +147,13 @@ def fits():
     return [*rows, ("fit() of related words", related, rows[-1][2] + ", model 'crossed'", rows[-1][3])]
 
 
-def reading():
-    """Seconds of 800 words of 100,000, and of all, beside gensim's whole load of the same file."""
-
-    rows = []
-    with tempfile.TemporaryDirectory() as room:
-        for kind, binary, count in (("binary", True, VECTORS), ("text", False, VECTORS // 10)):
-            path = word2vec_file(Path(room), count, binary)
-            words = [f"word{at}" for at in np.linspace(0, count - 1, 800).astype(int)]
-            KeyedVectors.load_word2vec_format(path, binary=binary, limit=10)
-            bb.load_embedding(path, words=words[:1])
-            peer = timed(lambda p=path, b=binary: KeyedVectors.load_word2vec_format(p, binary=b))[0]
-            size = f"{count:,} x {LONG}, {kind}"
-            few = timed(lambda p=path, w=words: bb.load_embedding(p, words=w))[0]
-            rows.append((f"800 words of {size}", few, "gensim, all", peer))
-            rows.append((f"all of {size}", timed(lambda p=path: bb.load_embedding(p))[0], "gensim, all", peer))
-    return rows
-
-
 def size():
-    """Seconds of a large table, a large fit, an audit and a debiasing, beside the arithmetic they need."""
-
+    """Seconds of a large fit and memory of a large table, beside the arithmetic and the process."""
     bb.fit(simulated(20, 20), "crossed", seed=0)
     table = simulated(10_000, 100)
     grouping = timed(lambda: table.groupby(["protected_word", "connection"], observed=True)["distance"].mean())[0]
     crossed = timed(lambda: bb.fit(table, "crossed", seed=0))[0]
     rows = [("fit of 10,000 x 100, crossed", crossed, "pandas groupby mean", grouping)]
-    rng = np.random.default_rng(0)
-    matrix = rng.standard_normal((VECTORS, 300), dtype=np.float32)
-    kv = keyed_vectors([f"word{at}" for at in range(VECTORS)], matrix)
-    pairs = [(f"word{at}", f"word{at + 1}") for at in range(0, 20, 2)]
-    product = timed(lambda: matrix.copy() @ np.eye(300, dtype=np.float32))[0]
-    debiasing = timed(lambda: bb.debias(kv, "hard", definitional=pairs))[0]
-    rows.append((f"debias {VECTORS:,} x 300", debiasing, "copy and product", product))
-    groups = {"a": [f"word{at}" for at in range(7)], "b": [f"word{at}" for at in range(7, 14)]}
-    bb.audit(keyed_vectors(kv.index_to_key[:500], matrix[:500]), groups)
-    rows.append((f"audit of {VECTORS:,} words", timed(lambda: bb.audit(kv, groups))[0], "copy and product", product))
     table = bb.distance_table(*vectors_and_lists(11_500, 10_000), relatedness=False)
     held = table.memory_usage(deep=True).sum() / 1e6
     return [*rows, ("table of 10^7 pairs: megabytes", held, "megabytes of the process", memory("VmHWM"))]
@@ -220,40 +174,16 @@ def sweeps():
     return [("sweep of 40 crossed fits, 2 workers", taken[0], "1 worker", taken[1])]
 
 
-PARTS = {part.__name__: part for part in (start, commands, fits, reading, size, sweeps)}
+PARTS = {part.__name__: part for part in (start, commands, fits, size, sweeps)}
+
+
+def measured(cell):
+    """A row for each piece of work, measured in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        for work, own, beside, other in pool.submit(PARTS[cell["part"]]).result():
+            yield {"work": work, "seconds": own, "beside": beside, "beside_seconds": other, "ratio": other / own}
 
 
 def main():
-    """Measure, print and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS), help="parts to measure again")
-    chosen = parser.parse_args()
-    rows = []
-    for name in chosen.only:
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            rows += pool.submit(PARTS[name]).result()
-        print(f"{name} done", file=sys.stderr)
-    table = pd.DataFrame(rows, columns=["work", "seconds", "beside", "beside_seconds"])
-    table["ratio"] = table["beside_seconds"] / table["seconds"]
-    table = table.round({"seconds": 3, "beside_seconds": 3, "ratio": 2})
-    if set(chosen.only) != set(PARTS):
-        before = pd.read_csv(RESULTS / "overview.csv")
-        known = before["work"].isin(table["work"])
-        again = table.set_index("work").reindex(before.loc[known, "work"]).reset_index()
-        before.loc[known] = again.to_numpy()
-        table = pd.concat([before, table[~table["work"].isin(before["work"])]], ignore_index=True)
-    table.to_csv(RESULTS / "overview.csv", index=False)
-    where = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
-    lines = ["| work | seconds | beside | seconds | ratio |", "| --- | ---: | --- | ---: | ---: |"]
-    lines += [
-        f"| {r.work} | {r.seconds:.2f} | {r.beside} | {r.beside_seconds:.2f} | {r.ratio:.2f} |"
-        for r in table.itertuples()
-    ]
-    text = "\n".join([*lines, "", f"Seconds, of commands and reports processor seconds; {where}; {libraries}.", ""])
-    (RESULTS / "overview.md").write_text(text, encoding="utf-8")
-    print(text)
-
-
-if __name__ == "__main__":
-    main()
+    """Measure the parts that the command line names, or all."""
+    study.main(study.Design("overview", study.crossed(part=PARTS), measured, 1, 3))

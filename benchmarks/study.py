@@ -113,7 +113,7 @@ def study(design: Design, options: Options, replicates: int, parts: Path, out: P
         raise SystemExit(f"{design.file} has no cell with {asked}; levels of its first cell: {design.cells[0]}")
     folder = parts / design.file / f"seed {options.seed}, {replicates} replicates"
     folder.mkdir(parents=True, exist_ok=True)
-    tables = []
+    done = {}
     for levels in wanted:
         name = "_".join(str(level).replace(" ", "-").replace("/", "-") for level in levels.values())
         file, begun = folder / f"{name or 'all'}.csv", time.time()
@@ -122,15 +122,18 @@ def study(design: Design, options: Options, replicates: int, parts: Path, out: P
             pd.DataFrame(rows).to_csv(unfinished := file.with_suffix(".part"), index=False)
             unfinished.replace(file)
             print(f"{design.file}: {', '.join(map(str, levels.values()))} ({time.time() - begun:.1f} s)", flush=True)
-        tables.append(pd.read_csv(file))
-    table = pd.concat(tables, ignore_index=True)
+        done[file] = pd.read_csv(file)
+    table = pd.concat(done.values(), ignore_index=True)
     file = out / f"{design.file}.csv"
     if file.exists() and len(wanted) < len(design.cells):
         known, factors = pd.read_csv(file), list(wanted[0])
         measured = {tuple(map(str, levels.values())) for levels in wanted}
         others = [tuple(map(str, row)) not in measured for row in known[factors].itertuples(index=False)]
         table = pd.concat([known[others], table], ignore_index=True)
-    return keep(table.round(design.digits), design.file, out)
+    table = keep(table.round(design.digits), design.file, out)
+    for part in done:
+        part.unlink()
+    return table
 
 
 def main(*designs: Design) -> None:
@@ -161,10 +164,36 @@ def generator(*parts) -> np.random.Generator:
 
 
 def rate(missed) -> dict[str, float]:
-    """Share of replicates, its standard error and their number."""
+    """Share of replicates, or mean of their shares, its standard error and their number."""
     missed = np.asarray(missed, dtype=float)
-    share = missed.mean()
-    return {"rate": share, "se": np.sqrt(share * (1 - share) / len(missed)), "replicates": len(missed)}
+    return {"rate": missed.mean(), "se": missed.std() / np.sqrt(len(missed)), "replicates": len(missed)}
+
+
+def averaged(rows, by: Sequence[str] = (), se: str | None = None, **how) -> list[dict[str, object]]:
+    """Means of the rows of replicates by labels, in the order of the rows, and their number.
+
+    Parameters
+    ----------
+    se
+        The column whose standard error stands after it.
+    **how
+        What is told of a column in place of its mean: a name or a function for ``agg``. Of columns that begin with
+        ``rms`` it is the root of the mean square.
+    """
+    table = pd.DataFrame(rows)
+    figures = table.columns.difference(list(by), sort=False)
+    table[figures] = table[figures].astype(float)
+    apart = table.assign(all="").groupby(list(by) or "all", sort=False)
+    ways = {name: root_mean_square if name.startswith("rms") else how.get(name, "mean") for name in figures}
+    found = apart[list(figures)].agg(ways)
+    if se:
+        found.insert(found.columns.get_loc(se) + 1, "se", apart[se].std(ddof=0) / np.sqrt(apart.size()))
+    return found.assign(replicates=apart.size()).reset_index(drop=not by).to_dict("records")
+
+
+def root_mean_square(values) -> float:
+    """The root of the mean of squares."""
+    return float(np.sqrt(np.mean(np.square(values))))
 
 
 def excludes(table, value=0.0) -> np.ndarray:

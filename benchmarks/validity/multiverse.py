@@ -20,8 +20,8 @@ import pandas as pd
 import bayesbias as bb
 from benchmarks.builders.minilm import minilm
 from benchmarks.inside import STANDARD_WIDTH, multiverse_of, unit_rows
-from benchmarks.study import Design, crossed, excludes, holds, main
-from benchmarks.validity.pools import averaged, topics
+from benchmarks.study import Design, averaged, crossed, excludes, holds, main
+from benchmarks.validity.pools import topics
 from benchmarks.validity.trends import REACH
 
 SLICES = ("google-news-slice", "glove-50d-slice")
@@ -95,7 +95,7 @@ def signs(cell):
             found = found_of(specifications, NAMES, y, factor**2 * covariance, replicate)
             row = {"planted": case, "errors": factor, "probability": found.signs()["p_all_one_sign"]}
             rows.append(row | {"true": (theta < 0).all() or (theta > 0).all()})
-    return averaged(rows, ("planted", "errors"), cell.replicates)
+    return averaged(rows, ("planted", "errors"))
 
 
 def planted(cell):
@@ -117,7 +117,7 @@ def planted(cell):
             y = theta + root @ rng.standard_normal(len(theta))
             found = found_of(specifications, names, y, covariance, replicate)
             rows.append({"planted": case, **held(found, theta, dict(zip(names, designs, strict=True)))})
-    return averaged(rows, ["planted"], cell.replicates)
+    return averaged(rows, ["planted"])
 
 
 def held(found, theta, designs):

@@ -32,7 +32,7 @@ from benchmarks.inside import (
     trend_levels,
     unit_rows,
 )
-from benchmarks.study import SHARED, Design, holds, main
+from benchmarks.study import SHARED, Design, averaged, holds, main, root_mean_square
 from benchmarks.validity.languages import attitudes, languages, table_of
 
 MEAN, ERROR, SLIGHT = -0.05, 0.03, 0.003
@@ -85,21 +85,13 @@ def pooled(size, spread, true, taken, rng):
             "given mean": holds(each.mean(axis=1), theta.mean()),
             "population mean": holds(drawn.coefficients[:, 0], MEAN),
             "single": holds(each, theta).mean(),
-            "rmse of the mean": (mean - theta.mean()) ** 2,
-            "rmse of deviations": ((each.mean(axis=0) - mean - theta + theta.mean()) ** 2).mean(),
+            "rmse of the mean": mean - theta.mean(),
+            "rmse of deviations": root_mean_square(each.mean(axis=0) - mean - theta + theta.mean()),
             "mean outside": not y.min() <= mean <= y.max(),
             "change": holds(level[:, -1] - level[:, 0], 0.0),
-            "rmse of the change": (line[-1] - line[0]) ** 2,
+            "rmse of the change": line[-1] - line[0],
             "line outside": np.all(line < y - SLIGHT) or np.all(line > y + SLIGHT),
         }
-
-
-def averaged(rows, by, replicates):
-    """Means of rows by labels; columns that begin with ``rmse`` hold squares, whose roots are taken."""
-    table = pd.DataFrame(rows).groupby(list(by), sort=False).mean()
-    squares = [name for name in table if name.startswith("rmse")]
-    table[squares] = np.sqrt(table[squares])
-    return table.reset_index().assign(replicates=replicates).to_dict("records")
 
 
 def pools(cell):
@@ -108,7 +100,7 @@ def pools(cell):
     for (case, (true, taken)), size, spread in product(CASES.items(), SIZES, SPREADS):
         own = dict(zip(labels, (case, size, spread), strict=True))
         rows += [own | row for _ in range(cell.replicates) for row in pooled(size, spread, true, taken, rng)]
-    return averaged(rows, (*labels, "weights"), cell.replicates)
+    return averaged(rows, (*labels, "weights"))
 
 
 def noisy(kv, size, rng):
@@ -156,8 +148,8 @@ def pools_of_topics(cell):
             inside, mean, outside = judged(pool, 0.0, 0.0)
             row = {"errors": what, "embeddings": len(embeddings), "weights": weights, **inside}
             row["population mean"] = holds(pool.draws("population_mean"), 0.0)
-            rows.append(row | {"rmse of the mean": mean**2, "mean outside": outside})
-    return averaged(rows, ("errors", "embeddings", "weights"), cell.replicates)
+            rows.append(row | {"rmse of the mean": mean, "mean outside": outside})
+    return averaged(rows, ("errors", "embeddings", "weights"))
 
 
 def related(y, covariance, x, band, truth, rng):
@@ -189,7 +181,7 @@ def relations(cell):
             held = related(theta + root @ rng.standard_normal(dimensions), root @ root.T, x, None, rho, rng)
             rows.append((name, "none", rho, held))
     table = pd.DataFrame(rows, columns=["embeddings", "groups", "correlation", "coverage"])
-    return averaged(table, ("embeddings", "groups", "correlation"), cell.replicates)
+    return averaged(table, ("embeddings", "groups", "correlation"))
 
 
 def relations_of_means(cell):
@@ -203,7 +195,7 @@ def relations_of_means(cell):
             y = 0.03 * theta + rng.multivariate_normal(np.zeros(groups), covariance)
             rows.append((groups, members, own, related(y, covariance, x, None, 0.0, rng)))
     table = pd.DataFrame(rows, columns=["groups", "members", "sd_within", "coverage"])
-    return averaged(table, ("groups", "members", "sd_within"), cell.replicates)
+    return averaged(table, ("groups", "members", "sd_within"))
 
 
 def pools_copies(cell):
@@ -228,7 +220,7 @@ def pools_copies(cell):
                 drawn = layout.drawn(y[taken], covariance[np.ix_(taken, taken)], POOL_WIDTH, 1000, rng)
                 rows.append((kind, how, holds(drawn.coefficients[:, 0], MEAN)))
     table = pd.DataFrame(rows, columns=["copies", "how", "population mean"])
-    return averaged(table, ("copies", "how"), cell.replicates)
+    return averaged(table, ("copies", "how"))
 
 
 class World:
@@ -293,9 +285,8 @@ def corpora(cell):
             }
             row |= inside | {"error of the mean": error, "sd of the mean": pool.draws("mean").std()}
             row |= {"error of the plain mean": plain, "mean outside": outside}
-            rows.append(row | {"rms error of the mean": error**2, "rms error of the plain mean": plain**2})
-    for row in averaged(rows, ("strength_sd", "weights"), cell.replicates):
-        yield row | {name: np.sqrt(value) for name, value in row.items() if name.startswith("rms ")}
+            rows.append(row | {"rms error of the mean": error, "rms error of the plain mean": plain})
+    return averaged(rows, ("strength_sd", "weights"))
 
 
 def shared_concepts(cell):
@@ -306,25 +297,24 @@ def shared_concepts(cell):
     }
     pool = bb.pool(tables, CONTRAST)
     shared, n = pool.estimates.covariance.to_numpy(), len(tables)
-    rng = np.random.default_rng(0)
-    for tau in (0.0, float(np.median(pool.draws("between_sd")))):
-        held = {(used, what): [] for used in ("joint", "independent") for what in ("mean", "difference", "correlation")}
-        for _ in range(cell.replicates):
-            theta = -0.03 + tau * rng.standard_normal(n)
-            y, x = rng.multivariate_normal(theta, shared), rng.standard_normal(n)
-            for used, covariance in (("joint", shared), ("independent", np.diag(np.diag(shared)))):
-                stage = second_stage(y, covariance, np.ones((n, 1)), [], [POOL_WIDTH], np.full((1, n), 1 / n))
-                found = stage.draw(2000, rng)
-                held[used, "mean"].append(holds(found.coefficients[:, 0], -0.03))
-                each = found.coefficients + found.effects[0]
-                for a, b in ((0, 1), (2, 3), (4, 5)):
-                    held[used, "difference"].append(holds(each[:, a] - each[:, b], theta[a] - theta[b]))
-                if len(held[used, "correlation"]) < cell.replicates // 5:
-                    one = latent_relation(y, covariance, x, np.zeros(n), [np.eye(n)], POOL_WIDTH, 2000, rng)
-                    held[used, "correlation"].append(holds(one.correlation, 0.0))
-        for (used, what), value in held.items():
-            labels = {"between_sd": round(tau, 4), "errors": used, "interval of": what}
-            yield labels | {"intervals": len(value), "coverage": np.mean(value)}
+    rng, rows = np.random.default_rng(0), []
+    for tau, replicate in product((0.0, float(np.median(pool.draws("between_sd")))), range(cell.replicates)):
+        theta = -0.03 + tau * rng.standard_normal(n)
+        y, x = rng.multivariate_normal(theta, shared), rng.standard_normal(n)
+        for used, covariance in (("joint", shared), ("independent", np.diag(np.diag(shared)))):
+            stage = second_stage(y, covariance, np.ones((n, 1)), [], [POOL_WIDTH], np.full((1, n), 1 / n))
+            found = stage.draw(2000, rng)
+            held = [("mean", holds(found.coefficients[:, 0], -0.03))]
+            each = found.coefficients + found.effects[0]
+            for a, b in ((0, 1), (2, 3), (4, 5)):
+                held.append(("difference", holds(each[:, a] - each[:, b], theta[a] - theta[b])))
+            if replicate < cell.replicates // 5:
+                one = latent_relation(y, covariance, x, np.zeros(n), [np.eye(n)], POOL_WIDTH, 2000, rng)
+                held.append(("correlation", holds(one.correlation, 0.0)))
+            rows += [(round(tau, 4), used, what, value) for what, value in held]
+    labels = ["between_sd", "errors", "interval of"]
+    found = averaged(pd.DataFrame(rows, columns=[*labels, "coverage"]), labels)
+    return [{"intervals" if name == "replicates" else name: value for name, value in row.items()} for row in found]
 
 
 DESIGNS = (

@@ -17,8 +17,8 @@ from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from benchmarks.inside import WEIGHTS, contrasts_of, second_stage, stage_cells, trend_levels, trends, unit_rows
-from benchmarks.study import Design, main
-from benchmarks.validity.pools import CONTRAST, averaged, errors
+from benchmarks.study import Design, averaged, main
+from benchmarks.validity.pools import CONTRAST, errors
 
 NOISE, MOVED, PERIODS = 0.5, 0.01, 10
 PLANTED = {
@@ -91,8 +91,8 @@ def planted_trends(cell):
                 truth = truths[planted]
                 row = {"planted": planted, "periods": len(taken), "kind": kind, "weights": weights, "truth": truth}
                 row |= {"change": change, "coverage": low < truth < high, "called": low > 0 or high < 0}
-                rows.append(row | {"rmse": (change - truth) ** 2, "outside": outside})
-    return averaged(rows, ("planted", "periods", "kind", "weights"), cell.replicates)
+                rows.append(row | {"rmse": change - truth, "outside": outside})
+    return averaged(rows, ("planted", "periods", "kind", "weights"))
 
 
 def deviations(cell):
@@ -111,7 +111,7 @@ def deviations(cell):
                 rows.append((size, correlation, training, taken, low < 0 < high, low + CHANGE > 0, high - low))
     labels = ("embeddings", "correlation", "training_sd", "taken_for")
     table = pd.DataFrame(rows, columns=[*labels, "coverage", "power", "length"])
-    return [row | {"change": CHANGE} for row in averaged(table, labels, cell.replicates)]
+    return [row | {"change": CHANGE} for row in averaged(table, labels)]
 
 
 DESIGNS = (
