@@ -6,13 +6,14 @@ decade as listed by Garg et al. (2018, https://doi.org/10.1073/pnas.1720347115).
 
 import json
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from benchmarks.study import SHARED, Design, excludes, main
+from benchmarks.study import SHARED, Design, averaged, excludes, main
 
 WOMEN = ("she", "her", "hers", "woman", "girl", "daughter", "mother", "female", "sister", "herself")
 MEN = ("he", "his", "him", "man", "boy", "son", "father", "male", "brother", "himself")
@@ -77,17 +78,15 @@ def criteria(cell):
 def criteria_null(cell):
     kv, sources = held_for(cell)
     rng, values = np.random.default_rng(0), sources["BLS 2015"]
-    words = np.array(sorted(values))
+    words, rows = np.array(sorted(values)), []
     for poles in POLES:
         related = relation(kv, values, poles)
-        for size in (15, 31, len(words)):
-            calls = 0
-            for _ in range(cell.replicates):
-                own = rng.permutation(words)[:size]
-                shuffled = dict(zip(own, rng.permutation([values[word] for word in own]), strict=True))
-                calls += bool(excludes(related(shuffled, draws=2000).table().iloc[0]))
-            labels = {"poles": poles, "words": size, "replicates": cell.replicates}
-            yield labels | {"false_positive_rate": calls / cell.replicates}
+        for size, _ in product((15, 31, len(words)), range(cell.replicates)):
+            own = rng.permutation(words)[:size]
+            shuffled = dict(zip(own, rng.permutation([values[word] for word in own]), strict=True))
+            called = excludes(related(shuffled, draws=2000).table().iloc[0])
+            rows.append({"poles": poles, "words": size, "false_positive_rate": called})
+    return averaged(rows, ("poles", "words"))
 
 
 DESIGNS = (

@@ -38,7 +38,7 @@ from benchmarks.inside import (
     template_variation,
     unit_rows,
 )
-from benchmarks.study import PROB, TABLES, TAIL, Design, crossed, main, published_table, rate
+from benchmarks.study import PROB, TABLES, TAIL, Design, averaged, crossed, main, published_table, rate
 from benchmarks.validity.lists import (
     SLICE,
     SPEC,
@@ -260,11 +260,10 @@ def predicted(found, first, second, scale, rng):
 
 
 def template_halves(cell):
-    held = {}
+    rows = []
     for name in SENTENCES:
-        table = bb.distance_table(
-            encoded(name, cell["vectors"], cell.options.file("sentences")), name, relatedness=False
-        )
+        vectors = encoded(name, cell["vectors"], cell.options.file("sentences"))
+        table = bb.distance_table(vectors, name, relatedness=False)
         data = Distances.read(table, check=False)
         found = template_variation.frame_data(table, data)
         rng, count, scale = np.random.default_rng(0), len(found.axes[0][0]), template_variation.PRIOR * found.control_sd
@@ -273,14 +272,13 @@ def template_halves(cell):
             for size in (4, 8):
                 for _ in range(cell.replicates):
                     order = rng.permutation(count)
-                    halves = order[:size], order[size : 2 * size]
-                    held.setdefault((size, other), []).append(predicted(one, *halves, scale, rng))
+                    rows.append((size, other, predicted(one, order[:size], order[size : 2 * size], scale, rng)))
             seat, mention = np.arange(8), np.arange(8, 16)
             for label, pair in (("SEAT to mention", (seat, mention)), ("mention to SEAT", (mention, seat))):
-                held.setdefault((label, other), []).append(predicted(one, *pair, scale, rng))
-    for (frames, other), value in held.items():
-        labels = {"frames": frames, "contrast with associated": other}
-        yield labels | {"coverage": np.mean(value), "intervals": len(value)}
+                rows.append((label, other, predicted(one, *pair, scale, rng)))
+    labels = ["frames", "contrast with associated"]
+    table = averaged(pd.DataFrame(rows, columns=[*labels, "coverage"]), labels)
+    return pd.DataFrame(table).rename(columns={"replicates": "intervals"}).to_dict("records")
 
 
 ROWS = crossed(table=TABLES, model=["crossed"])

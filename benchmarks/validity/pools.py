@@ -313,8 +313,8 @@ def shared_concepts(cell):
                 held.append(("correlation", holds(one.correlation, 0.0)))
             rows += [(round(tau, 4), used, what, value) for what, value in held]
     labels = ["between_sd", "errors", "interval of"]
-    found = averaged(pd.DataFrame(rows, columns=[*labels, "coverage"]), labels)
-    return [{"intervals" if name == "replicates" else name: value for name, value in row.items()} for row in found]
+    table = averaged(pd.DataFrame(rows, columns=[*labels, "coverage"]), labels)
+    return pd.DataFrame(table).rename(columns={"replicates": "intervals"}).to_dict("records")
 
 
 DESIGNS = (

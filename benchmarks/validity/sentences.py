@@ -13,16 +13,16 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.distances.dataframe import averaged
+from bayesbias.distances import dataframe
 from benchmarks.builders.sentence_vectors import KINDS, drawn_from, encoded
-from benchmarks.study import Design, crossed, excludes, main
+from benchmarks.study import Design, averaged, crossed, excludes, main
 
 WORDS, NEUTRAL = 12, 40
 CONTRASTS = ("different", "neutral")
 METHODS = {
     "frames as random effect": lambda table: (table, "related"),
-    "average over frames": lambda table: (averaged(table), "related"),
-    "average, words unrelated": lambda table: (averaged(table), "crossed"),
+    "average over frames": lambda table: (dataframe.averaged(table), "related"),
+    "average, words unrelated": lambda table: (dataframe.averaged(table), "crossed"),
     "sentences as words": lambda table: (sentences_as_words(table), "crossed"),
 }
 COUNTS, SUBSETS = (1, 4, 8, 16), 5
@@ -102,9 +102,8 @@ def nulls(cell):
 
 
 def shares(rows, labels):
-    """Share of calls by labels, in their order."""
-    table = pd.DataFrame(rows, columns=[*labels, "called"]).groupby(labels, sort=False)["called"]
-    return table.agg(false_positives="mean", replicates="size").reset_index().to_dict("records")
+    """Share of calls by labels."""
+    return averaged(pd.DataFrame(rows, columns=[*labels, "false_positives"]), labels)
 
 
 def classic(cell):
@@ -149,7 +148,11 @@ def simulated(cell):
     for replicate in range(cell.replicates):
         table = simulated_table(rng, cell["vectors"], cell["frames"])
         first = table[table["template"] == "f0"].drop(columns="template")
-        methods = {"one frame": first, "average over frames": averaged(table), "frames as random effect": table}
+        methods = {
+            "one frame": first,
+            "average over frames": dataframe.averaged(table),
+            "frames as random effect": table,
+        }
         for method, given in methods.items():
             rows += [(method, other, called) for other, called in calls_of(given, "crossed", replicate).items()]
     return shares(rows, ["method", "contrast"])

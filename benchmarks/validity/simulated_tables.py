@@ -19,12 +19,11 @@
 from itertools import product
 
 import numpy as np
-import pandas as pd
 from scipy.special import ndtr
 
 import bayesbias as bb
 from benchmarks.inside import TYPICAL_SCALES, kolmogorov_smirnov, model_of_text, spread_test
-from benchmarks.study import TABLES, Design, crossed, holds, main, published_table
+from benchmarks.study import TABLES, Design, averaged, crossed, holds, main, published_table
 
 ALWAYS = ("published", "crossed", "crossed_plain")
 RELIGION = {
@@ -169,8 +168,7 @@ def extreme(stereotypes):
         }
 
     def rows(cell):
-        calls = pd.DataFrame([one(cell["model"], cell["away"], seed) for seed in range(cell.replicates)])
-        yield calls.astype(float).mean().to_dict() | {"replicates": cell.replicates}
+        return averaged([one(cell["model"], cell["away"], seed) for seed in range(cell.replicates)])
 
     return rows
 
@@ -208,15 +206,10 @@ def changes(cell):
                 true = words[:, at(first)] - (0 if single else words[:, at(second)])
                 true = np.r_[means[first] - (0.0 if single else means[second]), true]
                 covered = (found["low"].to_numpy() <= true) & (true <= found["high"].to_numpy())
-                width = float(found["high"][0] - found["low"][0])
-                quantity = first if single else f"{first} - {second}"
-                rows.append(
-                    {"quantity": quantity, "coverage": covered[0], "of_words": covered[1:].mean(), "width": width}
-                )
-        for quantity, part in pd.DataFrame(rows).groupby("quantity", sort=False):
-            row = part[["coverage", "of_words", "width"]].astype(float).mean().to_dict()
-            se = np.sqrt(row["coverage"] * (1 - row["coverage"]) / cell.replicates)
-            yield {"kind": kind, "quantity": quantity, **row, "se": se, "replicates": cell.replicates}
+                labels = {"kind": kind, "quantity": first if single else f"{first} - {second}"}
+                figures = {"coverage": covered[0], "of_words": covered[1:].mean()}
+                rows.append(labels | figures | {"width": found["high"][0] - found["low"][0]})
+        yield from averaged(rows, ("kind", "quantity"), se="coverage")
 
 
 def ranks(seed):
