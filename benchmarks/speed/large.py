@@ -5,8 +5,7 @@
   first reading that fills the disk cache;
 - ``audit``: an audit, beside reading the vectors from disk and multiplying them once, in the same process; the .npz is
   mapped into memory, and 14 of the words are the protected ones;
-- ``debias``: debiasing 684,830 x 300 vectors, beside a copy and one product of them in the same process;
-- ``multiverse_seconds``: 468 specifications, measured and from distances that are kept, with random topics or not.
+- ``debias``: debiasing 684,830 x 300 vectors, beside a copy and one product of them in the same process.
 """
 
 import gc
@@ -131,23 +130,6 @@ def debias(cell):
         yield row | {"matrices_beside_input": beside}
 
 
-def multiverse(cell):
-    decisions = {
-        "embedding": ["google-news-slice", "glove-50d-slice"],
-        "words": ["gender"],
-        "without": ["each"],
-        "all_but_top": [0, 1, 2],
-        "contrast": [f"associated - {other}" for other in ("different", "human", "neutral")],
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        for what in ("measuring and computing", "from measured distances"):
-            begin = time.process_time()
-            plan = {"decisions": decisions, "replicates": cell["topics"]}
-            wall, found = timed(lambda plan=plan: bb.multiverse(plan, folder))
-            row = {"what": what, "combinations": len(found.specifications), "distinct": len(found.distinct)}
-            yield row | {"processor_seconds": time.process_time() - begin, "wall_seconds": wall}
-
-
 def simulated(protected, attributes, seed=0):
     """A distance table: two groups, their stereotypes, human and neutral words in equal parts."""
     rng, part = np.random.default_rng(seed), attributes // 4
@@ -208,5 +190,4 @@ if __name__ == "__main__":
         Design("large/reading", crossed(format=("binary", "text")), reading, 1, 3),
         Design("large/audit", crossed(words=(13_013, 100_000, 1_000_000)), audit, 1, 3),
         Design("large/debias", [{}], debias, 1, 3),
-        Design("second_stage/multiverse_seconds", crossed(topics=(0, 1000)), multiverse, 1, 1),
     )

@@ -1,7 +1,7 @@
 """The ten tests of Caliskan, Bryson and Narayanan (2017): effect sizes, permutation tests, intervals, chance check.
 
-``python -m benchmarks.validity.caliskan GOOGLE GLOVE`` writes results; without files it prints the tables of
-docs/caliskan.md from them and draws docs/caliskan.png. GOOGLE is the slice of the Google News vectors that WEFE 1.0.1
+``python -m benchmarks.validity.caliskan GOOGLE GLOVE`` writes results; without files it draws
+docs/caliskan.png from them. GOOGLE is the slice of the Google News vectors that WEFE 1.0.1
 distributes (13,013 words), GLOVE a text file of GloVe 6B in 50 dimensions
 (https://nlp.stanford.edu/projects/glove/). The published effect sizes are those of the article (GloVe) and of its
 supplement (word2vec), compared with data/SI/caliskan_paper_es.csv of the repository mllewis/IATLANG; the word lists are
@@ -92,44 +92,6 @@ def results(embedding: str) -> pd.DataFrame:
     return table[table["embedding"] == embedding].reset_index(drop=True)
 
 
-def short(value: float, digits: int) -> str:
-    """A number as the pages write it: no 0 before the point, a minus sign."""
-    text = f"{value:.{digits}f}"
-    return (text if float(text) else text.lstrip("-")).replace("0.", ".", 1).replace("-", "\N{MINUS SIGN}")
-
-
-def page_table(embedding: str) -> str:
-    """Rows of the table of a page, one a test."""
-    published = "published word2vec" if embedding == LEAD else "published GloVe 840B"
-    lines = []
-    for title, row in zip(TITLES, results(embedding).to_dict("records"), strict=True):
-        found, asked = (row[f"targets_{what}"] + row[f"attributes_{what}"] for what in ("found", "asked"))
-        p = short(row["p_permutation"], 3) if row["p_permutation"] >= 0.001 else "< .001"
-        interval = f"{short(row['nearer'], 3)} ({short(row['low'], 3)} to {short(row['high'], 3)})"
-        effects = [short(row[name], 2) for name in dict.fromkeys(("published GloVe 840B", published, "d"))]
-        cells = [f"{row['test']} {title}", f"{found} of {asked}", *effects, p, interval, f"{row['random_topics']}"]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def page_counts() -> str:
-    """Rows of the summary of the page: how many of the ten tests each answer calls, and which."""
-    answers = {
-        "p < .05": lambda table: table["p_permutation"] < 0.05,
-        "the interval excludes 0": lambda table: excludes_zero(table, "low", "high"),
-        "the same, for further target words too": lambda table: excludes_zero(table, "similar_low", "similar_high"),
-        f"at most {REPLICATES // 20} of {REPLICATES:,} topics": lambda table: (
-            table["random_topics"] <= REPLICATES // 20
-        ),
-    }
-    lines = []
-    for answer, calls in answers.items():
-        tests = [results(name).loc[calls, "test"] for name in (LEAD, "glove-50d-slice", "GloVe 6B 50d")]
-        cells = [f"{len(called)}: {', '.join(map(str, called))}" for called in tests]
-        lines.append(f"| {answer} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
 def excludes_zero(table: pd.DataFrame, low: str, high: str) -> pd.Series:
     """Whether intervals leave 0 out."""
     return (table[low] > 0) | (table[high] < 0)
@@ -168,7 +130,4 @@ def figure():
 if __name__ == "__main__":
     if sys.argv[1:]:
         study(*sys.argv[1:])
-    print(page_counts(), end="\n\n")
-    for name in (LEAD, "glove-50d-slice"):
-        print(page_table(name), end="\n\n")
     figure()
