@@ -20,7 +20,7 @@ import numpy as np
 import bayesbias as bb
 from benchmarks import study
 from benchmarks.inside import TARGET_ACCEPT, TUNE, Distances, build
-from benchmarks.speed.large import lists_and_vectors, memory, simulated, timed, vectors_and_lists
+from benchmarks.speed.large import memory, simulated, timed, vectors_and_lists
 
 COMMAND, DRAWS = str(Path(sys.executable).with_name("bayesbias")), 4000
 LIBRARY_IMPORTS = "import numpy, pandas, xarray, scipy.special"
@@ -41,7 +41,9 @@ def cpu_of(command):
 
 def report(protected, attributes, file=None):
     """Fit a large table, and report it if a file is given."""
-    post = bb.fit(bb.distance_table(*lists_and_vectors(protected, attributes)[::-1]), seed=1)
+    post = bb.fit(
+        bb.distance_table(*vectors_and_lists(protected, attributes, groups=3, others=4000, dimensions=50)), seed=1
+    )
     if file:
         bb.report(post, file)
 
@@ -154,7 +156,7 @@ def size():
     grouping = timed(lambda: table.groupby(["protected_word", "connection"], observed=True)["distance"].mean())[0]
     crossed = timed(lambda: bb.fit(table, "crossed", seed=0))[0]
     rows = [("fit of 10,000 x 100, crossed", crossed, "pandas groupby mean", grouping)]
-    table = bb.distance_table(*vectors_and_lists(11_500, 10_000), relatedness=False)
+    table = bb.distance_table(*vectors_and_lists(10_000, 1000), relatedness=False)
     held = table.memory_usage(deep=True).sum() / 1e6
     return [*rows, ("table of 10^7 pairs: megabytes", held, "megabytes of the process", memory("VmHWM"))]
 

@@ -16,7 +16,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 import bayesbias as bb
 from bayesbias.vectors import keyed_vectors
@@ -132,57 +131,20 @@ def debias(cell):
 
 def simulated(protected, attributes, seed=0):
     """A distance table: two groups, their stereotypes, human and neutral words in equal parts."""
-    rng, part = np.random.default_rng(seed), attributes // 4
-    classes = np.array(["a"] * part + ["b"] * part + ["human"] * part + ["neutral"] * (attributes - 3 * part))
-    groups = np.array(["a", "b"])[np.arange(protected) % 2]
-    word, attribute = np.arange(protected).repeat(attributes), np.tile(np.arange(attributes), protected)
-    own = np.where(classes[attribute] == groups[word], "associated", "different")
-    connection = np.where(np.isin(classes[attribute], ["human", "neutral"]), classes[attribute], own)
-    cells = 0.02 * rng.standard_normal((protected, 4))[word, pd.factorize(connection)[0]]
-    mean = 0.9 + cells + 0.03 * rng.standard_normal(attributes)[attribute]
-    return pd.DataFrame(
-        {
-            "protected_word": pd.Categorical.from_codes(word, [f"p{at}" for at in range(protected)]),
-            "group": pd.Categorical(groups[word]),
-            "attribute_word": pd.Categorical.from_codes(attribute, [f"w{at}" for at in range(attributes)]),
-            "attribute_class": pd.Categorical(classes[attribute]),
-            "connection": pd.Categorical(connection),
-            "distance": mean + 0.05 * rng.standard_normal(len(word)),
-        }
-    )
+    half, part = protected // 2, attributes // 4
+    shape = {"groups": {"a": half, "b": half}, "stereotypes": {"a": part, "b": part}, "human": part, "neutral": part}
+    scales = {"connection_sd": 0.02, "attribute_sd": 0.03, "interaction_sd": 0.0, "sigma": 0.05}
+    return bb.calibration.simulate(shape, "crossed", {"connection_mean": 0.9, **scales}, seed)
 
 
-def lists_and_vectors(protected, attributes):
-    """Made lists of three groups and their vectors, with a vocabulary of 4,000 further words."""
-
-    rng, groups, each = np.random.default_rng(0), "abc", attributes // 5
-    lists = bb.WordLists(
-        name="made",
-        protected={group: [f"p{group}{number}" for number in range(protected // 3)] for group in groups},
-        stereotypes={group: [f"s{group}{number}" for number in range(each)] for group in groups},
-        controls={
-            "neutral": [f"n{number}" for number in range(each)],
-            "human": [f"h{number}" for number in range(attributes - 4 * each)],
-        },
-        description="made",
-    )
-    words = [*lists.every_word(), *(f"v{number}" for number in range(4000))]
-    centres = {letter: rng.normal(0, 1, 50) for letter in "abcsnhvp"}
-    vectors = {}
-    for word in words:
-        shared = 0.5 * centres[word[0]] + (0.25 * centres[word[1]] if word[0] in "ps" else 0)
-        vectors[word] = (rng.normal(0, 1, 50) + shared).astype(np.float32)
-    return lists, vectors
-
-
-def vectors_and_lists(words, protected):
-    """Random vectors, and lists with so many protected words in two groups."""
-
-    names, half = [f"w{at}" for at in range(words)], protected // 2
-    kv = keyed_vectors(names, np.random.default_rng(0).standard_normal((words, 100), dtype=np.float32))
-    stereotypes = {"a": names[protected : protected + 333], "b": names[protected + 333 : protected + 666]}
-    neutral = {"neutral": names[protected + 666 : protected + 1000]}
-    return kv, bb.WordLists("big", {"a": names[:half], "b": names[half:protected]}, stereotypes, neutral)
+def vectors_and_lists(protected, attributes, groups=2, others=500, dimensions=100):
+    """Random vectors, and lists of them: groups, a list of stereotypes for each, human and neutral words."""
+    names = [f"w{at}" for at in range(protected + attributes + others)]
+    kv = keyed_vectors(names, np.random.default_rng(0).standard_normal((len(names), dimensions), dtype=np.float32))
+    held, listed = np.array_split(names[:protected], groups), np.array_split(names[protected:][:attributes], groups + 2)
+    letters, (human, neutral) = "abc"[:groups], (words.tolist() for words in listed[groups:])
+    own, stereotypes = (dict(zip(letters, [w.tolist() for w in each], strict=False)) for each in (held, listed))
+    return kv, bb.WordLists("made", own, stereotypes, {"human": human, "neutral": neutral})
 
 
 if __name__ == "__main__":

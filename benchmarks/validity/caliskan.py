@@ -13,7 +13,7 @@ import sys
 import pandas as pd
 
 import bayesbias as bb
-from benchmarks.study import RESULTS, keep
+from benchmarks.study import RESULTS, excludes, keep
 
 PUBLISHED = {
     "GloVe 840B": (1.50, 1.53, 1.41, 1.50, 1.28, 1.81, 1.06, 1.24, 1.38, 1.21),
@@ -92,32 +92,27 @@ def results(embedding: str) -> pd.DataFrame:
     return table[table["embedding"] == embedding].reset_index(drop=True)
 
 
-def excludes_zero(table: pd.DataFrame, low: str, high: str) -> pd.Series:
-    """Whether intervals leave 0 out."""
-    return (table[low] > 0) | (table[high] < 0)
-
-
 def figure():
     """Published effect sizes, those of Google News, and intervals: a row a test."""
     import matplotlib.pyplot as plt
 
     table, ink, faint = results(LEAD), "#222222", "#8a8a8a"
     rows = range(len(table))
-    excludes = excludes_zero(table, "low", "high")
+    clear = excludes(table)
     significant = table["p_permutation"] < 0.05
     with plt.rc_context({"font.size": 10, "axes.titlesize": 10, "axes.spines.top": False, "axes.spines.right": False}):
         drawn, (left, right) = plt.subplots(1, 2, figsize=(5.6, 4.6), sharey=True, layout="constrained")
         drawn.suptitle("Caliskan's ten tests in Google News", fontsize=11.5, fontweight="bold")
         left.scatter(table["published GloVe 840B"], rows, s=42, facecolors="none", edgecolors=ink)
-        left.scatter(table["d"], rows, s=34, color=[ink if clear else faint for clear in significant], marker="D")
+        left.scatter(table["d"], rows, s=34, color=[ink if called else faint for called in significant], marker="D")
         left.set(xlim=(-0.2, 2.15), xlabel="WEAT's d", yticks=rows, yticklabels=TITLES)
         left.set_title(f"\u25cb published  \u25c6 here\n{significant.sum()} of 10: p < .05")
-        for row, clear in zip(table.itertuples(), excludes, strict=True):
-            look = {"color": ink if clear else faint, "linewidth": 2.2 if clear else 1.4}
+        for row, called in zip(table.itertuples(), clear, strict=True):
+            look = {"color": ink if called else faint, "linewidth": 2.2 if called else 1.4}
             right.plot([row.low, row.high], [row.Index] * 2, **look)
             right.plot(row.nearer, row.Index, "o", color=look["color"])
         right.set(xlabel="nearer (cosine distance)", xticks=[0, 0.05, 0.1], xticklabels=["0", ".05", ".10"])
-        right.set_title(f"89% interval\n{excludes.sum()} of 10 exclude 0")
+        right.set_title(f"89% interval\n{clear.sum()} of 10 exclude 0")
         for panel in (left, right):
             panel.axvline(0, color=ink, linewidth=0.8, linestyle=":")
             panel.grid(axis="y", color="#e6e6e6")

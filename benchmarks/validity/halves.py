@@ -82,8 +82,7 @@ def halves_of(table, kind, rng):
 
 
 def quietly(half, model, **how):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return bb.fit(half, model, **how)
 
 

@@ -192,18 +192,16 @@ def null(cell):
             found = bb.multiverse({"decisions": own, "replicates": TOPICS, "seed": number})
             whole, p = found.means().iloc[0], found.against_topics().set_index("statistic")["p_value"]
             of_effects = found.spreads().set_index("decision")["p_value"].dropna().add_prefix("effects of ")
-            row = {"z": whole["mean"] / whole["sd"], "mean excludes 0": bool(excludes(whole))}
+            row = {"topics": TOPICS, "sd of z": whole["mean"] / whole["sd"], "mean excludes 0": bool(excludes(whole))}
             for name, value in [*p.items(), *of_effects.items()]:
                 row |= {f"{name} below {limit}": value <= limit for limit in (0.05, 0.11)}
             excluding = found.signs()["excludes_zero"]
             rows.append(row | {"mean p of median": p["median"], "all intervals exclude 0": excluding})
-    table = pd.DataFrame(rows)
-    means = table.drop(columns="z").mean().to_dict()
-    yield {"sd of z": table["z"].std(), **means, "replicates": cell.replicates, "topics": TOPICS}
+    return averaged(rows, ["topics"], **{"sd of z": "std"})
 
 
 def oppositions(cell):
-    (protected, held_out), embedding, scores = gendered(2), cell["embedding"], {}
+    (protected, held_out), embedding, rows = gendered(2), cell["embedding"], []
     rng, (names, units) = np.random.default_rng(0), plain_words(bb.load_embedding(embedding))
     with TemporaryDirectory() as folder:
         for number in range(cell.replicates):
@@ -220,10 +218,9 @@ def oppositions(cell):
             own = {"embedding": [embedding], "words": [words], "contrast": contrasts}
             table = bb.multiverse({"decisions": own, "replicates": 0}).specifications
             for kind, (_, row) in zip(poles, table.iterrows(), strict=True):
-                scores.setdefault(kind, []).append(row["estimate"] / row["se"])
-    for kind, z in scores.items():
-        far = np.mean(np.abs(z) > REACH)
-        yield {"poles": kind, "sd_of_z": np.std(z, ddof=1), "excludes_zero": far, "replicates": cell.replicates}
+                z = row["estimate"] / row["se"]
+                rows.append({"poles": kind, "sd_of_z": z, "excludes_zero": abs(z) > REACH})
+    return averaged(rows, ["poles"], sd_of_z="std")
 
 
 def lists_of_queries(folder):

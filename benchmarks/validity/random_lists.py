@@ -16,6 +16,7 @@ All lists of a replicate are drawn alike, so that each contrast is 0 in expectat
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ from scipy.stats import ttest_ind
 
 import bayesbias as bb
 from benchmarks.inside import interval_of, related_core, related_model, unit_rows
-from benchmarks.study import PROB, TAIL, Design, crossed, generator, main, rate
+from benchmarks.study import PROB, TAIL, Design, averaged, crossed, generator, main, rate
 from benchmarks.validity.lists import (
     FIVE,
     OTHERS,
@@ -281,26 +282,24 @@ def reduced(lists, protected, stereotypes):
 
 
 def populations(cell):
+    rows = []
     for counts in COUNTS:
         subjects = subjects_of(vocabulary_of(cell, TWO), reduced(bb.load_words(cell["lists"]), *counts))
         template = subjects.template
         root = related_core.root_of(subjects.base.families(template.protected_words.tolist()))
-        for sd in SDS:
-            missed, width, spread = [], [], []
-            for at in range(cell.replicates):
-                rng = generator(cell["embedding"], cell["lists"], len(subjects.rows), sd, at)
-                drawn = draw_lists(subjects, "random", rng)
-                data = replicate_data(subjects, drawn, sd * root @ rng.standard_normal(template.filled.shape))
-                posterior = related_model.sample(SPEC, data, 1, 1000, rng).posterior
-                mean, names = posterior["connection_mean"][0], data.connections.tolist()
-                own = names.index("associated")
-                apart = mean[:, [own]] - mean[:, [names.index(other) for other in OTHERS]]
-                low, high = np.quantile(apart, [TAIL, 1 - TAIL], axis=0)
-                missed.append((low > 0) | (high < 0))
-                width.append(high - low)
-                spread.append(np.median(posterior["connection_sd"][0], axis=0)[own])
-            for row in by_contrast(missed, width=np.mean(width, axis=0)):
-                yield {"words": len(subjects.rows), "sd": sd, **row, "connection_sd": np.mean(spread)}
+        for sd, at in product(SDS, range(cell.replicates)):
+            rng = generator(cell["embedding"], cell["lists"], len(subjects.rows), sd, at)
+            drawn = draw_lists(subjects, "random", rng)
+            data = replicate_data(subjects, drawn, sd * root @ rng.standard_normal(template.filled.shape))
+            posterior = related_model.sample(SPEC, data, 1, 1000, rng).posterior
+            mean, names = posterior["connection_mean"][0], data.connections.tolist()
+            own = names.index("associated")
+            spread = np.median(posterior["connection_sd"][0], axis=0)[own]
+            for other in OTHERS:
+                low, high = np.quantile(mean[:, own] - mean[:, names.index(other)], [TAIL, 1 - TAIL])
+                labels = {"words": len(subjects.rows), "sd": sd, "contrast": f"associated - {other}"}
+                rows.append(labels | {"rate": low > 0 or high < 0, "width": high - low, "connection_sd": spread})
+    return averaged(rows, ("words", "sd", "contrast"), se="rate")
 
 
 def shifted(subjects, drawn, amount):

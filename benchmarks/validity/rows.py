@@ -17,15 +17,8 @@ from itertools import product
 import numpy as np
 
 import bayesbias as bb
-from benchmarks.inside import (
-    associations,
-    functionals,
-    mixtures,
-    prior_scale,
-    read_distances,
-    weights_of,
-)
-from benchmarks.study import PROB, TAIL, Design, crossed, generator, main
+from benchmarks.inside import associations, functionals, mixtures, prior_scale, read_distances, weights_of
+from benchmarks.study import PROB, TAIL, Design, averaged, crossed, generator, main
 from benchmarks.validity.lists import (
     MOST,
     OTHERS,
@@ -249,7 +242,7 @@ def named_signs(given, theta):
 
 
 def signs(cell):
-    vectors, rng, counted = vocabulary_of(cell, BUNDLED), cell.generator(), {}
+    vectors, rng, rows = vocabulary_of(cell, BUNDLED), cell.generator(), []
     lists = lists_of(cell["lists"], vectors)
     for _ in range(cell.replicates):
         data = read_distances(bb.distance_table(vectors.kv, topics_near(vectors, lists, cell["topics"], rng)))
@@ -257,24 +250,12 @@ def signs(cell):
         error = float(given.raw.combine(given.weights).sd[0])
         for mean, sd in [(0.0, 0.0), *product(MEANS, SDS)]:
             theta = given.planted(fields(np.eye(len(given.own)), given.own, sd, rng, mean))
-            named = named_signs(given, theta)
-            wrong = (named != 0) & (named != np.sign(theta))
-            counted.setdefault((mean, sd), []).append([named != 0, wrong, np.full_like(named, error, dtype=float)])
-    for (mean, sd), values in counted.items():
-        named, wrong, error = np.moveaxis(np.array(values, dtype=float), 1, 0)  # (replicates, rules, J)
-        for place, rule in enumerate(("pooled", "raw")):
-            total = named[:, place].sum()
-            yield {
-                "mean": mean,
-                "sd": sd,
-                "rule": rule,
-                "tables": named[:, place].any(axis=1).mean(),
-                "named": total / cell.replicates,
-                "wrong": wrong[:, place].sum() / total if total else np.nan,
-                "error": error.mean(),
-                "words": named.shape[2],
-                "replicates": cell.replicates,
-            }
+            for rule, named in zip(("pooled", "raw"), named_signs(given, theta), strict=True):
+                called, wrong = named != 0, (named != 0) & (named != np.sign(theta))
+                row = {"mean": mean, "sd": sd, "rule": rule, "words": len(theta), "tables": called.any()}
+                rows.append(row | {"named": called.sum(), "wrong": wrong.sum(), "error": error})
+    for row in averaged(rows, ("mean", "sd", "rule", "words")):
+        yield row | {"wrong": row["wrong"] / row["named"] if row["named"] else np.nan}
 
 
 WORDS = ("gender", "religion", "race", "unequal")
