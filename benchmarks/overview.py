@@ -5,7 +5,7 @@ measures one again and keeps the rows of the others. Seconds of commands and rep
 embeddings are measured by ``speed/large.py``.
 """
 
-import resource
+import os
 import statistics
 import subprocess
 import sys
@@ -15,12 +15,10 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-import numpy as np
-
 import bayesbias as bb
 from benchmarks import study
 from benchmarks.inside import TARGET_ACCEPT, TUNE, Distances, build
-from benchmarks.speed.large import memory, simulated, timed, vectors_and_lists
+from benchmarks.speed.large import memory, simulated, timed, vectors_and_lists, word2vec_file
 
 COMMAND, DRAWS = str(Path(sys.executable).with_name("bayesbias")), 4000
 LIBRARY_IMPORTS = "import numpy, pandas, xarray, scipy.special"
@@ -28,52 +26,29 @@ MADE, DIMENSIONS = 400_000, 50
 """Words and dimensions of the text file that commands read."""
 
 
-def cpu_of(command):
-    """Processor seconds of a command in a new process, the median of three."""
-    found = []
+def cost_of(command):
+    """Processor seconds of a command in a new process, the median of three, and its largest memory in megabytes."""
+    seconds = []
     for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, check=True, capture_output=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return statistics.median(found)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        if status:
+            raise RuntimeError(f"{' '.join(command)} ended with {os.waitstatus_to_exitcode(status)}")
+        seconds.append(usage.ru_utime + usage.ru_stime)
+    return statistics.median(seconds), usage.ru_maxrss / 1024
+
+
+def cpu_of(command):
+    """Processor seconds of a command."""
+    return cost_of(command)[0]
 
 
 def report(protected, attributes, file=None):
     """Fit a large table, and report it if a file is given."""
-    post = bb.fit(
-        bb.distance_table(*vectors_and_lists(protected, attributes, groups=3, others=4000, dimensions=50)), seed=1
-    )
+    kv, lists = vectors_and_lists(protected, attributes, groups=3, others=4000, dimensions=50)
+    post = bb.fit(bb.distance_table(kv, lists), seed=1)
     if file:
         bb.report(post, file)
-
-
-def text_files(room):
-    """A text file of vectors, the words of the list ``gender`` among its first, and the same with noise."""
-    first, second = room / "vectors.txt", room / "second.txt"
-    rng, listed = np.random.default_rng(0), list(dict.fromkeys(bb.load_words("gender").every_word()))
-    with first.open("w", encoding="utf-8") as plain, second.open("w", encoding="utf-8") as noisy:
-        for begin in range(0, MADE, 20_000):
-            words = [_name(number) for number in range(begin, begin + 20_000)]
-            if not begin:
-                words[100 : 100 + len(listed)] = listed
-            numbers = rng.normal(0, 0.4, (len(words), DIMENSIONS))
-            _write(plain, words, numbers)
-            _write(noisy, words, numbers + rng.normal(0, 0.05, numbers.shape))
-    return first, second
-
-
-def _name(number):
-    """A made word, which is longer the later it stands, as in files ordered by frequency."""
-    letters = "zqxjkvbpgw"
-    return "".join(letters[int(digit)] for digit in str(number * 7919 % 10 ** len(str(number + 10))).zfill(2)) + (
-        "y" * (len(str(number)) - 1)
-    )
-
-
-def _write(file, words, numbers):
-    for word, row in zip(words, numbers, strict=True):
-        file.write(f"{word} {' '.join([f'{number:.5g}' for number in row])}\n")
 
 
 def commands():
@@ -82,39 +57,28 @@ def commands():
     needed = cpu_of([*python, LIBRARY_IMPORTS])
     rows = []
     with tempfile.TemporaryDirectory() as name:
-        room = Path(name)
-        first, second = map(str, text_files(room))
+        first, second = (f"{name}/{which}.txt" for which in ("first", "second"))
+        listed = list(dict.fromkeys(bb.load_words("gender").every_word()))
+        for file, noise in ((first, 0.0), (second, 0.1)):
+            word2vec_file(Path(file), MADE, DIMENSIONS, listed=listed, noise=noise)
         size = f"{MADE:,} x {DIMENSIONS}, text"
         asked = {
-            f"bayesbias run, {size}": ["run", first, "gender", "--out", name, "--seed", "1"],
-            f"bayesbias check-words, {size}": ["check-words", "gender", first],
-            f"bayesbias compare of two, {size}": [
-                *("compare", first, second, "--words", "gender"),
-                *("--report", f"{name}/change.html", "--seed", "1"),
-            ],
+            "run": ["run", first, "gender", "--out", name, "--seed", "1"],
+            "check-words": ["check-words", "gender", first],
+            "compare of two": f"compare {first} {second} --words gender --report {name}/change.html --seed 1".split(),
         }
         for work, arguments in asked.items():
-            rows.append((f"{work} (processor)", cpu_of([COMMAND, *arguments]), LIBRARY_IMPORTS, needed))
-        rows.append((f"bayesbias check-words, {size}: megabytes", *_megabytes(asked, first)))
+            seconds, held = cost_of([COMMAND, *arguments])
+            rows.append((f"bayesbias {work}, {size} (processor)", seconds, LIBRARY_IMPORTS, needed))
+            if work == "check-words":
+                file_size = Path(first).stat().st_size / 2**20
+                rows.append((f"bayesbias {work}, {size}: megabytes", held, "megabytes of the file", file_size))
         for protected, attributes in ((60, 600), (198, 1000)):
             call = f"from benchmarks.overview import report; report({protected}, {attributes}"
             whole, less = (cpu_of([*python, f"{call}{more})"]) for more in (f", {name + '/report.html'!r}", ""))
             work = f"bb.report of {protected} x {attributes:,} words, with sensitivity (processor)"
             rows.append((work, whole - less, "the table and its fit", less))
     return rows
-
-
-def _megabytes(asked, first):
-    """Largest memory of check-words, and megabytes of the file."""
-    arguments = next(arguments for work, arguments in asked.items() if "check-words" in work)
-    code = (
-        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, capture_output=True); "
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)"
-    )
-    printed = subprocess.run(
-        [sys.executable, "-c", code, COMMAND, *arguments], check=True, capture_output=True, text=True
-    ).stdout
-    return float(printed), "megabytes of the file", Path(first).stat().st_size / 2**20
 
 
 def start():

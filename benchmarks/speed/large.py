@@ -61,17 +61,18 @@ def random_vectors(words):
     return vectors
 
 
-def word2vec_file(folder, words, binary):
-    """A file of random vectors."""
-    rng, path = np.random.default_rng(0), folder / ("large.bin" if binary else "large.txt")
+def word2vec_file(path, words, dimensions=DIMENSIONS, binary=False, listed=(), noise=0.0):
+    """A file of random vectors, with noise of that size; words that are listed stand among its first."""
+    rng, apart = np.random.default_rng(0), np.random.default_rng(1)
     with path.open("wb") as file:
-        file.write(f"{words} {DIMENSIONS}\n".encode())
+        file.write(f"{words} {dimensions}\n".encode())
         for begin in range(0, words, 10_000):
-            vectors = rng.standard_normal((min(10_000, words - begin), DIMENSIONS)).astype("<f4")
-            for at, vector in enumerate(vectors):
+            vectors = rng.standard_normal((min(10_000, words - begin), dimensions)).astype("<f4")
+            vectors += noise * apart.standard_normal(vectors.shape, dtype=np.float32)
+            for at, vector in enumerate(vectors, start=begin):
+                name = listed[at - 100] if 0 <= at - 100 < len(listed) else f"word{at}"
                 body = vector.tobytes() if binary else " ".join(f"{one:.6f}" for one in vector).encode()
-                file.write(f"word{begin + at} ".encode() + body + b"\n")
-    return path
+                file.write(f"{name} ".encode() + body + b"\n")
 
 
 def read_once(path):
@@ -85,7 +86,7 @@ def reading(cell):
     binary, gensim = cell["format"] == "binary", 0.0
     count = WORDS if binary else WORDS // 10
     with tempfile.TemporaryDirectory() as folder:
-        path = word2vec_file(Path(folder), count, binary)
+        word2vec_file(path := Path(folder) / ("large.bin" if binary else "large.txt"), count, binary=binary)
         plain, _ = timed(lambda: read_once(path))
         words = [f"word{at}" for at in np.linspace(0, count - 1, WANTED).astype(int)]
         for what, task in TASKS.items():
