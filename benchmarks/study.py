@@ -45,15 +45,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Cell:
-    """One level of each factor, with its number of replicates.
+    """One level of each factor, with its number of replicates."""
 
-    Attributes
-    ----------
-    levels
-        Factor to level; the columns of the rows begin with them.
-    """
-
-    levels: Mapping[str, object]
+    levels: Mapping[str, object]  # factor to level; the columns of the rows begin with them
     replicates: int
     options: Options
 
@@ -67,27 +61,13 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A study: how lists, vectors and truth are drawn and what is counted, at each level of its factors.
+    """A study: how lists, vectors and truth are drawn and what is counted, at each level of its factors."""
 
-    Attributes
-    ----------
-    file
-        Path of the results below ``results/``, without its ending; it or its last part names the design.
-    cells
-        Levels of the factors, a mapping a cell; ``crossed`` makes all combinations.
-    rows
-        Draws all replicates of a cell and gives rows of what was counted.
-    replicates
-        Of each cell, unless asked otherwise.
-    digits
-        Decimals that are kept.
-    """
-
-    file: str
-    cells: Sequence[Mapping[str, object]]
-    rows: Callable[[Cell], Iterable[Mapping[str, object]]]
-    replicates: int = 100
-    digits: int = 4
+    file: str  # path of the results below results/, without its ending; it or its last part names the design
+    cells: Sequence[Mapping[str, object]]  # levels of the factors, a mapping a cell; ``crossed`` combines all
+    rows: Callable[[Cell], Iterable[Mapping[str, object]]]  # draws all replicates of a cell, and counts
+    replicates: int = 100  # of each cell, unless asked otherwise
+    digits: int = 4  # decimals that are kept
 
 
 def crossed(**factors) -> list[dict[str, object]]:

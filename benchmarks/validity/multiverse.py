@@ -19,7 +19,7 @@ import pandas as pd
 
 import bayesbias as bb
 from benchmarks.builders.minilm import minilm
-from benchmarks.inside import STANDARD_WIDTH, multiverse_of, unit_rows
+from benchmarks.inside import STANDARD_WIDTH, multiverse_of, related_core, unit_rows
 from benchmarks.study import Design, averaged, crossed, excludes, holds, main
 from benchmarks.validity.pools import topics
 from benchmarks.validity.trends import REACH
@@ -69,12 +69,6 @@ def drawn_theta(mean, scales, designs, rng):
     return theta
 
 
-def root_of(covariance):
-    """A root of a covariance matrix whose negative eigenvalues are 0."""
-    values, basis = np.linalg.eigh(covariance)
-    return basis * np.sqrt(np.maximum(values, 0))
-
-
 def found_of(specifications, names, y, covariance, seed):
     """The multiverse of some estimates, all decisions unsure, without random topics."""
     statuses, none = dict.fromkeys(names, "unsure"), np.empty((0, len(y)))
@@ -88,7 +82,7 @@ def signs(cell):
     for (case, scales), factor in product(PLANTED.items(), (1.0, 0.2)):
         if case in (SCALED, FIFTH):
             continue
-        root = root_of(factor**2 * covariance)
+        root = related_core.root_of(factor**2 * covariance)
         for replicate in range(cell.replicates):
             theta = drawn_theta(rng.uniform(-2, 2), scales, designs, rng)
             y = theta + root @ rng.standard_normal(len(theta))
@@ -109,7 +103,10 @@ def planted(cell):
             names, factor = [*names, "scale"], np.repeat([1.0, 0.9], len(single))
             specifications = pd.concat([single.assign(scale=name) for name in ("one", "0.9")], ignore_index=True)
             covariance = np.tile(covariance, (2, 2)) * np.outer(factor, factor)
-        designs, root = [pd.get_dummies(specifications[name], dtype=float) for name in names], root_of(covariance)
+        designs, root = (
+            [pd.get_dummies(specifications[name], dtype=float) for name in names],
+            related_core.root_of(covariance),
+        )
         for replicate in range(cell.replicates):
             theta = drawn_theta(-0.5, scales, designs[:3], rng)
             if case == SCALED:

@@ -17,7 +17,16 @@ from itertools import product
 import numpy as np
 
 import bayesbias as bb
-from benchmarks.inside import associations, functionals, mixtures, prior_scale, read_distances, weights_of
+from benchmarks.inside import (
+    associations,
+    functionals,
+    mixtures,
+    prior_scale,
+    read_distances,
+    related_core,
+    unit_rows,
+    weights_of,
+)
 from benchmarks.study import PROB, TAIL, Design, averaged, crossed, generator, main
 from benchmarks.validity.lists import (
     MOST,
@@ -73,28 +82,14 @@ def lists_of(name, vocabulary):
 
 @dataclass(frozen=True)
 class Associations:
-    """What a table says of the associations of its words.
+    """What a table says of the associations of its words."""
 
-    Attributes
-    ----------
-    raw
-        Their posterior.
-    weights, block, scale
-        What pooling takes.
-    matrix
-        Weights (J, J * C) of the cells.
-    own
-        Column of the own list among the lists, (J,).
-    cells
-        The cells.
-    """
-
-    raw: object
-    weights: np.ndarray
+    raw: object  # their posterior
+    weights: np.ndarray  # weights, block and scale are what pooling takes
     block: np.ndarray
     scale: float
-    matrix: np.ndarray
-    own: np.ndarray
+    matrix: np.ndarray  # weights (J, J * C) of the cells
+    own: np.ndarray  # column of the own list among the lists, (J,)
     cells: object
 
     def pooled(self, theta=0.0):
@@ -137,13 +132,6 @@ def fields(root, own, tau, rng, mean=MEAN):
     return drawn
 
 
-def root_of(correlation):
-    """A root of a correlation matrix whose negative eigenvalues are 0, rows of length 1."""
-    values, vectors = np.linalg.eigh(correlation)
-    root = vectors * np.sqrt(np.maximum(values, 0))
-    return root / np.linalg.norm(root, axis=1, keepdims=True)
-
-
 def scored(rows, theta):
     """Whether intervals miss (J,), z (J,), sds (J,) and errors (J,)."""
     below = rows.below(theta)
@@ -174,7 +162,7 @@ def planted_associations(subjects, found, structure, tau, rng):
     if structure == "lists":
         apart = np.array([each.raw.mean - each.weights @ each.raw.mean for each in found])
         return MEAN + tau / np.sqrt((apart**2).mean()) * np.roll(apart, -1, axis=0)
-    root = root_of(correlations(subjects, structure))
+    root = unit_rows(related_core.root_of(correlations(subjects, structure)))
     return np.array([each.planted(fields(root, each.own, tau, rng)) for each in found])
 
 
