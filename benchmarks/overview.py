@@ -17,7 +17,6 @@ from pathlib import Path
 
 import bayesbias as bb
 from benchmarks import study
-from benchmarks.inside import TARGET_ACCEPT, TUNE, Distances, build
 from benchmarks.speed.large import memory, simulated, timed, vectors_and_lists, word2vec_file
 
 COMMAND, DRAWS = str(Path(sys.executable).with_name("bayesbias")), 4000
@@ -98,15 +97,13 @@ def start():
 
 def fits():
     """Seconds of 4,000 draws of the bundled list, beside NUTS with as many on the same model."""
-    import nutpie  # loads much, which would be in the memory of the other parts
+    from benchmarks.speed.engines import of_nutpie  # loads much, which would be in the memory of the other parts
 
     table, rows = bb.distance_table("google-news-slice", "gender"), []
     for model in ("published", "crossed"):
         bb.fit(table, model, draws=DRAWS, seed=0)
         exact = statistics.median(timed(lambda m=model: bb.fit(table, m, draws=DRAWS, seed=1))[0] for _ in range(3))
-        compiled = nutpie.compile_pymc_model(build(bb.load_model(model), Distances.read(table, check=False)))
-        options = {"chains": 4, "cores": 2, "progress_bar": False, "target_accept": TARGET_ACCEPT, "seed": 1}
-        walked = timed(lambda c=compiled, o=options: nutpie.sample(c, draws=DRAWS // 4, tune=TUNE, **o))[0]
+        walked = of_nutpie(table, model)[0]
         rows.append((f"fit(model={model!r}), {DRAWS:,} independent draws", exact, "nutpie, as many draws", walked))
     bb.fit(table, seed=0)
     related = statistics.median(timed(lambda: bb.fit(table, draws=DRAWS, seed=1))[0] for _ in range(3))
