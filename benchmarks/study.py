@@ -68,6 +68,10 @@ class Design:
     rows: Callable[[Cell], Iterable[Mapping[str, object]]]  # draws all replicates of a cell, and counts
     replicates: int = 100  # of each cell, unless asked otherwise
     digits: int = 4  # decimals that are kept
+    by: Sequence[str] | None = (
+        None  # labels of rows of replicates, whose means are kept; None if there are no such rows
+    )
+    how: Mapping[str, object] = field(default_factory=dict)  # options of ``averaged``
 
 
 def crossed(**factors) -> list[dict[str, object]]:
@@ -98,8 +102,11 @@ def study(design: Design, options: Options, replicates: int, parts: Path, out: P
         name = "_".join(str(level).replace(" ", "-").replace("/", "-") for level in levels.values())
         file, begun = folder / f"{name or 'all'}.csv", time.time()
         if not file.exists():
-            rows = [{**levels, **row} for row in design.rows(Cell(levels, replicates, options))]
-            pd.DataFrame(rows).to_csv(unfinished := file.with_suffix(".part"), index=False)
+            rows = design.rows(Cell(levels, replicates, options))
+            rows = rows if design.by is None else averaged(rows, design.by, **design.how)
+            pd.DataFrame([{**levels, **row} for row in rows]).to_csv(
+                unfinished := file.with_suffix(".part"), index=False
+            )
             unfinished.replace(file)
             print(f"{design.file}: {', '.join(map(str, levels.values()))} ({time.time() - begun:.1f} s)", flush=True)
         done[file] = pd.read_csv(file)
@@ -149,18 +156,20 @@ def rate(missed) -> dict[str, float]:
     return {"rate": missed.mean(), "se": missed.std() / np.sqrt(len(missed)), "replicates": len(missed)}
 
 
-def averaged(rows, by: Sequence[str] = (), se: str | None = None, **how) -> list[dict[str, object]]:
+def averaged(rows, by=(), se=None, count="replicates", shares=(), **how) -> list[dict[str, object]]:
     """Means of the rows of replicates by labels, in the order of the rows, and their number.
 
     Parameters
     ----------
-    se
-        The column whose standard error stands after it.
+    se, count
+        The column whose standard error stands after it, and the column of the number of rows.
+    shares
+        Column to the one that its mean is divided by.
     **how
         What is told of a column in place of its mean: a name or a function for ``agg``. Of columns that begin with
         ``rms`` it is the root of the mean square.
     """
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(list(rows))
     figures = table.columns.difference(list(by), sort=False)
     table[figures] = table[figures].astype(float)
     apart = table.assign(all="").groupby(list(by) or "all", sort=False)
@@ -168,7 +177,9 @@ def averaged(rows, by: Sequence[str] = (), se: str | None = None, **how) -> list
     found = apart[list(figures)].agg(ways)
     if se:
         found.insert(found.columns.get_loc(se) + 1, "se", apart[se].std(ddof=0) / np.sqrt(apart.size()))
-    return found.assign(replicates=apart.size()).reset_index(drop=not by).to_dict("records")
+    for part, whole in dict(shares).items():
+        found[part] /= found[whole]
+    return found.assign(**{count: apart.size()}).reset_index(drop=not by).to_dict("records")
 
 
 def root_mean_square(values) -> float:

@@ -25,7 +25,7 @@ from scipy.special import stdtr, stdtrit
 
 import bayesbias as bb
 from benchmarks.inside import axes, find_poles, offsets, poles_of, s_values, unit_rows
-from benchmarks.study import SHARED, Design, averaged, crossed, excludes, main, root_mean_square
+from benchmarks.study import SHARED, Design, crossed, excludes, main, root_mean_square
 from benchmarks.validity.lists import SLICE
 
 POOL = 13_000
@@ -366,27 +366,21 @@ def space_of(path):
     return Space(kv, bb.axis(kv, "gender_pairs"))
 
 
-def share_wrong(rows):
-    """Rows whose wrong calls are a share of the calls."""
-    return [row | {"wrong_of_called": row["wrong_of_called"] / (row["called"] or 1)} for row in rows]
-
-
-def design(measure, replicates, by=(), embeddings=("glove.txt", SLICE.name), finish=list, **how):
-    """A measurement in both embeddings, or in those that are named, as means by labels if it has any."""
+def design(measure, replicates, by=None, embeddings=("glove.txt", SLICE.name), **how):
+    """A measurement in both embeddings, or in those that are named."""
 
     def rows(cell):
         name = cell["embedding"]
         path = {SLICE.name: SLICE, BUNDLED: BUNDLED}.get(name) or cell.options.file(name)
-        found = measure(space_of(path), cell.replicates, np.random.default_rng(1))
-        return finish(averaged(found, by, **how) if by else found)
+        return measure(space_of(path), cell.replicates, np.random.default_rng(1))
 
-    return Design(f"axes/{measure.__name__}", crossed(embedding=embeddings), rows, replicates)
+    return Design(f"axes/{measure.__name__}", crossed(embedding=embeddings), rows, replicates, by=by, how=how)
 
 
 DESIGNS = (
     design(null, 60, ("pairs", "wanted_cosine"), se="excludes_0"),
     design(halves, 8, ("axis", "pairs", "halves"), sd_of_z=root_mean_square),
-    design(planted, 100, ("kind", "pairs"), (BUNDLED,), share_wrong, se="missed"),
+    design(planted, 100, ("kind", "pairs"), (BUNDLED,), se="missed", shares={"wrong_of_called": "called"}),
     design(audit, 60, ("kind", "size"), se="called", largest="max"),
     design(confirmed, 10),
     design(noise, 8),

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from benchmarks.study import SHARED, Design, averaged, excludes, main
+from benchmarks.study import SHARED, Design, excludes, main
 
 WOMEN = ("she", "her", "hers", "woman", "girl", "daughter", "mother", "female", "sister", "herself")
 MEN = ("he", "his", "him", "man", "boy", "son", "father", "male", "brother", "himself")
@@ -78,20 +78,19 @@ def criteria(cell):
 def criteria_null(cell):
     kv, sources = held_for(cell)
     rng, values = np.random.default_rng(0), sources["BLS 2015"]
-    words, rows = np.array(sorted(values)), []
+    words = np.array(sorted(values))
     for poles in POLES:
         related = relation(kv, values, poles)
         for size, _ in product((15, 31, len(words)), range(cell.replicates)):
             own = rng.permutation(words)[:size]
             shuffled = dict(zip(own, rng.permutation([values[word] for word in own]), strict=True))
             called = excludes(related(shuffled, draws=2000).table().iloc[0])
-            rows.append({"poles": poles, "words": size, "false_positive_rate": called})
-    return averaged(rows, ("poles", "words"))
+            yield {"poles": poles, "words": size, "false_positive_rate": called}
 
 
 DESIGNS = (
     Design("second_stage/criteria", [{}], criteria, 1, 17),
-    Design("second_stage/criteria_null", [{}], criteria_null, 200),
+    Design("second_stage/criteria_null", [{}], criteria_null, 200, by=("poles", "words")),
 )
 
 if __name__ == "__main__":

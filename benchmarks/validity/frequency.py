@@ -34,7 +34,7 @@ from benchmarks.inside import (
     word_values,
     word_weights,
 )
-from benchmarks.study import TABLES, TAIL, Design, averaged, crossed, excludes, generator, main, published_table
+from benchmarks.study import TABLES, TAIL, Design, crossed, excludes, generator, main, published_table
 from benchmarks.validity.lists import SPEC, answer, nearest, vocabulary
 
 BANDS = {"300 to 100,000": (300, 100_000), "20,000 to 60,000": (20_000, 60_000), "300 to 20,000": (300, 20_000)}
@@ -159,7 +159,7 @@ def statements(table, related):
 
 
 def rare_words(cell):
-    vectors, rows = vocabulary("glove", cell.options.file("glove")), []
+    vectors = vocabulary("glove", cell.options.file("glove"))
     for at in range(cell.replicates):
         rng = generator(cell["lists"], cell["ranks"], at)
         lists = topical_lists(vectors, cell["lists"], BANDS[cell["ranks"]], rng)
@@ -168,8 +168,7 @@ def rare_words(cell):
         for sample, related in samples.items():
             for statement, (wrong, sd) in statements(table, related).items():
                 figures = {"rate": np.mean(wrong), "sd": np.mean(sd)}
-                rows.append({"sample": sample, "statement": statement, **figures})
-    return averaged(rows, ("sample", "statement"), se="rate")
+                yield {"sample": sample, "statement": statement, **figures}
 
 
 def unlike_lists(vectors, name, cell, rng):
@@ -203,7 +202,7 @@ def share_excluding(table, related, weights):
 
 
 def unlike_frequency(cell):
-    vectors, rows = vocabulary("glove", cell.options.file("glove")), []
+    vectors = vocabulary("glove", cell.options.file("glove"))
     for at in range(cell.replicates):
         rng = generator(cell["lists"], cell["cell"], at)
         table = bb.distance_table(vectors.kv, unlike_lists(vectors, cell["lists"], cell["cell"], rng))
@@ -217,8 +216,7 @@ def unlike_frequency(cell):
             row[what] = share_excluding(table, related, weights)
             row[f"{what}, adjusted"] = share_excluding(adjusted, left, weights)
         row["not warned though more than a fifth"] = row["difference"] > 0.2 and not row["warned"]
-        rows.append(row)
-    return averaged(rows)
+        yield row
 
 
 def frequency_balance(cell):
@@ -234,7 +232,7 @@ def frequency_null(cell):
     table, frequencies = published_table(cell["table"]), cell.options.files.get("frequencies", "wordfreq")
     words = table.loc[table["connection"] == "neutral", "attribute_word"].unique().astype(str)
     zipf = word_values(words.tolist(), "frequency", frequencies).of(words)
-    relabel, rows = pseudo_lists(table, "neutral", words[zipf >= np.nanquantile(zipf, 2 / 3)].tolist()), []
+    relabel = pseudo_lists(table, "neutral", words[zipf >= np.nanquantile(zipf, 2 / 3)].tolist())
     for at in range(cell.replicates):
         drawn = relabel(np.random.default_rng([3, at]))
         found = bb.balance(drawn, frequencies).contrasts.set_index("contrast")
@@ -243,8 +241,7 @@ def frequency_null(cell):
             raw, adjusted = (row[f"{how}_low"] > 0 or row[f"{how}_high"] < 0 for how in ("raw", "adjusted"))
             warned = bool(found.loc[row["contrast"], "warning"])
             calls = {"raw": raw, "warned": warned, "not warned": raw and not warned, "adjusted": adjusted}
-            rows.append({"contrast": row["contrast"], **calls})
-    return averaged(rows, ["contrast"])
+            yield {"contrast": row["contrast"], **calls}
 
 
 def world(rng):
@@ -270,7 +267,7 @@ def corpus(frequency, topics, growth, rng):
 
 
 def trends_of_frequency(cell):
-    rng, rows = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     times = {f"p{at}": at for at in range(PERIODS)}
     for _ in range(cell.replicates):
         frequency, topics = world(rng)
@@ -287,16 +284,16 @@ def trends_of_frequency(cell):
             change = one.change("p0", f"p{PERIODS - 1}")
             row = {"distances": what, "called": excludes(change), "mean": change["mean"]}
             row |= {"sd_of_means": change["mean"], "mean_sd": change["sd"], "warned": warned["associated - human"]}
-            rows.append(row | {"warned_of_different": warned["associated - different"]})
-    return averaged(rows, ["distances"], sd_of_means="std")
+            yield row | {"warned_of_different": warned["associated - different"]}
 
 
+RARE, SPREAD = crossed(lists=("gender", "race", "religion"), ranks=BANDS), {"sd_of_means": "std"}
 DESIGNS = (
-    Design("related/rare_words", crossed(lists=("gender", "race", "religion"), ranks=BANDS), rare_words),
-    Design("related/unlike_frequency", crossed(lists=("gender", "religion"), cell=UNLIKE), unlike_frequency),
+    Design("related/rare_words", RARE, rare_words, by=("sample", "statement"), how={"se": "rate"}),
+    Design("related/unlike_frequency", crossed(lists=("gender", "religion"), cell=UNLIKE), unlike_frequency, by=()),
     Design("frequency_balance", crossed(table=TABLES), frequency_balance, 1),
-    Design("frequency_null", crossed(table=NULL), frequency_null),
-    Design("second_stage/frequency", [{}], trends_of_frequency, 40),
+    Design("frequency_null", crossed(table=NULL), frequency_null, by=["contrast"]),
+    Design("second_stage/frequency", [{}], trends_of_frequency, 40, by=["distances"], how=SPREAD),
 )
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ Two random halves are two samples of one population, so that the difference of t
 
 import warnings
 from dataclasses import replace
+from itertools import product
 from zlib import crc32
 
 import numpy as np
@@ -38,7 +39,7 @@ from benchmarks.inside import (
     template_variation,
     unit_rows,
 )
-from benchmarks.study import PROB, TABLES, TAIL, Design, averaged, crossed, main, published_table, rate
+from benchmarks.study import PROB, TABLES, TAIL, Design, crossed, main, published_table, rate
 from benchmarks.validity.lists import (
     SLICE,
     SPEC,
@@ -259,7 +260,6 @@ def predicted(found, first, second, scale, rng):
 
 
 def template_halves(cell):
-    rows = []
     for name in SENTENCES:
         vectors = encoded(name, cell["vectors"], cell.options.file("sentences"))
         table = bb.distance_table(vectors, name, relatedness=False)
@@ -268,27 +268,26 @@ def template_halves(cell):
         rng, count, scale = np.random.default_rng(0), len(found.axes[0][0]), template_variation.PRIOR * found.control_sd
         for at, other in enumerate(data.connections.tolist()[1:], start=1):
             one = template_variation.variation(found, 0, 0, at)[0]
-            for size in (4, 8):
-                for _ in range(cell.replicates):
-                    order = rng.permutation(count)
-                    rows.append((size, other, predicted(one, order[:size], order[size : 2 * size], scale, rng)))
+            for size, _ in product((4, 8), range(cell.replicates)):
+                order = rng.permutation(count)
+                held = predicted(one, order[:size], order[size : 2 * size], scale, rng)
+                yield {"frames": size, "contrast with associated": other, "coverage": held}
             seat, mention = np.arange(8), np.arange(8, 16)
             for label, pair in (("SEAT to mention", (seat, mention)), ("mention to SEAT", (mention, seat))):
-                rows.append((label, other, predicted(one, *pair, scale, rng)))
-    labels = ["frames", "contrast with associated"]
-    table = averaged(pd.DataFrame(rows, columns=[*labels, "coverage"]), labels)
-    return pd.DataFrame(table).rename(columns={"replicates": "intervals"}).to_dict("records")
+                held = predicted(one, *pair, scale, rng)
+                yield {"frames": label, "contrast with associated": other, "coverage": held}
 
 
 ROWS = crossed(table=TABLES, model=["crossed"])
 ROWS += crossed(
     table=[f"{name}, {each}" for each in ("google news", "glove 50d") for name in PARTED], model=["related"]
 )
+TEMPLATES = ("frames", "contrast with associated")
 DESIGNS = (
     Design("calibration/halves", crossed(table=TABLES, halved=WORDS), table_halves, 40, 5),
     Design("calibration/row_halves", ROWS, row_halves, 20, 5),
     Design("related/halves", crossed(embedding=TWO, words=BUNDLED, lists=("bundled", "random topics")), halves, 100),
-    Design("sentences/halves", crossed(vectors=VECTORS), template_halves, 400, 3),
+    Design("sentences/halves", crossed(vectors=VECTORS), template_halves, 400, 3, TEMPLATES, {"count": "intervals"}),
 )
 
 if __name__ == "__main__":

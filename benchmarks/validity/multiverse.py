@@ -20,7 +20,7 @@ import pandas as pd
 import bayesbias as bb
 from benchmarks.builders.minilm import minilm
 from benchmarks.inside import STANDARD_WIDTH, multiverse_of, related_core, unit_rows
-from benchmarks.study import Design, averaged, crossed, excludes, holds, main
+from benchmarks.study import Design, crossed, excludes, holds, main
 from benchmarks.validity.pools import topics
 from benchmarks.validity.trends import REACH
 
@@ -78,7 +78,7 @@ def found_of(specifications, names, y, covariance, seed):
 def signs(cell):
     specifications, covariance = real()
     designs = [pd.get_dummies(specifications[name], dtype=float) for name in NAMES]
-    rng, rows = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     for (case, scales), factor in product(PLANTED.items(), (1.0, 0.2)):
         if case in (SCALED, FIFTH):
             continue
@@ -88,13 +88,12 @@ def signs(cell):
             y = theta + root @ rng.standard_normal(len(theta))
             found = found_of(specifications, NAMES, y, factor**2 * covariance, replicate)
             row = {"planted": case, "errors": factor, "probability": found.signs()["p_all_one_sign"]}
-            rows.append(row | {"true": (theta < 0).all() or (theta > 0).all()})
-    return averaged(rows, ("planted", "errors"))
+            yield row | {"true": (theta < 0).all() or (theta > 0).all()}
 
 
 def planted(cell):
     single, covariance_of_single = real()
-    rng, rows = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     for case, scales in PLANTED.items():
         specifications, covariance, names = single, covariance_of_single, NAMES
         if case == FIFTH:
@@ -113,8 +112,7 @@ def planted(cell):
                 theta = factor * np.tile(theta[: len(single)], 2)
             y = theta + root @ rng.standard_normal(len(theta))
             found = found_of(specifications, names, y, covariance, replicate)
-            rows.append({"planted": case, **held(found, theta, dict(zip(names, designs, strict=True)))})
-    return averaged(rows, ["planted"])
+            yield {"planted": case, **held(found, theta, dict(zip(names, designs, strict=True)))}
 
 
 def held(found, theta, designs):
@@ -178,7 +176,7 @@ def gendered(count=None):
 
 
 def null(cell):
-    (protected, held_out), embedding, rows = gendered(), cell["embedding"], []
+    (protected, held_out), embedding = gendered(), cell["embedding"]
     decisions = {"centre": ["none", "vocabulary"], "contrast": CONTRASTS[:2], "metric": ["contrast", "weat"]}
     rng, (names, units) = np.random.default_rng(0), plain_words(bb.load_embedding(embedding))
     with TemporaryDirectory() as folder:
@@ -193,12 +191,11 @@ def null(cell):
             for name, value in [*p.items(), *of_effects.items()]:
                 row |= {f"{name} below {limit}": value <= limit for limit in (0.05, 0.11)}
             excluding = found.signs()["excludes_zero"]
-            rows.append(row | {"mean p of median": p["median"], "all intervals exclude 0": excluding})
-    return averaged(rows, ["topics"], **{"sd of z": "std"})
+            yield row | {"mean p of median": p["median"], "all intervals exclude 0": excluding}
 
 
 def oppositions(cell):
-    (protected, held_out), embedding, rows = gendered(2), cell["embedding"], []
+    (protected, held_out), embedding = gendered(2), cell["embedding"]
     rng, (names, units) = np.random.default_rng(0), plain_words(bb.load_embedding(embedding))
     with TemporaryDirectory() as folder:
         for number in range(cell.replicates):
@@ -216,8 +213,7 @@ def oppositions(cell):
             table = bb.multiverse({"decisions": own, "replicates": 0}).specifications
             for kind, (_, row) in zip(poles, table.iterrows(), strict=True):
                 z = row["estimate"] / row["se"]
-                rows.append({"poles": kind, "sd_of_z": z, "excludes_zero": abs(z) > REACH})
-    return averaged(rows, ["poles"], sd_of_z="std")
+                yield {"poles": kind, "sd_of_z": z, "excludes_zero": abs(z) > REACH}
 
 
 def lists_of_queries(folder):
@@ -262,10 +258,10 @@ def study_of(name):
 
 EACH = crossed(embedding=SLICES)
 DESIGNS = (
-    Design("second_stage/multiverse_planted", [{}], planted, 200, 3),
-    Design("second_stage/multiverse_signs", [{}], signs, 200, 3),
-    Design("second_stage/multiverse_null", EACH, null, 200, 3),
-    Design("second_stage/multiverse_oppositions", EACH, oppositions, 200, 3),
+    Design("second_stage/multiverse_planted", [{}], planted, 200, 3, ["planted"]),
+    Design("second_stage/multiverse_signs", [{}], signs, 200, 3, ("planted", "errors")),
+    Design("second_stage/multiverse_null", EACH, null, 200, 3, ["topics"], {"sd of z": "std"}),
+    Design("second_stage/multiverse_oppositions", EACH, oppositions, 200, 3, ["poles"], {"sd_of_z": "std"}),
     *(study_of(name) for name in ("shares", "effects", "means", "against_topics")),
 )
 

@@ -24,7 +24,7 @@ from scipy.stats import ttest_ind
 
 import bayesbias as bb
 from benchmarks.inside import interval_of, related_core, related_model, unit_rows
-from benchmarks.study import PROB, TAIL, Design, averaged, crossed, generator, main, rate
+from benchmarks.study import PROB, TAIL, Design, crossed, generator, main, rate
 from benchmarks.validity.lists import (
     FIVE,
     OTHERS,
@@ -282,7 +282,6 @@ def reduced(lists, protected, stereotypes):
 
 
 def populations(cell):
-    rows = []
     for counts in COUNTS:
         subjects = subjects_of(vocabulary_of(cell, TWO), reduced(bb.load_words(cell["lists"]), *counts))
         template = subjects.template
@@ -298,8 +297,7 @@ def populations(cell):
             for other in OTHERS:
                 low, high = np.quantile(mean[:, own] - mean[:, names.index(other)], [TAIL, 1 - TAIL])
                 labels = {"words": len(subjects.rows), "sd": sd, "contrast": f"associated - {other}"}
-                rows.append(labels | {"rate": low > 0 or high < 0, "width": high - low, "connection_sd": spread})
-    return averaged(rows, ("words", "sd", "contrast"), se="rate")
+                yield labels | {"rate": low > 0 or high < 0, "width": high - low, "connection_sd": spread}
 
 
 def shifted(subjects, drawn, amount):
@@ -353,12 +351,13 @@ def chance_check(cell):
 
 CELLS = crossed(embedding=TWO, words=FIVE, lists=KINDS)
 PAIRED = [name for name in FIVE if len(bb.load_words(name).protected) == 2]
+PEOPLE = crossed(embedding=TWO, lists=FIVE)
 DESIGNS = (
     Design("related/false_positives", CELLS, false_positives, 300),
     Design("related/fast_path", CELLS, fast_path, 2),
     Design("related/sizes", size_cells(), sizes, 300),
     Design("related/alike", crossed(embedding=("google news slice", "glove 50d"), words=PAIRED), alike, 200),
-    Design("related/populations", crossed(embedding=TWO, lists=FIVE), populations, 300),
+    Design("related/populations", PEOPLE, populations, 300, by=("words", "sd", "contrast"), how={"se": "rate"}),
     Design("related/planted_coverage", crossed(embedding=TWO, words=FIVE, lists=["topical"]), planted_coverage),
     Design("related/chance_check", crossed(words=("gender", "weat1", "weat6", "weat7", "weat8")), chance_check, 1000),
 )

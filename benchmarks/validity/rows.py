@@ -27,7 +27,7 @@ from benchmarks.inside import (
     unit_rows,
     weights_of,
 )
-from benchmarks.study import PROB, TAIL, Design, averaged, crossed, generator, main
+from benchmarks.study import PROB, TAIL, Design, crossed, generator, main
 from benchmarks.validity.lists import (
     MOST,
     OTHERS,
@@ -230,7 +230,7 @@ def named_signs(given, theta):
 
 
 def signs(cell):
-    vectors, rng, rows = vocabulary_of(cell, BUNDLED), cell.generator(), []
+    vectors, rng = vocabulary_of(cell, BUNDLED), cell.generator()
     lists = lists_of(cell["lists"], vectors)
     for _ in range(cell.replicates):
         data = read_distances(bb.distance_table(vectors.kv, topics_near(vectors, lists, cell["topics"], rng)))
@@ -241,30 +241,19 @@ def signs(cell):
             for rule, named in zip(("pooled", "raw"), named_signs(given, theta), strict=True):
                 called, wrong = named != 0, (named != 0) & (named != np.sign(theta))
                 row = {"mean": mean, "sd": sd, "rule": rule, "words": len(theta), "tables": called.any()}
-                rows.append(row | {"named": called.sum(), "wrong": wrong.sum(), "error": error})
-    for row in averaged(rows, ("mean", "sd", "rule", "words")):
-        yield row | {"wrong": row["wrong"] / row["named"] if row["named"] else np.nan}
+                yield row | {"named": called.sum(), "wrong": wrong.sum(), "error": error}
 
 
 WORDS = ("gender", "religion", "race", "unequal")
+MEASURED = crossed(embedding=["google news"], words=WORDS, lists=KINDS)
+MEASURED += crossed(embedding=["glove 50d"], words=(*WORDS, "nouns 60", "nouns 100"), lists=KINDS)
+TOPICS = [
+    cell for name, lists in SIGNED.items() for cell in crossed(embedding=[name], lists=lists, topics=("near", "far"))
+]
+NAMED = {"by": ("mean", "sd", "rule", "words"), "how": {"shares": {"wrong": "named"}}}
 DESIGNS = (
-    Design(
-        "related/rows",
-        crossed(embedding=["google news"], words=WORDS, lists=KINDS)
-        + crossed(embedding=["glove 50d"], words=(*WORDS, "nouns 60", "nouns 100"), lists=KINDS),
-        rows,
-        200,
-    ),
-    Design(
-        "related/signs",
-        [
-            cell
-            for name, lists in SIGNED.items()
-            for cell in crossed(embedding=[name], lists=lists, topics=("near", "far"))
-        ],
-        signs,
-        200,
-    ),
+    Design("related/rows", MEASURED, rows, 200),
+    Design("related/signs", TOPICS, signs, 200, **NAMED),
 )
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from scipy.special import ndtr
 
 import bayesbias as bb
 from benchmarks.inside import TYPICAL_SCALES, kolmogorov_smirnov, model_of_text, spread_test
-from benchmarks.study import TABLES, Design, averaged, crossed, holds, main, published_table
+from benchmarks.study import TABLES, Design, crossed, holds, main, published_table
 
 ALWAYS = ("published", "crossed", "crossed_plain")
 RELIGION = {
@@ -168,7 +168,7 @@ def extreme(stereotypes):
         }
 
     def rows(cell):
-        return averaged([one(cell["model"], cell["away"], seed) for seed in range(cell.replicates)])
+        return [one(cell["model"], cell["away"], seed) for seed in range(cell.replicates)]
 
     return rows
 
@@ -192,7 +192,7 @@ def changes(cell):
     mean = levels["posterior/connection_mean"].mean(("chain", "draw")).to_series().to_dict()
     start = scales_of(levels) | {"connection_mean": mean}
     for kind, means in (("known change", CHANGE), ("no change", dict.fromkeys(CHANGE, 0.0))):
-        truth, rows = scales_of(changed) | {"connection_mean": means}, []
+        truth = scales_of(changed) | {"connection_mean": means}
         for seed in range(cell.replicates):
             one = bb.calibration.simulate(shape, "crossed", start, seed=seed)
             moved = bb.calibration.simulate(shape, "change", truth, seed=10_000 + seed)
@@ -208,8 +208,7 @@ def changes(cell):
                 covered = (found["low"].to_numpy() <= true) & (true <= found["high"].to_numpy())
                 labels = {"kind": kind, "quantity": first if single else f"{first} - {second}"}
                 figures = {"coverage": covered[0], "of_words": covered[1:].mean()}
-                rows.append(labels | figures | {"width": found["high"][0] - found["low"][0]})
-        yield from averaged(rows, ("kind", "quantity"), se="coverage")
+                yield labels | figures | {"width": found["high"][0] - found["low"][0]}
 
 
 def ranks(seed):
@@ -251,13 +250,14 @@ MODELS = ("crossed_plain", "crossed_shared", "crossed")
 EXTREME = ({"model": "crossed", "away": -0.4}, {"model": "crossed_t", "away": -0.4}, {"model": "crossed", "away": 0.0})
 SCALES = [{"word_sds": word, "attribute_sds": other} for word, other in ((0.33, 1.0), (1.0, 1.0), (3.0, 1.0))]
 SCALES += [{"word_sds": 1.0, "attribute_sds": other} for other in (0.33, 3.0)]
+TOPICS = crossed(topic=("religion", "gender", "race"))
 DESIGNS = (
     Design("calibration/simulated", crossed(shape=TRUTHS), simulated, 500, 5),
     Design("calibration/real_null", crossed(table=TABLES), real_null, 300, 5),
     Design("calibration_small_lists", [{"world": name} | each for name in WORLDS for each in SCALES], small_lists, 400),
-    Design("calibration_extreme_12", EXTREME, extreme(12), 100),
-    Design("calibration_extreme_2", EXTREME, extreme(2), 100),
-    Design("calibration/changes", crossed(topic=("religion", "gender", "race")), changes, 250),
+    Design("calibration_extreme_12", EXTREME, extreme(12), 100, by=()),
+    Design("calibration_extreme_2", EXTREME, extreme(2), 100, by=()),
+    Design("calibration/changes", TOPICS, changes, 250, by=("kind", "quantity"), how={"se": "coverage"}),
     Design("calibration/ranks", crossed(model=MODELS, shape=SMALL), ranks(41), 1000, 5),
     Design("calibration/ranks_2", [{"model": "crossed", "shape": "small"}], ranks(42), 2000, 5),
     Design("related/ranks", crossed(words=("gender", "race", "religion")), related_ranks, 1000),
