@@ -68,9 +68,7 @@ class Design:
     rows: Callable[[Cell], Iterable[Mapping[str, object]]]  # draws all replicates of a cell, and counts
     replicates: int = 100  # of each cell, unless asked otherwise
     digits: int = 4  # decimals that are kept
-    by: Sequence[str] | None = (
-        None  # labels of rows of replicates, whose means are kept; None if there are no such rows
-    )
+    by: Sequence[str] | None = None  # labels of rows of replicates, whose means are kept; None keeps the rows
     how: Mapping[str, object] = field(default_factory=dict)  # options of ``averaged``
 
 
@@ -104,9 +102,8 @@ def study(design: Design, options: Options, replicates: int, parts: Path, out: P
         if not file.exists():
             rows = design.rows(Cell(levels, replicates, options))
             rows = rows if design.by is None else averaged(rows, design.by, **design.how)
-            pd.DataFrame([{**levels, **row} for row in rows]).to_csv(
-                unfinished := file.with_suffix(".part"), index=False
-            )
+            unfinished = file.with_suffix(".part")
+            pd.DataFrame([{**levels, **row} for row in rows]).to_csv(unfinished, index=False)
             unfinished.replace(file)
             print(f"{design.file}: {', '.join(map(str, levels.values()))} ({time.time() - begun:.1f} s)", flush=True)
         done[file] = pd.read_csv(file)
