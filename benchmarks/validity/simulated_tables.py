@@ -188,7 +188,8 @@ def changes(cell):
     paired = before.merge(after, on=["protected_word", "attribute_word"])
     shape = paired.drop(columns=["distance_x", "distance_y"]).assign(distance=1.0)
     levels = bb.fit(before, seed=1)
-    changed = bb.fit(shape.assign(distance=paired["distance_y"] - paired["distance_x"]), "change", seed=1)
+    moves = bb.DistanceTable(shape.assign(distance=paired["distance_y"] - paired["distance_x"]), truth={})
+    changed = bb.fit(moves, "change", seed=1)
     mean = levels["posterior/connection_mean"].mean(("chain", "draw")).to_series().to_dict()
     start = scales_of(levels) | {"connection_mean": mean}
     for kind, means in (("known change", CHANGE), ("no change", dict.fromkeys(CHANGE, 0.0))):
