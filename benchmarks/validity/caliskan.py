@@ -1,25 +1,24 @@
 """The ten tests of Caliskan, Bryson and Narayanan (2017): effect sizes, permutation tests, intervals, chance check.
 
-``python -m benchmarks.validity.caliskan GOOGLE GLOVE`` writes results; without files it draws
-docs/caliskan.png from them. GOOGLE is the slice of the Google News vectors that WEFE 1.0.1
-distributes (13,013 words), GLOVE a text file of GloVe 6B in 50 dimensions
-(https://nlp.stanford.edu/projects/glove/). The published effect sizes are those of the article (GloVe) and of its
-supplement (word2vec), compared with data/SI/caliskan_paper_es.csv of the repository mllewis/IATLANG; the word lists are
-bundled queries.
+``--files 'GloVe 6B 50d=FILE'`` takes a text file of GloVe 6B in 50 dimensions
+(https://nlp.stanford.edu/projects/glove/); ``python -m benchmarks.validity.caliskan figure`` draws docs/caliskan.png.
+The published effect sizes are those of the article (GloVe) and of its supplement (word2vec), compared with
+data/SI/caliskan_paper_es.csv of the repository mllewis/IATLANG; the word lists are bundled queries.
 """
 
 import sys
+from functools import cache
 
 import pandas as pd
 
 import bayesbias as bb
-from benchmarks.study import RESULTS, excludes, keep
+from benchmarks.study import RESULTS, Design, crossed, excludes, main
+from benchmarks.validity.lists import SLICE
 
 PUBLISHED = {
     "GloVe 840B": (1.50, 1.53, 1.41, 1.50, 1.28, 1.81, 1.06, 1.24, 1.38, 1.21),
     "word2vec": (1.54, 1.63, 0.58, 1.24, 0.72, 1.89, 0.97, 1.24, 1.30, -0.08),
 }
-REPLICATES = 1000
 TITLES = (
     "flowers / insects",
     "instruments / weapons",
@@ -32,7 +31,8 @@ TITLES = (
     "mental / physical disease",
     "young / old names",
 )
-LEAD = "Google News 300d"
+LEAD, BUNDLED = "Google News 300d", "glove-50d-slice"
+vectors_of = cache(bb.load_embedding)
 
 
 def lists_of(query: bb.Query) -> bb.WordLists:
@@ -40,8 +40,10 @@ def lists_of(query: bb.Query) -> bb.WordLists:
     return bb.WordLists(query.name, query.targets, dict(zip(query.targets, query.attributes.values(), strict=True)))
 
 
-def measured(kv, number: int) -> dict:
-    """Everything about one test in one embedding."""
+def measured(cell):
+    """Everything about one test in one embedding; the replicates are random topics."""
+    name, number = cell["embedding"], cell["test"]
+    kv = vectors_of({LEAD: SLICE, BUNDLED: BUNDLED}.get(name) or cell.options.file(name))
     query = bb.load_query(f"weat{number}")
     # names and diseases are rare: whatever share of a set an embedding has is measured, and the table says which
     how = {"case": "fallback", "max_missing": 1.0}
@@ -55,10 +57,9 @@ def measured(kv, number: int) -> dict:
         bb.contrasts(post, "different", "associated", population=population).iloc[0]
         for population in ("given", "similar")
     )
-    null = bb.topic_null(kv, lists, replicates=REPLICATES, case="fallback")
+    null = bb.topic_null(kv, lists, replicates=cell.replicates, case="fallback")
     size = words.loc["target", "found"]
-    return {
-        "test": number,
+    yield {
         **{f"{kind}s_{what}": words.loc[kind, what] for kind in words.index for what in words},
         "effective_first": effective.iloc[0],
         "effective_second": effective.iloc[1],
@@ -75,28 +76,12 @@ def measured(kv, number: int) -> dict:
     }
 
 
-def study(google: str, glove: str) -> None:
-    """Write the results."""
-    vectors = {"glove-50d-slice": "glove-50d-slice", LEAD: google, "GloVe 6B 50d": glove}
-    rows = [
-        {"embedding": name, **measured(kv, number)}
-        for name, kv in ((name, bb.load_embedding(file)) for name, file in vectors.items())
-        for number in range(1, 11)
-    ]
-    keep(pd.DataFrame(rows).round(5), "caliskan")
-
-
-def results(embedding: str) -> pd.DataFrame:
-    """The results of one embedding."""
-    table = pd.read_csv(RESULTS / "caliskan.csv")
-    return table[table["embedding"] == embedding].reset_index(drop=True)
-
-
 def figure():
     """Published effect sizes, those of Google News, and intervals: a row a test."""
     import matplotlib.pyplot as plt
 
-    table, ink, faint = results(LEAD), "#222222", "#8a8a8a"
+    table, ink, faint = pd.read_csv(RESULTS / "caliskan.csv"), "#222222", "#8a8a8a"
+    table = table[table["embedding"] == LEAD].reset_index(drop=True)
     rows = range(len(table))
     clear = excludes(table)
     significant = table["p_permutation"] < 0.05
@@ -122,7 +107,10 @@ def figure():
         drawn.savefig(RESULTS.parents[1] / "docs" / "caliskan.png", dpi=200)
 
 
+CELLS = crossed(embedding=(BUNDLED, LEAD, "GloVe 6B 50d"), test=range(1, 11))
+
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        study(*sys.argv[1:])
-    figure()
+    if sys.argv[1:] == ["figure"]:
+        figure()
+    else:
+        main(Design("caliskan", CELLS, measured, 1000, 5))
