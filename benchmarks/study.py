@@ -171,7 +171,7 @@ def averaged(rows, by=(), se=None, count="replicates", shares=(), **how) -> list
     table[figures] = table[figures].astype(float)
     apart = table.assign(all="").groupby(list(by) or "all", sort=False)
     ways = {name: root_mean_square if name.startswith("rms") else how.get(name, "mean") for name in figures}
-    found = apart[list(figures)].agg(ways)
+    found = apart.agg(ways)
     if se:
         found.insert(found.columns.get_loc(se) + 1, "se", apart[se].std(ddof=0) / np.sqrt(apart.size()))
     for part, whole in dict(shares).items():
