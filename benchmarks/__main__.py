@@ -1,4 +1,4 @@
-"""``uv run python -m benchmarks``: the headline figures."""
+"""``python -m benchmarks``: the headline figures of speed."""
 
 from benchmarks.overview import main
 

@@ -49,10 +49,8 @@ def of_vectors():
         table = bb.distance_table(kv, words)
         post = bb.fit(table, draws=2000, seed=1)
         yield f"{words} related", bb.contrasts(post, "associated", "human")[["mean", "sd"]].head(4).to_numpy().ravel()
-        yield (
-            f"{words} effective words",
-            bb.relatedness(table).effective_words().select_dtypes("number").to_numpy().ravel(),
-        )
+        effective = bb.relatedness(table).effective_words().select_dtypes("number")
+        yield f"{words} effective words", effective.to_numpy().ravel()
     for query in ("weat6", "weat7"):
         found = bb.run_metrics(kv, query, ["weat", "weat_effect_size", "rnd", "rnsb", "mac", "ect"])
         yield f"{query} metrics", found["value"].to_numpy(dtype=float)
@@ -72,14 +70,10 @@ def of_vectors():
     result = bb.compare(before=tables[0], after=tables[1], draws=2000, seed=1)
     yield "compare, observed", [np.nanmean(tables[1]["distance"] - tables[0]["distance"]), len(result.pairs)]
     for name in ("weat_effect_size", "ect", "rnsb"):
-        one = public("silhouette")(
-            kv,
-            "weat6"
-            if name != "ect"
-            else bb.Query(bb.load_query("weat6").targets, {"career": bb.load_query("weat6").attributes["career"]}),
-            name,
-            runs=10,
-        )
+        query = bb.load_query("weat6")
+        if name == "ect":
+            query = bb.Query(query.targets, {"career": query.attributes["career"]})
+        one = public("silhouette")(kv, query, name, runs=10)
         yield f"silhouette {name}", [one.robustness, one.full, *one.mean[:3]]
     scores = public("bias_scores")([kv], ["nurse", "engineer", "teacher", "doctor", "artist"], PAIRS)
     yield "bias scores", np.asarray(scores).mean(axis=2).ravel()
@@ -213,8 +207,7 @@ def main():
     if given.compare:
         compared(*(pd.read_csv(path) for path in given.compare))
         return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         numbers().to_csv(given.out, index=False)
 
 

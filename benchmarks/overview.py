@@ -1,91 +1,53 @@
-"""The headline figures in one table: ``uv run python -m benchmarks``, some five minutes.
+"""The headline figures of speed in one table: ``python -m benchmarks``, some five minutes.
 
-Each row is measured in a process of its own, beside something that runs in the same process. The table goes to
-``results/overview.csv`` and, with machine and versions, to ``results/overview.md``. ``--only commands`` measures some
-parts again and keeps the rows of the others.
+Each part is measured in a process of its own, beside something that runs in the same process; ``--only part=commands``
+measures one again and keeps the rows of the others. Seconds of commands and reports are those of the processor. Large
+embeddings are measured by ``speed/large.py``.
 """
 
-import argparse
 import os
-import platform
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
-from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-from gensim.models import KeyedVectors
-
 import bayesbias as bb
-from bayesbias.vectors import keyed_vectors
-from benchmarks.inside import TARGET_ACCEPT, TUNE, Distances, build
-from benchmarks.speed.large import DIMENSIONS as LONG
+from benchmarks import study
 from benchmarks.speed.large import memory, simulated, timed, vectors_and_lists, word2vec_file
-from benchmarks.study import RESULTS
 
-LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "gensim", "pymc", "nutpie")
-COMMAND = str(Path(sys.executable).with_name("bayesbias"))
-VECTORS = 100_000
-DRAWS = 4000
-
-
-def cpu_of(command):
-    """Processor seconds of a command in a new process, the median of three."""
-    found = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, check=True, capture_output=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return statistics.median(found)
-
-
+COMMAND, DRAWS = str(Path(sys.executable).with_name("bayesbias")), 4000
 LIBRARY_IMPORTS = "import numpy, pandas, xarray, scipy.special"
 MADE, DIMENSIONS = 400_000, 50
 """Words and dimensions of the text file that commands read."""
-REPORT = """
-import bayesbias as bb
-import numpy as np
-from benchmarks.speed.large import lists_and_vectors
-table = bb.distance_table(*lists_and_vectors({protected}, {attributes})[::-1])
-post = bb.fit(table, seed=1)
-{last}
-"""
 
 
-def text_files(room):
-    """A text file of vectors, the words of the list ``gender`` among its first, and the same with noise."""
-    first, second = room / "vectors.txt", room / "second.txt"
-    rng, listed = np.random.default_rng(0), list(dict.fromkeys(bb.load_words("gender").every_word()))
-    with first.open("w", encoding="utf-8") as plain, second.open("w", encoding="utf-8") as noisy:
-        for begin in range(0, MADE, 20_000):
-            words = [_name(number) for number in range(begin, begin + 20_000)]
-            if not begin:
-                words[100 : 100 + len(listed)] = listed
-            numbers = rng.normal(0, 0.4, (len(words), DIMENSIONS))
-            _write(plain, words, numbers)
-            _write(noisy, words, numbers + rng.normal(0, 0.05, numbers.shape))
-    return first, second
+def cost_of(command):
+    """Processor seconds of a command in a new process, the median of three, and its largest memory in megabytes."""
+    seconds = []
+    for _ in range(3):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        if status:
+            raise RuntimeError(f"{' '.join(command)} ended with {os.waitstatus_to_exitcode(status)}")
+        seconds.append(usage.ru_utime + usage.ru_stime)
+    return statistics.median(seconds), usage.ru_maxrss / 1024
 
 
-def _name(number):
-    """A made word, which is longer the later it stands, as in files ordered by frequency."""
-    letters = "zqxjkvbpgw"
-    return "".join(letters[int(digit)] for digit in str(number * 7919 % 10 ** len(str(number + 10))).zfill(2)) + (
-        "y" * (len(str(number)) - 1)
-    )
+def cpu_of(command):
+    """Processor seconds of a command."""
+    return cost_of(command)[0]
 
 
-def _write(file, words, numbers):
-    for word, row in zip(words, numbers, strict=True):
-        file.write(f"{word} {' '.join([f'{number:.5g}' for number in row])}\n")
+def report(protected, attributes, file=None):
+    """Fit a large table, and report it if a file is given."""
+    kv, lists = vectors_and_lists(protected, attributes, groups=3, others=4000, dimensions=50)
+    post = bb.fit(bb.distance_table(kv, lists), seed=1)
+    if file:
+        bb.report(post, file)
 
 
 def commands():
@@ -94,42 +56,28 @@ def commands():
     needed = cpu_of([*python, LIBRARY_IMPORTS])
     rows = []
     with tempfile.TemporaryDirectory() as name:
-        room = Path(name)
-        first, second = map(str, text_files(room))
+        first, second = (f"{name}/{which}.txt" for which in ("first", "second"))
+        listed = list(dict.fromkeys(bb.load_words("gender").every_word()))
+        for file, noise in ((first, 0.0), (second, 0.1)):
+            word2vec_file(Path(file), MADE, DIMENSIONS, listed=listed, noise=noise)
         size = f"{MADE:,} x {DIMENSIONS}, text"
         asked = {
-            f"bayesbias run, {size}": ["run", first, "gender", "--out", name, "--seed", "1"],
-            f"bayesbias check-words, {size}": ["check-words", "gender", first],
-            f"bayesbias compare of two, {size}": [
-                *("compare", first, second, "--words", "gender"),
-                *("--report", f"{name}/change.html", "--seed", "1"),
-            ],
+            "run": ["run", first, "gender", "--out", name, "--seed", "1"],
+            "check-words": ["check-words", "gender", first],
+            "compare of two": f"compare {first} {second} --words gender --report {name}/change.html --seed 1".split(),
         }
         for work, arguments in asked.items():
-            rows.append((f"{work} (processor)", cpu_of([COMMAND, *arguments]), LIBRARY_IMPORTS, needed))
-        rows.append((f"bayesbias check-words, {size}: megabytes", *_megabytes(asked, first)))
+            seconds, held = cost_of([COMMAND, *arguments])
+            rows.append((f"bayesbias {work}, {size} (processor)", seconds, LIBRARY_IMPORTS, needed))
+            if work == "check-words":
+                file_size = Path(first).stat().st_size / 2**20
+                rows.append((f"bayesbias {work}, {size}: megabytes", held, "megabytes of the file", file_size))
         for protected, attributes in ((60, 600), (198, 1000)):
-            last = f"bb.report(post, {name + '/report.html'!r})"
-            whole, less = (
-                cpu_of([*python, REPORT.format(protected=protected, attributes=attributes, last=each)])
-                for each in (last, "")
-            )
+            call = f"from benchmarks.overview import report; report({protected}, {attributes}"
+            whole, less = (cpu_of([*python, f"{call}{more})"]) for more in (f", {name + '/report.html'!r}", ""))
             work = f"bb.report of {protected} x {attributes:,} words, with sensitivity (processor)"
             rows.append((work, whole - less, "the table and its fit", less))
     return rows
-
-
-def _megabytes(asked, first):
-    """Largest memory of check-words, and megabytes of the file."""
-    arguments = next(arguments for work, arguments in asked.items() if "check-words" in work)
-    code = (
-        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, capture_output=True); "
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)"
-    )
-    printed = subprocess.run(
-        [sys.executable, "-c", code, COMMAND, *arguments], check=True, capture_output=True, text=True
-    ).stdout
-    return float(printed), "megabytes of the file", Path(first).stat().st_size / 2**20
 
 
 def start():
@@ -149,58 +97,27 @@ def start():
 
 def fits():
     """Seconds of 4,000 draws of the bundled list, beside NUTS with as many on the same model."""
-    import nutpie  # loads much, which would be in the memory of the other parts
+    from benchmarks.speed.engines import of_nutpie  # loads much, which would be in the memory of the other parts
 
     table, rows = bb.distance_table("google-news-slice", "gender"), []
     for model in ("published", "crossed"):
         bb.fit(table, model, draws=DRAWS, seed=0)
         exact = statistics.median(timed(lambda m=model: bb.fit(table, m, draws=DRAWS, seed=1))[0] for _ in range(3))
-        compiled = nutpie.compile_pymc_model(build(bb.load_model(model), Distances.read(table, check=False)))
-        options = {"chains": 4, "cores": 2, "progress_bar": False, "target_accept": TARGET_ACCEPT, "seed": 1}
-        walked = timed(lambda c=compiled, o=options: nutpie.sample(c, draws=DRAWS // 4, tune=TUNE, **o))[0]
+        walked = of_nutpie(table, model)[0]
         rows.append((f"fit(model={model!r}), {DRAWS:,} independent draws", exact, "nutpie, as many draws", walked))
     bb.fit(table, seed=0)
     related = statistics.median(timed(lambda: bb.fit(table, draws=DRAWS, seed=1))[0] for _ in range(3))
     return [*rows, ("fit() of related words", related, rows[-1][2] + ", model 'crossed'", rows[-1][3])]
 
 
-def reading():
-    """Seconds of 800 words of 100,000, and of all, beside gensim's whole load of the same file."""
-
-    rows = []
-    with tempfile.TemporaryDirectory() as room:
-        for kind, binary, count in (("binary", True, VECTORS), ("text", False, VECTORS // 10)):
-            path = word2vec_file(Path(room), count, binary)
-            words = [f"word{at}" for at in np.linspace(0, count - 1, 800).astype(int)]
-            KeyedVectors.load_word2vec_format(path, binary=binary, limit=10)
-            bb.load_embedding(path, words=words[:1])
-            peer = timed(lambda p=path, b=binary: KeyedVectors.load_word2vec_format(p, binary=b))[0]
-            size = f"{count:,} x {LONG}, {kind}"
-            few = timed(lambda p=path, w=words: bb.load_embedding(p, words=w))[0]
-            rows.append((f"800 words of {size}", few, "gensim, all", peer))
-            rows.append((f"all of {size}", timed(lambda p=path: bb.load_embedding(p))[0], "gensim, all", peer))
-    return rows
-
-
 def size():
-    """Seconds of a large table, a large fit, an audit and a debiasing, beside the arithmetic they need."""
-
+    """Seconds of a large fit and memory of a large table, beside the arithmetic and the process."""
     bb.fit(simulated(20, 20), "crossed", seed=0)
     table = simulated(10_000, 100)
     grouping = timed(lambda: table.groupby(["protected_word", "connection"], observed=True)["distance"].mean())[0]
     crossed = timed(lambda: bb.fit(table, "crossed", seed=0))[0]
     rows = [("fit of 10,000 x 100, crossed", crossed, "pandas groupby mean", grouping)]
-    rng = np.random.default_rng(0)
-    matrix = rng.standard_normal((VECTORS, 300), dtype=np.float32)
-    kv = keyed_vectors([f"word{at}" for at in range(VECTORS)], matrix)
-    pairs = [(f"word{at}", f"word{at + 1}") for at in range(0, 20, 2)]
-    product = timed(lambda: matrix.copy() @ np.eye(300, dtype=np.float32))[0]
-    debiasing = timed(lambda: bb.debias(kv, "hard", definitional=pairs))[0]
-    rows.append((f"debias {VECTORS:,} x 300", debiasing, "copy and product", product))
-    groups = {"a": [f"word{at}" for at in range(7)], "b": [f"word{at}" for at in range(7, 14)]}
-    bb.audit(keyed_vectors(kv.index_to_key[:500], matrix[:500]), groups)
-    rows.append((f"audit of {VECTORS:,} words", timed(lambda: bb.audit(kv, groups))[0], "copy and product", product))
-    table = bb.distance_table(*vectors_and_lists(11_500, 10_000), relatedness=False)
+    table = bb.distance_table(*vectors_and_lists(10_000, 1000), relatedness=False)
     held = table.memory_usage(deep=True).sum() / 1e6
     return [*rows, ("table of 10^7 pairs: megabytes", held, "megabytes of the process", memory("VmHWM"))]
 
@@ -220,40 +137,16 @@ def sweeps():
     return [("sweep of 40 crossed fits, 2 workers", taken[0], "1 worker", taken[1])]
 
 
-PARTS = {part.__name__: part for part in (start, commands, fits, reading, size, sweeps)}
+PARTS = {part.__name__: part for part in (start, commands, fits, size, sweeps)}
+
+
+def measured(cell):
+    """A row for each piece of work, measured in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        for work, own, beside, other in pool.submit(PARTS[cell["part"]]).result():
+            yield {"work": work, "seconds": own, "beside": beside, "beside_seconds": other, "ratio": other / own}
 
 
 def main():
-    """Measure, print and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS), help="parts to measure again")
-    chosen = parser.parse_args()
-    rows = []
-    for name in chosen.only:
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            rows += pool.submit(PARTS[name]).result()
-        print(f"{name} done", file=sys.stderr)
-    table = pd.DataFrame(rows, columns=["work", "seconds", "beside", "beside_seconds"])
-    table["ratio"] = table["beside_seconds"] / table["seconds"]
-    table = table.round({"seconds": 3, "beside_seconds": 3, "ratio": 2})
-    if set(chosen.only) != set(PARTS):
-        before = pd.read_csv(RESULTS / "overview.csv")
-        known = before["work"].isin(table["work"])
-        again = table.set_index("work").reindex(before.loc[known, "work"]).reset_index()
-        before.loc[known] = again.to_numpy()
-        table = pd.concat([before, table[~table["work"].isin(before["work"])]], ignore_index=True)
-    table.to_csv(RESULTS / "overview.csv", index=False)
-    where = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
-    lines = ["| work | seconds | beside | seconds | ratio |", "| --- | ---: | --- | ---: | ---: |"]
-    lines += [
-        f"| {r.work} | {r.seconds:.2f} | {r.beside} | {r.beside_seconds:.2f} | {r.ratio:.2f} |"
-        for r in table.itertuples()
-    ]
-    text = "\n".join([*lines, "", f"Seconds, of commands and reports processor seconds; {where}; {libraries}.", ""])
-    (RESULTS / "overview.md").write_text(text, encoding="utf-8")
-    print(text)
-
-
-if __name__ == "__main__":
-    main()
+    """Measure the parts that the command line names, or all."""
+    study.main(study.Design("overview", study.crossed(part=PARTS), measured, 1, 3))

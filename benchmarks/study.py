@@ -45,15 +45,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Cell:
-    """One level of each factor, with its number of replicates.
+    """One level of each factor, with its number of replicates."""
 
-    Attributes
-    ----------
-    levels
-        Factor to level; the columns of the rows begin with them.
-    """
-
-    levels: Mapping[str, object]
+    levels: Mapping[str, object]  # factor to level; the columns of the rows begin with them
     replicates: int
     options: Options
 
@@ -67,27 +61,15 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A study: how lists, vectors and truth are drawn and what is counted, at each level of its factors.
+    """A study: how lists, vectors and truth are drawn and what is counted, at each level of its factors."""
 
-    Attributes
-    ----------
-    file
-        Path of the results below ``results/``, without its ending; it or its last part names the design.
-    cells
-        Levels of the factors, a mapping a cell; ``crossed`` makes all combinations.
-    rows
-        Draws all replicates of a cell and gives rows of what was counted.
-    replicates
-        Of each cell, unless asked otherwise.
-    digits
-        Decimals that are kept.
-    """
-
-    file: str
-    cells: Sequence[Mapping[str, object]]
-    rows: Callable[[Cell], Iterable[Mapping[str, object]]]
-    replicates: int = 100
-    digits: int = 4
+    file: str  # path of the results below results/, without its ending; it or its last part names the design
+    cells: Sequence[Mapping[str, object]]  # levels of the factors, a mapping a cell; ``crossed`` combines all
+    rows: Callable[[Cell], Iterable[Mapping[str, object]]]  # draws all replicates of a cell, and counts
+    replicates: int = 100  # of each cell, unless asked otherwise
+    digits: int = 4  # decimals that are kept
+    by: Sequence[str] | None = None  # labels of rows of replicates, whose means are kept; None keeps the rows
+    how: Mapping[str, object] = field(default_factory=dict)  # options of ``averaged``
 
 
 def crossed(**factors) -> list[dict[str, object]]:
@@ -113,24 +95,29 @@ def study(design: Design, options: Options, replicates: int, parts: Path, out: P
         raise SystemExit(f"{design.file} has no cell with {asked}; levels of its first cell: {design.cells[0]}")
     folder = parts / design.file / f"seed {options.seed}, {replicates} replicates"
     folder.mkdir(parents=True, exist_ok=True)
-    tables = []
+    done = {}
     for levels in wanted:
         name = "_".join(str(level).replace(" ", "-").replace("/", "-") for level in levels.values())
         file, begun = folder / f"{name or 'all'}.csv", time.time()
         if not file.exists():
-            rows = [{**levels, **row} for row in design.rows(Cell(levels, replicates, options))]
-            pd.DataFrame(rows).to_csv(unfinished := file.with_suffix(".part"), index=False)
+            rows = design.rows(Cell(levels, replicates, options))
+            rows = rows if design.by is None else averaged(rows, design.by, **design.how)
+            unfinished = file.with_suffix(".part")
+            pd.DataFrame([{**levels, **row} for row in rows]).to_csv(unfinished, index=False)
             unfinished.replace(file)
             print(f"{design.file}: {', '.join(map(str, levels.values()))} ({time.time() - begun:.1f} s)", flush=True)
-        tables.append(pd.read_csv(file))
-    table = pd.concat(tables, ignore_index=True)
+        done[file] = pd.read_csv(file)
+    table = pd.concat(done.values(), ignore_index=True)
     file = out / f"{design.file}.csv"
     if file.exists() and len(wanted) < len(design.cells):
         known, factors = pd.read_csv(file), list(wanted[0])
         measured = {tuple(map(str, levels.values())) for levels in wanted}
         others = [tuple(map(str, row)) not in measured for row in known[factors].itertuples(index=False)]
         table = pd.concat([known[others], table], ignore_index=True)
-    return keep(table.round(design.digits), design.file, out)
+    table = keep(table.round(design.digits), design.file, out)
+    for part in done:
+        part.unlink()
+    return table
 
 
 def main(*designs: Design) -> None:
@@ -161,10 +148,40 @@ def generator(*parts) -> np.random.Generator:
 
 
 def rate(missed) -> dict[str, float]:
-    """Share of replicates, its standard error and their number."""
+    """Share of replicates, or mean of their shares, its standard error and their number."""
     missed = np.asarray(missed, dtype=float)
-    share = missed.mean()
-    return {"rate": share, "se": np.sqrt(share * (1 - share) / len(missed)), "replicates": len(missed)}
+    return {"rate": missed.mean(), "se": missed.std() / np.sqrt(len(missed)), "replicates": len(missed)}
+
+
+def averaged(rows, by=(), se=None, count="replicates", shares=(), **how) -> list[dict[str, object]]:
+    """Means of the rows of replicates by labels, in the order of the rows, and their number.
+
+    Parameters
+    ----------
+    se, count
+        The column whose standard error stands after it, and the column of the number of rows.
+    shares
+        Column to the one that its mean is divided by.
+    **how
+        What is told of a column in place of its mean: a name or a function for ``agg``. Of columns that begin with
+        ``rms`` it is the root of the mean square.
+    """
+    table = pd.DataFrame(list(rows))
+    figures = table.columns.difference(list(by), sort=False)
+    table[figures] = table[figures].astype(float)
+    apart = table.assign(all="").groupby(list(by) or "all", sort=False)
+    ways = {name: root_mean_square if name.startswith("rms") else how.get(name, "mean") for name in figures}
+    found = apart.agg(ways)
+    if se:
+        found.insert(found.columns.get_loc(se) + 1, "se", apart[se].std(ddof=0) / np.sqrt(apart.size()))
+    for part, whole in dict(shares).items():
+        found[part] /= found[whole]
+    return found.assign(**{count: apart.size()}).reset_index(drop=not by).to_dict("records")
+
+
+def root_mean_square(values) -> float:
+    """The root of the mean of squares."""
+    return float(np.sqrt(np.mean(np.square(values))))
 
 
 def excludes(table, value=0.0) -> np.ndarray:

@@ -15,13 +15,8 @@ from tokenizers import Tokenizer
 from bayesbias.vectors.contextual import TokenVectors
 
 NAME = "all-MiniLM-L6-v2, bare words"
-LAYERS = 6
-HEADS = 12
-SIZE = 384
-LONGEST = 256
-"""Tokens that the model reads at most."""
-EPSILON = 1e-12
-BATCH = 256
+LAYERS, HEADS, SIZE, LONGEST, EPSILON, BATCH = 6, 12, 384, 256, 1e-12, 256
+"""Layers, heads and dimensions; tokens that the model reads at most; what variances get; texts of a batch."""
 
 type Floats = NDArray[np.float32]
 type Weights = dict[str, Floats]
@@ -29,16 +24,23 @@ type Weights = dict[str, Floats]
 
 def minilm(words: Sequence[str], cache: Path | None = None) -> KeyedVectors:
     """Unit vectors of the words, read from the cache if it holds these words, else computed and put there."""
-    keys = list(dict.fromkeys(words))
-    vectors = _cached(keys, cache)
-    if vectors is None:
-        vectors = encode(keys)
+    keys, kept = list(dict.fromkeys(words)), {}
+    if cache is not None and cache.exists():
+        with np.load(cache, allow_pickle=False) as held:
+            kept = dict(held)
+    if not kept or kept["words"].tolist() != keys:
+        kept = {"words": np.array(keys, dtype=np.str_), "vectors": encode(keys)}
         if cache is not None:
-            _store(keys, vectors, cache)
+            with cache.open("wb") as file:
+                np.savez(file, **kept)
+    return _keyed(keys, kept["vectors"], NAME)
+
+
+def _keyed(words: list[str], vectors: Floats, name: str) -> KeyedVectors:
     kv = KeyedVectors(vector_size=SIZE, count=0)
-    if keys:
-        kv.add_vectors(keys, vectors)
-    kv.bayesbias_name = NAME
+    if words:
+        kv.add_vectors(words, vectors)
+    kv.bayesbias_name = name
     return kv
 
 
@@ -61,11 +63,8 @@ def token_vectors() -> KeyedVectors:
     tokenizer, weights = _model()
     places = {token: place for token, place in tokenizer.get_vocab().items() if token.isascii() and token.isalpha()}
     words = [word for word in sorted(places, key=places.__getitem__) if len(word) > 1]
-    kv = KeyedVectors(vector_size=SIZE, count=0)
-    vectors = weights["embeddings.word_embeddings.weight"]
-    kv.add_vectors(words, vectors[[places[word] for word in words]].astype(np.float32))
-    kv.bayesbias_name = "all-MiniLM-L6-v2, input vectors"
-    return kv
+    vectors = weights["embeddings.word_embeddings.weight"][[places[word] for word in words]]
+    return _keyed(words, vectors.astype(np.float32), "all-MiniLM-L6-v2, input vectors")
 
 
 class MiniLM:
@@ -96,20 +95,6 @@ class MiniLM:
             for row, vectors in zip(rows, hidden, strict=True):
                 found[row] = TokenVectors(vectors, np.array(cut[row].offsets))
         return [one for one in found if one is not None]
-
-
-def _cached(words: list[str], cache: Path | None) -> Floats | None:
-    """The vectors in the cache, or None if it is not there or holds other words."""
-    if cache is None or not cache.exists():
-        return None
-    with np.load(cache, allow_pickle=False) as held:
-        return held["vectors"] if held["words"].tolist() == words else None
-
-
-def _store(words: list[str], vectors: Floats, cache: Path) -> None:
-    """Write words and vectors to the cache, under exactly its name."""
-    with cache.open("wb") as file:
-        np.savez(file, words=np.array(words, dtype=np.str_), vectors=vectors)
 
 
 def shipped() -> str:

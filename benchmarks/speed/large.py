@@ -5,8 +5,7 @@
   first reading that fills the disk cache;
 - ``audit``: an audit, beside reading the vectors from disk and multiplying them once, in the same process; the .npz is
   mapped into memory, and 14 of the words are the protected ones;
-- ``debias``: debiasing 684,830 x 300 vectors, beside a copy and one product of them in the same process;
-- ``multiverse_seconds``: 468 specifications, measured and from distances that are kept, with random topics or not.
+- ``debias``: debiasing 684,830 x 300 vectors, beside a copy and one product of them in the same process.
 """
 
 import gc
@@ -17,7 +16,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 import bayesbias as bb
 from bayesbias.vectors import keyed_vectors
@@ -63,17 +61,18 @@ def random_vectors(words):
     return vectors
 
 
-def word2vec_file(folder, words, binary):
-    """A file of random vectors."""
-    rng, path = np.random.default_rng(0), folder / ("large.bin" if binary else "large.txt")
+def word2vec_file(path, words, dimensions=DIMENSIONS, binary=False, listed=(), noise=0.0):
+    """A file of random vectors, with noise of that size; words that are listed stand among its first."""
+    rng, apart = np.random.default_rng(0), np.random.default_rng(1)
     with path.open("wb") as file:
-        file.write(f"{words} {DIMENSIONS}\n".encode())
+        file.write(f"{words} {dimensions}\n".encode())
         for begin in range(0, words, 10_000):
-            vectors = rng.standard_normal((min(10_000, words - begin), DIMENSIONS)).astype("<f4")
-            for at, vector in enumerate(vectors):
+            vectors = rng.standard_normal((min(10_000, words - begin), dimensions)).astype("<f4")
+            vectors += noise * apart.standard_normal(vectors.shape, dtype=np.float32)
+            for at, vector in enumerate(vectors, start=begin):
+                name = listed[at - 100] if 0 <= at - 100 < len(listed) else f"word{at}"
                 body = vector.tobytes() if binary else " ".join(f"{one:.6f}" for one in vector).encode()
-                file.write(f"word{begin + at} ".encode() + body + b"\n")
-    return path
+                file.write(f"{name} ".encode() + body + b"\n")
 
 
 def read_once(path):
@@ -87,7 +86,7 @@ def reading(cell):
     binary, gensim = cell["format"] == "binary", 0.0
     count = WORDS if binary else WORDS // 10
     with tempfile.TemporaryDirectory() as folder:
-        path = word2vec_file(Path(folder), count, binary)
+        word2vec_file(path := Path(folder) / ("large.bin" if binary else "large.txt"), count, binary=binary)
         plain, _ = timed(lambda: read_once(path))
         words = [f"word{at}" for at in np.linspace(0, count - 1, WANTED).astype(int)]
         for what, task in TASKS.items():
@@ -131,76 +130,22 @@ def debias(cell):
         yield row | {"matrices_beside_input": beside}
 
 
-def multiverse(cell):
-    decisions = {
-        "embedding": ["google-news-slice", "glove-50d-slice"],
-        "words": ["gender"],
-        "without": ["each"],
-        "all_but_top": [0, 1, 2],
-        "contrast": [f"associated - {other}" for other in ("different", "human", "neutral")],
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        for what in ("measuring and computing", "from measured distances"):
-            begin = time.process_time()
-            plan = {"decisions": decisions, "replicates": cell["topics"]}
-            wall, found = timed(lambda plan=plan: bb.multiverse(plan, folder))
-            row = {"what": what, "combinations": len(found.specifications), "distinct": len(found.distinct)}
-            yield row | {"processor_seconds": time.process_time() - begin, "wall_seconds": wall}
-
-
 def simulated(protected, attributes, seed=0):
     """A distance table: two groups, their stereotypes, human and neutral words in equal parts."""
-    rng, part = np.random.default_rng(seed), attributes // 4
-    classes = np.array(["a"] * part + ["b"] * part + ["human"] * part + ["neutral"] * (attributes - 3 * part))
-    groups = np.array(["a", "b"])[np.arange(protected) % 2]
-    word, attribute = np.arange(protected).repeat(attributes), np.tile(np.arange(attributes), protected)
-    own = np.where(classes[attribute] == groups[word], "associated", "different")
-    connection = np.where(np.isin(classes[attribute], ["human", "neutral"]), classes[attribute], own)
-    cells = 0.02 * rng.standard_normal((protected, 4))[word, pd.factorize(connection)[0]]
-    mean = 0.9 + cells + 0.03 * rng.standard_normal(attributes)[attribute]
-    return pd.DataFrame(
-        {
-            "protected_word": pd.Categorical.from_codes(word, [f"p{at}" for at in range(protected)]),
-            "group": pd.Categorical(groups[word]),
-            "attribute_word": pd.Categorical.from_codes(attribute, [f"w{at}" for at in range(attributes)]),
-            "attribute_class": pd.Categorical(classes[attribute]),
-            "connection": pd.Categorical(connection),
-            "distance": mean + 0.05 * rng.standard_normal(len(word)),
-        }
-    )
+    half, part = protected // 2, attributes // 4
+    shape = {"groups": {"a": half, "b": half}, "stereotypes": {"a": part, "b": part}, "human": part, "neutral": part}
+    scales = {"connection_sd": 0.02, "attribute_sd": 0.03, "interaction_sd": 0.0, "sigma": 0.05}
+    return bb.calibration.simulate(shape, "crossed", {"connection_mean": 0.9, **scales}, seed)
 
 
-def lists_and_vectors(protected, attributes):
-    """Made lists of three groups and their vectors, with a vocabulary of 4,000 further words."""
-
-    rng, groups, each = np.random.default_rng(0), "abc", attributes // 5
-    lists = bb.WordLists(
-        name="made",
-        protected={group: [f"p{group}{number}" for number in range(protected // 3)] for group in groups},
-        stereotypes={group: [f"s{group}{number}" for number in range(each)] for group in groups},
-        controls={
-            "neutral": [f"n{number}" for number in range(each)],
-            "human": [f"h{number}" for number in range(attributes - 4 * each)],
-        },
-        description="made",
-    )
-    words = [*lists.every_word(), *(f"v{number}" for number in range(4000))]
-    centres = {letter: rng.normal(0, 1, 50) for letter in "abcsnhvp"}
-    vectors = {}
-    for word in words:
-        shared = 0.5 * centres[word[0]] + (0.25 * centres[word[1]] if word[0] in "ps" else 0)
-        vectors[word] = (rng.normal(0, 1, 50) + shared).astype(np.float32)
-    return lists, vectors
-
-
-def vectors_and_lists(words, protected):
-    """Random vectors, and lists with so many protected words in two groups."""
-
-    names, half = [f"w{at}" for at in range(words)], protected // 2
-    kv = keyed_vectors(names, np.random.default_rng(0).standard_normal((words, 100), dtype=np.float32))
-    stereotypes = {"a": names[protected : protected + 333], "b": names[protected + 333 : protected + 666]}
-    neutral = {"neutral": names[protected + 666 : protected + 1000]}
-    return kv, bb.WordLists("big", {"a": names[:half], "b": names[half:protected]}, stereotypes, neutral)
+def vectors_and_lists(protected, attributes, groups=2, others=500, dimensions=100):
+    """Random vectors, and lists of them: groups, a list of stereotypes for each, human and neutral words."""
+    names = [f"w{at}" for at in range(protected + attributes + others)]
+    kv = keyed_vectors(names, np.random.default_rng(0).standard_normal((len(names), dimensions), dtype=np.float32))
+    held, listed = np.array_split(names[:protected], groups), np.array_split(names[protected:][:attributes], groups + 2)
+    letters, (human, neutral) = "abc"[:groups], (words.tolist() for words in listed[groups:])
+    own, stereotypes = (dict(zip(letters, [w.tolist() for w in each], strict=False)) for each in (held, listed))
+    return kv, bb.WordLists("made", own, stereotypes, {"human": human, "neutral": neutral})
 
 
 if __name__ == "__main__":
@@ -208,5 +153,4 @@ if __name__ == "__main__":
         Design("large/reading", crossed(format=("binary", "text")), reading, 1, 3),
         Design("large/audit", crossed(words=(13_013, 100_000, 1_000_000)), audit, 1, 3),
         Design("large/debias", [{}], debias, 1, 3),
-        Design("second_stage/multiverse_seconds", crossed(topics=(0, 1000)), multiverse, 1, 1),
     )

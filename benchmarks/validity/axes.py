@@ -15,6 +15,7 @@
 import time
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from unittest.mock import patch
 
 import numpy as np
@@ -24,7 +25,7 @@ from scipy.special import stdtr, stdtrit
 
 import bayesbias as bb
 from benchmarks.inside import axes, find_poles, offsets, poles_of, s_values, unit_rows
-from benchmarks.study import SHARED, Design, crossed, excludes, main
+from benchmarks.study import SHARED, Design, crossed, excludes, main, root_mean_square
 from benchmarks.validity.lists import SLICE
 
 POOL = 13_000
@@ -35,6 +36,8 @@ REACH = 1.5982
 """Standard errors of an 89% interval on either side."""
 TRIES = 10
 """First pairs from which parallel ones are looked for."""
+SETTINGS = ("dimensions", "words", "ratio", "correlation", "residuals")
+"""What outside values are drawn by."""
 
 
 @dataclass(frozen=True)
@@ -112,31 +115,17 @@ def null(space, replicates, rng):
     units = space.units(words)
     found = neighbour_pairs(space, rng)
     directions = unit_rows(units[found[:, 1]] - units[found[:, 0]]).astype(np.float32)
-    for count in (6, 12, 40):
-        for target in (0.0, 0.15, 0.3):
-            shares, cosines = [], []
-            for _ in range(replicates):
-                tries = (parallel_pairs(found, directions, count, target, rng) for _ in range(TRIES))
-                drawn = next((drawn for drawn in tries if drawn is not None), None)
-                if drawn is None:
-                    continue
-                rows, signs = drawn
-                pairs = np.where(signs[:, None] > 0, found[rows], found[rows][:, ::-1])
-                table = space.on(strata_of(units, pairs)).table(order=False)
-                own = np.isin(table["word"], words[pairs])
-                shares.append(excludes(table)[~own].mean())
-                between = (own_directions := directions[rows] * signs[:, None]) @ own_directions.T
-                cosines.append((between.sum() - count) / (count * (count - 1)))
-            if not shares:
-                continue
-            yield {
-                "pairs": count,
-                "wanted_cosine": target,
-                "cosine": np.mean(cosines),
-                "excludes_0": np.mean(shares),
-                "se": np.std(shares) / np.sqrt(len(shares)),
-                "replicates": len(shares),
-            }
+    for count, target, _ in product((6, 12, 40), (0.0, 0.15, 0.3), range(replicates)):
+        tries = (parallel_pairs(found, directions, count, target, rng) for _ in range(TRIES))
+        rows, signs = next((drawn for drawn in tries if drawn is not None), (None, None))
+        if rows is None:
+            continue
+        pairs = np.where(signs[:, None] > 0, found[rows], found[rows][:, ::-1])
+        table = space.on(strata_of(units, pairs)).table(order=False)
+        apart = excludes(table)[~np.isin(table["word"], words[pairs])].mean()
+        between = (own := directions[rows] * signs[:, None]) @ own.T
+        cosine = (between.sum() - count) / (count * (count - 1))
+        yield {"pairs": count, "wanted_cosine": target, "cosine": cosine, "excludes_0": apart}
 
 
 def real_axes(space, least):
@@ -169,23 +158,13 @@ def halves(space, replicates, rng):
     words = space.axis.coordinates
     for name, found in real_axes(space, 6):
         member = found.strata.members[0]
-        for kind, times in (("topic", 1), ("direction", replicates), ("random", replicates)):
-            inside, z = [], []
-            for _ in range(times):
-                first = halves_of(found, kind, space.field.centre, rng)
-                both = offsets.Strata(found.strata.vectors, (member[first], -member[~first]))
-                difference = offsets.mean_offset(space.field, both)
-                scores = words @ difference.mean / np.sqrt(words**2 @ difference.opposition)
-                inside.append((np.abs(scores) < REACH).mean())
-                z.append((scores**2).mean())
-            yield {
-                "axis": name,
-                "pairs": len(member),
-                "halves": kind,
-                "inside": np.mean(inside),
-                "sd_of_z": np.sqrt(np.mean(z)),
-                "replicates": times,
-            }
+        for kind in ("topic", *["direction"] * replicates, *["random"] * replicates):
+            first = halves_of(found, kind, space.field.centre, rng)
+            both = offsets.Strata(found.strata.vectors, (member[first], -member[~first]))
+            difference = offsets.mean_offset(space.field, both)
+            z = words @ difference.mean / np.sqrt(words**2 @ difference.opposition)
+            figures = {"inside": (np.abs(z) < REACH).mean(), "sd_of_z": np.sqrt((z**2).mean())}
+            yield {"axis": name, "pairs": len(member), "halves": kind, **figures}
 
 
 def nearest_pairs(space, count, rng):
@@ -212,42 +191,27 @@ def planted(space, replicates, rng):
     every, field = np.vstack([found, found[:, ::-1]]), space.field
     units = space.units(space.pool()[0])
     words = space.axis.coordinates[rng.choice(len(space.axis.words), 1000, replace=False)]
-    for kind in ("drawn from the prior", "real axes"):
-        for count in (2, 3, 6, 12):
-            missed, called, wrong = [], 0, 0
-            for _ in range(replicates):
-                if kind == "real axes":
-                    strata = real[rng.integers(len(real))]
-                    moved = strata.weights @ strata.vectors
-                else:
-                    drawn = offsets.drawn_signal(len(field.variances), rng)
-                    moved = field.basis @ (np.sqrt(field.variances) * drawn)
+    for kind, count, _ in product(("drawn from the prior", "real axes"), (2, 3, 6, 12), range(replicates)):
+        if kind == "real axes":
+            strata = real[rng.integers(len(real))]
+            moved = strata.weights @ strata.vectors
+        else:
+            moved = field.basis @ (np.sqrt(field.variances) * offsets.drawn_signal(len(field.variances), rng))
 
-                def ends(pairs, moved=moved):
-                    return [unit_rows(units[pairs[:, side]] + sign * moved / 2) for side, sign in ((0, -1), (1, 1))]
+        def ends(pairs, moved=moved):
+            return [unit_rows(units[pairs[:, side]] + sign * moved / 2) for side, sign in ((0, -1), (1, 1))]
 
-                low, high = ends(every)
-                truth = words @ field.offsets((high - low).mean(axis=0)[None])[0]
-                some = rng.permuted(found[rng.choice(len(found), count, replace=False)], axis=1)
-                rows = np.arange(2 * count).reshape(2, count).T
-                offset = offsets.mean_offset(field, strata_of(np.vstack(ends(some)), rows))
-                behind = offsets.signal(offset)
-                mean, sd = behind.places(words)
-                missed.append((np.abs(mean - truth) > stdtrit(behind.freedom, 0.945) * sd).mean())
-                rope = axes.audits.HALF * field.spread(offset.mean**2)
-                beyond = stdtr(behind.freedom, (np.abs(mean) - rope) / sd)
-                chosen = s_values(1 - beyond) <= 0.05
-                called += chosen.sum()
-                wrong += (chosen & (np.sign(mean) * truth < rope)).sum()
-            yield {
-                "kind": kind,
-                "pairs": count,
-                "missed": np.mean(missed),
-                "se": np.std(missed) / np.sqrt(replicates),
-                "called": called / replicates / len(words),
-                "wrong_of_called": wrong / max(called, 1),
-                "replicates": replicates,
-            }
+        low, high = ends(every)
+        truth = words @ field.offsets((high - low).mean(axis=0)[None])[0]
+        some = rng.permuted(found[rng.choice(len(found), count, replace=False)], axis=1)
+        offset = offsets.mean_offset(field, strata_of(np.vstack(ends(some)), np.arange(2 * count).reshape(2, count).T))
+        behind = offsets.signal(offset)
+        mean, sd = behind.places(words)
+        rope = axes.audits.HALF * field.spread(offset.mean**2)
+        called = s_values(1 - stdtr(behind.freedom, (np.abs(mean) - rope) / sd)) <= 0.05
+        missed = (np.abs(mean - truth) > stdtrit(behind.freedom, 0.945) * sd).mean()
+        wrong = (called & (np.sign(mean) * truth < rope)).mean()
+        yield {"kind": kind, "pairs": count, "missed": missed, "called": called.mean(), "wrong_of_called": wrong}
 
 
 def most_frequent(space):
@@ -258,23 +222,11 @@ def most_frequent(space):
 def audit(space, replicates, rng):
     """Share of the vocabulary that audits of groups and pairs without a meaning call."""
     words, _ = space.pool()
-    for count in (4, 8, 20):
-        for kind in ("groups", "pairs"):
-            shares = []
-            for _ in range(replicates):
-                drawn = rng.choice(words, (2, count), replace=False).tolist()
-                given = dict(zip("ab", drawn, strict=True)) if kind == "groups" else nearest_pairs(space, count, rng)
-                found = bb.audit(space.kv, given, most_frequent=most_frequent(space))
-                shares.append(found.words["called"].mean())
-            yield {
-                "kind": kind,
-                "size": count,
-                "called": np.mean(shares),
-                "se": np.std(shares) / np.sqrt(replicates),
-                "largest": np.max(shares),
-                "any": np.mean(np.array(shares) > 0),
-                "replicates": replicates,
-            }
+    for count, kind, _ in product((4, 8, 20), ("groups", "pairs"), range(replicates)):
+        drawn = rng.choice(words, (2, count), replace=False).tolist()
+        given = dict(zip("ab", drawn, strict=True)) if kind == "groups" else nearest_pairs(space, count, rng)
+        share = bb.audit(space.kv, given, most_frequent=most_frequent(space)).words["called"].mean()
+        yield {"kind": kind, "size": count, "called": share, "largest": share, "any": share > 0}
 
 
 def confirmed(space, replicates, rng):
@@ -333,38 +285,24 @@ def criterion(space, replicates, rng):
     """Coverage and power of the relation of outside values to places, by number of words, relation and residual."""
     behind = [offsets.mean_offset(space.field, found.strata) for _, found in real_axes(space, 5)]
     size = len(space.field.variances)
-    for ratio in (0.3, 0.7, 0.9, 1, 2, 5):
-        for rho in (0.0, -0.8, 0.4):
-            for kind in ("independent", "smooth"):
-                ours, plain, begun = [], [], time.process_time()
-                for replicate in range(replicates):
-                    true = behind[replicate % len(behind)]
-                    rows = rng.choice(len(space.axis.words), int(ratio * size), replace=False)
-                    words = space.axis.coordinates[rows]
-                    residual = rng.standard_normal(len(rows))
-                    if kind == "smooth":
-                        residual = 0.8 * standard(words @ rng.standard_normal(size)) + 0.6 * residual
-                    values = rho * standard(words @ true.mean) + np.sqrt(1 - rho**2) * standard(residual)
-                    seen = replace(space.axis, offset=noisy(true, rng))
-                    given = dict(zip([space.axis.words[row] for row in rows], values, strict=True))
-                    found = bb.criterion(seen, given, seed=replicate)
-                    ours.append(found.table().iloc[0][["low", "high"]].to_numpy(dtype=float))
-                    plain.append(fisher(found.words["estimate"], found.words["value"]))
-                ours, plain = np.array(ours), np.array(plain)
-                yield {
-                    "dimensions": size,
-                    "words": int(ratio * size),
-                    "ratio": ratio,
-                    "correlation": rho,
-                    "residuals": kind,
-                    "coverage": ((ours[:, 0] <= rho) & (rho <= ours[:, 1])).mean(),
-                    "excludes_0": ((ours[:, 0] > 0) | (ours[:, 1] < 0)).mean(),
-                    "width": np.diff(ours).mean(),
-                    "plain_coverage": ((plain[:, 0] <= rho) & (rho <= plain[:, 1])).mean(),
-                    "plain_excludes_0": ((plain[:, 0] > 0) | (plain[:, 1] < 0)).mean(),
-                    "replicates": replicates,
-                    "seconds_each": (time.process_time() - begun) / replicates,
-                }
+    settings = product((0.3, 0.7, 0.9, 1, 2, 5), (0.0, -0.8, 0.4), ("independent", "smooth"), range(replicates))
+    for ratio, rho, kind, replicate in settings:
+        begun, true = time.process_time(), behind[replicate % len(behind)]
+        rows = rng.choice(len(space.axis.words), int(ratio * size), replace=False)
+        words = space.axis.coordinates[rows]
+        residual = rng.standard_normal(len(rows))
+        if kind == "smooth":
+            residual = 0.8 * standard(words @ rng.standard_normal(size)) + 0.6 * residual
+        values = rho * standard(words @ true.mean) + np.sqrt(1 - rho**2) * standard(residual)
+        seen = replace(space.axis, offset=noisy(true, rng))
+        given = dict(zip([space.axis.words[row] for row in rows], values, strict=True))
+        found = bb.criterion(seen, given, seed=replicate)
+        low, high = found.table().iloc[0][["low", "high"]].astype(float)
+        plain_low, plain_high = fisher(found.words["estimate"], found.words["value"])
+        row = dict(zip(SETTINGS, (size, len(rows), ratio, rho, kind), strict=True))
+        row |= {"coverage": low <= rho <= high, "excludes_0": not low <= 0 <= high, "width": high - low}
+        row |= {"plain_coverage": plain_low <= rho <= plain_high, "plain_excludes_0": not plain_low <= 0 <= plain_high}
+        yield row | {"seconds_each": time.process_time() - begun}
 
 
 def outside_values():
@@ -381,27 +319,16 @@ def outside_values():
 
 def shuffled(space, replicates, rng):
     """Relations of real outside values to real axes, and how often those of shuffled values exclude 0."""
-    for source, values in outside_values().items():
-        for name in ("gender_pairs", "affluence", "whiteness"):
-            on = bb.axis(space.kv, name, words=list(values))
-            known = {word: value for word, value in values.items() if word in set(on.words)}
-            found = bb.criterion(on, known)
-            row, calls = found.table().iloc[0], 0
-            for replicate in range(replicates):
-                mixed = dict(zip(known, rng.permutation(list(known.values())), strict=True))
-                other = bb.criterion(on, mixed, seed=replicate).table().iloc[0]
-                calls += excludes(other)
-            yield {
-                "values": source,
-                "axis": name,
-                "words": len(found.words),
-                "plain": found.plain,
-                "correlation": row["mean"],
-                "low": row["low"],
-                "high": row["high"],
-                "shuffled_excludes_0": calls / replicates,
-                "replicates": replicates,
-            }
+    for (source, values), name in product(outside_values().items(), ("gender_pairs", "affluence", "whiteness")):
+        on = bb.axis(space.kv, name, words=list(values))
+        known = {word: value for word, value in values.items() if word in set(on.words)}
+        found = bb.criterion(on, known)
+        labels = {"values": source, "axis": name, "words": len(found.words), "plain": found.plain}
+        labels |= found.table().iloc[0][["mean", "low", "high"]].rename({"mean": "correlation"}).to_dict()
+        for replicate in range(replicates):
+            mixed = dict(zip(known, rng.permutation(list(known.values())), strict=True))
+            other = bb.criterion(on, mixed, seed=replicate).table().iloc[0]
+            yield labels | {"shuffled_excludes_0": excludes(other)}
 
 
 def planted_pair(field, first, second, cosine):
@@ -414,33 +341,19 @@ def planted_pair(field, first, second, cosine):
 
 def angle(space, replicates, rng):
     """Coverage of the interval of a planted cosine, seen with the errors of the pairs."""
-    real = [(name, offsets.mean_offset(space.field, found.strata)) for name, found in real_axes(space, 5)]
-    for kind in ("real axes", "random axes"):
-        for cosine in (0.0, 0.3, 0.7):
-            rows = []
-            for _ in range(replicates):
-                pair = [real[row][1] for row in rng.choice(len(real), 2, replace=False)]
-                means = [offset.mean for offset in pair]
-                if kind == "random axes":
-                    means = [mean.std() * rng.standard_normal(len(mean)) for mean in means]
-                planted = planted_pair(space.field, *means, cosine)
-                seen = [noisy(replace(o, mean=mean), rng) for o, mean in zip(pair, planted, strict=True)]
-                none = np.zeros(len(means[0]))
-                both = axes.angles.TwoOffsets(space.field, tuple(seen), {"pairs": none})
-                with patch.object(axes.angles, "_together", return_value=both):
-                    found = bb.angle(space.axis, space.axis, seed=int(rng.integers(10**6))).table().iloc[0]
-                rows.append(found)
-            table = pd.DataFrame(rows)
-            yield {
-                "kind": kind,
-                "cosine": cosine,
-                "coverage": ((table["low"] <= cosine) & (cosine <= table["high"])).mean(),
-                "mean": table["mean"].mean(),
-                "sd": table["sd"].mean(),
-                "plain": table["plain"].mean(),
-                "chance_below_11": (table["chance"] < 0.11).mean(),
-                "replicates": replicates,
-            }
+    real = [offsets.mean_offset(space.field, found.strata) for _, found in real_axes(space, 5)]
+    for kind, cosine, _ in product(("real axes", "random axes"), (0.0, 0.3, 0.7), range(replicates)):
+        pair = [real[row] for row in rng.choice(len(real), 2, replace=False)]
+        means = [offset.mean for offset in pair]
+        if kind == "random axes":
+            means = [mean.std() * rng.standard_normal(len(mean)) for mean in means]
+        planted = planted_pair(space.field, *means, cosine)
+        seen = [noisy(replace(o, mean=mean), rng) for o, mean in zip(pair, planted, strict=True)]
+        both = axes.angles.TwoOffsets(space.field, tuple(seen), {"pairs": np.zeros(len(means[0]))})
+        with patch.object(axes.angles, "_together", return_value=both):
+            found = bb.angle(space.axis, space.axis, seed=int(rng.integers(10**6))).table().iloc[0]
+        row = {"kind": kind, "cosine": cosine, "coverage": found["low"] <= cosine <= found["high"]}
+        yield row | found[["mean", "sd", "plain"]].to_dict() | {"chance_below_11": found["chance"] < 0.11}
 
 
 BUNDLED = "glove-50d-slice"
@@ -453,20 +366,28 @@ def space_of(path):
     return Space(kv, bb.axis(kv, "gender_pairs"))
 
 
-def design(measure, replicates):
-    """A measurement in both embeddings; that of few pairs in the bundled slice."""
+def design(measure, replicates, by=None, embeddings=("glove.txt", SLICE.name), **how):
+    """A measurement in both embeddings, or in those that are named."""
 
     def rows(cell):
         name = cell["embedding"]
         path = {SLICE.name: SLICE, BUNDLED: BUNDLED}.get(name) or cell.options.file(name)
         return measure(space_of(path), cell.replicates, np.random.default_rng(1))
 
-    cells = crossed(embedding=[BUNDLED] if measure is planted else ("glove.txt", SLICE.name))
-    return Design(f"axes/{measure.__name__}", cells, rows, replicates)
+    return Design(f"axes/{measure.__name__}", crossed(embedding=embeddings), rows, replicates, by=by, how=how)
 
 
-REPLICATES = {null: 60, halves: 8, planted: 100, audit: 60, confirmed: 10, noise: 8, criterion: 200, shuffled: 200}
-REPLICATES |= {angle: 200}
+DESIGNS = (
+    design(null, 60, ("pairs", "wanted_cosine"), se="excludes_0"),
+    design(halves, 8, ("axis", "pairs", "halves"), sd_of_z=root_mean_square),
+    design(planted, 100, ("kind", "pairs"), (BUNDLED,), se="missed", shares={"wrong_of_called": "called"}),
+    design(audit, 60, ("kind", "size"), se="called", largest="max"),
+    design(confirmed, 10),
+    design(noise, 8),
+    design(criterion, 200, SETTINGS),
+    design(shuffled, 200, ("values", "axis", "words", "plain", "correlation", "low", "high")),
+    design(angle, 200, ("kind", "cosine")),
+)
 
 if __name__ == "__main__":
-    main(*(design(measure, replicates) for measure, replicates in REPLICATES.items()))
+    main(*DESIGNS)

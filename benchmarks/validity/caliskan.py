@@ -1,25 +1,24 @@
 """The ten tests of Caliskan, Bryson and Narayanan (2017): effect sizes, permutation tests, intervals, chance check.
 
-``python -m benchmarks.validity.caliskan GOOGLE GLOVE`` writes results; without files it prints the tables of
-docs/caliskan.md from them and draws docs/caliskan.png. GOOGLE is the slice of the Google News vectors that WEFE 1.0.1
-distributes (13,013 words), GLOVE a text file of GloVe 6B in 50 dimensions
-(https://nlp.stanford.edu/projects/glove/). The published effect sizes are those of the article (GloVe) and of its
-supplement (word2vec), compared with data/SI/caliskan_paper_es.csv of the repository mllewis/IATLANG; the word lists are
-bundled queries.
+``--files 'GloVe 6B 50d=FILE'`` takes a text file of GloVe 6B in 50 dimensions
+(https://nlp.stanford.edu/projects/glove/); ``python -m benchmarks.validity.caliskan figure`` draws docs/caliskan.png.
+The published effect sizes are those of the article (GloVe) and of its supplement (word2vec), compared with
+data/SI/caliskan_paper_es.csv of the repository mllewis/IATLANG; the word lists are bundled queries.
 """
 
 import sys
+from functools import cache
 
 import pandas as pd
 
 import bayesbias as bb
-from benchmarks.study import RESULTS, keep
+from benchmarks.study import RESULTS, Design, crossed, excludes, main
+from benchmarks.validity.lists import SLICE
 
 PUBLISHED = {
     "GloVe 840B": (1.50, 1.53, 1.41, 1.50, 1.28, 1.81, 1.06, 1.24, 1.38, 1.21),
     "word2vec": (1.54, 1.63, 0.58, 1.24, 0.72, 1.89, 0.97, 1.24, 1.30, -0.08),
 }
-REPLICATES = 1000
 TITLES = (
     "flowers / insects",
     "instruments / weapons",
@@ -32,7 +31,8 @@ TITLES = (
     "mental / physical disease",
     "young / old names",
 )
-LEAD = "Google News 300d"
+LEAD, BUNDLED = "Google News 300d", "glove-50d-slice"
+vectors_of = cache(bb.load_embedding)
 
 
 def lists_of(query: bb.Query) -> bb.WordLists:
@@ -40,8 +40,10 @@ def lists_of(query: bb.Query) -> bb.WordLists:
     return bb.WordLists(query.name, query.targets, dict(zip(query.targets, query.attributes.values(), strict=True)))
 
 
-def measured(kv, number: int) -> dict:
-    """Everything about one test in one embedding."""
+def measured(cell):
+    """Everything about one test in one embedding; the replicates are random topics."""
+    name, number = cell["embedding"], cell["test"]
+    kv = vectors_of({LEAD: SLICE, BUNDLED: BUNDLED}.get(name) or cell.options.file(name))
     query = bb.load_query(f"weat{number}")
     # names and diseases are rare: whatever share of a set an embedding has is measured, and the table says which
     how = {"case": "fallback", "max_missing": 1.0}
@@ -55,10 +57,9 @@ def measured(kv, number: int) -> dict:
         bb.contrasts(post, "different", "associated", population=population).iloc[0]
         for population in ("given", "similar")
     )
-    null = bb.topic_null(kv, lists, replicates=REPLICATES, case="fallback")
+    null = bb.topic_null(kv, lists, replicates=cell.replicates, case="fallback")
     size = words.loc["target", "found"]
-    return {
-        "test": number,
+    yield {
         **{f"{kind}s_{what}": words.loc[kind, what] for kind in words.index for what in words},
         "effective_first": effective.iloc[0],
         "effective_second": effective.iloc[1],
@@ -75,87 +76,28 @@ def measured(kv, number: int) -> dict:
     }
 
 
-def study(google: str, glove: str) -> None:
-    """Write the results."""
-    vectors = {"glove-50d-slice": "glove-50d-slice", LEAD: google, "GloVe 6B 50d": glove}
-    rows = [
-        {"embedding": name, **measured(kv, number)}
-        for name, kv in ((name, bb.load_embedding(file)) for name, file in vectors.items())
-        for number in range(1, 11)
-    ]
-    keep(pd.DataFrame(rows).round(5), "caliskan")
-
-
-def results(embedding: str) -> pd.DataFrame:
-    """The results of one embedding."""
-    table = pd.read_csv(RESULTS / "caliskan.csv")
-    return table[table["embedding"] == embedding].reset_index(drop=True)
-
-
-def short(value: float, digits: int) -> str:
-    """A number as the pages write it: no 0 before the point, a minus sign."""
-    text = f"{value:.{digits}f}"
-    return (text if float(text) else text.lstrip("-")).replace("0.", ".", 1).replace("-", "\N{MINUS SIGN}")
-
-
-def page_table(embedding: str) -> str:
-    """Rows of the table of a page, one a test."""
-    published = "published word2vec" if embedding == LEAD else "published GloVe 840B"
-    lines = []
-    for title, row in zip(TITLES, results(embedding).to_dict("records"), strict=True):
-        found, asked = (row[f"targets_{what}"] + row[f"attributes_{what}"] for what in ("found", "asked"))
-        p = short(row["p_permutation"], 3) if row["p_permutation"] >= 0.001 else "< .001"
-        interval = f"{short(row['nearer'], 3)} ({short(row['low'], 3)} to {short(row['high'], 3)})"
-        effects = [short(row[name], 2) for name in dict.fromkeys(("published GloVe 840B", published, "d"))]
-        cells = [f"{row['test']} {title}", f"{found} of {asked}", *effects, p, interval, f"{row['random_topics']}"]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def page_counts() -> str:
-    """Rows of the summary of the page: how many of the ten tests each answer calls, and which."""
-    answers = {
-        "p < .05": lambda table: table["p_permutation"] < 0.05,
-        "the interval excludes 0": lambda table: excludes_zero(table, "low", "high"),
-        "the same, for further target words too": lambda table: excludes_zero(table, "similar_low", "similar_high"),
-        f"at most {REPLICATES // 20} of {REPLICATES:,} topics": lambda table: (
-            table["random_topics"] <= REPLICATES // 20
-        ),
-    }
-    lines = []
-    for answer, calls in answers.items():
-        tests = [results(name).loc[calls, "test"] for name in (LEAD, "glove-50d-slice", "GloVe 6B 50d")]
-        cells = [f"{len(called)}: {', '.join(map(str, called))}" for called in tests]
-        lines.append(f"| {answer} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def excludes_zero(table: pd.DataFrame, low: str, high: str) -> pd.Series:
-    """Whether intervals leave 0 out."""
-    return (table[low] > 0) | (table[high] < 0)
-
-
 def figure():
     """Published effect sizes, those of Google News, and intervals: a row a test."""
     import matplotlib.pyplot as plt
 
-    table, ink, faint = results(LEAD), "#222222", "#8a8a8a"
+    table, ink, faint = pd.read_csv(RESULTS / "caliskan.csv"), "#222222", "#8a8a8a"
+    table = table[table["embedding"] == LEAD].reset_index(drop=True)
     rows = range(len(table))
-    excludes = excludes_zero(table, "low", "high")
+    clear = excludes(table)
     significant = table["p_permutation"] < 0.05
     with plt.rc_context({"font.size": 10, "axes.titlesize": 10, "axes.spines.top": False, "axes.spines.right": False}):
         drawn, (left, right) = plt.subplots(1, 2, figsize=(5.6, 4.6), sharey=True, layout="constrained")
         drawn.suptitle("Caliskan's ten tests in Google News", fontsize=11.5, fontweight="bold")
         left.scatter(table["published GloVe 840B"], rows, s=42, facecolors="none", edgecolors=ink)
-        left.scatter(table["d"], rows, s=34, color=[ink if clear else faint for clear in significant], marker="D")
+        left.scatter(table["d"], rows, s=34, color=[ink if called else faint for called in significant], marker="D")
         left.set(xlim=(-0.2, 2.15), xlabel="WEAT's d", yticks=rows, yticklabels=TITLES)
         left.set_title(f"\u25cb published  \u25c6 here\n{significant.sum()} of 10: p < .05")
-        for row, clear in zip(table.itertuples(), excludes, strict=True):
-            look = {"color": ink if clear else faint, "linewidth": 2.2 if clear else 1.4}
+        for row, called in zip(table.itertuples(), clear, strict=True):
+            look = {"color": ink if called else faint, "linewidth": 2.2 if called else 1.4}
             right.plot([row.low, row.high], [row.Index] * 2, **look)
             right.plot(row.nearer, row.Index, "o", color=look["color"])
         right.set(xlabel="nearer (cosine distance)", xticks=[0, 0.05, 0.1], xticklabels=["0", ".05", ".10"])
-        right.set_title(f"89% interval\n{excludes.sum()} of 10 exclude 0")
+        right.set_title(f"89% interval\n{clear.sum()} of 10 exclude 0")
         for panel in (left, right):
             panel.axvline(0, color=ink, linewidth=0.8, linestyle=":")
             panel.grid(axis="y", color="#e6e6e6")
@@ -165,10 +107,10 @@ def figure():
         drawn.savefig(RESULTS.parents[1] / "docs" / "caliskan.png", dpi=200)
 
 
+CELLS = crossed(embedding=(BUNDLED, LEAD, "GloVe 6B 50d"), test=range(1, 11))
+
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        study(*sys.argv[1:])
-    print(page_counts(), end="\n\n")
-    for name in (LEAD, "glove-50d-slice"):
-        print(page_table(name), end="\n\n")
-    figure()
+    if sys.argv[1:] == ["figure"]:
+        figure()
+    else:
+        main(Design("caliskan", CELLS, measured, 1000, 5))

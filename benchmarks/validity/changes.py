@@ -45,28 +45,14 @@ FIGURES = ["quantity", "side", "rows", "rate", "z2", "sd", "called"]
 
 @dataclass(frozen=True)
 class Setting:
-    """Protected words in two embeddings, and the words that topics are drawn from.
+    """Protected words in two embeddings, and the words that topics are drawn from."""
 
-    Attributes
-    ----------
-    groups
-        Protected word to its group.
-    related
-        Relatedness of the protected words in both embeddings.
-    units
-        Unit vectors (words, dimensions) of the embeddings.
-    joined
-        Vectors (words, dimensions of all) whose products are mean similarities; debiased copies do not count.
-    words, protected, free, sampled
-        All words, and the rows of the protected ones, of those that topics are drawn from, and of the sample.
-    """
-
-    groups: dict
-    related: Relatedness
-    units: tuple
-    joined: np.ndarray
+    groups: dict  # protected word to its group
+    related: Relatedness  # of the protected words in both embeddings
+    units: tuple  # unit vectors (words, dimensions) of the embeddings
+    joined: np.ndarray  # vectors (words, dimensions of all) whose products are mean similarities; debiased do not count
     words: list
-    protected: np.ndarray
+    protected: np.ndarray  # rows of these words, of those that topics are drawn from, and of the sample
     free: np.ndarray
     sampled: np.ndarray
 

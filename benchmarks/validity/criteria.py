@@ -6,6 +6,7 @@ decade as listed by Garg et al. (2018, https://doi.org/10.1073/pnas.1720347115).
 
 import json
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -80,19 +81,16 @@ def criteria_null(cell):
     words = np.array(sorted(values))
     for poles in POLES:
         related = relation(kv, values, poles)
-        for size in (15, 31, len(words)):
-            calls = 0
-            for _ in range(cell.replicates):
-                own = rng.permutation(words)[:size]
-                shuffled = dict(zip(own, rng.permutation([values[word] for word in own]), strict=True))
-                calls += bool(excludes(related(shuffled, draws=2000).table().iloc[0]))
-            labels = {"poles": poles, "words": size, "replicates": cell.replicates}
-            yield labels | {"false_positive_rate": calls / cell.replicates}
+        for size, _ in product((15, 31, len(words)), range(cell.replicates)):
+            own = rng.permutation(words)[:size]
+            shuffled = dict(zip(own, rng.permutation([values[word] for word in own]), strict=True))
+            called = excludes(related(shuffled, stages=bb.checks.TwoStage(draws=2000)).table().iloc[0])
+            yield {"poles": poles, "words": size, "false_positive_rate": called}
 
 
 DESIGNS = (
     Design("second_stage/criteria", [{}], criteria, 1, 17),
-    Design("second_stage/criteria_null", [{}], criteria_null, 200),
+    Design("second_stage/criteria_null", [{}], criteria_null, 200, by=("poles", "words")),
 )
 
 if __name__ == "__main__":

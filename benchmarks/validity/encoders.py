@@ -164,30 +164,6 @@ def study(folder):
     keep(pd.concat(rows).round(5), "sentences/encoders_languages")
 
 
-def page_tables():
-    """The two tables of docs/sentences.md: encoders by list; languages and French vectors by test."""
-    import pandas as pd
-
-    from benchmarks.study import RESULTS
-    from benchmarks.validity.caliskan import short
-
-    def cell(row):
-        return f"{short(row['estimate'], 2)} ({short(row['low'], 2)} to {short(row['high'], 2)})"
-
-    def lines(table, columns):
-        rows = table.assign(cell=table.apply(cell, axis=1)).pivot_table("cell", "words", "column", aggfunc="first")
-        return "\n".join(f"| {name} | {' | '.join(row)} |" for name, row in rows[columns].T.items())
-
-    english = pd.read_csv(RESULTS / "sentences" / "encoders.csv")
-    languages = pd.read_csv(RESULTS / "sentences" / "encoders_languages.csv")
-    languages["column"] = languages["vectors"] + " " + languages["name"]
-    columns = ["e5-small mean", "e5-small between_sd", "French e5-small", f"French {FASTTEXT}"]
-    return (
-        lines(english.assign(column=english["name"]), [*ENCODERS, "mean", "between_sd"]),
-        lines(languages, columns),
-    )
-
-
 if __name__ == "__main__":
     step, place, *others = sys.argv[1:]
     {"words": write_words, "e5": e5, "study": study}[step](Path(place), *map(Path, others))

@@ -19,7 +19,6 @@ Nothing is biased in any of these studies. ``--files glove=FILE`` takes an embed
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 from scipy.special import ndtri
 
 import bayesbias as bb
@@ -35,7 +34,7 @@ from benchmarks.inside import (
     word_values,
     word_weights,
 )
-from benchmarks.study import TABLES, TAIL, Design, crossed, excludes, generator, main, published_table, rate
+from benchmarks.study import TABLES, TAIL, Design, crossed, excludes, generator, main, published_table
 from benchmarks.validity.lists import SPEC, answer, nearest, vocabulary
 
 BANDS = {"300 to 100,000": (300, 100_000), "20,000 to 60,000": (20_000, 60_000), "300 to 20,000": (300, 20_000)}
@@ -160,7 +159,7 @@ def statements(table, related):
 
 
 def rare_words(cell):
-    vectors, missed, sds = vocabulary("glove", cell.options.file("glove")), {}, {}
+    vectors = vocabulary("glove", cell.options.file("glove"))
     for at in range(cell.replicates):
         rng = generator(cell["lists"], cell["ranks"], at)
         lists = topical_lists(vectors, cell["lists"], BANDS[cell["ranks"]], rng)
@@ -168,11 +167,8 @@ def rare_words(cell):
         samples = {"most frequent": first_words(vectors.kv, lists), "ranks of the lists": bb.relatedness(table)}
         for sample, related in samples.items():
             for statement, (wrong, sd) in statements(table, related).items():
-                missed.setdefault((sample, statement), []).append(np.mean(wrong))
-                sds.setdefault((sample, statement), []).append(np.mean(sd))
-    for (sample, statement), wrong in missed.items():
-        errors = {"se": np.std(wrong) / np.sqrt(len(wrong)), "sd": np.mean(sds[sample, statement])}
-        yield {"sample": sample, "statement": statement, **rate(wrong), **errors}
+                figures = {"rate": np.mean(wrong), "sd": np.mean(sd)}
+                yield {"sample": sample, "statement": statement, **figures}
 
 
 def unlike_lists(vectors, name, cell, rng):
@@ -206,7 +202,7 @@ def share_excluding(table, related, weights):
 
 
 def unlike_frequency(cell):
-    vectors, rows = vocabulary("glove", cell.options.file("glove")), []
+    vectors = vocabulary("glove", cell.options.file("glove"))
     for at in range(cell.replicates):
         rng = generator(cell["lists"], cell["cell"], at)
         table = bb.distance_table(vectors.kv, unlike_lists(vectors, cell["lists"], cell["cell"], rng))
@@ -215,15 +211,12 @@ def unlike_frequency(cell):
         said = " ".join(warnings)
         row = {"warned": bool(warnings), "warned associations": "the associations" in said}
         row["warned differences"] = "associated \N{MINUS SIGN} different" in said
-        for what, weights in (
-            ("difference", difference_weights(related)),
-            ("association", association_weights(related)),
-        ):
+        both = {"difference": difference_weights(related), "association": association_weights(related)}
+        for what, weights in both.items():
             row[what] = share_excluding(table, related, weights)
             row[f"{what}, adjusted"] = share_excluding(adjusted, left, weights)
         row["not warned though more than a fifth"] = row["difference"] > 0.2 and not row["warned"]
-        rows.append(row)
-    yield {"replicates": cell.replicates, **pd.DataFrame(rows).mean().to_dict()}
+        yield row
 
 
 def frequency_balance(cell):
@@ -239,19 +232,16 @@ def frequency_null(cell):
     table, frequencies = published_table(cell["table"]), cell.options.files.get("frequencies", "wordfreq")
     words = table.loc[table["connection"] == "neutral", "attribute_word"].unique().astype(str)
     zipf = word_values(words.tolist(), "frequency", frequencies).of(words)
-    relabel, rows = pseudo_lists(table, "neutral", words[zipf >= np.nanquantile(zipf, 2 / 3)].tolist()), []
+    relabel = pseudo_lists(table, "neutral", words[zipf >= np.nanquantile(zipf, 2 / 3)].tolist())
     for at in range(cell.replicates):
         drawn = relabel(np.random.default_rng([3, at]))
         found = bb.balance(drawn, frequencies).contrasts.set_index("contrast")
         post = bb.fit(drawn, "crossed", draws=1000, chains=1, seed=at, adjust="frequency", frequencies=frequencies)
         for row in bb.checks.adjustment(post).to_dict("records"):
-            called = {how: row[f"{how}_low"] > 0 or row[f"{how}_high"] < 0 for how in ("raw", "adjusted")}
+            raw, adjusted = (row[f"{how}_low"] > 0 or row[f"{how}_high"] < 0 for how in ("raw", "adjusted"))
             warned = bool(found.loc[row["contrast"], "warning"])
-            rows.append({"contrast": row["contrast"], **called, "warned": warned})
-    calls = pd.DataFrame(rows)
-    calls["not warned"] = calls["raw"] & ~calls["warned"]
-    means = calls.groupby("contrast")[["raw", "warned", "not warned", "adjusted"]].mean().reset_index()
-    return means.assign(replicates=cell.replicates).to_dict("records")
+            calls = {"raw": raw, "warned": warned, "not warned": raw and not warned, "adjusted": adjusted}
+            yield {"contrast": row["contrast"], **calls}
 
 
 def world(rng):
@@ -277,7 +267,7 @@ def corpus(frequency, topics, growth, rng):
 
 
 def trends_of_frequency(cell):
-    rng, rows = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     times = {f"p{at}": at for at in range(PERIODS)}
     for _ in range(cell.replicates):
         frequency, topics = world(rng)
@@ -290,36 +280,20 @@ def trends_of_frequency(cell):
         stages = bb.checks.TwoStage(adjust="frequency", frequencies=counts)
         found = bb.trend(tables, times, ("associated", "human"), stages=stages)
         warned = bb.balance(tables, counts).spreads.set_index("contrast")["warning"].astype(bool)
-        for what, one in (("raw", found.unadjusted), ("adjusted", found)):
+        for what, one in (("adjusted", found), ("raw", found.unadjusted)):
             change = one.change("p0", f"p{PERIODS - 1}")
-            rows.append({"distances": what, "called": excludes(change), **change})
-            rows[-1] |= {
-                "warned": warned["associated - human"],
-                "warned_of_different": warned["associated - different"],
-            }
-    for what, each in pd.DataFrame(rows).groupby("distances"):
-        means = each[["called", "mean", "sd", "warned", "warned_of_different"]].astype(float).mean()
-        yield {"distances": what, "replicates": len(each), "called": means["called"], "mean": means["mean"]} | {
-            "sd_of_means": each["mean"].std(),
-            "mean_sd": means["sd"],
-            **means[["warned", "warned_of_different"]],
-        }
+            row = {"distances": what, "called": excludes(change), "mean": change["mean"]}
+            row |= {"sd_of_means": change["mean"], "mean_sd": change["sd"], "warned": warned["associated - human"]}
+            yield row | {"warned_of_different": warned["associated - different"]}
 
 
+RARE, SPREAD = crossed(lists=("gender", "race", "religion"), ranks=BANDS), {"sd_of_means": "std"}
 DESIGNS = (
-    Design(
-        "related/rare_words",
-        crossed(lists=("gender", "race", "religion"), ranks=BANDS),
-        rare_words,
-    ),
-    Design(
-        "related/unlike_frequency",
-        crossed(lists=("gender", "religion"), cell=UNLIKE),
-        unlike_frequency,
-    ),
+    Design("related/rare_words", RARE, rare_words, by=("sample", "statement"), how={"se": "rate"}),
+    Design("related/unlike_frequency", crossed(lists=("gender", "religion"), cell=UNLIKE), unlike_frequency, by=()),
     Design("frequency_balance", crossed(table=TABLES), frequency_balance, 1),
-    Design("frequency_null", crossed(table=NULL), frequency_null),
-    Design("second_stage/frequency", [{}], trends_of_frequency, 40),
+    Design("frequency_null", crossed(table=NULL), frequency_null, by=["contrast"]),
+    Design("second_stage/frequency", [{}], trends_of_frequency, 40, by=["distances"], how=SPREAD),
 )
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ Two random halves are two samples of one population, so that the difference of t
 
 import warnings
 from dataclasses import replace
+from itertools import product
 from zlib import crc32
 
 import numpy as np
@@ -38,7 +39,7 @@ from benchmarks.inside import (
     template_variation,
     unit_rows,
 )
-from benchmarks.study import PROB, TABLES, TAIL, Design, crossed, main, published_table, rate
+from benchmarks.study import PROB, TABLES, TAIL, Design, crossed, main, published_table
 from benchmarks.validity.lists import (
     SLICE,
     SPEC,
@@ -82,8 +83,7 @@ def halves_of(table, kind, rng):
 
 
 def quietly(half, model, **how):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return bb.fit(half, model, **how)
 
 
@@ -215,18 +215,18 @@ def comparisons(subjects, drawn, rng, splits):
     variances = np.concatenate([np.diag(related.covariance(block)) for block in blocks])
     sd = np.array(scale) * np.sqrt(np.maximum(variances, 0))
     difference = np.array([(one * distances).sum() for one in weights])
-    return pd.DataFrame(rows).assign(sd=sd, covered=np.abs(difference) <= LIMIT * sd)
+    return pd.DataFrame(rows).assign(sd=sd, rate=np.abs(difference) <= LIMIT * sd)
 
 
 def independent(first, second):
     """Standard error of a difference of means of independent words, and whether its interval holds 0."""
     if min(len(first), len(second)) < 2:
-        return {"se_independent": np.nan, "covered_independent": np.nan}
+        return {"se_independent": np.nan, "rate_independent": np.nan}
     parts = [values.var(ddof=1) / len(values) for values in (first, second)]
     se = np.sqrt(sum(parts))
     df = se**4 / max(sum(part**2 / (len(v) - 1) for part, v in zip(parts, (first, second), strict=True)), 1e-30)
     covered = abs(first.mean() - second.mean()) <= t.ppf(1 - TAIL, max(df, 1)) * se
-    return {"se_independent": se, "covered_independent": float(covered)}
+    return {"se_independent": se, "rate_independent": float(covered)}
 
 
 def halves(cell):
@@ -238,10 +238,7 @@ def halves(cell):
     else:
         drawn = (draw_lists(subjects, "topical controls", rng) for _ in range(cell.replicates))
         rows = pd.concat([comparisons(subjects, lists, rng, 1) for lists in drawn])
-    for labels, part in rows.groupby(["split", "list", "quantity"]):
-        row = dict(zip(("split", "list", "quantity"), labels, strict=True)) | rate(part["covered"])
-        row |= {"rate_independent": part["covered_independent"].dropna().mean()}
-        yield row | part[["sd", "se_independent"]].mean().to_dict()
+    return rows.to_dict("records")
 
 
 def predicted(found, first, second, scale, rng):
@@ -260,38 +257,35 @@ def predicted(found, first, second, scale, rng):
 
 
 def template_halves(cell):
-    held = {}
     for name in SENTENCES:
-        table = bb.distance_table(
-            encoded(name, cell["vectors"], cell.options.file("sentences")), name, relatedness=False
-        )
+        vectors = encoded(name, cell["vectors"], cell.options.file("sentences"))
+        table = bb.distance_table(vectors, name, relatedness=False)
         data = Distances.read(table, check=False)
         found = template_variation.frame_data(table, data)
         rng, count, scale = np.random.default_rng(0), len(found.axes[0][0]), template_variation.PRIOR * found.control_sd
         for at, other in enumerate(data.connections.tolist()[1:], start=1):
             one = template_variation.variation(found, 0, 0, at)[0]
-            for size in (4, 8):
-                for _ in range(cell.replicates):
-                    order = rng.permutation(count)
-                    halves = order[:size], order[size : 2 * size]
-                    held.setdefault((size, other), []).append(predicted(one, *halves, scale, rng))
+            for size, _ in product((4, 8), range(cell.replicates)):
+                order = rng.permutation(count)
+                held = predicted(one, order[:size], order[size : 2 * size], scale, rng)
+                yield {"frames": size, "contrast with associated": other, "coverage": held}
             seat, mention = np.arange(8), np.arange(8, 16)
             for label, pair in (("SEAT to mention", (seat, mention)), ("mention to SEAT", (mention, seat))):
-                held.setdefault((label, other), []).append(predicted(one, *pair, scale, rng))
-    for (frames, other), value in held.items():
-        labels = {"frames": frames, "contrast with associated": other}
-        yield labels | {"coverage": np.mean(value), "intervals": len(value)}
+                held = predicted(one, *pair, scale, rng)
+                yield {"frames": label, "contrast with associated": other, "coverage": held}
 
 
 ROWS = crossed(table=TABLES, model=["crossed"])
 ROWS += crossed(
     table=[f"{name}, {each}" for each in ("google news", "glove 50d") for name in PARTED], model=["related"]
 )
+LISTED = crossed(embedding=TWO, words=BUNDLED, lists=("bundled", "random topics"))
+TEMPLATES = ("frames", "contrast with associated")
 DESIGNS = (
     Design("calibration/halves", crossed(table=TABLES, halved=WORDS), table_halves, 40, 5),
     Design("calibration/row_halves", ROWS, row_halves, 20, 5),
-    Design("related/halves", crossed(embedding=TWO, words=BUNDLED, lists=("bundled", "random topics")), halves, 100),
-    Design("sentences/halves", crossed(vectors=VECTORS), template_halves, 400, 3),
+    Design("related/halves", LISTED, halves, by=("split", "list", "quantity"), how={"se": "rate"}),
+    Design("sentences/halves", crossed(vectors=VECTORS), template_halves, 400, 3, TEMPLATES, {"count": "intervals"}),
 )
 
 if __name__ == "__main__":

@@ -83,29 +83,15 @@ TWO = {"google news": SLICE, "minilm": "minilm"}
 
 @dataclass(frozen=True)
 class Subjects:
-    """Protected words in a vocabulary, their relatedness, and the sizes of the lists that are drawn for them.
-
-    Attributes
-    ----------
-    rows, groups
-        Row in the vocabulary and number of the group of each protected word.
-    names
-        Names of the groups.
-    sizes
-        Words of each attribute list: stereotypes by group, then human and neutral.
-    base
-        Relatedness of these protected words.
-    table, template
-        A table of such lists, whose attribute words are numbered, and its rows and cells.
-    """
+    """Protected words in a vocabulary, their relatedness, and the sizes of the lists that are drawn for them."""
 
     vocabulary: Vocabulary
-    rows: np.ndarray
+    rows: np.ndarray  # row in the vocabulary and number of the group of each protected word
     groups: np.ndarray
-    names: tuple
-    sizes: tuple
-    base: Relatedness
-    table: pd.DataFrame
+    names: tuple  # of the groups
+    sizes: tuple  # words of each attribute list: stereotypes by group, then human and neutral
+    base: Relatedness  # of these protected words
+    table: pd.DataFrame  # a table of such lists, whose attribute words are numbered, and its rows and cells
     template: Distances
 
     @property

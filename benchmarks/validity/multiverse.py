@@ -19,9 +19,9 @@ import pandas as pd
 
 import bayesbias as bb
 from benchmarks.builders.minilm import minilm
-from benchmarks.inside import STANDARD_WIDTH, multiverse_of, unit_rows
+from benchmarks.inside import STANDARD_WIDTH, multiverse_of, related_core, unit_rows
 from benchmarks.study import Design, crossed, excludes, holds, main
-from benchmarks.validity.pools import averaged, topics
+from benchmarks.validity.pools import topics
 from benchmarks.validity.trends import REACH
 
 SLICES = ("google-news-slice", "glove-50d-slice")
@@ -69,12 +69,6 @@ def drawn_theta(mean, scales, designs, rng):
     return theta
 
 
-def root_of(covariance):
-    """A root of a covariance matrix whose negative eigenvalues are 0."""
-    values, basis = np.linalg.eigh(covariance)
-    return basis * np.sqrt(np.maximum(values, 0))
-
-
 def found_of(specifications, names, y, covariance, seed):
     """The multiverse of some estimates, all decisions unsure, without random topics."""
     statuses, none = dict.fromkeys(names, "unsure"), np.empty((0, len(y)))
@@ -84,23 +78,22 @@ def found_of(specifications, names, y, covariance, seed):
 def signs(cell):
     specifications, covariance = real()
     designs = [pd.get_dummies(specifications[name], dtype=float) for name in NAMES]
-    rng, rows = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     for (case, scales), factor in product(PLANTED.items(), (1.0, 0.2)):
         if case in (SCALED, FIFTH):
             continue
-        root = root_of(factor**2 * covariance)
+        root = related_core.root_of(factor**2 * covariance)
         for replicate in range(cell.replicates):
             theta = drawn_theta(rng.uniform(-2, 2), scales, designs, rng)
             y = theta + root @ rng.standard_normal(len(theta))
             found = found_of(specifications, NAMES, y, factor**2 * covariance, replicate)
             row = {"planted": case, "errors": factor, "probability": found.signs()["p_all_one_sign"]}
-            rows.append(row | {"true": (theta < 0).all() or (theta > 0).all()})
-    return averaged(rows, ("planted", "errors"), cell.replicates)
+            yield row | {"true": (theta < 0).all() or (theta > 0).all()}
 
 
 def planted(cell):
     single, covariance_of_single = real()
-    rng, rows = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     for case, scales in PLANTED.items():
         specifications, covariance, names = single, covariance_of_single, NAMES
         if case == FIFTH:
@@ -109,15 +102,17 @@ def planted(cell):
             names, factor = [*names, "scale"], np.repeat([1.0, 0.9], len(single))
             specifications = pd.concat([single.assign(scale=name) for name in ("one", "0.9")], ignore_index=True)
             covariance = np.tile(covariance, (2, 2)) * np.outer(factor, factor)
-        designs, root = [pd.get_dummies(specifications[name], dtype=float) for name in names], root_of(covariance)
+        designs, root = (
+            [pd.get_dummies(specifications[name], dtype=float) for name in names],
+            related_core.root_of(covariance),
+        )
         for replicate in range(cell.replicates):
             theta = drawn_theta(-0.5, scales, designs[:3], rng)
             if case == SCALED:
                 theta = factor * np.tile(theta[: len(single)], 2)
             y = theta + root @ rng.standard_normal(len(theta))
             found = found_of(specifications, names, y, covariance, replicate)
-            rows.append({"planted": case, **held(found, theta, dict(zip(names, designs, strict=True)))})
-    return averaged(rows, ["planted"], cell.replicates)
+            yield {"planted": case, **held(found, theta, dict(zip(names, designs, strict=True)))}
 
 
 def held(found, theta, designs):
@@ -181,7 +176,7 @@ def gendered(count=None):
 
 
 def null(cell):
-    (protected, held_out), embedding, rows = gendered(), cell["embedding"], []
+    (protected, held_out), embedding = gendered(), cell["embedding"]
     decisions = {"centre": ["none", "vocabulary"], "contrast": CONTRASTS[:2], "metric": ["contrast", "weat"]}
     rng, (names, units) = np.random.default_rng(0), plain_words(bb.load_embedding(embedding))
     with TemporaryDirectory() as folder:
@@ -192,18 +187,15 @@ def null(cell):
             found = bb.multiverse({"decisions": own, "replicates": TOPICS, "seed": number})
             whole, p = found.means().iloc[0], found.against_topics().set_index("statistic")["p_value"]
             of_effects = found.spreads().set_index("decision")["p_value"].dropna().add_prefix("effects of ")
-            row = {"z": whole["mean"] / whole["sd"], "mean excludes 0": bool(excludes(whole))}
+            row = {"topics": TOPICS, "sd of z": whole["mean"] / whole["sd"], "mean excludes 0": bool(excludes(whole))}
             for name, value in [*p.items(), *of_effects.items()]:
                 row |= {f"{name} below {limit}": value <= limit for limit in (0.05, 0.11)}
             excluding = found.signs()["excludes_zero"]
-            rows.append(row | {"mean p of median": p["median"], "all intervals exclude 0": excluding})
-    table = pd.DataFrame(rows)
-    means = table.drop(columns="z").mean().to_dict()
-    yield {"sd of z": table["z"].std(), **means, "replicates": cell.replicates, "topics": TOPICS}
+            yield row | {"mean p of median": p["median"], "all intervals exclude 0": excluding}
 
 
 def oppositions(cell):
-    (protected, held_out), embedding, scores = gendered(2), cell["embedding"], {}
+    (protected, held_out), embedding = gendered(2), cell["embedding"]
     rng, (names, units) = np.random.default_rng(0), plain_words(bb.load_embedding(embedding))
     with TemporaryDirectory() as folder:
         for number in range(cell.replicates):
@@ -220,10 +212,8 @@ def oppositions(cell):
             own = {"embedding": [embedding], "words": [words], "contrast": contrasts}
             table = bb.multiverse({"decisions": own, "replicates": 0}).specifications
             for kind, (_, row) in zip(poles, table.iterrows(), strict=True):
-                scores.setdefault(kind, []).append(row["estimate"] / row["se"])
-    for kind, z in scores.items():
-        far = np.mean(np.abs(z) > REACH)
-        yield {"poles": kind, "sd_of_z": np.std(z, ddof=1), "excludes_zero": far, "replicates": cell.replicates}
+                z = row["estimate"] / row["se"]
+                yield {"poles": kind, "sd_of_z": z, "excludes_zero": abs(z) > REACH}
 
 
 def lists_of_queries(folder):
@@ -268,10 +258,10 @@ def study_of(name):
 
 EACH = crossed(embedding=SLICES)
 DESIGNS = (
-    Design("second_stage/multiverse_planted", [{}], planted, 200, 3),
-    Design("second_stage/multiverse_signs", [{}], signs, 200, 3),
-    Design("second_stage/multiverse_null", EACH, null, 200, 3),
-    Design("second_stage/multiverse_oppositions", EACH, oppositions, 200, 3),
+    Design("second_stage/multiverse_planted", [{}], planted, 200, 3, ["planted"]),
+    Design("second_stage/multiverse_signs", [{}], signs, 200, 3, ("planted", "errors")),
+    Design("second_stage/multiverse_null", EACH, null, 200, 3, ["topics"], {"sd of z": "std"}),
+    Design("second_stage/multiverse_oppositions", EACH, oppositions, 200, 3, ["poles"], {"sd_of_z": "std"}),
     *(study_of(name) for name in ("shares", "effects", "means", "against_topics")),
 )
 

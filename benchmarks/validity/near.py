@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 
 import bayesbias as bb
-from benchmarks.study import Design, crossed, generator, main, rate
+from benchmarks.study import Design, crossed, excludes, generator, main
 from benchmarks.validity.lists import WORDNET, descendants, synsets, vocabulary, vocabulary_of
 
 REGIONS = {"near": None, "nearest": (0.97, 1.0), "middle": (0.4, 0.6), "far": (0.0, 0.25)}
@@ -75,32 +75,30 @@ def place_of(vocabulary, lists):
 
 
 def measured(kv, lists):
-    """Estimate and sd of associated - different, whether its interval excludes 0, and the share of rows that do."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    """What associated - different says of a replicate, and the share of rows whose interval excludes 0."""
+    with warnings.catch_warnings(action="ignore"):
         post = bb.fit(bb.distance_table(kv, lists), "related", seed=0, draws=100)
         rows = bb.contrasts(post, rows="association")
-    missed = (rows["low"] > 0) | (rows["high"] < 0)
-    return rows["mean"].iloc[0], rows["sd"].iloc[0], missed.iloc[0], missed.iloc[1:].mean()
+    missed = excludes(rows)
+    return figures_of(rows.iloc[0]) | {"rows": missed.iloc[1:].mean()}
 
 
-def rates(results):
-    """One row of all replicates."""
-    mean, sd, missed, rows = map(np.array, zip(*results, strict=True))
-    return {**rate(missed), "z_sd": (mean / sd).std(), "sd": sd.mean(), "rows": rows.mean()}
+def figures_of(row):
+    """Whether an interval excludes 0, its estimate in sds, and its sd."""
+    return {"rate": excludes(row), "z_sd": row["mean"] / row["sd"], "sd": row["sd"]}
 
 
 def regions(cell):
     place, rng = place_of(vocabulary_of(cell, EMBEDDINGS), cell["lists"]), cell.generator()
     inside = place.region(cell["region"])
-    yield rates([measured(place.kv, place.topics(inside, rng)) for _ in range(cell.replicates)])
+    return [measured(place.kv, place.topics(inside, rng)) for _ in range(cell.replicates)]
 
 
 def sizes(cell):
     place, rng = place_of(vocabulary_of(cell, EMBEDDINGS), cell["lists"]), cell.generator()
     inside = place.region(cell["region"])
     drawn = [place.topics(inside, rng) for _ in range(cell.replicates)]
-    yield rates([measured(some_of(place.kv, each, cell["size"], rng), each) for each in drawn])
+    return [measured(some_of(place.kv, each, cell["size"], rng), each) for each in drawn]
 
 
 def some_of(kv, lists, size, rng):
@@ -115,14 +113,12 @@ def debiasing(cell):
     name = "google news"
     place, rng = place_of(vocabulary(name, EMBEDDINGS[name]), cell["lists"]), cell.generator()
     kv = place.kv
-    after, inside, found = bb.debias(kv, cell["method"], **METHODS[cell["method"]]), place.region(cell["region"]), []
+    after, inside = bb.debias(kv, cell["method"], **METHODS[cell["method"]]), place.region(cell["region"])
     for _ in range(cell.replicates):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             tables = bb.distance_tables({"before": kv, "after": after}, place.topics(inside, rng))
             change = bb.compare(**tables, seed=0).contrasts().iloc[0]
-        found.append((change["mean"], change["sd"], change["low"] > 0 or change["high"] < 0, np.nan))
-    yield rates(found)
+        yield figures_of(change) | {"rows": np.nan}
 
 
 def categories(cell):
@@ -140,7 +136,7 @@ def categories(cell):
             taken |= set(words[group])
         if all(len(words[group]) >= 3 for group in words):
             found.append(measured(place.kv, bb.WordLists("categories", place.protected, words)))
-    yield {"categories": len(known), **rates(found)}
+    return [{"categories": len(known), **row} for row in found]
 
 
 @cache
@@ -156,11 +152,20 @@ def hyponyms(folder):
 
 
 PLACES = {"embedding": EMBEDDINGS, "lists": LISTS, "region": REGIONS}
+RATES = {"by": (), "how": {"se": "rate", "z_sd": lambda z: z.std(ddof=0)}}
 DESIGNS = (
-    Design("related/near_regions", crossed(**PLACES), regions, 200),
-    Design("related/near_sizes", crossed(**PLACES, size=SIZES), sizes, 200),
-    Design("related/near_debiasing", crossed(lists=LISTS, method=METHODS, region=REGIONS), debiasing, 200),
-    Design("related/near_categories", crossed(embedding=EMBEDDINGS, lists=LISTS), categories, 200),
+    Design("related/near_regions", crossed(**PLACES), regions, 200, **RATES),
+    Design("related/near_sizes", crossed(**PLACES, size=SIZES), sizes, 200, **RATES),
+    Design("related/near_debiasing", crossed(lists=LISTS, method=METHODS, region=REGIONS), debiasing, 200, **RATES),
+    Design(
+        "related/near_categories",
+        crossed(embedding=EMBEDDINGS, lists=LISTS),
+        categories,
+        200,
+        4,
+        ["categories"],
+        RATES["how"],
+    ),
 )
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@
 from itertools import product
 
 import numpy as np
-import pandas as pd
 from gensim.models import KeyedVectors
 from scipy.sparse.linalg import eigsh
 
@@ -32,7 +31,7 @@ from benchmarks.inside import (
     trend_levels,
     unit_rows,
 )
-from benchmarks.study import SHARED, Design, holds, main
+from benchmarks.study import SHARED, Design, holds, main, root_mean_square
 from benchmarks.validity.languages import attitudes, languages, table_of
 
 MEAN, ERROR, SLIGHT = -0.05, 0.03, 0.003
@@ -85,30 +84,21 @@ def pooled(size, spread, true, taken, rng):
             "given mean": holds(each.mean(axis=1), theta.mean()),
             "population mean": holds(drawn.coefficients[:, 0], MEAN),
             "single": holds(each, theta).mean(),
-            "rmse of the mean": (mean - theta.mean()) ** 2,
-            "rmse of deviations": ((each.mean(axis=0) - mean - theta + theta.mean()) ** 2).mean(),
+            "rmse of the mean": mean - theta.mean(),
+            "rmse of deviations": root_mean_square(each.mean(axis=0) - mean - theta + theta.mean()),
             "mean outside": not y.min() <= mean <= y.max(),
             "change": holds(level[:, -1] - level[:, 0], 0.0),
-            "rmse of the change": (line[-1] - line[0]) ** 2,
+            "rmse of the change": line[-1] - line[0],
             "line outside": np.all(line < y - SLIGHT) or np.all(line > y + SLIGHT),
         }
 
 
-def averaged(rows, by, replicates):
-    """Means of rows by labels; columns that begin with ``rmse`` hold squares, whose roots are taken."""
-    table = pd.DataFrame(rows).groupby(list(by), sort=False).mean()
-    squares = [name for name in table if name.startswith("rmse")]
-    table[squares] = np.sqrt(table[squares])
-    return table.reset_index().assign(replicates=replicates).to_dict("records")
-
-
 def pools(cell):
-    rng, labels = np.random.default_rng(0), ("errors", "embeddings", "between_sd")
-    rows = []
-    for (case, (true, taken)), size, spread in product(CASES.items(), SIZES, SPREADS):
-        own = dict(zip(labels, (case, size, spread), strict=True))
-        rows += [own | row for _ in range(cell.replicates) for row in pooled(size, spread, true, taken, rng)]
-    return averaged(rows, (*labels, "weights"), cell.replicates)
+    rng = np.random.default_rng(0)
+    settings = product(CASES.items(), SIZES, SPREADS, range(cell.replicates))
+    for (case, (true, taken)), size, spread, _ in settings:
+        for row in pooled(size, spread, true, taken, rng):
+            yield {"errors": case, "embeddings": size, "between_sd": spread, **row}
 
 
 def noisy(kv, size, rng):
@@ -137,7 +127,7 @@ def judged(pool, truth, truths):
 
 
 def pools_of_topics(cell):
-    rng, rows = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     glove, google = (bb.load_embedding(name) for name in ("glove-50d-slice", "google-news-slice"))
     names = [name for name in google.index_to_key if name in glove and name.islower()]
     units = np.concatenate([unit_rows(kv[names]) for kv in (glove, google)], axis=1)
@@ -156,8 +146,7 @@ def pools_of_topics(cell):
             inside, mean, outside = judged(pool, 0.0, 0.0)
             row = {"errors": what, "embeddings": len(embeddings), "weights": weights, **inside}
             row["population mean"] = holds(pool.draws("population_mean"), 0.0)
-            rows.append(row | {"rmse of the mean": mean**2, "mean outside": outside})
-    return averaged(rows, ("errors", "embeddings", "weights"), cell.replicates)
+            yield row | {"rmse of the mean": mean, "mean outside": outside}
 
 
 def related(y, covariance, x, band, truth, rng):
@@ -171,43 +160,38 @@ def related(y, covariance, x, band, truth, rng):
 
 
 def relations(cell):
-    rng, rows = np.random.default_rng(0), []
-    for (groups, members), own in product(((4, 6), (6, 4), (8, 3), (5, 5)), (0.3, 1.0)):
+    rng = np.random.default_rng(0)
+    for (groups, members), own, _ in product(((4, 6), (6, 4), (8, 3), (5, 5)), (0.3, 1.0), range(cell.replicates)):
         band, name = np.repeat(np.arange(groups), members), f"{groups} groups of {members}, sd within them {own:g}"
-        for _ in range(cell.replicates):
-            # the variable is one of groups; contrasts are alike within them, and have nothing to do with it
-            x, theta = (rng.normal(0, 1, groups)[band] + rng.normal(0, sd, len(band)) for sd in (0.1, own))
-            y = 0.03 * theta + rng.multivariate_normal(np.zeros(len(band)), errors(len(band), 0.9))
-            for used, of in (("none", None), ("given", band)):
-                rows.append((name, used, 0.0, related(y, errors(len(band), 0.9), x, of, 0.0, rng)))
-    for size, dimensions, rho in product((20, 60), (5, 20), (0.0, 0.7)):
+        # the variable is one of groups; contrasts are alike within them, and have nothing to do with it
+        x, theta = (rng.normal(0, 1, groups)[band] + rng.normal(0, sd, len(band)) for sd in (0.1, own))
+        y = 0.03 * theta + rng.multivariate_normal(np.zeros(len(band)), errors(len(band), 0.9))
+        for used, of in (("none", None), ("given", band)):
+            held = related(y, errors(len(band), 0.9), x, of, 0.0, rng)
+            yield {"embeddings": name, "groups": used, "correlation": 0.0, "coverage": held}
+    for size, dimensions, rho, _ in product((20, 60), (5, 20), (0.0, 0.7), range(cell.replicates)):
         name = f"{size} embeddings, errors of {dimensions} dimensions"
-        for _ in range(cell.replicates):
-            root = (rng.normal(0, ERROR, (size, dimensions)) + 0.02) / np.sqrt(dimensions)
-            x = rng.standard_normal(size)
-            theta = 0.03 * (rho * x + np.sqrt(1 - rho**2) * rng.standard_normal(size))
-            held = related(theta + root @ rng.standard_normal(dimensions), root @ root.T, x, None, rho, rng)
-            rows.append((name, "none", rho, held))
-    table = pd.DataFrame(rows, columns=["embeddings", "groups", "correlation", "coverage"])
-    return averaged(table, ("embeddings", "groups", "correlation"), cell.replicates)
+        root = (rng.normal(0, ERROR, (size, dimensions)) + 0.02) / np.sqrt(dimensions)
+        x = rng.standard_normal(size)
+        theta = 0.03 * (rho * x + np.sqrt(1 - rho**2) * rng.standard_normal(size))
+        held = related(theta + root @ rng.standard_normal(dimensions), root @ root.T, x, None, rho, rng)
+        yield {"embeddings": name, "groups": "none", "correlation": rho, "coverage": held}
 
 
 def relations_of_means(cell):
-    rng, rows = np.random.default_rng(0), []
-    for (groups, members), own in product(((3, 8), (4, 6), (5, 5), (6, 4)), (0.3, 1.0)):
+    rng = np.random.default_rng(0)
+    for (groups, members), own, _ in product(((3, 8), (4, 6), (5, 5), (6, 4)), (0.3, 1.0), range(cell.replicates)):
         means = np.repeat(np.eye(groups), members, axis=1) / members
         covariance = means @ errors(groups * members, 0.9) @ means.T
-        for _ in range(cell.replicates):
-            x, theta = (rng.normal(0, sd, groups * members) for sd in (0.1, own))
-            x, theta = (means @ side + rng.normal(0, 1, groups) for side in (x, theta))
-            y = 0.03 * theta + rng.multivariate_normal(np.zeros(groups), covariance)
-            rows.append((groups, members, own, related(y, covariance, x, None, 0.0, rng)))
-    table = pd.DataFrame(rows, columns=["groups", "members", "sd_within", "coverage"])
-    return averaged(table, ("groups", "members", "sd_within"), cell.replicates)
+        x, theta = (rng.normal(0, sd, groups * members) for sd in (0.1, own))
+        x, theta = (means @ side + rng.normal(0, 1, groups) for side in (x, theta))
+        y = 0.03 * theta + rng.multivariate_normal(np.zeros(groups), covariance)
+        held = related(y, covariance, x, None, 0.0, rng)
+        yield {"groups": groups, "members": members, "sd_within": own, "coverage": held}
 
 
 def pools_copies(cell):
-    rng, rows = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     source, first, every = np.array([*range(6), 0, 0, 0]), np.arange(6), np.arange(9)
     # the correlation of errors within an embedding and its copies, and between others
     for kind, (apart, near) in COPIES.items():
@@ -226,9 +210,7 @@ def pools_copies(cell):
             y = rng.multivariate_normal(theta, covariance, method="eigh")
             for how, (taken, layout) in layouts.items():
                 drawn = layout.drawn(y[taken], covariance[np.ix_(taken, taken)], POOL_WIDTH, 1000, rng)
-                rows.append((kind, how, holds(drawn.coefficients[:, 0], MEAN)))
-    table = pd.DataFrame(rows, columns=["copies", "how", "population mean"])
-    return averaged(table, ("copies", "how"), cell.replicates)
+                yield {"copies": kind, "how": how, "population mean": holds(drawn.coefficients[:, 0], MEAN)}
 
 
 class World:
@@ -272,7 +254,7 @@ def true_contrast(kv):
 
 
 def corpora(cell):
-    rng, rows = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     for _, spread in product(range(cell.replicates), STRENGTH_SDS):
         world = World(rng)
         strengths = np.maximum(STRENGTH + spread * rng.standard_normal(len(PAIRS)), 0)
@@ -293,9 +275,7 @@ def corpora(cell):
             }
             row |= inside | {"error of the mean": error, "sd of the mean": pool.draws("mean").std()}
             row |= {"error of the plain mean": plain, "mean outside": outside}
-            rows.append(row | {"rms error of the mean": error**2, "rms error of the plain mean": plain**2})
-    for row in averaged(rows, ("strength_sd", "weights"), cell.replicates):
-        yield row | {name: np.sqrt(value) for name, value in row.items() if name.startswith("rms ")}
+            yield row | {"rms error of the mean": error, "rms error of the plain mean": plain}
 
 
 def shared_concepts(cell):
@@ -307,34 +287,33 @@ def shared_concepts(cell):
     pool = bb.pool(tables, CONTRAST)
     shared, n = pool.estimates.covariance.to_numpy(), len(tables)
     rng = np.random.default_rng(0)
-    for tau in (0.0, float(np.median(pool.draws("between_sd")))):
-        held = {(used, what): [] for used in ("joint", "independent") for what in ("mean", "difference", "correlation")}
-        for _ in range(cell.replicates):
-            theta = -0.03 + tau * rng.standard_normal(n)
-            y, x = rng.multivariate_normal(theta, shared), rng.standard_normal(n)
-            for used, covariance in (("joint", shared), ("independent", np.diag(np.diag(shared)))):
-                stage = second_stage(y, covariance, np.ones((n, 1)), [], [POOL_WIDTH], np.full((1, n), 1 / n))
-                found = stage.draw(2000, rng)
-                held[used, "mean"].append(holds(found.coefficients[:, 0], -0.03))
-                each = found.coefficients + found.effects[0]
-                for a, b in ((0, 1), (2, 3), (4, 5)):
-                    held[used, "difference"].append(holds(each[:, a] - each[:, b], theta[a] - theta[b]))
-                if len(held[used, "correlation"]) < cell.replicates // 5:
-                    one = latent_relation(y, covariance, x, np.zeros(n), [np.eye(n)], POOL_WIDTH, 2000, rng)
-                    held[used, "correlation"].append(holds(one.correlation, 0.0))
-        for (used, what), value in held.items():
-            labels = {"between_sd": round(tau, 4), "errors": used, "interval of": what}
-            yield labels | {"intervals": len(value), "coverage": np.mean(value)}
+    for tau, replicate in product((0.0, float(np.median(pool.draws("between_sd")))), range(cell.replicates)):
+        theta = -0.03 + tau * rng.standard_normal(n)
+        y, x = rng.multivariate_normal(theta, shared), rng.standard_normal(n)
+        for used, covariance in (("joint", shared), ("independent", np.diag(np.diag(shared)))):
+            stage = second_stage(y, covariance, np.ones((n, 1)), [], [POOL_WIDTH], np.full((1, n), 1 / n))
+            found = stage.draw(2000, rng)
+            held = [("mean", holds(found.coefficients[:, 0], -0.03))]
+            each = found.coefficients + found.effects[0]
+            for a, b in ((0, 1), (2, 3), (4, 5)):
+                held.append(("difference", holds(each[:, a] - each[:, b], theta[a] - theta[b])))
+            if replicate < cell.replicates // 5:
+                one = latent_relation(y, covariance, x, np.zeros(n), [np.eye(n)], POOL_WIDTH, 2000, rng)
+                held.append(("correlation", holds(one.correlation, 0.0)))
+            for what, value in held:
+                labels = {"between_sd": round(tau, 4), "errors": used, "interval of": what}
+                yield labels | {"coverage": value}
 
 
+RELATED, SHARED_BY = ("embeddings", "groups", "correlation"), ("between_sd", "errors", "interval of")
 DESIGNS = (
-    Design("second_stage/pools", [{}], pools, 200),
-    Design("second_stage/pools_of_topics", [{}], pools_of_topics, 200),
-    Design("second_stage/relations", [{}], relations, 200),
-    Design("second_stage/relations_of_means", [{}], relations_of_means, 200),
-    Design("second_stage/pools_copies", [{}], pools_copies, 500),
-    Design("second_stage/corpora", [{}], corpora, 200),
-    Design("second_stage/shared_concepts", [{}], shared_concepts, 1000, 3),
+    Design("second_stage/pools", [{}], pools, 200, by=("errors", "embeddings", "between_sd", "weights")),
+    Design("second_stage/pools_of_topics", [{}], pools_of_topics, 200, by=("errors", "embeddings", "weights")),
+    Design("second_stage/relations", [{}], relations, 200, by=RELATED),
+    Design("second_stage/relations_of_means", [{}], relations_of_means, 200, by=("groups", "members", "sd_within")),
+    Design("second_stage/pools_copies", [{}], pools_copies, 500, by=("copies", "how")),
+    Design("second_stage/corpora", [{}], corpora, 200, by=("strength_sd", "weights")),
+    Design("second_stage/shared_concepts", [{}], shared_concepts, 1000, 3, SHARED_BY, {"count": "intervals"}),
 )
 
 if __name__ == "__main__":

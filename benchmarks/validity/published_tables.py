@@ -27,14 +27,6 @@ NEUTRAL_BEFORE = 0.954
 """Mean distance of neutral words in religion before debiasing, which the paper takes as the mark."""
 
 
-@dataclass(frozen=True)
-class Sides:
-    """A quantity before and after: observed values (words,) and draws (D, words); the whole list stands first."""
-
-    observed: tuple
-    draws: tuple
-
-
 class Topic:
     """The two tables of a topic, the paired model, and two fits of the published one."""
 
@@ -50,13 +42,14 @@ class Topic:
         return tuple(np.r_[value.mean(), value.reindex(self.words[1:]).to_numpy()] for value in values)
 
     def by_paired(self, first, second=None):
+        """Draws (D, words) before and after; the whole list stands first."""
         sides = self.paired.sides(first, second, rows="difference")
         kept = np.r_[True, np.isin(self.words[1:], sides.before.index["protected_word"].to_numpy(str))]
         draws = []
         for values in np.split(sides.before.join(sides.after).draws(DRAWS, SEED), 2, axis=1):
             draws.append(np.full((DRAWS, len(kept)), np.nan))
             draws[-1][:, kept] = values
-        return Sides(self.observed(first, second), tuple(draws))
+        return draws
 
     def by_published(self, first, second=None):
         found = []
@@ -66,7 +59,7 @@ class Topic:
             part = [v.sel(connection=first) - (v.sel(connection=second) if second else 0) for v in both]
             whole, words = (v.to_numpy().reshape(-1, *v.shape[2:]) for v in part)
             found.append(np.column_stack([whole, words]))
-        return Sides(self.observed(first, second), tuple(found))
+        return found
 
 
 @dataclass(frozen=True)
@@ -145,17 +138,17 @@ def findings(cell):
     """One row a finding: figures at hand, by the published model and by the paired one, and whether it holds."""
     for each in FINDINGS:
         topic = topic_of(each.topic)
-        paired, published = topic.by_paired(each.first, each.second), topic.by_published(each.first, each.second)
-        at = topic.words.index(each.word)
-        probability = float(each.holds(*paired.draws, at).mean())
+        asked, at = (each.first, each.second), topic.words.index(each.word)
+        observed, paired, published = topic.observed(*asked), topic.by_paired(*asked), topic.by_published(*asked)
+        probability = float(each.holds(*paired, at).mean())
         yield {
             "topic": each.topic,
             "finding": each.sentence,
-            "observed": " to ".join(f"{value[at]:+.3f}" for value in paired.observed),
-            "at_hand": "yes" if each.holds(*paired.observed, at) else "no",
-            "published": " to ".join(f"{draws[:, at].mean():+.3f}" for draws in published.draws),
-            "p_published": float(each.holds(*published.draws, at).mean()),
-            "paired": " to ".join(f"{draws[:, at].mean():+.3f}" for draws in paired.draws),
+            "observed": " to ".join(f"{value[at]:+.3f}" for value in observed),
+            "at_hand": "yes" if each.holds(*observed, at) else "no",
+            "published": " to ".join(f"{draws[:, at].mean():+.3f}" for draws in published),
+            "p_published": float(each.holds(*published, at).mean()),
+            "paired": " to ".join(f"{draws[:, at].mean():+.3f}" for draws in paired),
             "p_paired": probability,
             "settled": "yes" if probability >= SURE else "no" if probability <= 1 - SURE else "open",
         }
@@ -168,7 +161,7 @@ def parts(cell):
         first, second = row["contrast"].split(" - ")
         observed = topic.observed(first, second)
         row |= {"at_hand_before": observed[0][0], "at_hand_after": observed[1][0]}
-        for when, draws in zip(("before", "after"), topic.by_paired(first, second).draws, strict=True):
+        for when, draws in zip(("before", "after"), topic.by_paired(first, second), strict=True):
             row |= {when: draws[:, 0].mean(), f"p_below_zero_{when}": (draws[:, 0] < 0).mean()}
         del row["protected_word"]
         yield row

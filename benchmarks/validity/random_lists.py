@@ -11,12 +11,12 @@ All lists of a replicate are drawn alike, so that each contrast is 0 in expectat
 - ``populations``: intervals for further protected words, each of which is moved in each connection by a normal shift;
 - ``planted_coverage``: a bias planted by one amount of distance ("constant"), or by vectors of the first group's words
   that move towards the mean of their list ("vectors"), with relatedness measured anew;
-- ``planted_power``: power where each method's threshold gives it 11% false positives on its own null;
 - ``chance_check``: the sd of a contrast over random lists as coherent and similar as the given ones.
 """
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -65,7 +65,6 @@ SDS, COUNTS = (0.0, 0.03, 0.1), ((2, 4), (None, None))
 """Sds of the shifts of protected words; protected words and stereotypes of a group, None for those of the list."""
 PLANTED = {"constant": (0.02,), "vectors": (0.2, 0.5)}
 """Ways to plant, and amounts: of distance, or of the mean vector's length that is added to unit vectors."""
-DIFFERENCES = np.round(np.arange(0.005, 0.1001, 0.005), 3)
 
 
 def subjects_for(cell):
@@ -287,22 +286,18 @@ def populations(cell):
         subjects = subjects_of(vocabulary_of(cell, TWO), reduced(bb.load_words(cell["lists"]), *counts))
         template = subjects.template
         root = related_core.root_of(subjects.base.families(template.protected_words.tolist()))
-        for sd in SDS:
-            missed, width, spread = [], [], []
-            for at in range(cell.replicates):
-                rng = generator(cell["embedding"], cell["lists"], len(subjects.rows), sd, at)
-                drawn = draw_lists(subjects, "random", rng)
-                data = replicate_data(subjects, drawn, sd * root @ rng.standard_normal(template.filled.shape))
-                posterior = related_model.sample(SPEC, data, 1, 1000, rng).posterior
-                mean, names = posterior["connection_mean"][0], data.connections.tolist()
-                own = names.index("associated")
-                apart = mean[:, [own]] - mean[:, [names.index(other) for other in OTHERS]]
-                low, high = np.quantile(apart, [TAIL, 1 - TAIL], axis=0)
-                missed.append((low > 0) | (high < 0))
-                width.append(high - low)
-                spread.append(np.median(posterior["connection_sd"][0], axis=0)[own])
-            for row in by_contrast(missed, width=np.mean(width, axis=0)):
-                yield {"words": len(subjects.rows), "sd": sd, **row, "connection_sd": np.mean(spread)}
+        for sd, at in product(SDS, range(cell.replicates)):
+            rng = generator(cell["embedding"], cell["lists"], len(subjects.rows), sd, at)
+            drawn = draw_lists(subjects, "random", rng)
+            data = replicate_data(subjects, drawn, sd * root @ rng.standard_normal(template.filled.shape))
+            posterior = related_model.sample(SPEC, data, 1, 1000, rng).posterior
+            mean, names = posterior["connection_mean"][0], data.connections.tolist()
+            own = names.index("associated")
+            spread = np.median(posterior["connection_sd"][0], axis=0)[own]
+            for other in OTHERS:
+                low, high = np.quantile(mean[:, own] - mean[:, names.index(other)], [TAIL, 1 - TAIL])
+                labels = {"words": len(subjects.rows), "sd": sd, "contrast": f"associated - {other}"}
+                yield labels | {"rate": low > 0 or high < 0, "width": high - low, "connection_sd": spread}
 
 
 def shifted(subjects, drawn, amount):
@@ -339,28 +334,6 @@ def planted_coverage(cell):
             yield from ({"planted": way, "amount": amount, **row} for row in by_contrast(held, truth=truth, sd=sd))
 
 
-def planted_power(cell):
-    """A constant shift moves the means of both methods by it and leaves their sds, as means have wide priors."""
-    subjects, rng, means, sds = subjects_for(cell), cell.generator(), [], []
-    for at in range(cell.replicates):
-        drawn = draw_lists(subjects, cell["lists"], rng)
-        own = related_answer(replicate_data(subjects, drawn))
-        table = numbered_table(subjects, drawn)
-        mean = bb.fit(table, "crossed", draws=SLOW_DRAWS, chains=1, seed=at)["posterior"]["connection_mean"]
-        apart = [(mean.sel(connection="associated") - mean.sel(connection=o)).to_numpy().ravel() for o in OTHERS]
-        means.append([own.mean, np.mean(apart, axis=1)])
-        sds.append([own.sd, np.std(apart, axis=1, ddof=1)])
-    means, sds = np.array(means), np.array(sds)
-    threshold = np.quantile(np.abs(means / sds), PROB, axis=0)
-    for difference in DIFFERENCES:
-        called = np.abs((means - difference) / sds) > threshold
-        for place, method in enumerate(("related", "crossed")):
-            more = {"threshold": threshold[place], "sd": sds[:, place].mean(axis=0)}
-            yield from (
-                {"method": method, "difference": difference, **row} for row in by_contrast(called[:, place], **more)
-            )
-
-
 def chance_check(cell):
     kv, words = bb.load_embedding("google-news-slice"), cell["words"]
     null = bb.topic_null(kv, words, replicates=cell.replicates, seed=0)
@@ -378,18 +351,14 @@ def chance_check(cell):
 
 CELLS = crossed(embedding=TWO, words=FIVE, lists=KINDS)
 PAIRED = [name for name in FIVE if len(bb.load_words(name).protected) == 2]
+PEOPLE = crossed(embedding=TWO, lists=FIVE)
 DESIGNS = (
     Design("related/false_positives", CELLS, false_positives, 300),
     Design("related/fast_path", CELLS, fast_path, 2),
     Design("related/sizes", size_cells(), sizes, 300),
     Design("related/alike", crossed(embedding=("google news slice", "glove 50d"), words=PAIRED), alike, 200),
-    Design("related/populations", crossed(embedding=TWO, lists=FIVE), populations, 300),
+    Design("related/populations", PEOPLE, populations, 300, by=("words", "sd", "contrast"), how={"se": "rate"}),
     Design("related/planted_coverage", crossed(embedding=TWO, words=FIVE, lists=["topical"]), planted_coverage),
-    Design(
-        "related/planted_power",
-        crossed(embedding=["google news"], words=FIVE, lists=("random", "topical")),
-        planted_power,
-    ),
     Design("related/chance_check", crossed(words=("gender", "weat1", "weat6", "weat7", "weat8")), chance_check, 1000),
 )
 

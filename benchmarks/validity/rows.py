@@ -23,6 +23,8 @@ from benchmarks.inside import (
     mixtures,
     prior_scale,
     read_distances,
+    related_core,
+    unit_rows,
     weights_of,
 )
 from benchmarks.study import PROB, TAIL, Design, crossed, generator, main
@@ -80,28 +82,14 @@ def lists_of(name, vocabulary):
 
 @dataclass(frozen=True)
 class Associations:
-    """What a table says of the associations of its words.
+    """What a table says of the associations of its words."""
 
-    Attributes
-    ----------
-    raw
-        Their posterior.
-    weights, block, scale
-        What pooling takes.
-    matrix
-        Weights (J, J * C) of the cells.
-    own
-        Column of the own list among the lists, (J,).
-    cells
-        The cells.
-    """
-
-    raw: object
-    weights: np.ndarray
+    raw: object  # their posterior
+    weights: np.ndarray  # weights, block and scale are what pooling takes
     block: np.ndarray
     scale: float
-    matrix: np.ndarray
-    own: np.ndarray
+    matrix: np.ndarray  # weights (J, J * C) of the cells
+    own: np.ndarray  # column of the own list among the lists, (J,)
     cells: object
 
     def pooled(self, theta=0.0):
@@ -144,13 +132,6 @@ def fields(root, own, tau, rng, mean=MEAN):
     return drawn
 
 
-def root_of(correlation):
-    """A root of a correlation matrix whose negative eigenvalues are 0, rows of length 1."""
-    values, vectors = np.linalg.eigh(correlation)
-    root = vectors * np.sqrt(np.maximum(values, 0))
-    return root / np.linalg.norm(root, axis=1, keepdims=True)
-
-
 def scored(rows, theta):
     """Whether intervals miss (J,), z (J,), sds (J,) and errors (J,)."""
     below = rows.below(theta)
@@ -181,7 +162,7 @@ def planted_associations(subjects, found, structure, tau, rng):
     if structure == "lists":
         apart = np.array([each.raw.mean - each.weights @ each.raw.mean for each in found])
         return MEAN + tau / np.sqrt((apart**2).mean()) * np.roll(apart, -1, axis=0)
-    root = root_of(correlations(subjects, structure))
+    root = unit_rows(related_core.root_of(correlations(subjects, structure)))
     return np.array([each.planted(fields(root, each.own, tau, rng)) for each in found])
 
 
@@ -249,7 +230,7 @@ def named_signs(given, theta):
 
 
 def signs(cell):
-    vectors, rng, counted = vocabulary_of(cell, BUNDLED), cell.generator(), {}
+    vectors, rng = vocabulary_of(cell, BUNDLED), cell.generator()
     lists = lists_of(cell["lists"], vectors)
     for _ in range(cell.replicates):
         data = read_distances(bb.distance_table(vectors.kv, topics_near(vectors, lists, cell["topics"], rng)))
@@ -257,45 +238,22 @@ def signs(cell):
         error = float(given.raw.combine(given.weights).sd[0])
         for mean, sd in [(0.0, 0.0), *product(MEANS, SDS)]:
             theta = given.planted(fields(np.eye(len(given.own)), given.own, sd, rng, mean))
-            named = named_signs(given, theta)
-            wrong = (named != 0) & (named != np.sign(theta))
-            counted.setdefault((mean, sd), []).append([named != 0, wrong, np.full_like(named, error, dtype=float)])
-    for (mean, sd), values in counted.items():
-        named, wrong, error = np.moveaxis(np.array(values, dtype=float), 1, 0)  # (replicates, rules, J)
-        for place, rule in enumerate(("pooled", "raw")):
-            total = named[:, place].sum()
-            yield {
-                "mean": mean,
-                "sd": sd,
-                "rule": rule,
-                "tables": named[:, place].any(axis=1).mean(),
-                "named": total / cell.replicates,
-                "wrong": wrong[:, place].sum() / total if total else np.nan,
-                "error": error.mean(),
-                "words": named.shape[2],
-                "replicates": cell.replicates,
-            }
+            for rule, named in zip(("pooled", "raw"), named_signs(given, theta), strict=True):
+                called, wrong = named != 0, (named != 0) & (named != np.sign(theta))
+                row = {"mean": mean, "sd": sd, "rule": rule, "words": len(theta), "tables": called.any()}
+                yield row | {"named": called.sum(), "wrong": wrong.sum(), "error": error}
 
 
 WORDS = ("gender", "religion", "race", "unequal")
+MEASURED = crossed(embedding=["google news"], words=WORDS, lists=KINDS)
+MEASURED += crossed(embedding=["glove 50d"], words=(*WORDS, "nouns 60", "nouns 100"), lists=KINDS)
+TOPICS = [
+    cell for name, lists in SIGNED.items() for cell in crossed(embedding=[name], lists=lists, topics=("near", "far"))
+]
+NAMED = {"by": ("mean", "sd", "rule", "words"), "how": {"shares": {"wrong": "named"}}}
 DESIGNS = (
-    Design(
-        "related/rows",
-        crossed(embedding=["google news"], words=WORDS, lists=KINDS)
-        + crossed(embedding=["glove 50d"], words=(*WORDS, "nouns 60", "nouns 100"), lists=KINDS),
-        rows,
-        200,
-    ),
-    Design(
-        "related/signs",
-        [
-            cell
-            for name, lists in SIGNED.items()
-            for cell in crossed(embedding=[name], lists=lists, topics=("near", "far"))
-        ],
-        signs,
-        200,
-    ),
+    Design("related/rows", MEASURED, rows, 200),
+    Design("related/signs", TOPICS, signs, 200, **NAMED),
 )
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def nulls(cell):
     words, count = bb.load_words("gender"), cell["frames"]
     vectors = encoded("gender", cell["vectors"], cell.options.file("sentences")).whole()
     pool, similar = drawn_from(vectors)
-    rng, rows = np.random.default_rng(count), []
+    rng = np.random.default_rng(count)
     subsets = SUBSETS if count < len(vectors) else 1
     for _ in range(subsets):
         frames = rng.choice(vectors.frames, count, replace=False)
@@ -97,28 +97,21 @@ def nulls(cell):
                 one = relabelled(table, *drawn(rng, pool, similar, lists == "topical", words.protected))
                 for method, make in METHODS.items():
                     found = calls_of(*make(one), replicate)
-                    rows += [(lists, method, other, called) for other, called in found.items()]
-    return shares(rows, ["lists", "method", "contrast"])
-
-
-def shares(rows, labels):
-    """Share of calls by labels, in their order."""
-    table = pd.DataFrame(rows, columns=[*labels, "called"]).groupby(labels, sort=False)["called"]
-    return table.agg(false_positives="mean", replicates="size").reset_index().to_dict("records")
+                    for other, called in found.items():
+                        yield {"lists": lists, "method": method, "contrast": other, "false_positives": called}
 
 
 def classic(cell):
     words = bb.load_words("gender")
     vectors = encoded("gender", cell["vectors"], cell.options.file("sentences")).whole()
     (pool, similar), means = drawn_from(vectors), vectors.keyed_vectors()
-    rng, rows = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     for _ in range(cell.replicates):
         attributes, _ = drawn(rng, pool, similar, cell["lists"] == "topical", words.protected)
         query = bb.Query(dict(words.protected), {f"{name} list": held for name, held in attributes.items()})
         for name, (metric, options) in TESTS.items():
             given = vectors if metric in ("seat", "ceat") else means
-            rows.append((name, bb.metric(metric, given, query, **options).p_value < 0.11))
-    return shares(rows, ["test"])
+            yield {"test": name, "false_positives": bb.metric(metric, given, query, **options).p_value < 0.11}
 
 
 def simulated_table(rng, kind, frames):
@@ -145,20 +138,25 @@ def simulated_table(rng, kind, frames):
 
 
 def simulated(cell):
-    rng, rows = np.random.default_rng(cell["frames"]), []
+    rng = np.random.default_rng(cell["frames"])
     for replicate in range(cell.replicates):
         table = simulated_table(rng, cell["vectors"], cell["frames"])
         first = table[table["template"] == "f0"].drop(columns="template")
-        methods = {"one frame": first, "average over frames": averaged(table), "frames as random effect": table}
+        methods = {
+            "one frame": first,
+            "average over frames": averaged(table),
+            "frames as random effect": table,
+        }
         for method, given in methods.items():
-            rows += [(method, other, called) for other, called in calls_of(given, "crossed", replicate).items()]
-    return shares(rows, ["method", "contrast"])
+            for other, called in calls_of(given, "crossed", replicate).items():
+                yield {"method": method, "contrast": other, "false_positives": called}
 
 
+SIMULATED, CLASSIC = crossed(vectors=SHARES, frames=(4, 8, 16)), crossed(vectors=KINDS, lists=("random", "topical"))
 DESIGNS = (
-    Design("sentences/nulls", crossed(vectors=KINDS, frames=COUNTS), nulls, 150, 3),
-    Design("sentences/classic", crossed(vectors=KINDS, lists=("random", "topical")), classic, 200, 3),
-    Design("sentences/simulated", crossed(vectors=SHARES, frames=(4, 8, 16)), simulated, 200, 3),
+    Design("sentences/nulls", crossed(vectors=KINDS, frames=COUNTS), nulls, 150, 3, ("lists", "method", "contrast")),
+    Design("sentences/classic", CLASSIC, classic, 200, 3, ["test"]),
+    Design("sentences/simulated", SIMULATED, simulated, 200, 3, ("method", "contrast")),
 )
 
 if __name__ == "__main__":

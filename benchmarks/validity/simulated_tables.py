@@ -19,7 +19,6 @@
 from itertools import product
 
 import numpy as np
-import pandas as pd
 from scipy.special import ndtr
 
 import bayesbias as bb
@@ -169,8 +168,7 @@ def extreme(stereotypes):
         }
 
     def rows(cell):
-        calls = pd.DataFrame([one(cell["model"], cell["away"], seed) for seed in range(cell.replicates)])
-        yield calls.astype(float).mean().to_dict() | {"replicates": cell.replicates}
+        return [one(cell["model"], cell["away"], seed) for seed in range(cell.replicates)]
 
     return rows
 
@@ -190,11 +188,12 @@ def changes(cell):
     paired = before.merge(after, on=["protected_word", "attribute_word"])
     shape = paired.drop(columns=["distance_x", "distance_y"]).assign(distance=1.0)
     levels = bb.fit(before, seed=1)
-    changed = bb.fit(shape.assign(distance=paired["distance_y"] - paired["distance_x"]), "change", seed=1)
+    moves = bb.DistanceTable(shape.assign(distance=paired["distance_y"] - paired["distance_x"]), truth={})
+    changed = bb.fit(moves, "change", seed=1)
     mean = levels["posterior/connection_mean"].mean(("chain", "draw")).to_series().to_dict()
     start = scales_of(levels) | {"connection_mean": mean}
     for kind, means in (("known change", CHANGE), ("no change", dict.fromkeys(CHANGE, 0.0))):
-        truth, rows = scales_of(changed) | {"connection_mean": means}, []
+        truth = scales_of(changed) | {"connection_mean": means}
         for seed in range(cell.replicates):
             one = bb.calibration.simulate(shape, "crossed", start, seed=seed)
             moved = bb.calibration.simulate(shape, "change", truth, seed=10_000 + seed)
@@ -208,15 +207,9 @@ def changes(cell):
                 true = words[:, at(first)] - (0 if single else words[:, at(second)])
                 true = np.r_[means[first] - (0.0 if single else means[second]), true]
                 covered = (found["low"].to_numpy() <= true) & (true <= found["high"].to_numpy())
-                width = float(found["high"][0] - found["low"][0])
-                quantity = first if single else f"{first} - {second}"
-                rows.append(
-                    {"quantity": quantity, "coverage": covered[0], "of_words": covered[1:].mean(), "width": width}
-                )
-        for quantity, part in pd.DataFrame(rows).groupby("quantity", sort=False):
-            row = part[["coverage", "of_words", "width"]].astype(float).mean().to_dict()
-            se = np.sqrt(row["coverage"] * (1 - row["coverage"]) / cell.replicates)
-            yield {"kind": kind, "quantity": quantity, **row, "se": se, "replicates": cell.replicates}
+                labels = {"kind": kind, "quantity": first if single else f"{first} - {second}"}
+                figures = {"coverage": covered[0], "of_words": covered[1:].mean()}
+                yield labels | figures | {"width": found["high"][0] - found["low"][0]}
 
 
 def ranks(seed):
@@ -258,13 +251,14 @@ MODELS = ("crossed_plain", "crossed_shared", "crossed")
 EXTREME = ({"model": "crossed", "away": -0.4}, {"model": "crossed_t", "away": -0.4}, {"model": "crossed", "away": 0.0})
 SCALES = [{"word_sds": word, "attribute_sds": other} for word, other in ((0.33, 1.0), (1.0, 1.0), (3.0, 1.0))]
 SCALES += [{"word_sds": 1.0, "attribute_sds": other} for other in (0.33, 3.0)]
+TOPICS = crossed(topic=("religion", "gender", "race"))
 DESIGNS = (
     Design("calibration/simulated", crossed(shape=TRUTHS), simulated, 500, 5),
     Design("calibration/real_null", crossed(table=TABLES), real_null, 300, 5),
     Design("calibration_small_lists", [{"world": name} | each for name in WORLDS for each in SCALES], small_lists, 400),
-    Design("calibration_extreme_12", EXTREME, extreme(12), 100),
-    Design("calibration_extreme_2", EXTREME, extreme(2), 100),
-    Design("calibration/changes", crossed(topic=("religion", "gender", "race")), changes, 250),
+    Design("calibration_extreme_12", EXTREME, extreme(12), 100, by=()),
+    Design("calibration_extreme_2", EXTREME, extreme(2), 100, by=()),
+    Design("calibration/changes", TOPICS, changes, 250, by=("kind", "quantity"), how={"se": "coverage"}),
     Design("calibration/ranks", crossed(model=MODELS, shape=SMALL), ranks(41), 1000, 5),
     Design("calibration/ranks_2", [{"model": "crossed", "shape": "small"}], ranks(42), 2000, 5),
     Design("related/ranks", crossed(words=("gender", "race", "religion")), related_ranks, 1000),

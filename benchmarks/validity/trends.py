@@ -12,13 +12,12 @@
 from itertools import product
 
 import numpy as np
-import pandas as pd
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from benchmarks.inside import WEIGHTS, contrasts_of, second_stage, stage_cells, trend_levels, trends, unit_rows
 from benchmarks.study import Design, main
-from benchmarks.validity.pools import CONTRAST, averaged, errors
+from benchmarks.validity.pools import CONTRAST, errors
 
 NOISE, MOVED, PERIODS = 0.5, 0.01, 10
 PLANTED = {
@@ -34,6 +33,8 @@ SLIGHT = 2e-4
 """How far a line is outside before it counts, since it is one of draws."""
 CHANGE = 0.06
 """A change over all embeddings for which power is told."""
+LABELS = ("embeddings", "correlation", "training_sd", "taken_for")
+"""What deviations are drawn by and taken for."""
 
 
 def period(kv, lists, moved, noise):
@@ -78,7 +79,7 @@ def fitted(y, covariance, times, rng):
 
 def planted_trends(cell):
     kv, lists, rng = bb.load_embedding("google-news-slice"), bb.load_words("gender"), np.random.default_rng(0)
-    shape, rows, times = kv.vectors.shape, [], np.arange(float(PERIODS))
+    shape, times = kv.vectors.shape, np.arange(float(PERIODS))
     truths = {planted: true_change(kv, lists, moved) for planted, moved in PLANTED.items()}
     for _, (planted, moved) in product(range(cell.replicates), PLANTED.items()):
         noise = NOISE * rng.standard_normal((PERIODS, *shape)) / np.sqrt(shape[1])
@@ -91,12 +92,11 @@ def planted_trends(cell):
                 truth = truths[planted]
                 row = {"planted": planted, "periods": len(taken), "kind": kind, "weights": weights, "truth": truth}
                 row |= {"change": change, "coverage": low < truth < high, "called": low > 0 or high < 0}
-                rows.append(row | {"rmse": (change - truth) ** 2, "outside": outside})
-    return averaged(rows, ("planted", "periods", "kind", "weights"), cell.replicates)
+                yield row | {"rmse": change - truth, "outside": outside}
 
 
 def deviations(cell):
-    rng, rows = np.random.default_rng(1), []
+    rng = np.random.default_rng(1)
     cases = ((0.0, 0.0), (0.0, 0.005), (0.0, 0.01), (0.0, 0.015), (0.0, 0.04), (0.7, 0.01), (0.9, 0.02))
     for size, (correlation, training) in product((3, 10), cases):
         covariance, times = errors(size, 0.98), np.arange(float(size))
@@ -108,15 +108,14 @@ def deviations(cell):
             level, _ = trend_levels(y, covariance, times, "linear", "equal", 1000, rng)
             for taken, slope in (("independent", alone.coefficients[:, 1]), ("correlated", level[:, 1] - level[:, 0])):
                 low, high = np.quantile(slope * (size - 1), [0.055, 0.945])
-                rows.append((size, correlation, training, taken, low < 0 < high, low + CHANGE > 0, high - low))
-    labels = ("embeddings", "correlation", "training_sd", "taken_for")
-    table = pd.DataFrame(rows, columns=[*labels, "coverage", "power", "length"])
-    return [row | {"change": CHANGE} for row in averaged(table, labels, cell.replicates)]
+                row = dict(zip(LABELS, (size, correlation, training, taken), strict=True))
+                row |= {"coverage": low < 0 < high, "power": low + CHANGE > 0, "length": high - low}
+                yield row | {"change": CHANGE}
 
 
 DESIGNS = (
-    Design("second_stage/trends", [{}], planted_trends, 200, 5),
-    Design("second_stage/trends_deviations", [{}], deviations, 200),
+    Design("second_stage/trends", [{}], planted_trends, 200, 5, ("planted", "periods", "kind", "weights")),
+    Design("second_stage/trends_deviations", [{}], deviations, 200, by=LABELS),
 )
 
 if __name__ == "__main__":
