@@ -65,9 +65,8 @@ def test_options_and_other_sets_by_hand():
 def test_cosines_of_means_by_hand():
     assert value("rnd", PAIRS, {"a": ["math", "both", "none"]}, distance="cos") == pytest.approx(1 / 3, abs=1e-7)
     # ranks of cosines with (1, 0): math, both, none; with (0, 1): both, then math and none together
-    found = value("ect", PAIRS, {"a": ["math", "both", "none", "left"]})
     expected = stats.spearmanr([1, ROOT, 0, -1], [0, ROOT, 0, 0]).statistic
-    assert found == pytest.approx(expected, abs=1e-7)
+    assert value("ect", PAIRS, {"a": ["math", "both", "none", "left"]}) == pytest.approx(expected, abs=1e-7)
 
 
 def test_three_groups_span_a_plane():
@@ -98,17 +97,8 @@ def test_figure_1_of_the_bayesian_paper():
     assert metrics.catalogue.effect_size(np.array([0.5, 0.3]), np.array([-0.6, -0.3])) == pytest.approx(1.92, abs=0.005)
 
 
-@pytest.mark.parametrize("size", [(6, 3), (7, 2), (7, 5), (5, 1), (9, 4)])
-def test_sums_of_subsets_are_all_of_them(size):
-    from itertools import combinations
-
-    values = np.random.default_rng(0).normal(size=size[0])
-    expected = sorted(sum(values[list(chosen)]) for chosen in combinations(range(size[0]), size[1]))
-    np.testing.assert_allclose(np.sort(numerics.resampling._subset_sums(values, size[1])), expected)
-
-
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("sizes", [(8, 8), (6, 9)])
+@pytest.mark.parametrize("sizes", [(8, 8), (6, 9), (9, 4), (1, 5)])
 def test_exact_permutation_tests_are_those_of_scipy(alternative, sizes):
     rng = np.random.default_rng(1)
     first, second = rng.normal(0.5, 1, sizes[0]), rng.normal(size=sizes[1])
@@ -130,16 +120,6 @@ def test_sampled_permutation_tests_count_the_observed_partition():
     assert (far.exact, far.partitions, far.p_value) == (False, 999, 1 / 1000)
     same = numerics.resampling.permutation_test(np.ones(15), np.ones(15), "two-sided", 99, rng)
     assert same.p_value == 1
-
-
-def test_the_permutation_test_keeps_its_level():
-    """Under no bias p < .1 in a tenth of the cases; the group words are exchangeable."""
-    rng = np.random.default_rng(3)
-    p = [
-        numerics.resampling.permutation_test(*rng.normal(size=(2, 6)), "two-sided", 10, rng).p_value
-        for _ in range(1500)
-    ]
-    assert np.mean(np.array(p) < 0.1) == pytest.approx(0.1, abs=4 * np.sqrt(0.09 / 1500))
 
 
 def gradient_of_the_classifier(x, first):
@@ -168,18 +148,6 @@ def test_the_classifier_converges_where_rows_repeat():
         x, first = np.random.default_rng(seed).normal(size=(16, 40))[rows], rows < 8
         if first.any() and not first.all():
             assert gradient_of_the_classifier(x, first) < 1e-9
-
-
-def test_wefes_edge_of_a_fifth(kv):
-    attributes = {"c": words(10, 11, 12, 13), "d": words(14, 15, 16, 17)}
-    query = bb.Query({"a": [*words(0, 1, 2, 3), "gone"], "b": words(5, 6, 7, 8)}, attributes)
-    assert np.isfinite(bb.metric("weat", kv, query).value)
-    repeated = bb.Query({"a": words(0, 1, 2, 0), "b": words(5, 6, 7, 8)}, attributes)
-    found = bb.metric("weat", kv, repeated)
-    assert np.isfinite(found.value)
-    assert "a lists w0 more than once" in found.notes
-    wefe = bb.metric("weat", kv, repeated, compat="wefe")
-    assert "1 of 4 words of the set 'a' are missing or repeated" in wefe.reason
 
 
 def test_pairs_stay_aligned_when_a_word_is_missing():
@@ -339,18 +307,6 @@ def test_sets_of_unequal_size_are_said_to_shift_the_sum(kv):
     assert not bb.metric("weat_effect_size", kv, UNEQUAL).notes
 
 
-def test_spellings_of_one_key_count_once_and_tolerated_words_are_named():
-    kv = {"he": [1.0, 0.0], "man": [1.0, 0.5], "she": [0.0, 1.0], "a": [1.0, 1.0]}
-
-    def mac_of(*first, **options):
-        return bb.metric("mac", kv, bb.Query({"m": list(first), "f": ["she"]}, {"a": ["a"]}), **options)
-
-    found = mac_of("He", "man", "he", case="fallback")
-    assert found.value == mac_of("he", "man").value
-    assert "m holds he in several spellings, which count once" in found.notes
-    assert "m lacks sir (1 of 3 words)." in str(mac_of("he", "sir", "man", max_missing=0.5))
-
-
 def test_the_default_metrics_need_no_pairs(kv):
     shown = bb.run_metrics(kv, UNEQUAL)["metric"].unique().tolist()
     every = metrics.catalogue.METRICS
@@ -392,10 +348,8 @@ def test_names_of_queries_and_metrics_are_guessed(asked, message):
 
 @pytest.mark.parametrize("metrics", [5, [5], [("weat", {}, 1)], {"it": 5}])
 def test_what_names_no_metric_is_refused(metrics):
-    with pytest.raises(
-        bb.InputError, match=r"no metric: give the name|no metric with its options|metrics is 5: give metrics"
-    ):
-        bb.run_metrics(PLANE, bb.Query(PAIRS, {"a": ["math"], "b": ["art"]}), metrics)
+    with pytest.raises(bb.InputError, match=r"no metric: give the name|no metric with its options|give metrics"):
+        bb.run_metrics(PLANE, bb.Query(PAIRS, {"a": ["math", "both"], "b": ["art"]}), metrics)
 
 
 def test_a_split_and_named_rows_exclude_each_other():
@@ -482,18 +436,15 @@ def test_one_attribute_word_has_the_mean_and_the_sd_of_all_words(name, kv):
 def test_weat_of_single_words_by_hand(kv):
     """Var = sum over components of variance x (loading of x - that of y)^2 x 2 (1 - correlation of a and b)."""
     query = bb.Query({"x": ["w0"], "y": ["w1"]}, {"a": ["w5"], "b": ["w6"]})
-    lists = bb.WordLists("the same", {"x": ["w0"], "y": ["w1"]}, {"x": ["w5"], "y": ["w6"]})
-    related = bb.relatedness(kv, lists)
-    curves = related.variogram()
+    related = bb.relatedness(kv, bb.WordLists("the same", query.targets, {"x": ["w5"], "y": ["w6"]}))
     similarity = float(related.units[0] @ related.units[1])
     parts, variance = related.components, 0.0
-    for component, rows in curves.groupby("component"):
+    for component, rows in related.variogram().groupby("component"):
         near = rows.iloc[np.argmin(np.abs(rows["similarity"] - similarity))]
         loading = parts.loadings[0, component] - parts.loadings[1, component]
         variance += parts.variances[component] * loading**2 * 2 * (1 - near["correlation"])
     found = bb.metric("weat", kv, query, p_value="related")
-    assert found.null_mean == 0
-    assert found.null_sd == pytest.approx(variance**0.5)
+    assert (found.null_mean, found.null_sd) == (0, pytest.approx(variance**0.5))
     assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(found.value) / variance**0.5))
 
 
@@ -515,19 +466,15 @@ def test_shared_words_have_the_sum_of_their_weights(kv):
     shared = bb.Query({"x": words(0, 1), "y": words(1, 2)}, {"a": words(5, 6), "b": words(6, 7)})
     # w1 and w6 cancel: what is left is (w0 - w2) x (w5 - w7) / 2
     reduced = bb.Query({"x": words(0), "y": words(2)}, {"a": words(5), "b": words(7)})
-    one, other = (bb.metric("weat", kv, query, p_value="related") for query in (shared, reduced))
+    same = bb.Query({"x": words(0, 1), "y": words(1, 0)}, {"a": words(5), "b": words(6)})
+    one, other, none = (bb.metric("weat", kv, query, p_value="related") for query in (shared, reduced, same))
     assert one.value == pytest.approx(other.value / 2)
     # the samples differ by two words
     assert one.null_sd == pytest.approx(other.null_sd / 2, rel=0.03)
+    assert (none.value, none.null_mean) == pytest.approx((0, 0))
+    assert none.p_value == 1
     both = bb.Query({"x": words(0, 1)}, {"a": words(1, 5)})
     assert 0 < bb.metric("mac", kv, both, p_value="related").p_value <= 1
-
-
-def test_sets_of_the_same_words_have_no_spread(kv):
-    query = bb.Query({"x": words(0, 1), "y": words(1, 0)}, {"a": words(5), "b": words(6)})
-    found = bb.metric("weat", kv, query, p_value="related")
-    assert (found.value, found.null_mean) == pytest.approx((0, 0))
-    assert found.p_value == 1
 
 
 def test_spellings_are_looked_up_as_the_metric_does(kv):
@@ -560,13 +507,18 @@ def test_the_result_says_which_test_it_was(kv):
 
 def test_rows_of_many_metrics_are_those_of_single_ones(kv):
     query = query_for("weat")
-    asked = [("weat", {"p_value": "related"}), ("weat", {"p_value": True}), ("mac", {"p_value": "related"}), "mac"]
-    table = bb.run_metrics(kv, query, asked).set_index("metric")
-    for name, options in (one if isinstance(one, tuple) else (one, {}) for one in asked):
-        label = f"{name} (p_value={options['p_value']})" if options else name
+    asked = [
+        ("weat", {"p_value": "related"}),
+        ("weat", {"p_value": True}),
+        ("mac", {"p_value": "related"}),
+        ("mac", {}),
+    ]
+    table = bb.run_metrics(kv, query, asked)
+    for (name, options), row in zip(asked, table.to_dict("records"), strict=True):
         found = bb.metric(name, kv, query, **options)
-        assert table.loc[label, "value"] == found.value
-        assert table.loc[label, "p_value"] == pytest.approx(np.nan if not options else found.p_value, nan_ok=True)
+        assert row["metric"] == (f"{name} (p_value={options['p_value']})" if options else name)
+        assert row["value"] == found.value
+        assert row["p_value"] == pytest.approx(found.p_value if options else np.nan, nan_ok=True)
     assert sum("words sampled" in note for note in table.attrs["notes"]) == 1
 
 
