@@ -48,12 +48,8 @@ class TestAudit:
             assert not set(found.words["word"]) & {word for words in GROUPS.values() for word in words}
             assert found.groups == dict(zip(names, map(tuple, GROUPS.values()), strict=True))
             assert found.paired == paired
-
-    def test_places_are_contrasts_less_their_mean(self, slice_audit):
-        words = slice_audit.words
-        mean, sd = slice_audit.distribution["he"]
-        assert mean == pytest.approx(words["contrast"].mean(), abs=1e-9)
-        assert sd == pytest.approx(words["contrast"].std(ddof=0))
+        words, (mean, sd) = slice_audit.words, slice_audit.distribution["he"]
+        assert (mean, sd) == pytest.approx((words["contrast"].mean(), words["contrast"].std(ddof=0)))
         assert words["place"].mean() == pytest.approx(0, abs=1e-9)
         assert np.allclose(words["place"] + mean, words["contrast"])
 
@@ -169,15 +165,12 @@ class TestAudit:
         back = pd.read_parquet(tmp_path / "a.parquet")
         assert back["word"].tolist() == slice_audit.words["word"].tolist()
         page = bb.report(slice_audit, tmp_path / "a.html").read_text(encoding="utf-8")
-        assert "script-src" in page
         assert len(page) < 500_000
         assert re.search(r"<th class=\"text\" scope=\"row\">actress</th>", page)
         shown = {text.get_text() for text in bb.plots.plot_audit(slice_audit, labels=5).axes[0].texts}
         assert len(shown & set(slice_audit.words["word"])) == 5
         with pytest.raises(InputError, match="valid are he"):
             bb.plots.plot_audit(slice_audit, "children")
-        with pytest.raises(InputError, match=r"\.parquet"):
-            slice_audit.write(tmp_path / "a.csv")
 
     @pytest.mark.parametrize(
         ("groups", "message"),
@@ -195,19 +188,6 @@ class TestAudit:
     def test_wrong_input_is_named(self, groups, message):
         with pytest.raises(InputError, match=message):
             bb.audit("google-news-slice", groups)
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_the_command_writes_what_the_function_gives(here):
-    asked = ["audit", "google-news-slice", "--groups", "gender", "-o"]
-    code, out, errors = here(*asked, "a.parquet", "--report", "a.html", "--picture", "a.png")
-    assert (code, errors) == (0, "")
-    assert "lean to woman or to man by more than" in " ".join(out.split())
-    found = bb.audit("google-news-slice", "gender")
-    pd.testing.assert_series_equal(pd.read_parquet("a.parquet")["mean"], found.words["mean"])
-    code, _, errors = here(*asked, "a.csv")
-    assert code == 1
-    assert ".parquet" in errors
 
 
 @pytest.fixture(scope="module")

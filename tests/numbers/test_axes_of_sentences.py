@@ -173,10 +173,9 @@ class TestErrors:
         np.testing.assert_allclose(inside, steps)
 
     def test_other_words_have_the_same_errors(self, on):
-        few = on.with_words([WORDS[7], WORDS[3]])
-        again = on.with_words([WORDS[3], "v8"]).with_words(["n1", WORDS[7]])
-        assert few.table(order=False)["sd"][0] == pytest.approx(again.table(order=False)["sd"][1])
-        assert few.table(order=False)["sd"][0] == pytest.approx(on.table(order=False)["sd"][7])
+        few, again = on.with_words([WORDS[7], WORDS[3]]), on.with_words([WORDS[3], "v8"]).with_words(["n1", WORDS[7]])
+        sds = [axis.table(order=False)["sd"][row] for axis, row in ((few, 0), (again, 1), (on, 7))]
+        assert sds == pytest.approx([sds[0]] * 3)
 
     @pytest.mark.parametrize("count", [2, 4, 8])
     def test_places_over_many_templates_are_inside(self, count):
@@ -211,17 +210,14 @@ UNKNOWING = r"does not know the choice of templates.*mean_vectors\(\)"
 
 
 class TestWords:
-    def test_the_text_says_how_many_templates_there_are(self, on):
+    def test_one_template_tells_nothing_of_others(self, on):
         assert "Places are means over 6 templates, whose scatter is in the intervals." in on.text()
         assert "Vectors are those of whole sentences (planted" in on.text()
-
-    def test_one_template_tells_nothing_of_others(self):
         single = encoded(1)
-        on = bb.axis(single, PAIRS, words=WORDS)
-        plain = bb.axis(single.mean_vectors(), PAIRS, words=WORDS)
-        np.testing.assert_array_equal(on.table()[["mean", "sd", "low"]], plain.table()[["mean", "sd", "low"]])
-        np.testing.assert_array_equal(on.contrast(["w1"], ["w2"])["sd"], plain.contrast(["w1"], ["w2"])["sd"])
-        assert "There is one template: what others would change in places is not known" in on.text()
+        one, plain = (bb.axis(vectors, PAIRS, words=WORDS) for vectors in (single, single.mean_vectors()))
+        np.testing.assert_array_equal(one.table()[["mean", "sd", "low"]], plain.table()[["mean", "sd", "low"]])
+        np.testing.assert_array_equal(one.contrast(["w1"], ["w2"])["sd"], plain.contrast(["w1"], ["w2"])["sd"])
+        assert "There is one template: what others would change in places is not known" in one.text()
 
     @pytest.mark.parametrize(
         ("asked", "message"),

@@ -187,13 +187,6 @@ def test_what_has_no_rates_of_false_alarms_is_refused():
         bb.calibration.sbc("baseline", ragged_table({"associated": 2}), 1)
 
 
-def test_simulated_distances_below_zero_are_counted():
-    wide = NULL | {"connection_mean": 0.1, "sigma": 0.2}
-    found = bb.calibration.false_positive_rate(SHAPE, wide, ["published"], ("cluster",), replicates=3, seed=0)
-    assert (found["replicates"] == 3).all()
-    assert found["rate"].between(0, 1).all()
-
-
 @pytest.mark.study
 def test_planted_contrasts_are_covered_and_seen(sized):
     replicates = sized(300, 25)

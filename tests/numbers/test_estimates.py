@@ -297,11 +297,9 @@ def test_two_tables_whose_controls_stand_in_another_order(slice_vectors):
         (lambda cells: cells - "human", "a summand is 'human'"),
         (lambda cells: cells.below("0"), "x is '0': give a finite number"),
         (lambda cells: cells.quantile(1.5), "p is 1.5: give a probability"),
-        (lambda cells: cells.summary(prob=89), "prob is 89: give a probability"),
         (lambda cells: cells.p_opposite(1.0), "1.0 are no estimates"),
         (lambda cells: cells.join(cells, "x"), "'x' are no estimates"),
         (lambda cells: cells.draws(0), "size is 0"),
-        (lambda cells: cells.draws(10, seed=-1), "seed is -1"),
     ],
 )
 def test_wrong_input_is_said(cells, ask, message):

@@ -98,7 +98,7 @@ def test_figure_1_of_the_bayesian_paper():
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("sizes", [(8, 8), (6, 9), (9, 4), (1, 5)])
+@pytest.mark.parametrize("sizes", [(8, 8), (6, 9), (9, 4), (2, 5)])
 def test_exact_permutation_tests_are_those_of_scipy(alternative, sizes):
     rng = np.random.default_rng(1)
     first, second = rng.normal(0.5, 1, sizes[0]), rng.normal(size=sizes[1])
@@ -148,17 +148,6 @@ def test_the_classifier_converges_where_rows_repeat():
         x, first = np.random.default_rng(seed).normal(size=(16, 40))[rows], rows < 8
         if first.any() and not first.all():
             assert gradient_of_the_classifier(x, first) < 1e-9
-
-
-def test_pairs_stay_aligned_when_a_word_is_missing():
-    targets = {"m": ["he", "man", "left"], "f": ["gone", "woman", "she"]}
-    query = bb.Query(targets, {"a": ["math"]})
-    aligned = bb.metric("ripa", PLANE, query, max_missing=0.5, twins="keep")
-    assert aligned.value == value("ripa", {"m": ["man", "left"], "f": ["woman", "she"]}, {"a": ["math"]})
-    assert "1 of 3 pairs lack a word and were left out" in aligned.notes
-    shifted = bb.metric("ripa", PLANE, query, max_missing=0.5, compat="wefe")
-    assert shifted.value == value("ripa", {"m": ["he", "man"], "f": ["woman", "she"]}, {"a": ["math"]})
-    assert "1 of 3 pairs lack a word" in bb.metric("ripa", PLANE, query).reason
 
 
 @pytest.mark.parametrize(
@@ -330,6 +319,9 @@ def test_words_may_come_in_any_container_that_keeps_their_order(kind):
     assert query.targets["m"] == ("he", "him")
 
 
+MATH_AND_ART = bb.Query(PAIRS, {"a": ["math", "both"], "b": ["art"]})
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
@@ -339,22 +331,19 @@ def test_words_may_come_in_any_container_that_keeps_their_order(kind):
         (lambda: bb.load_query("WEAT7"), "did you mean 'weat7'"),
         (lambda: bb.load_query("gender"), r"'gender' is a word list: Query.from_words"),
         (lambda: bb.load_query(None), "takes a name or a path, given is NoneType"),
+        (lambda: bb.run_metrics(PLANE, MATH_AND_ART, 5), "metrics is 5: give metrics"),
+        (lambda: bb.run_metrics(PLANE, MATH_AND_ART, [5]), "no metric: give the name"),
+        (lambda: bb.run_metrics(PLANE, MATH_AND_ART, [("weat", {}, 1)]), "no metric with its options"),
+        (lambda: bb.run_metrics(PLANE, MATH_AND_ART, {"it": 5}), "no metric: give the name"),
+        (
+            lambda: bb.metric("rnsb", PLANE, MATH_AND_ART, holdout=True, train=[0, 2]),
+            "holdout and train are given both",
+        ),
     ],
 )
-def test_names_of_queries_and_metrics_are_guessed(asked, message):
+def test_what_is_no_query_or_metric_is_refused(asked, message):
     with pytest.raises(bb.InputError, match=message):
         asked()
-
-
-@pytest.mark.parametrize("metrics", [5, [5], [("weat", {}, 1)], {"it": 5}])
-def test_what_names_no_metric_is_refused(metrics):
-    with pytest.raises(bb.InputError, match=r"no metric: give the name|no metric with its options|give metrics"):
-        bb.run_metrics(PLANE, bb.Query(PAIRS, {"a": ["math", "both"], "b": ["art"]}), metrics)
-
-
-def test_a_split_and_named_rows_exclude_each_other():
-    with pytest.raises(bb.InputError, match="holdout and train are given both"):
-        bb.metric("rnsb", PLANE, bb.Query(PAIRS, {"a": ["math", "both"], "b": ["art"]}), holdout=True, train=[0, 2])
 
 
 LINEAR = {"weat": {}, "mac": {}, "db_wa": {}, "rnd": {"distance": "cos"}, "ripa": {"normalise": True}}

@@ -107,19 +107,6 @@ class TestSample:
         np.testing.assert_allclose(google.everywhere_weights, 1)
         assert effective_size(google.near_weights) < 0.5 * google.sampled
 
-    def test_files_keep_the_weights(self, glove, tmp_path):
-        table = bb.distance_table(glove, "weat7")
-        bb.write_distance_table(table, tmp_path / "t.parquet")
-        one, other = bb.relatedness(table), bb.relatedness(bb.read_distance_table(tmp_path / "t.parquet"))
-        np.testing.assert_array_equal(one.near, other.near)
-        np.testing.assert_array_equal(one.everywhere, other.everywhere)
-        part = bb.load_embedding(glove, words=bb.load_words("weat7"))
-        bb.save_embedding(part, tmp_path / "part.npz")
-        again = bb.relatedness(bb.load_embedding(tmp_path / "part.npz"), "weat7")
-        assert again.sample_words == one.sample_words
-        np.testing.assert_array_equal(again.everywhere, one.everywhere)
-        np.testing.assert_array_equal(again.near, one.near)
-
     def test_two_embeddings_share_a_sample_that_is_near_in_both(self, glove, slice_vectors):
         tables = bb.distance_tables({"glove": glove, "google": slice_vectors}, "gender")
         first, second = (bb.relatedness(table) for table in tables.values())

@@ -169,6 +169,8 @@ def test_a_table_is_planned_with_its_own_scales(religion, religion_fit, second):
     assert found.scales_from == "this table, words as related as in the vectors"
     assert found.present.width == pytest.approx(high - low, rel=0.06)
     assert bb.plan(religion_fit, second=second).present.width == pytest.approx(found.present.width, rel=0.03)
+    with pytest.raises(bb.InputError, match="no effects of attribute words"):
+        bb.plan(bb.fit(religion, model="published", draws=100, chains=1, seed=0), second=second)
 
 
 def test_missing_pairs_count_as_measured_and_groups_may_be_unknown():
@@ -236,8 +238,3 @@ WRONG = {
 def test_what_cannot_be_planned_is_refused(options, message):
     with pytest.raises(bb.InputError, match=message):
         bb.plan("weat7", **options)
-
-
-def test_a_model_without_effects_of_attribute_words_is_refused(religion):
-    with pytest.raises(bb.InputError, match="no effects of attribute words"):
-        bb.plan(bb.fit(religion, model="published", draws=100, chains=1, seed=0))
