@@ -89,6 +89,8 @@ class TestAudit:
         none = bb.audit("google-news-slice", PAIRS, rope=0)
         assert none.words["called"].sum() > words["called"].sum()
         assert np.allclose(none.words["p_beyond_rope"], 1 - none.words["lfsr"])
+        with pytest.raises(InputError, match="rope is -1"):
+            bb.audit("google-news-slice", PAIRS, rope=-1)
 
     def test_words_of_women_lean_to_women(self, slice_audit):
         found = slice_audit.words.set_index("word")

@@ -148,6 +148,15 @@ def test_without_controls_there_is_nothing_to_decompose(religion):
         bb.decomposition(post)
 
 
+def test_no_protected_word_with_all_three():
+    other = one_group(1).assign(protected_word=lambda t: "other " + t["protected_word"], group="h")
+    other["connection"] = other["connection"].replace({"human": "different"})
+    post = bb.fit(pd.concat([one_group(), other], ignore_index=True), seed=0)
+    with pytest.raises(bb.InputError, match="no protected word has associated, different and human distances"):
+        bb.decomposition(post)
+    assert not any("is the sum of" in sentence for sentence in bb.checks.verdict_sentences(post))
+
+
 def test_words_without_one_of_the_three_are_left_out(published):
     first = published["protected_word"].iloc[0]
     gone = (published["protected_word"] == first) & (published["connection"] == "human")
