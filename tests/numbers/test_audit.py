@@ -1,81 +1,70 @@
-"""Audits of whole vocabularies: shrinkage, false signs, and the words of real vectors."""
+"""Words of a whole vocabulary would be called biased that are not, or not be called though they are."""
 
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
-from gensim.models import KeyedVectors
 from scipy.stats import t
 
 import bayesbias as bb
-import bayesbias.numerics.mixtures
 from bayesbias import numerics
 from bayesbias.errors import InputError
 
 GROUPS = {"men": ["he", "man", "his", "male", "boy"], "women": ["she", "woman", "her", "female", "girl"]}
-
-
-class TestShrinkage:
-    def test_s_values_are_running_means(self):
-        rates = np.array([0.3, 0.01, 0.05, 0.5])
-        assert np.allclose(numerics.mixtures.s_values(rates), [0.12, 0.01, 0.03, 0.215])
-
-
 PAIRS = list(zip(*GROUPS.values(), strict=True))
 
 
 @pytest.fixture(scope="module")
-def slice_audit():
-    return bb.audit("google-news-slice", PAIRS)
+def slice_audit(slice_vectors):
+    return bb.audit(slice_vectors, PAIRS)
 
 
 @pytest.fixture(scope="module")
-def grouped():
-    return bb.audit("google-news-slice", GROUPS)
+def grouped(slice_vectors):
+    return bb.audit(slice_vectors, GROUPS)
+
+
+def mean_distances(kv, word, groups):
+    """Mean distances of a word to the words of each group."""
+    return [np.mean([1 - kv.similarity(word, other) for other in words]) for words in groups.values()]
+
+
+def test_s_values_are_running_means():
+    rates = np.array([0.3, 0.01, 0.05, 0.5])
+    assert np.allclose(numerics.mixtures.s_values(rates), [0.12, 0.01, 0.03, 0.215])
 
 
 class TestAudit:
-    def test_contrasts_are_differences_of_mean_distances(self, slice_audit, grouped):
-        kv = bb.load_embedding("google-news-slice")
-        ripa = bb.metric(
-            "ripa", kv, bb.Query(GROUPS, {"a": [slice_audit.words["word"][100], "nurse"]}), normalise=False
-        ).per_word.set_index("word")["value"]
-        for found in (slice_audit, grouped):
+    def test_contrasts_are_differences_of_mean_distances(self, slice_vectors, slice_audit, grouped):
+        query = bb.Query(GROUPS, {"a": [slice_audit.words["word"][100], "nurse"]})
+        ripa = bb.metric("ripa", slice_vectors, query, normalise=False).per_word.set_index("word")["value"]
+        for found, paired, names in ((slice_audit, True, ["he", "she"]), (grouped, False, ["men", "women"])):
             row = found.words.iloc[100]
-            by_hand = [np.mean([1 - kv.similarity(row["word"], other) for other in words]) for words in GROUPS.values()]
-            assert row["contrast"] == pytest.approx(by_hand[0] - by_hand[1], abs=1e-6)
+            men, women = mean_distances(slice_vectors, row["word"], GROUPS)
+            assert row["contrast"] == pytest.approx(men - women, abs=1e-6)
             assert row["db_wa"] == pytest.approx(-row["contrast"])
             assert abs(row["ripa"]) == pytest.approx(abs(ripa[row["word"]]), rel=1e-3)
             assert not set(found.words["word"]) & {word for words in GROUPS.values() for word in words}
-        assert (slice_audit.groups, grouped.groups) == (
-            {"he": tuple(GROUPS["men"]), "she": tuple(GROUPS["women"])},
-            {name: tuple(words) for name, words in GROUPS.items()},
-        )
-        assert (slice_audit.paired, grouped.paired) == (True, False)
-
-    def test_places_are_contrasts_less_their_mean(self, slice_audit):
-        words = slice_audit.words
-        mean, sd = slice_audit.distribution["he"]
-        assert mean == pytest.approx(words["contrast"].mean(), abs=1e-9)
-        assert sd == pytest.approx(words["contrast"].std(ddof=0))
+            assert found.groups == dict(zip(names, map(tuple, GROUPS.values()), strict=True))
+            assert found.paired == paired
+        words, (mean, sd) = slice_audit.words, slice_audit.distribution["he"]
+        assert (mean, sd) == pytest.approx((words["contrast"].mean(), words["contrast"].std(ddof=0)))
         assert words["place"].mean() == pytest.approx(0, abs=1e-9)
         assert np.allclose(words["place"] + mean, words["contrast"])
 
-    def test_they_are_those_of_the_axis(self, slice_audit):
+    def test_they_are_those_of_the_axis(self, slice_vectors, slice_audit):
         """Errors and what lies behind, by the axis and the posterior of its mean offset."""
-        kv = bb.load_embedding("google-news-slice")
-        axis = bb.axis(kv, PAIRS, slice_audit.words["word"].tolist(), centre="words")
+        axis = bb.axis(slice_vectors, PAIRS, slice_audit.words["word"].tolist(), centre="words")
         table = axis.table(order=False)
         assert np.allclose(table["mean"], slice_audit.words["place"], atol=1e-7)
         assert np.allclose(table["pairs_sd"], slice_audit.words["se"], rtol=1e-4)
         assert slice_audit.ropes["he"] == pytest.approx(axis.spread / 2, rel=1e-6)
         behind, tails = numerics.offsets.signal(axis.offset), t(axis.offset.freedom)
-        rows = [0, 100, 2000]
-        words, rope = axis.coordinates[rows], slice_audit.ropes["he"]
+        rope = slice_audit.ropes["he"]
         # the moments of the mixture over nodes, by loops
-        for row, y in zip(rows, words, strict=True):
-            mean = square = 0.0
+        for row in (0, 100, 2000):
+            y, mean, square = axis.coordinates[row], 0.0, 0.0
             for sd, mass in zip(behind.sds, behind.mass, strict=True):
                 gain = sd**2 / (sd**2 + axis.offset.pairs)
                 own = y @ (gain * axis.offset.mean)
@@ -100,6 +89,8 @@ class TestAudit:
         none = bb.audit("google-news-slice", PAIRS, rope=0)
         assert none.words["called"].sum() > words["called"].sum()
         assert np.allclose(none.words["p_beyond_rope"], 1 - none.words["lfsr"])
+        with pytest.raises(InputError, match="rope is -1"):
+            bb.audit("google-news-slice", PAIRS, rope=-1)
 
     def test_words_of_women_lean_to_women(self, slice_audit):
         found = slice_audit.words.set_index("word")
@@ -130,26 +121,19 @@ class TestAudit:
         assert set(called["leans_to"]) == {"boy", "girl"}
         assert (np.sign(others["mean"].to_numpy()) == np.sign(called["mean"].to_numpy())).mean() > 0.95
 
-    def test_three_groups_have_a_contrast_each(self):
-        found = bb.audit("google-news-slice", "religion")
-        assert found.words["group"].unique().tolist() == ["jew", "christian", "muslim"]
-        kv = bb.load_embedding("google-news-slice")
-        row = found.words.iloc[7]
-        means = {
-            name: np.mean([1 - kv.similarity(row["word"], one) for one in words])
-            for name, words in found.groups.items()
-        }
-        assert row["contrast"] == pytest.approx(means["jew"] - (means["christian"] + means["muslim"]) / 2, abs=1e-5)
-        assert "not jew" in found.table()["leans_to"].tolist()
+    def test_three_groups_have_a_contrast_each(self, slice_vectors, religions):
+        assert religions.words["group"].unique().tolist() == ["jew", "christian", "muslim"]
+        row = religions.words.iloc[7]
+        jew, christian, muslim = mean_distances(slice_vectors, row["word"], religions.groups)
+        assert row["contrast"] == pytest.approx(jew - (christian + muslim) / 2, abs=1e-5)
+        assert "not jew" in religions.table()["leans_to"].tolist()
 
     @pytest.mark.parametrize("seed", [0, 1, 2])
     def test_no_word_is_called_where_groups_are_noise(self, seed):
         # a common mean, so that all words are nearer to one group than to the other
-        rng = np.random.default_rng(seed)
-        kv = KeyedVectors(50, count=0)
-        words = [f"w{at}" for at in range(3000)]
+        rng, words = np.random.default_rng(seed), [f"w{at}" for at in range(3000)]
         vectors = rng.standard_normal((3000, 50)) + rng.standard_normal(50)
-        kv.add_vectors(words, vectors.astype(np.float32))
+        kv = bb.load_embedding(dict(zip(words, vectors, strict=True)))
         found = bb.audit(kv, {"a": words[:7], "b": words[7:14]})
         assert found.words["called"].sum() == 0
         assert abs(found.distribution["a"][0]) > 0.001
@@ -157,21 +141,24 @@ class TestAudit:
         assert bb.audit(kv, list(zip(words[:7], words[7:14], strict=True))).words["called"].sum() == 0
 
     def test_the_most_frequent_words_alone(self):
-        found = bb.audit("glove-50d-slice", PAIRS, most_frequent=1000)
         kv = bb.load_embedding("glove-50d-slice")
-        own = {word for pair in PAIRS for word in pair}
+        found, own = bb.audit(kv, PAIRS, most_frequent=1000), {word for pair in PAIRS for word in pair}
         assert found.words["word"].tolist() == [word for word in kv.index_to_key[:1000] if word not in own]
         assert found.words["frequency_rank"].max() == 1000
         assert found.words["band"].unique().tolist() == ["1 to 1,000"]
-        with pytest.raises(InputError, match="does not seem to be ordered by frequency"):
-            bb.audit("google-news-slice", PAIRS, most_frequent=1000)
-        with pytest.raises(InputError, match="most_frequent"):
-            bb.audit("glove-50d-slice", PAIRS, most_frequent=10)
+        for source, most, message in (
+            ("google-news-slice", 1000, "does not seem to be ordered by frequency"),
+            (kv, 10, "most_frequent"),
+        ):
+            with pytest.raises(InputError, match=message):
+                bb.audit(source, PAIRS, most_frequent=most)
 
     def test_an_axis_and_its_name_are_the_same(self):
-        named = bb.audit("google-news-slice", "gender_pairs")
-        axis = bb.audit("google-news-slice", bb.axis("google-news-slice", "gender_pairs", ["nurse"]))
-        pd.testing.assert_frame_equal(axis.words, named.words)
+        named, of_an_axis = (
+            bb.audit("google-news-slice", given)
+            for given in ("gender_pairs", bb.axis("google-news-slice", "gender_pairs", ["nurse"]))
+        )
+        pd.testing.assert_frame_equal(of_an_axis.words, named.words)
         assert named.lists["word_list"] == "gender_pairs"
         assert any(one.what == "word list gender_pairs" for one in named.sources())
 
@@ -180,58 +167,29 @@ class TestAudit:
         back = pd.read_parquet(tmp_path / "a.parquet")
         assert back["word"].tolist() == slice_audit.words["word"].tolist()
         page = bb.report(slice_audit, tmp_path / "a.html").read_text(encoding="utf-8")
-        assert "script-src" in page
         assert len(page) < 500_000
         assert re.search(r"<th class=\"text\" scope=\"row\">actress</th>", page)
-        figure = bb.plots.plot_audit(slice_audit, labels=5)
-        named = {text.get_text() for text in figure.axes[0].texts} & set(slice_audit.words["word"])
-        assert len(named) == 5
+        shown = {text.get_text() for text in bb.plots.plot_audit(slice_audit, labels=5).axes[0].texts}
+        assert len(shown & set(slice_audit.words["word"])) == 5
         with pytest.raises(InputError, match="valid are he"):
             bb.plots.plot_audit(slice_audit, "children")
-        with pytest.raises(InputError, match=r"\.parquet"):
-            slice_audit.write(tmp_path / "a.csv")
 
     @pytest.mark.parametrize(
-        ("groups", "options", "message"),
+        ("groups", "message"),
         [
-            ({"a": ["he", "man"]}, {}, "an audit needs two"),
-            ({"a": ["he"], "b": ["she"]}, {}, "two pairs or more, or two words a list"),
-            ([("he", "she")], {}, "two pairs or more, or two words a list"),
-            ({"a": ["he", "man"], "b": ["she", "he"]}, {}, "he stands at both poles"),
-            ({"a": ["he", "man"], "b": ["she"], "c": ["boy", "he"]}, {}, "he stands at both poles"),
-            ({"a": "he", "b": ["she", "her"]}, {}, "give a list of words"),
-            ({"a": ["he"], "b": ["she"], "c": 5}, {}, "groups.c is 5: give a list of words"),
-            ([1, 2], {}, "groups holds 1: give pairs of two words"),
-            (GROUPS, {"level": 2}, "level"),
-            (GROUPS, {"rope": -1}, "rope"),
+            ({"a": ["he", "man"]}, "an audit needs two"),
+            ({"a": ["he"], "b": ["she"]}, "two pairs or more, or two words a list"),
+            ([("he", "she")], "two pairs or more, or two words a list"),
+            ({"a": ["he", "man"], "b": ["she", "he"]}, "he stands at both poles"),
+            ({"a": ["he", "man"], "b": ["she"], "c": ["boy", "he"]}, "he stands at both poles"),
+            ({"a": "he", "b": ["she", "her"]}, "give a list of words"),
+            ({"a": ["he"], "b": ["she"], "c": 5}, "groups.c is 5: give a list of words"),
+            ([1, 2], "groups holds 1: give pairs of two words"),
         ],
     )
-    def test_wrong_input_is_named(self, groups, options, message):
+    def test_wrong_input_is_named(self, groups, message):
         with pytest.raises(InputError, match=message):
-            bb.audit("google-news-slice", groups, **options)
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_the_command_writes_what_the_function_gives(here):
-    code, out, errors = here(
-        "audit",
-        "google-news-slice",
-        "--groups",
-        "gender",
-        "-o",
-        "a.parquet",
-        "--report",
-        "a.html",
-        "--picture",
-        "a.png",
-    )
-    assert (code, errors) == (0, "")
-    assert "lean to woman or to man by more than" in " ".join(out.split())
-    found = bb.audit("google-news-slice", "gender")
-    pd.testing.assert_series_equal(pd.read_parquet("a.parquet")["mean"], found.words["mean"])
-    code, _, errors = here("audit", "google-news-slice", "--groups", "gender", "-o", "a.csv")
-    assert code == 1
-    assert ".parquet" in errors
+            bb.audit("google-news-slice", groups)
 
 
 @pytest.fixture(scope="module")
@@ -257,13 +215,11 @@ def religions():
 class TestThreeGroups:
     """What is said of words where each has a contrast with every group."""
 
-    def test_words_are_counted_once(self, religions):
+    def test_words_are_counted_once_and_every_contrast_is_described(self, religions):
         called = religions.words[religions.words["called"]]
         assert called["word"].nunique() < len(called)
         assert f"{called['word'].nunique():,} lean to a group or away from it" in religions.text()
         assert "Away from jew: " in religions.text()
-
-    def test_every_contrast_is_described(self, religions):
         assert list(religions.distribution) == list(religions.sizes) == list(religions.ropes) == list(religions.groups)
         for group in religions.groups:
             assert f"contrasts of {group} and the others" in religions.text()
@@ -277,18 +233,15 @@ class TestThreeGroups:
         assert "the 5 largest places of" in page
         assert (tmp_path / "audit.png").is_file()
 
-    def test_its_sources_are_cited(self, religions, hard_debiased):
+    def test_its_sources_are_cited(self, religions, hard_debiased, tmp_path):
         assert "word list religion" in bb.cite(religions).text()
         assert "debiasing method hard" in bb.cite(bb.audit(hard_debiased, "gender")).text()
-
-    def test_an_interval_of_ones_own_is_refused(self, religions, tmp_path):
         with pytest.raises(InputError, match="an audit has the intervals that it was made with"):
             bb.report(religions, tmp_path / "a.html", prob=0.5)
 
 
 def test_a_vocabulary_without_other_words_is_refused():
-    kv = KeyedVectors(4)
-    kv.add_vectors(["he", "him", "she", "her"], np.eye(4, dtype=np.float32))
+    kv = bb.load_embedding(dict(zip(["he", "him", "she", "her"], np.eye(4), strict=True)))
     with pytest.raises(InputError, match="0 words beside the protected ones: an audit needs 100"):
         bb.audit(kv, {"men": ["he", "him"], "women": ["she", "her"]})
 

@@ -1,4 +1,4 @@
-"""Axes of words in sentences: places as means over templates, whose scatter is a second error."""
+"""Places of words in sentences would have intervals that forget the choice of templates."""
 
 from copy import deepcopy
 from dataclasses import replace
@@ -99,7 +99,7 @@ def places(vectors, words, weights, centre):
     units = unit_rows(np.einsum("wtd,t->wd", vectors.units().astype(float), weights))
     offset = np.mean([units[place[b]] - units[place[a]] for a, b in PAIRS], axis=0)
     rows = [place[word] for word in words]
-    base = {"vocabulary": units, "words": units[rows], None: np.zeros((1, DIMS))}[centre].mean(axis=0)
+    base = {"vocabulary": units, "words": units[rows], None: np.zeros_like(units)}[centre].mean(axis=0)
     return (units[rows] - base) @ offset
 
 
@@ -128,8 +128,7 @@ class TestPlaces:
         np.testing.assert_allclose(on.places, places(few, WORDS, np.full(5, 0.2), centre), atol=1e-6)
 
     def test_fewer_words_than_dimensions(self):
-        rng = np.random.default_rng(0)
-        known = {}
+        rng, known = np.random.default_rng(0), {}
 
         def wide(texts):  # 300 dimensions, 144 words
             return np.stack([known.setdefault(text, rng.standard_normal(300) + 1) for text in texts])
@@ -137,10 +136,7 @@ class TestPlaces:
         wide.name = "wide"
         few = bb.encode(wide, EVERY, ["t0 {}.", "t1 {}."], vocabulary=VOCABULARY[:96])
         on = bb.axis(few, PAIRS, words=[*WORDS, "p0"])
-        units = unit_rows(few.units().astype(float).mean(axis=1))
-        place = {word: i for i, word in enumerate(few.words)}
-        offset = np.mean([units[place[b]] - units[place[a]] for a, b in PAIRS], axis=0)
-        expected = (units[[place[word] for word in on.words]] - units.mean(axis=0)) @ offset
+        expected = places(few, on.words, np.full(2, 0.5), "vocabulary")
         np.testing.assert_allclose(on.places, expected, atol=1e-6)
 
     @pytest.mark.parametrize("centre", ["vocabulary", "words", None])
@@ -177,10 +173,9 @@ class TestErrors:
         np.testing.assert_allclose(inside, steps)
 
     def test_other_words_have_the_same_errors(self, on):
-        few = on.with_words([WORDS[7], WORDS[3]])
-        again = on.with_words([WORDS[3], "v8"]).with_words(["n1", WORDS[7]])
-        assert few.table(order=False)["sd"][0] == pytest.approx(again.table(order=False)["sd"][1])
-        assert few.table(order=False)["sd"][0] == pytest.approx(on.table(order=False)["sd"][7])
+        few, again = on.with_words([WORDS[7], WORDS[3]]), on.with_words([WORDS[3], "v8"]).with_words(["n1", WORDS[7]])
+        sds = [axis.table(order=False)["sd"][row] for axis, row in ((few, 0), (again, 1), (on, 7))]
+        assert sds == pytest.approx([sds[0]] * 3)
 
     @pytest.mark.parametrize("count", [2, 4, 8])
     def test_places_over_many_templates_are_inside(self, count):
@@ -211,36 +206,36 @@ class TestErrors:
         assert reach > (normal["high"] - normal["mean"]) / normal["sd"] > 1.598
 
 
+UNKNOWING = r"does not know the choice of templates.*mean_vectors\(\)"
+
+
 class TestWords:
-    def test_the_text_says_how_many_templates_there_are(self, on):
+    def test_one_template_tells_nothing_of_others(self, on):
         assert "Places are means over 6 templates, whose scatter is in the intervals." in on.text()
         assert "Vectors are those of whole sentences (planted" in on.text()
-
-    def test_one_template_tells_nothing_of_others(self):
         single = encoded(1)
-        on = bb.axis(single, PAIRS, words=WORDS)
-        plain = bb.axis(single.mean_vectors(), PAIRS, words=WORDS)
-        np.testing.assert_array_equal(on.table()[["mean", "sd", "low"]], plain.table()[["mean", "sd", "low"]])
-        np.testing.assert_array_equal(on.contrast(["w1"], ["w2"])["sd"], plain.contrast(["w1"], ["w2"])["sd"])
-        assert "There is one template: what others would change in places is not known" in on.text()
+        one, plain = (bb.axis(vectors, PAIRS, words=WORDS) for vectors in (single, single.mean_vectors()))
+        np.testing.assert_array_equal(one.table()[["mean", "sd", "low"]], plain.table()[["mean", "sd", "low"]])
+        np.testing.assert_array_equal(one.contrast(["w1"], ["w2"])["sd"], plain.contrast(["w1"], ["w2"])["sd"])
+        assert "There is one template: what others would change in places is not known" in one.text()
 
-    @pytest.mark.parametrize("what", ["angle", "quadrants", "audit", "audit of an axis", "criterion", "intersections"])
-    def test_what_does_not_know_templates_refuses(self, vectors, on, what):
-        calls = {
-            "angle": lambda: bb.angle(on, on),
-            "quadrants": lambda: bb.quadrants(on, on, WORDS),
-            "audit": lambda: bb.audit(vectors, PAIRS),
-            "audit of an axis": lambda: bb.audit(on.kv, on),
-            "criterion": lambda: bb.criterion(on, {word: float(i) for i, word in enumerate(WORDS)}),
-            "intersections": lambda: bb.intersections(on, "weat7"),
-        }
-        with pytest.raises(InputError, match=r"does not know the choice of templates.*mean_vectors\(\)"):
-            calls[what]()
-
-    def test_sentences_of_a_corpus_are_refused(self, vectors):
-        with pytest.raises(InputError, match=r"sentences of a corpus.*mean_vectors\(\)"):
-            bb.axis(replace(vectors, frames=()), PAIRS)
-
-    def test_too_small_a_vocabulary_is_named(self):
-        with pytest.raises(InputError, match="a larger vocabulary"):
-            bb.axis(encoded(3, vocabulary=VOCABULARY[:20]), PAIRS)
+    @pytest.mark.parametrize(
+        ("asked", "message"),
+        [
+            (lambda vectors, on: bb.angle(on, on), UNKNOWING),
+            (lambda vectors, on: bb.quadrants(on, on, WORDS), UNKNOWING),
+            (lambda vectors, on: bb.audit(vectors, PAIRS), UNKNOWING),
+            (lambda vectors, on: bb.audit(on.kv, on), UNKNOWING),
+            (lambda vectors, on: bb.criterion(on, {word: float(i) for i, word in enumerate(WORDS)}), UNKNOWING),
+            (lambda vectors, on: bb.intersections(on, "weat7"), UNKNOWING),
+            (
+                lambda vectors, on: bb.axis(replace(vectors, frames=()), PAIRS),
+                r"sentences of a corpus.*mean_vectors\(\)",
+            ),
+            (lambda vectors, on: bb.axis(encoded(3, vocabulary=VOCABULARY[:20]), PAIRS), "a larger vocabulary"),
+        ],
+        ids=["angle", "quadrants", "audit", "audit of an axis", "criterion", "intersections", "corpus", "few words"],
+    )
+    def test_what_does_not_know_templates_is_refused(self, vectors, on, asked, message):
+        with pytest.raises(InputError, match=message):
+            asked(vectors, on)

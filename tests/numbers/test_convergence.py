@@ -1,7 +1,6 @@
-"""Summaries, contrasts, predictive checks and verdicts."""
+"""A fit that should not be read would pass its checks, and summaries would not be those of its draws."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,8 @@ import bayesbias as bb
 from bayesbias import models
 from bayesbias.checks.convergence import _extreme_word, _prior_width
 from bayesbias.distances import Coverage
+
+MEANS = {"associated": 0.8, "human": 0.9, "neutral": 0.95}
 
 
 def planted(mean, n_words=12, n=40, sd=0.02, sigma=0.1, seed=0):
@@ -26,22 +27,31 @@ def planted(mean, n_words=12, n=40, sd=0.02, sigma=0.1, seed=0):
     return pd.DataFrame(rows, columns=names)
 
 
+def shifted(table, word, by):
+    """The table with the associated distances of a word moved."""
+    chosen = (table["protected_word"] == word) & (table["connection"] == "associated")
+    return table.assign(distance=table["distance"] + by * chosen)
+
+
+def notes_of(table, model=None):
+    """What the diagnosis of a fit of a table notes."""
+    return " ".join(bb.diagnose(bb.fit(table, *filter(None, [model]), seed=0)).notes)
+
+
 @pytest.fixture(scope="module")
 def post():
-    return bb.fit(planted({"associated": 0.8, "human": 0.9, "neutral": 0.95}), seed=0)
+    return bb.fit(planted(MEANS), seed=0)
 
 
 @pytest.fixture(scope="module")
 def published():
-    return bb.fit(planted({"associated": 0.8, "human": 0.9, "neutral": 0.95}), "published", seed=0)
+    return bb.fit(planted(MEANS), "published", seed=0)
 
 
 def test_a_planted_contrast_is_found(post):
-    table = bb.contrasts(post, "associated", "human", prob=0.89)
-    assert list(table.columns) == ["protected_word", "group", "mean", "sd", "low", "high", "p_closer"]
-    assert table["protected_word"][0] == "whole list"
+    table = bb.contrasts(post, "associated", "human")
+    assert table["protected_word"].tolist() == ["whole list", *(f"w{word}" for word in range(12))]
     assert table["group"][0] is pd.NA
-    assert table["protected_word"][1:].tolist() == [f"w{word}" for word in range(12)]
     whole = table.iloc[0]
     assert whole["low"] < -0.1 < whole["high"]
     assert whole["mean"] == pytest.approx(-0.1, abs=0.02)
@@ -51,11 +61,10 @@ def test_a_planted_contrast_is_found(post):
 def test_contrasts_of_groups_and_their_differences():
     table = planted({"associated": 0.8, "human": 0.9})
     group = table["protected_word"].map(lambda word: "abc"[int(word[1:]) % 3])
-    shift = group.map({"a": 0.0, "b": -0.1, "c": 0.0}).where(table["connection"] == "associated", 0.0)
+    shift = -0.1 * ((group == "b") & (table["connection"] == "associated"))
     post = bb.fit(table.assign(group=group, distance=table["distance"] + shift), seed=0)
     found = bb.contrasts(post, "associated", "human", by="group")
     assert found["group"].tolist() == ["a", "b", "c", "a - b", "a - c", "b - c"]
-    assert list(found.columns)[1:] == ["mean", "sd", "low", "high", "p_closer"]
     rows = found.set_index("group")
     assert rows.loc["a - b", "mean"] == pytest.approx(rows.loc["a", "mean"] - rows.loc["b", "mean"])
     assert rows.loc["a - b", "low"] < 0.1 < rows.loc["a - b", "high"]
@@ -63,13 +72,10 @@ def test_contrasts_of_groups_and_their_differences():
     words = bb.contrasts(post, "associated", "human")[1:]
     own = words[words["protected_word"].isin(["w0", "w3", "w6", "w9"])]
     assert rows.loc["a", "mean"] == pytest.approx(own["mean"].mean())
-    with pytest.raises(bb.InputError, match="by is 'list'"):
-        bb.contrasts(post, by="list")
     with pytest.raises(bb.InputError, match="leave population as it is"):
         bb.contrasts(post, by="group", population="similar")
-    unknown = bb.fit(planted({"associated": 0.8, "human": 0.9}).drop(columns="group"), seed=0)
     with pytest.raises(bb.InputError, match="does not know the groups"):
-        bb.contrasts(unknown, by="group")
+        bb.contrasts(bb.fit(table.drop(columns="group"), seed=0), by="group")
 
 
 def test_a_contrast_is_the_difference_of_draws(post):
@@ -100,7 +106,6 @@ def test_a_contrast_reports_the_words_it_leaves_out():
     [
         ({"second": "different"}, "valid are associated, human, neutral"),
         ({"second": "associated"}, "needs two connections"),
-        ({"prob": 1.2}, "between 0 and 1"),
         ({"prob": 89}, "between 0 and 1"),
         ({"rope": -0.1}, "positive number"),
         ({"rope": (0.1, -0.1)}, "pair"),
@@ -112,7 +117,7 @@ def test_a_faulty_contrast_is_refused(post, options, message):
 
 
 @pytest.mark.parametrize("ci_kind", ["eti", "hdi"])
-def test_summary_gives_means_intervals_and_counts(post, ci_kind):
+def test_summary_gives_means_intervals_and_counts(post, published, ci_kind):
     import arviz as az
 
     table = bb.summary(post, prob=0.5, ci_kind=ci_kind)
@@ -135,12 +140,10 @@ def test_summary_gives_means_intervals_and_counts(post, ci_kind):
     effects = bb.summary(post, effects=True).query("parameter == 'attribute_effect'")
     assert effects["attribute_word"].tolist() == post["posterior/attribute_word"].to_numpy().tolist()
     assert effects["n"].tolist() == [12] * 120
-
-
-def test_the_interval_of_a_summary_is_equal_tailed_unless_another_is_asked_for(post):
     assert bb.summary(post).equals(bb.summary(post, ci_kind="eti"))
-    with pytest.raises(bb.InputError, match="ci_kind is 'central': valid are eti, hdi"):
-        bb.summary(post, ci_kind="central")
+    plain = bb.summary(published)
+    assert len(plain) == 3 * 3 + 36
+    assert not {"attribute_class", "attribute_word"} & set(plain)
 
 
 def test_a_contrast_excludes_0_where_one_sign_has_the_upper_tail(post):
@@ -152,25 +155,6 @@ def test_a_contrast_excludes_0_where_one_sign_has_the_upper_tail(post):
             assert (excludes == (largest > (1 + prob) / 2)).all()
 
 
-def test_summary_of_a_model_without_effects_has_no_columns_for_them(published):
-    table = bb.summary(published)
-    assert list(table.columns) == [
-        "parameter", "protected_word", "connection", "mean", "sd", "low", "high", "n",
-    ]  # fmt: skip
-    assert len(table) == 3 * 3 + 36
-
-
-def test_predictive_shares_are_nominal_where_the_model_is_right():
-    truth = planted({"associated": 0.8, "neutral": 0.9}, n_words=40, n=200)
-    shares = bb.check_predictions(bb.fit(truth, draws=8000, seed=0))
-    assert shares["connection"].tolist()[1:] == ["associated", "neutral"]
-    assert shares["connection"][0] is pd.NA
-    assert shares["n"].tolist() == [16_000, 8000, 8000]
-    error = 4 * np.sqrt(0.25 / 16_000)
-    assert shares["inside_50"][0] == pytest.approx(0.50, abs=error)
-    assert shares["inside_89"][0] == pytest.approx(0.89, abs=error)
-
-
 def test_predictive_shares_show_a_model_that_is_wrong():
     """Two far clusters in every cell: a normal distribution puts its 50% interval between them."""
     table = planted({"neutral": 0.9}, sigma=0.01)
@@ -179,35 +163,30 @@ def test_predictive_shares_show_a_model_that_is_wrong():
 
 
 def test_predictive_checks_repeat_and_refuse(post):
-    pd.testing.assert_frame_equal(bb.check_predictions(post), bb.check_predictions(post))
-    assert list(bb.check_predictions(post, probs=(0.3,)).columns) == ["connection", "n", "inside_30"]
-    with pytest.raises(bb.InputError, match="between 0 and 1"):
-        bb.check_predictions(post, probs=(0,))
-    with pytest.raises(bb.InputError, match="empty"):
-        bb.check_predictions(post, probs=())
+    shares = bb.check_predictions(post)
+    pd.testing.assert_frame_equal(shares, bb.check_predictions(post))
+    assert shares["connection"].fillna("all").tolist() == ["all", "associated", "human", "neutral"]
+    assert shares["n"].tolist() == [1440, 480, 480, 480]
+    assert "inside_30" in bb.check_predictions(post, probs=(0.3,))
+    for probs, message in (((0,), "between 0 and 1"), ((), "empty")):
+        with pytest.raises(bb.InputError, match=message):
+            bb.check_predictions(post, probs=probs)
 
 
-def test_a_good_fit_can_be_read(post):
+def test_a_good_fit_can_be_read(post, published):
     verdict = bb.diagnose(post)
-    assert verdict.ok
-    assert verdict.faults == ()
-    assert verdict.engine == "marginal"
+    assert (verdict.ok, verdict.faults, verdict.engine) == (True, (), "marginal")
     assert (verdict.draws, verdict.independent, verdict.r_hat) == (4000, True, None)
     assert verdict.ess == min(4000, verdict.importance_ess)
-    assert verdict.divergences is None
-    assert verdict.grid_mass_outside is None
+    assert (verdict.divergences, verdict.grid_mass_outside) == (None, None)
     assert verdict.pareto_k == float(post["sample_stats/pareto_k"]) < 0.7
     assert verdict.importance_ess == float(post["sample_stats/importance_ess"]) >= verdict.ess
     assert "passes its checks" in str(verdict)
-
-
-def test_a_good_fit_by_quadrature_can_be_read(published):
-    verdict = bb.diagnose(published)
-    assert verdict.ok
-    assert (verdict.engine, verdict.draws) == ("exact", 4000)
-    assert (verdict.independent, verdict.r_hat, verdict.ess) == (True, None, 4000)
-    assert (verdict.divergences, verdict.pareto_k, verdict.importance_ess) == (None, None, None)
-    assert verdict.grid_mass_outside < 1e-6
+    exact = bb.diagnose(published)
+    assert (exact.ok, exact.engine, exact.draws) == (True, "exact", 4000)
+    assert (exact.independent, exact.r_hat, exact.ess) == (True, None, 4000)
+    assert (exact.divergences, exact.pareto_k, exact.importance_ess) == (None, None, None)
+    assert exact.grid_mass_outside < 1e-6
 
 
 def test_too_few_draws_and_stuck_chains_are_said(post):
@@ -236,26 +215,23 @@ def test_importance_and_grid_faults_are_said(post):
     assert bb.diagnose(post).ok
 
 
-def test_notes_tell_what_limits_a_fit():
+def test_notes_tell_what_limits_a_fit(religion):
     table = planted({"associated": 0.8, "neutral": 0.9}, n_words=1)
-    notes = " ".join(bb.diagnose(bb.fit(table, seed=0)).notes)
-    assert "Only 1 protected word: whole-list means rest on the prior." in notes
+    assert "Only 1 protected word: whole-list means rest on the prior." in notes_of(table)
     assert "one protected word only" in bb.checks.verdict_sentences(bb.fit(table, seed=0))[0]
     twice = pd.concat([planted({"neutral": 0.9})] * 2, ignore_index=True)
-    notes = " ".join(bb.diagnose(bb.fit(twice, seed=0)).notes)
+    notes = notes_of(twice)
     assert notes.count("480 of 960 rows repeat a pair and were dropped.") == notes.count("repeat a pair") == 1
     twice = bb.DistanceTable(twice, coverage=Coverage("twice", [], kept_duplicates=True))
-    notes = " ".join(bb.diagnose(bb.fit(twice, "published", seed=0)).notes)
-    assert "480 of 960 rows repeat a pair and are counted as if they were new." in notes
+    assert "480 of 960 rows repeat a pair and are counted as if they were new." in notes_of(twice, "published")
+    # lists that are not in the table are not said to be thin
+    kept = religion[religion["connection"].isin(["associated", "different"])].reset_index(drop=True)
+    kept.attrs = religion.attrs
+    assert "neutral" not in notes_of(kept)
 
 
 def test_distances_of_another_scale_are_a_fault():
-    table = bb.calibration.simulate(
-        {"groups": {"g": 5, "h": 5}, "stereotypes": {"g": 8, "h": 8}, "human": 20},
-        "crossed",
-        {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.05, "interaction_sd": 0.0},
-        seed=1,
-    )
+    table = bb.DistanceTable(planted({"associated": 0.9, "neutral": 0.9}, n_words=5, n=36), truth={})
     assert bb.diagnose(bb.fit(table, "published", seed=0)).ok
     verdict = bb.diagnose(bb.fit(table.assign(distance=10 * table["distance"]), "published", seed=0))
     assert not verdict.ok
@@ -263,10 +239,12 @@ def test_distances_of_another_scale_are_a_fault():
 
 
 @pytest.mark.parametrize("kind", ["complex128", "bool", "datetime64[ns]"])
-def test_distances_that_are_no_numbers_are_refused(kind):
-    table = bb.calibration.simulate({"groups": {"g": 3}, "stereotypes": {"g": 3}, "human": 6}, seed=1)
+def test_distances_that_are_no_numbers_or_code_missing_ones_are_refused(religion, kind):
     with pytest.raises(bb.InputError, match=f"the column 'distance' holds {kind.split('[', 1)[0]}"):
-        bb.fit(table.assign(distance=np.ones(len(table)).astype(kind)), "published")
+        bb.fit(religion.assign(distance=np.ones(len(religion)).astype(kind)), "published")
+    coded = religion.assign(distance=religion["distance"].where(religion.index != 3, -9.0))
+    with pytest.raises(bb.InputError, match=r"row 3, column 'distance' holds -9: 1 value of 2,040 outside"):
+        bb.fit(coded.without_relatedness(), seed=0)
 
 
 def test_the_model_baseline_has_a_diagnosis_of_its_priors():
@@ -285,16 +263,15 @@ def test_the_model_baseline_has_a_diagnosis_of_its_priors():
 
 
 def test_diagnose_says_when_priors_set_the_width():
-    means = {"associated": 0.8, "human": 0.9, "neutral": 0.95}
-    few, many = (bb.fit(planted(means, n_words=words), seed=0) for words in (3, 30))
+    narrow = bb.load_model("crossed")
+    tight = replace(narrow, priors={**narrow.priors, "connection_sd": narrow.priors["connection_sd"].widened(0.5)})
+    few, many = (bb.fit(planted(MEANS, n_words=words), seed=0) for words in (3, 30))
     told = "With 3 protected words the priors of the scales set part of the width"
     assert told in " ".join(bb.diagnose(few).notes)
     assert "set part of the width" not in " ".join(bb.diagnose(many).notes)
     assert -0.4 < _prior_width(models.tree.Fit(few)) < -0.01
-    assert abs(_prior_width(models.tree.Fit(many))) < 0.05
-    narrow = bb.load_model("crossed")
-    tight = replace(narrow, priors={**narrow.priors, "connection_sd": narrow.priors["connection_sd"].widened(0.5)})
-    assert abs(_prior_width(models.tree.Fit(bb.fit(planted(means, n_words=30), tight, seed=0)))) < 0.05
+    for post in (many, bb.fit(planted(MEANS, n_words=30), tight, seed=0)):
+        assert abs(_prior_width(models.tree.Fit(post))) < 0.05
 
 
 def test_an_extreme_word_is_named():
@@ -308,39 +285,20 @@ def test_an_extreme_word_is_named():
     assert (word, round(p, 3)) == ("w14", 0.05)
     assert _extreme_word(pd.Series([0.1, 0.1, 0.1], index=list("abc")))[2] == 1
     table = planted({"associated": 0.8, "human": 0.9}, seed=1)
-    assert "Grubbs" not in " ".join(bb.diagnose(bb.fit(table, seed=0)).notes)
-    table.loc[(table["protected_word"] == "w3") & (table["connection"] == "associated"), "distance"] -= 0.3
-    notes = " ".join(bb.diagnose(bb.fit(table, seed=0)).notes)
+    assert "Grubbs" not in notes_of(table)
+    notes = notes_of(shifted(table, "w3", -0.3))
     assert "w3 lies" in notes
     assert "'crossed_t' allows for such words" in notes
 
 
-def test_the_caution_does_not_hang_on_the_name_of_the_model(tmp_path):
-    path = bb.list_models().set_index("name").loc["published", "path"]
-    mine = tmp_path / "mine.toml"
-    mine.write_text(Path(path).read_text(encoding="utf-8").replace('name = "published"', 'name = "mine"'))
+def test_the_caution_does_not_hang_on_the_name_of_the_model(edited):
+    mine = edited("published", ('name = "published"', 'name = "mine"'))
     post = bb.fit(planted({"associated": 0.8, "neutral": 0.9}), mine, seed=0)
     assert "share an attribute word as independent" in " ".join(bb.checks.verdict_sentences(post))
 
 
 def test_a_sentence_counts_both_directions():
-    table = planted({"associated": 0.8, "neutral": 0.9}, n_words=6)
-    table.loc[(table["protected_word"] == "w1") & (table["connection"] == "associated"), "distance"] += 0.3
+    table = shifted(planted({"associated": 0.8, "neutral": 0.9}, n_words=6), "w1", 0.3)
     sentence = bb.checks.verdict_sentences(bb.fit(table, seed=0))[0]
-    assert sentence.endswith(
-        "The sign of the difference from neutral words is clear for 6 of 6 protected words: 5 closer (w0, w2, w3, "
-        "w4, w5), 1 farther (w1); 0 inconclusive. By the model, fewer than 2.5% of these signs are expected to be "
-        "wrong; in simulations more are where the interval of the whole list only just excludes 0."
-    )
-
-
-def test_values_that_code_a_missing_distance_are_a_fault(religion):
-    coded = religion.assign(distance=religion["distance"].where(religion.index != 3, -9.0))
-    with pytest.raises(bb.InputError, match=r"row 3, column 'distance' holds -9: 1 value of 2,040 outside"):
-        bb.fit(coded.without_relatedness(), seed=0)
-
-
-def test_lists_that_are_not_in_the_table_are_not_said_to_be_thin(religion):
-    kept = religion[religion["connection"].isin(["associated", "different"])].reset_index(drop=True)
-    kept.attrs = religion.attrs
-    assert "neutral" not in " ".join(bb.diagnose(bb.fit(kept, seed=0)).notes)
+    assert "is clear for 6 of 6 protected words: 5 closer (w0, w2, w3, w4, w5), 1 farther (w1); 0 incon" in sentence
+    assert "fewer than 2.5% of these signs are expected to be wrong" in sentence

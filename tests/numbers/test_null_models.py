@@ -1,4 +1,4 @@
-"""Null models: hand-worked statistics, draws against a loop over tables, uniform p-values, planted ranks."""
+"""P-values beside random lists, and what noise alone does to WEAT, would be wrong and nobody would notice."""
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,10 @@ def values_of(null):
     return null.values  # noqa: PD011
 
 
+def stereotypes_in(table):
+    return table[table["connection"].isin(["associated", "different"])]
+
+
 def contrast(first, second):
     def statistic(table):
         means = table.pivot_table(values="distance", index="protected_word", columns="connection")
@@ -43,8 +47,7 @@ def contrast(first, second):
 
 
 def mac(table):
-    stereotypes = table[table["connection"].isin(["associated", "different"])]
-    return stereotypes.groupby(["protected_word", "attribute_class"])["distance"].mean().mean()
+    return stereotypes_in(table).groupby(["protected_word", "attribute_class"])["distance"].mean().mean()
 
 
 def weat(table):
@@ -70,6 +73,7 @@ def figure_1():
     """A table with the four associations of Figure 1 of the article: .5, .3, -.6 and -.3."""
     similarity = {"he": (0.6, 0.7, 0.2, 0.1), "man": (0.5, 0.5, 0.2, 0.2)}
     similarity |= {"woman": (0.1, 0.1, 0.6, 0.8), "she": (0.0, 0.2, 0.5, 0.3)}
+    scatter = (1.37, -2.51, 4.29, -7.83, 15.1, -10.42)
     rows = []
     for (word, row), apart in zip(similarity.items(), (0.01, -0.01, 0.02, -0.02), strict=True):
         own = "male" if word in ("he", "man") else "female"
@@ -77,17 +81,8 @@ def figure_1():
             listed = "male" if at < 2 else "female"
             stands = "associated" if listed == own else "different"
             rows.append((word, own, f"{listed} {at}", listed, stands, 1 - value))
-        rows += [
-            (
-                word,
-                own,
-                f"human {at}",
-                "human",
-                "human",
-                0.7 + 0.1 * at + apart * (1.37, -2.51, 4.29, -7.83, 15.1, -10.42)[at],
-            )
-            for at in range(6)
-        ]
+        human = [0.7 + 0.1 * at + apart * each for at, each in enumerate(scatter)]
+        rows += [(word, own, f"human {at}", "human", "human", value) for at, value in enumerate(human)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -138,36 +133,28 @@ def test_vectorised_draws_are_those_of_a_loop_over_tables(name, source):
 def test_missing_pairs_are_left_out_of_the_means(name):
     table = bb.distance_table(bb.load_embedding(vectors_of(lists().every_word())), lists(), relatedness=False)
     holes = table.drop(np.random.default_rng(5).permutation(len(table))[: len(table) // 4]).reset_index(drop=True)
-    fast = null_distribution(None, holes, name, draws=12)
-    slow = null_distribution(None, holes, NAMED[name], draws=12)
-    np.testing.assert_allclose(values_of(fast), values_of(slow), rtol=0, atol=1e-12)
+    fast, slow = (values_of(null_distribution(None, holes, each, draws=12)) for each in (name, NAMED[name]))
+    np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-12)
 
 
 def test_a_drawn_control_word_leaves_its_list_and_takes_a_place():
     words = lists(neutral=5, human=4)
     table = bb.distance_table(bb.load_embedding(vectors_of(words.every_word())), words, relatedness=False)
     seen = []
-
-    def look(drawn):
-        seen.append(drawn)
-        return len(drawn)
-
-    null_distribution(None, table, look, draws=40, seed=2)
+    null_distribution(None, table, lambda drawn: seen.append(drawn) or len(drawn), draws=40, seed=2)
     kinds = table.drop_duplicates("attribute_word").set_index("attribute_word")["connection"]
     distances = table.set_index(["protected_word", "attribute_word"])["distance"]
+    shape = ["protected_word", "attribute_class", "connection"]
+    sizes = stereotypes_in(table).groupby(shape).size()
     for drawn in seen[1:]:
         assert not drawn.duplicated(["protected_word", "attribute_word"]).any()
-        stereotypes = drawn[drawn["connection"].isin(["associated", "different"])]
-        assert stereotypes["attribute_word"].nunique() == 6
-        assert kinds[stereotypes["attribute_word"]].isin(["human", "neutral"]).all()
-        rest = drawn.drop(stereotypes.index)
-        assert not set(rest["attribute_word"]) & set(stereotypes["attribute_word"])
-        assert rest["attribute_word"].nunique() == 3
+        stereotypes = stereotypes_in(drawn)
+        chosen, rest = (set(rows["attribute_word"]) for rows in (stereotypes, drawn.drop(stereotypes.index)))
+        assert (len(chosen), len(rest), chosen & rest) == (6, 3, set())
+        assert kinds[list(chosen)].isin(["human", "neutral"]).all()
         pairs = pd.MultiIndex.from_frame(drawn[["protected_word", "attribute_word"]])
         np.testing.assert_array_equal(distances[pairs], drawn["distance"])
-        shape = ["protected_word", "attribute_class", "connection"]
-        real = table[table["connection"].isin(["associated", "different"])]
-        pd.testing.assert_series_equal(stereotypes.groupby(shape).size(), real.groupby(shape).size())
+        pd.testing.assert_series_equal(stereotypes.groupby(shape).size(), sizes)
         assert list(drawn.columns) == COLUMNS
         assert (drawn.dtypes == table.dtypes).all()
 
@@ -220,8 +207,7 @@ def drawn_ranks(kv, words, **options):
     ranks = []
 
     def look(table):
-        stereotypes = table[table["connection"].isin(["associated", "different"])]
-        ranks.append([kv.key_to_index[word] for word in dict.fromkeys(stereotypes["attribute_word"])])
+        ranks.append([kv.key_to_index[word] for word in dict.fromkeys(stereotypes_in(table)["attribute_word"])])
         return 0.0
 
     null = null_distribution(kv, words, look, source="vocabulary", **options)
@@ -261,70 +247,148 @@ def test_no_word_is_drawn_twice_though_all_have_the_same_neighbours():
     assert null.n_candidates == 50
 
 
-def test_a_seed_fixes_the_draws(religion):
-    first, again, other = (values_of(null_distribution(None, religion, draws=50, seed=at)) for at in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
-
-
-def test_vectors_and_their_table_give_the_same(slice_vectors, religion):
-    one = null_distribution(slice_vectors, "religion", draws=50)
-    two = null_distribution(None, religion, draws=50)
+def test_vectors_and_their_table_give_the_same_for_one_seed(slice_vectors, religion):
+    one, two, other = (
+        null_distribution(kv, words, draws=50, seed=seed)
+        for kv, words, seed in ((slice_vectors, "religion", 1), (None, religion, 1), (None, religion, 2))
+    )
     np.testing.assert_array_equal(values_of(one), values_of(two))
-    assert one.n_candidates == (religion["attribute_class"] == "human").groupby(religion["attribute_word"]).any().sum()
+    assert (values_of(one) != values_of(other)).any()
+    human = religion.loc[religion["attribute_class"] == "human", "attribute_word"]
+    assert one.n_candidates == human.nunique()
 
 
 def test_weat_of_noise_is_that_of_a_table():
     rng = np.random.default_rng(np.random.SeedSequence(0).spawn(3)[0])
     distances = 1 - rng.normal(0, 0.08, (16, 16))
     rows = [
-        (
-            f"p{j}",
-            "ab"[j // 8],
-            f"w{a}",
-            "ab"[a // 8],
-            "associated" if j // 8 == a // 8 else "different",
-            distances[j, a],
-        )
+        (f"p{j}", "ab"[j // 8], f"w{a}", "ab"[a // 8], ("different", "associated")[j // 8 == a // 8], distances[j, a])
         for j in range(16)
         for a in range(16)
     ]
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    assert simulate_null_weat(draws=1).effect_size[0] == pytest.approx(weat(table))
+    assert simulate_null_weat(draws=1).effect_size[0] == pytest.approx(weat(pd.DataFrame(rows, columns=COLUMNS)))
 
 
-WRONG = {
-    "source": ({"source": "noise"}, "source is 'noise'"),
-    "draws": ({"draws": 0}, "draws is 0"),
-    "connection": ({"statistic": "associated - robots"}, "'robots'"),
-    "statistic": ({"statistic": "rnsb"}, "statistic is 'rnsb'"),
-    "number": ({"statistic": 3}, "statistic is 3"),
-    "controls only": ({"statistic": "human - neutral"}, "stereotype lists"),
-    "weat of three groups": ({"statistic": "weat"}, "two groups, not 3"),
-    "no number": ({"statistic": lambda table: None}, "returns a number"),
-    "not finite": ({"statistic": lambda table: float("nan")}, "is nan for the lists"),
-    "vocabulary": ({"source": "vocabulary"}, "kv=None and source='controls'"),
-}
+def effect(s):
+    first, second = np.split(s, 2)
+    return (first.mean() - second.mean()) / s.std()
 
 
-@pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_drawn_is_refused(religion, options, message):
+def s_of(sample):
+    a, b = np.split(sample, 2, axis=1)
+    return a.mean(axis=1) - b.mean(axis=1)
+
+
+def test_the_statistics_have_the_spread_that_theory_says():
+    null = simulate_null_weat(words=6, attributes=10, sd=0.1, draws=40_000)
+    # s(w) has the variance of the difference of two means of 10; s is a signed sum of 12 of them
+    assert null.s.std() == pytest.approx(0.1 * np.sqrt(2 / 10 * 12), rel=0.02)
+    # d is a function of Student's t with 10 degrees of freedom: d = t sqrt(4 / 12) / sqrt((t^2 + 10) / 12)
+    t = stats.t.ppf([0.05, 0.5, 0.975], 10)
+    np.testing.assert_allclose(np.quantile(null.effect_size, [0.05, 0.5, 0.975]), 2 * t / np.sqrt(t**2 + 10), atol=0.02)
+    # the effect size does not depend on the scale of cosines
+    small, large = (simulate_null_weat(draws=20, sd=sd).effect_size for sd in (0.08, 8))
+    np.testing.assert_allclose(small, large, rtol=1e-9)
+
+
+def test_noise_reaches_the_effect_of_the_article_in_about_one_sample_of_a_hundred():
+    ours = simulate_null_weat(draws=40_000)
+    row = ours.summary().set_index("statistic").loc["effect_size"]
+    assert row["as_extreme"] == pytest.approx(0.0087, abs=0.002)
+    # what the article reports comes out when sums take the place of the means
+    assert (ours.effect_size * 8 >= 1.27).mean() == pytest.approx(0.384, abs=0.01)
+
+
+def test_the_example_is_a_split_of_noise_like_the_article_s():
+    null = simulate_null_weat()
+    assert null.sample.shape == (16, 16)
+    assert null.observed_effect_size == pytest.approx(1.27, abs=0.01)
+    assert null.observed_effect_size == pytest.approx(effect(s_of(null.sample)))
+    assert null.observed_s == pytest.approx(s_of(null.sample) @ np.repeat([1, -1], 8))
+    assert len(null.partition_s) == null.test.partitions == 12_870
+    assert null.test.exact
+    assert (np.abs(null.partition_s) >= null.observed_s - 1e-9).mean() == pytest.approx(null.test.p_value)
+    assert (np.abs(null.partition_effect_size) >= null.observed_effect_size - 1e-9).mean() == pytest.approx(
+        null.test.p_value
+    )
+
+
+def test_raw_rows_are_welch_tests():
+    sample = np.random.default_rng(5).normal(0.1, 0.08, (8, 6))
+    null = simulate_null_weat(words=4, attributes=3, sample=sample, draws=10)
+    raw = null.raw.set_index("compared")
+    for name, values in (("A", sample[:, :3]), ("B", sample[:, 3:]), ("s of words", s_of(sample))):
+        test = stats.ttest_ind(values[:4].ravel(), values[4:].ravel(), equal_var=False)
+        assert raw.loc[name, "p_value"] == pytest.approx(test.pvalue)
+        assert raw.loc[name, ["low", "high"]].tolist() == pytest.approx(list(test.confidence_interval(0.95)))
+    # the numbers of the article hang together: a 95% interval of [.0052, .061] for 64 against 64 has p = .02
+    middle, half = (0.0052 + 0.061) / 2, (0.061 - 0.0052) / 2
+    assert 2 * stats.t.sf(middle / (half / stats.t.ppf(0.975, 126)), 126) == pytest.approx(0.02, abs=0.002)
+
+
+def test_the_permutation_test_of_noise_is_honest():
+    """Of samples of noise 5% have p below .05: averaging first costs the test nothing where cosines are independent."""
+    p = [simulate_null_weat(5, 4, draws=1, seed=seed, effect_size=0, sample=noise).test.p_value
+         for seed, noise in enumerate(np.random.default_rng(8).normal(0, 0.08, (1000, 10, 8)))]  # fmt: skip
+    assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.0476, abs=3 * np.sqrt(0.05 * 0.95 / 1000))
+    assert stats.kstest(p, "uniform").pvalue > 0.001
+
+
+def test_noise_is_seeded_and_says_what_it_is():
+    one, two = (simulate_null_weat(draws=200, seed=3) for _ in range(2))
+    np.testing.assert_array_equal(one.s, two.s)
+    np.testing.assert_array_equal(one.sample, two.sample)
+    assert "noise (sd 0.08, 8 + 8 words, 8 + 8 attributes; 200 samples)" in str(one)
+    many = simulate_null_weat(words=13, draws=500)
+    assert (many.test.exact, many.test.partitions, len(many.partition_s)) == (False, 500, 500)
+    as_far = (np.abs(many.partition_s) >= abs(many.observed_s) - 1e-9).sum()
+    assert many.test.p_value == pytest.approx((as_far + 1) / 501)
+
+
+def ask_for(kv, words, *statistic, **options):
+    return null_distribution(kv, words, *statistic, **{"draws": 5, **options})
+
+
+NOISE = [
+    (np.zeros((4, 4)), r"the sample has shape \(4, 4\): give finite cosines of shape \(16, 16\)"),
+    (np.full((16, 16), np.nan), "give finite cosines"),
+    (np.zeros((16, 16)), "s is the same for all words"),
+    ("noise", "the sample does not hold numbers"),
+]
+
+
+@pytest.mark.parametrize(("sample", "message"), NOISE, ids=["shape", "nan", "flat", "text"])
+def test_what_cannot_be_simulated_is_refused(sample, message):
     with pytest.raises(bb.InputError, match=message):
-        null_distribution(None, religion, **{"draws": 5, **options})
+        simulate_null_weat(draws=10, sample=sample)
 
 
-def test_what_cannot_be_drawn_from_is_refused(slice_vectors, religion):
-    with pytest.raises(bb.InputError, match="alphabetical order"):
-        null_distribution(slice_vectors, "religion", source="vocabulary")
-    with pytest.raises(bb.InputError, match="kv is None"):
-        null_distribution(None, "religion")
-    with pytest.raises(bb.InputError, match="6 stereotype words and 6 control words"):
-        null_distribution(bb.load_embedding(vectors_of(lists(6, 6).every_word())), lists(6, 6))
-    few = lists()
-    with pytest.raises(bb.InputError, match="holds 2 words outside"):
-        null_distribution(vectors_of([*few.every_word(), "z", "y"]), few, source="vocabulary")
-    controls = religion[religion["attribute_class"].isin(["human", "neutral"])]
-    with pytest.raises(bb.InputError, match="no stereotype words"):
-        null_distribution(None, controls, lambda table: 0.0)
-    with pytest.raises(bb.InputError, match="attribute_class"):
-        null_distribution(None, religion.drop(columns="attribute_class"), "mac")
+def without_stereotypes(table):
+    return table[table["attribute_class"].isin(["human", "neutral"])]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (lambda table, kv: ask_for(None, table, "human - neutral"), "stereotype lists"),
+        (lambda table, kv: ask_for(None, table, "weat"), "two groups, not 3"),
+        (lambda table, kv: ask_for(None, table, lambda drawn: None), "returns a number"),
+        (lambda table, kv: ask_for(None, table, lambda drawn: float("nan")), "is nan for the lists"),
+        (lambda table, kv: ask_for(None, table, source="vocabulary"), "kv=None and source='controls'"),
+        (lambda table, kv: ask_for(None, table.drop(columns="attribute_class"), "mac"), "attribute_class"),
+        (lambda table, kv: ask_for(None, without_stereotypes(table), lambda drawn: 0.0), "no stereotype words"),
+        (lambda table, kv: ask_for(kv, "religion", source="vocabulary"), "alphabetical order"),
+        (lambda table, kv: ask_for(None, "religion"), "kv is None"),
+        (
+            lambda table, kv: ask_for(vectors_of(lists(6, 6).every_word()), lists(6, 6)),
+            "6 stereotype words and 6 control words",
+        ),
+        (
+            lambda table, kv: ask_for(vectors_of([*lists().every_word(), "z", "y"]), lists(), source="vocabulary"),
+            "holds 2 words outside",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(religion, slice_vectors, asked, message):
+    with pytest.raises(bb.InputError, match=message):
+        asked(religion, slice_vectors)

@@ -1,4 +1,4 @@
-"""Sensitivity to priors and to single words: planted cases, refits, power-scaling, moments against draws, errors."""
+"""A prior or a single word could make an answer, and the package would say that it does not matter."""
 
 from functools import partial
 
@@ -18,6 +18,9 @@ TRUTH = {"connection_mean": MEANS, "connection_sd": 0.05, "sigma": 0.10}
 FEW = {"groups": {"a": 1, "b": 1}, "stereotypes": {"a": 3, "b": 3}, "human": 3}
 PLENTY = {"groups": {"a": 30, "b": 30}, "stereotypes": {"a": 10, "b": 10}, "human": 10}
 
+HUMAN = {"second": "human", "population": "similar"}
+NUMBERS = ["mean", "sd", "low", "high"]
+
 
 @pytest.fixture(scope="module")
 def few():
@@ -26,7 +29,7 @@ def few():
 
 @pytest.fixture(scope="module")
 def few_found(few):
-    return bb.checks.prior_sensitivity(few, seed=2, second="human", population="similar")
+    return bb.checks.prior_sensitivity(few, seed=2, **HUMAN)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +39,7 @@ def plenty():
 
 @pytest.fixture(scope="module")
 def plenty_found(plenty):
-    return bb.checks.prior_sensitivity(plenty, second="human", population="similar")
+    return bb.checks.prior_sensitivity(plenty, **HUMAN)
 
 
 def test_with_two_words_the_prior_matters(few_found):
@@ -63,20 +66,14 @@ def test_with_sixty_words_the_prior_does_not_matter(plenty_found):
 
 def test_the_rows_and_the_fit_as_given(few, few_found):
     refits = few_found.refits
-    assert list(refits.columns) == [
-        "prior", "change", "mean", "sd", "low", "high", "shift", "sd_ratio", "matters",
-    ]  # fmt: skip
+    names = ("connection_mean", "connection_sd", "sigma", "all")
     assert refits["prior"].isna().tolist() == [True] + 8 * [False]
-    assert refits["prior"][1:].tolist() == [
-        name for name in ("connection_mean", "connection_sd", "sigma", "all") for _ in range(2)
-    ]
+    assert refits["prior"][1:].tolist() == [name for name in names for _ in range(2)]
     assert refits["change"].tolist() == ["as given", *4 * ["wider", "narrower"]]
-    given = bb.contrasts(few, "associated", "human", population="similar").iloc[0]
-    numbers = ["mean", "sd", "low", "high"]
-    assert refits.loc[0, numbers].tolist() == pytest.approx(given[numbers].tolist(), abs=1e-12)
-    assert refits.loc[0, ["shift", "sd_ratio"]].tolist() == [0, 1]
+    given = bb.contrasts(few, "associated", **HUMAN).iloc[0]
+    assert refits.loc[0, NUMBERS].tolist() == pytest.approx(given[NUMBERS].tolist(), abs=1e-12)
+    assert refits.loc[0, ["shift", "sd_ratio", "matters"]].tolist() == [0, 1, False]
     np.testing.assert_allclose(refits["shift"], (refits["mean"] - given["mean"]) / given["sd"], atol=1e-12)
-    assert not refits.loc[0, "matters"]
 
 
 BETWEEN = 'connection_sd = { distribution = "exponential", rate = 2.0'
@@ -92,17 +89,15 @@ BETWEEN = 'connection_sd = { distribution = "exponential", rate = 2.0'
 )
 def test_a_refit_is_the_fit_of_an_edited_file(edited, few, few_found, row, changes):
     again = bb.fit(Fit(few).data.to_frame(), edited("published", *changes), seed=2)
-    expected = bb.contrasts(again, "associated", "human", population="similar").iloc[0]
-    numbers = ["mean", "sd", "low", "high"]
-    assert few_found.refits.loc[row, numbers].tolist() == pytest.approx(expected[numbers].tolist(), abs=1e-12)
+    expected = bb.contrasts(again, "associated", **HUMAN).iloc[0]
+    assert few_found.refits.loc[row, NUMBERS].tolist() == pytest.approx(expected[NUMBERS].tolist(), abs=1e-12)
 
 
 def judged(*rows):
     """Refits with a given fit of mean -0.1 and sd 0.1 and these others: prior, change, mean, sd, low, high."""
-    names = ["prior", "change", "mean", "sd", "low", "high"]
-    refits = pd.DataFrame([(pd.NA, "as given", -0.1, 0.1, -0.22, 0.02), *rows], columns=names)
-    refits["shift"] = (refits["mean"] + 0.1) / 0.1
-    refits["sd_ratio"] = refits["sd"] / 0.1
+    given = (pd.NA, "as given", -0.1, 0.1, -0.22, 0.02)
+    refits = pd.DataFrame([given, *rows], columns=["prior", "change", *NUMBERS])
+    refits = refits.assign(shift=(refits["mean"] + 0.1) / 0.1, sd_ratio=refits["sd"] / 0.1)
     return refits.assign(matters=(contrast.sensitivity._strength(refits) > 1) | contrast.sensitivity._decides(refits))
 
 
@@ -131,29 +126,19 @@ def test_what_makes_a_prior_matter(rows, matters, said):
 
 
 @pytest.mark.parametrize(
-    ("prior", "expected"),
+    ("kind", "scale", "wider"),
     [
-        (
-            models.spec.Normal(distribution="normal", mean=1.0, sd=0.3),
-            models.spec.Normal(distribution="normal", mean=1.0, sd=0.6),
-        ),
-        (
-            models.spec.Exponential(distribution="exponential", rate=2.0),
-            models.spec.Exponential(distribution="exponential", rate=1.0),
-        ),
-        (
-            models.spec.HalfNormal(distribution="half_normal", sd=0.4),
-            models.spec.HalfNormal(distribution="half_normal", sd=0.8),
-        ),
-        (models.spec.Pooled(distribution="pooled", spread=0.3), models.spec.Pooled(distribution="pooled", spread=0.6)),
-        (
-            models.spec.Gamma(distribution="gamma", shape=2.0, rate=0.1),
-            models.spec.Gamma(distribution="gamma", shape=2.0, rate=0.1),
-        ),
+        ("Normal", {"mean": 1.0, "sd": 0.3}, {"sd": 0.6}),
+        ("Exponential", {"rate": 2.0}, {"rate": 1.0}),
+        ("HalfNormal", {"sd": 0.4}, {"sd": 0.8}),
+        ("Pooled", {"spread": 0.3}, {"spread": 0.6}),
+        ("Gamma", {"shape": 2.0, "rate": 0.1}, {}),
     ],
 )
-def test_each_prior_widens_by_its_own_scale(prior, expected):
-    assert prior.widened(2) == expected
+def test_each_prior_widens_by_its_own_scale(kind, scale, wider):
+    name = "half_normal" if kind == "HalfNormal" else kind.lower()
+    prior = getattr(models.spec, kind)(distribution=name, **scale)
+    assert prior.widened(2) == prior.model_copy(update=wider)
 
 
 def test_log_priors_are_those_of_scipy():
@@ -185,19 +170,18 @@ def test_log_priors_are_those_of_scipy():
 
 def test_the_log_likelihood_is_the_sum_over_pairs(plenty):
     pairs = bb.checks.add_log_likelihood(plenty)["log_likelihood/distance"].to_numpy()
-    np.testing.assert_allclose(
-        models.families.family_of(Fit(plenty).spec).log_terms(Fit(plenty))[1], pairs.sum(axis=2).ravel(), rtol=1e-12
-    )
+    fitted = Fit(plenty)
+    sums = models.families.family_of(fitted.spec).log_terms(fitted)[1]
+    np.testing.assert_allclose(sums, pairs.sum(axis=2).ravel(), rtol=1e-12)
 
 
 def test_power_scaling_is_that_of_arviz_on_the_same_groups(few, few_found):
     power = few_found.power.set_index(["parameter", "label"])
-    assert list(few_found.power.columns) == ["parameter", "label", "prior", "likelihood", "diagnosis"]
     assert len(power) == 1 + 3 * 3
     whole = bb.checks.add_log_likelihood(few)
-    found = psense(whole, var_names=["connection_mean"], group="likelihood")["connection_mean"]
-    mine = power.loc["connection_mean", "likelihood"]
-    assert mine[found["connection"].to_numpy()].tolist() == pytest.approx(found.to_numpy().tolist(), abs=1e-9)
+    expected = psense(whole, var_names=["connection_mean"], group="likelihood")["connection_mean"]
+    own = power.loc["connection_mean", "likelihood"][expected["connection"].to_numpy()]
+    assert own.tolist() == pytest.approx(expected.to_numpy().tolist(), abs=1e-9)
 
 
 def test_a_model_is_read_back_from_its_fit(few, edited):
@@ -207,6 +191,9 @@ def test_a_model_is_read_back_from_its_fit(few, edited):
     post = bb.fit(bb.calibration.simulate(FEW, "published", TRUTH, seed=0), path, draws=40, seed=0)
     path.unlink()
     assert Fit(post).spec.priors["attribute_sd"] == models.spec.Pooled(distribution="pooled", spread=0.1)
+    del post.attrs["model_text"]
+    with pytest.raises(bb.InputError, match="does not carry the text of its model"):
+        bb.checks.prior_sensitivity(post)
 
 
 def test_a_fit_by_nuts_is_refitted_by_a_faster_engine_and_an_unused_prior_is_left_alone():
@@ -223,26 +210,13 @@ def test_a_fit_by_nuts_is_refitted_by_a_faster_engine_and_an_unused_prior_is_lef
     ("options", "message"),
     [
         ({"factor": 1}, "factor is 1: give a number above 1"),
-        ({"factor": "2"}, "factor is '2'"),
-        ({"factor": True}, "factor is True"),
-        ({"factor": float("nan")}, "factor is nan"),
         ({"second": "neutral"}, "valid are associated, different, human"),
         ({"second": "associated"}, "needs two connections"),
-        ({"seed": -1}, "seed is -1"),
     ],
 )
 def test_wrong_arguments_are_refused(few, options, message):
     with pytest.raises(bb.InputError, match=message):
         bb.checks.prior_sensitivity(few, **options)
-
-
-def test_what_is_no_fit_is_refused(few):
-    with pytest.raises(bb.InputError, match="give the DataTree that fit returns"):
-        bb.checks.prior_sensitivity(pd.DataFrame())
-    bare = few.copy()
-    del bare.attrs["model_text"]
-    with pytest.raises(bb.InputError, match="does not carry the text of its model"):
-        bb.checks.prior_sensitivity(bare)
 
 
 SHAPE = {"groups": {"a": 4, "b": 4}, "stereotypes": {"a": 8, "b": 8}, "human": 10, "neutral": 10}
@@ -278,6 +252,11 @@ def found(post):
     return bb.checks.influence(post, second="human")
 
 
+def moments_of(table, model="crossed_plain", seed=0):
+    """Posterior mean and covariance of the connection means, without draws."""
+    return models.moments.mean_moments(bb.load_model(model), Distances.read(table), np.random.default_rng(seed))
+
+
 def drawn_moments(table, model, draws):
     means = bb.fit(table, model, draws=draws, seed=3)["posterior/connection_mean"].to_numpy()
     flat = means.reshape(-1, means.shape[2])
@@ -294,29 +273,26 @@ def assert_same_moments(found, expected, tolerance):
 
 @pytest.mark.parametrize("model", ["published", "pooled", "crossed_plain", "crossed"])
 def test_moments_are_those_of_many_draws(table, model):
-    spec = bb.load_model(model)
-    found = models.moments.mean_moments(spec, Distances.read(table), np.random.default_rng(0))
-    assert_same_moments(found, drawn_moments(table, model, 20_000), 0.03)
+    assert_same_moments(moments_of(table, model), drawn_moments(table, model, 20_000), 0.03)
 
 
 def test_moments_of_a_table_full_of_holes(table, monkeypatch):
-    monkeypatch.setattr(models.marginal, "MOST_EFFECTS", 0)
     monkeypatch.setattr(models.moments, "POINTS", 512)
     part = table[np.random.default_rng(2).random(len(table)) > 0.3].query("connection in ['associated', 'human']")
     part = part[part["protected_word"].isin(["a 0", "a 1", "b 0", "b 1"])]
-    spec, data = bb.load_model("crossed_plain"), Distances.read(part)
-    assert isinstance(models.marginal.crossed_target(spec, data).sums, numerics.marginal.IncompleteSums)
-    dense = models.moments.mean_moments(spec, data, np.random.default_rng(0))
-    monkeypatch.undo()
-    monkeypatch.setattr(models.marginal, "MOST_EFFECTS", 1000)
-    assert not isinstance(models.marginal.crossed_target(spec, data).sums, numerics.marginal.IncompleteSums)
-    assert_same_moments(dense, models.moments.mean_moments(spec, data, np.random.default_rng(0)), 0.03)
+    spec, data, moments = bb.load_model("crossed_plain"), Distances.read(part), []
+    for most, dense in ((0, True), (1000, False)):
+        monkeypatch.setattr(models.marginal, "MOST_EFFECTS", most)
+        sums = models.marginal.crossed_target(spec, data).sums
+        assert isinstance(sums, numerics.marginal.IncompleteSums) == dense
+        moments.append(moments_of(part))
+        monkeypatch.undo()
+    assert_same_moments(*moments, 0.03)
 
 
 def test_where_weights_fail_the_scales_are_walked(table, monkeypatch):
     """The walk is replaced by draws by weights: what counts is what becomes of them."""
-    spec, data = bb.load_model("crossed_plain"), Distances.read(table)
-    expected = models.moments.mean_moments(spec, data, np.random.default_rng(0))
+    expected = moments_of(table)
 
     def walked(log_density, start, chains, draws, rng):
         drawn = models.marginal._importance_sample(log_density, start, 2048, rng)
@@ -324,28 +300,27 @@ def test_where_weights_fail_the_scales_are_walked(table, monkeypatch):
 
     monkeypatch.setattr(models.marginal, "MAX_PARETO_K", -np.inf)
     monkeypatch.setattr(models.marginal, "walk", walked)
-    assert_same_moments(models.moments.mean_moments(spec, data, np.random.default_rng(0)), expected, 0.05)
+    assert_same_moments(moments_of(table), expected, 0.05)
 
 
-def test_a_model_without_a_fast_engine_has_no_moments(table):
+def test_what_has_no_moments_is_refused(table, post):
     with pytest.raises(bb.InputError, match="the model 'robust' needs draws by NUTS: its residuals are not normal"):
-        models.moments.mean_moments(bb.load_model("robust"), Distances.read(table), np.random.default_rng(0))
-
-
-def test_distances_without_spread_have_no_moments(table):
-    flat = Distances.read(table.assign(distance=0.5))
+        moments_of(table, "robust")
     with pytest.raises(bb.InputError, match="the distances of associated do not vary"):
-        models.moments.mean_moments(bb.load_model("published"), flat, np.random.default_rng(0))
+        moments_of(table.assign(distance=0.5), "published")
+    robust = post.copy()
+    robust.attrs["model_text"] = bb.load_model("robust").text
+    with pytest.raises(bb.InputError, match="fit these distances with 'crossed' or 'published'"):
+        bb.checks.influence(robust)
+    with pytest.raises(bb.InputError, match="needs two connections"):
+        bb.checks.influence(post, second="associated")
 
 
 @pytest.mark.parametrize("query", ["attribute_word != 'a word 3'", "protected_word != 'b 2'", "connection != 'human'"])
 def test_a_part_of_the_data_is_the_data_of_the_part(table, query):
-    whole = Distances.read(table)
-    part = whole.part(table.eval(query).to_numpy())
-    expected = Distances.read(table.query(query))
-    for name in ("protected_words", "connections", "groups", "word", "connection", "attribute", "attribute_words"):
-        np.testing.assert_array_equal(getattr(part, name), getattr(expected, name), err_msg=name)
-    for name in ("class_of_attribute", "attribute_class", "y"):
+    part, expected = Distances.read(table).part(table.eval(query).to_numpy()), Distances.read(table.query(query))
+    names = ["protected_words", "connections", "groups", "word", "connection", "attribute", "attribute_words"]
+    for name in (*names, "class_of_attribute", "attribute_class", "y"):
         np.testing.assert_array_equal(getattr(part, name), getattr(expected, name), err_msg=name)
     np.testing.assert_array_equal(part.cells.n, expected.cells.n)
     np.testing.assert_array_equal(part.cells.mean, expected.cells.mean)
@@ -356,10 +331,9 @@ def test_points_stand_for_other_data_of_the_same_scales_only(table):
     points = models.moments.scale_points(spec, data, np.random.default_rng(0))
     same = models.moments.moved_points(points, spec, data)
     np.testing.assert_allclose(same.moments[0], points.moments[0], atol=1e-4)
-    assert models.moments.moved_points(points, spec, data.part(data.connection != 3)) is None
-    assert (
-        models.moments.moved_points(points, spec, Distances.read(table.assign(distance=10 * table["distance"]))) is None
-    )
+    larger = Distances.read(table.assign(distance=10 * table["distance"]))
+    for other in (data.part(data.connection != 3), larger):
+        assert models.moments.moved_points(points, spec, other) is None
 
 
 def balanced(table):
@@ -379,11 +353,9 @@ def test_the_planted_word_comes_first_by_what_it_weighs(found, planted):
 
 
 def test_the_columns_and_what_they_say(found, planted):
-    assert list(found.columns) == ["kind", "word", "list", "n", "mean", "sd", "shift", "shift_sd"]
     assert found["kind"].value_counts().to_dict() == {"attribute": 36, "protected": 8}
     assert (found.query("kind == 'protected'")["n"] == 36).all()
-    assert found.attrs["left_out"] == []
-    assert (found.attrs["first"], found.attrs["second"]) == ("associated", "human")
+    assert [found.attrs[name] for name in ("left_out", "first", "second")] == [[], "associated", "human"]
     np.testing.assert_allclose(found["mean"] - found.attrs["mean"], found["shift"], atol=1e-12)
     np.testing.assert_allclose(found["shift_sd"] * found.attrs["sd"], found["shift"], atol=1e-12)
     assert found["shift"].abs().is_monotonic_decreasing
@@ -451,35 +423,12 @@ def test_the_model_follows_when_a_group_is_gone(planted):
 
 
 def test_the_headline_is_the_second_connection(planted):
-    post = bb.fit(planted[planted["connection"] != "human"], "published", draws=400, seed=0)
-    assert bb.checks.influence(post, words="protected").attrs["second"] == "different"
-    controls = bb.fit(planted[planted["connection"] != "different"], "published", draws=400, seed=0)
-    assert bb.checks.influence(controls, words="protected").attrs["second"] == "human"
-    assert bb.checks.influence(post, first="neutral", second="different", words="protected").attrs["first"] == "neutral"
+    def influence(query, **options):
+        post = bb.fit(planted.query(query), "published", draws=400, seed=0)
+        return bb.checks.influence(post, words="protected", **options).attrs
+
+    assert influence("connection != 'human'")["second"] == "different"
+    assert influence("connection != 'different'")["second"] == "human"
+    assert influence("connection != 'human'", first="neutral", second="different")["first"] == "neutral"
     with pytest.raises(bb.InputError, match="give second: the fit holds human, and no headline with 'human'"):
-        bb.checks.influence(
-            bb.fit(planted.query("connection == 'human'"), "published", draws=400, seed=0), first="human"
-        )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"words": "both"}, "words is 'both': valid are all, attribute, protected"),
-        ({"first": "hostile"}, "the connection is 'hostile'"),
-        ({"second": "associated"}, "needs two connections"),
-        ({"seed": 1.5}, "seed is 1.5"),
-    ],
-)
-def test_wrong_arguments_of_influence_are_refused(post, options, message):
-    with pytest.raises(bb.InputError, match=message):
-        bb.checks.influence(post, **options)
-
-
-def test_a_model_that_needs_nuts_is_refused(post):
-    robust = post.copy()
-    robust.attrs["model_text"] = bb.load_model("robust").text
-    with pytest.raises(bb.InputError, match="fit these distances with 'crossed' or 'published'"):
-        bb.checks.influence(robust)
-    with pytest.raises(bb.InputError, match="give the DataTree that fit returns"):
-        bb.checks.influence("religion")
+        influence("connection == 'human'", first="human")

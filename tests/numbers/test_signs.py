@@ -1,4 +1,4 @@
-"""Signs of words: pooled rows and the whole list have one posterior, and one rule names words everywhere."""
+"""Single words would be named as biased too often, and not the same words in every table and picture."""
 
 import numpy as np
 import pytest
@@ -89,16 +89,11 @@ def test_words_are_named_by_the_rule(posts):
         assert (rows.loc[table.attrs["signs"]["closer"], "mean"] < 0).all()
 
 
-def test_no_word_is_named_where_the_whole_list_includes_0(posts):
-    for name in ("race", "weat7"):
-        table = bb.contrasts(posts[name])
-        assert table["low"].iloc[0] < 0 < table["high"].iloc[0]
-        assert table.attrs["signs"] == NONE
-    table = bb.contrasts(posts["race"], prob=0.8)  # whose interval excludes 0
-    assert table["high"].iloc[0] < 0
-    wide = bb.contrasts(posts["gender"], prob=0.9999999)
-    assert wide["low"].iloc[0] < 0 < wide["high"].iloc[0]
-    assert wide.attrs["signs"] == NONE
+@pytest.mark.parametrize(("name", "prob"), [("race", 0.89), ("weat7", 0.89), ("gender", 0.9999999)])
+def test_no_word_is_named_where_the_whole_list_includes_0(posts, name, prob):
+    table = bb.contrasts(posts[name], prob=prob)
+    assert table["low"].iloc[0] < 0 < table["high"].iloc[0]
+    assert table.attrs["signs"] == NONE
 
 
 def test_signs_do_not_depend_on_the_rows_that_are_shown_nor_on_the_population(posts):
@@ -111,7 +106,7 @@ def test_signs_do_not_depend_on_the_rows_that_are_shown_nor_on_the_population(po
     assert similar.attrs["signs"] == own
 
 
-@pytest.mark.parametrize("name", ["gender", "religion", "race"])
+@pytest.mark.parametrize("name", ["gender", "race"])
 def test_sentence_column_figures_and_report_agree(posts, name, tmp_path):
     post = posts[name]
     table = bb.contrasts(post)
