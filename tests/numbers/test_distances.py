@@ -1,11 +1,8 @@
 """Distances, coverage and files of tables would differ from the published ones, and nobody would be told."""
 
 import errno
-import json
 import warnings
-from base64 import b64encode
 from dataclasses import replace
-from hashlib import sha256
 
 import numpy as np
 import pandas as pd
@@ -511,38 +508,6 @@ def test_csv_tells_what_it_holds_and_leaves_out(tmp_path):
     assert found["kind"].tolist() == ["protected", "protected", "stereotype", "stereotype", "control", "control"]
     assert found["found"].tolist() == [1] * 6
     assert notes(table)[0].startswith("coverage unknown, because no coverage goes with the file")
-
-
-def test_table_without_coverage_does_not_inherit_that_of_an_earlier_file(tmp_path):
-    path = tmp_path / "a.csv"
-    beside = [tmp_path / f"a.csv.{name}" for name in ("coverage.json", "relatedness.npz")]
-    for each in beside:
-        each.write_text("{}")
-    bb.write_distance_table(made(PAIR), path)
-    assert bb.coverage(bb.read_distance_table(path))["list"].tolist() == ["g", "neutral"]
-    assert not any(each.exists() for each in beside)
-
-
-@pytest.mark.parametrize("note", ["half a no", '{"a": 1}', "[1]"])
-def test_damaged_coverage_beside_a_csv_file(tmp_path, note):
-    measured().to_csv(tmp_path / "a.csv", index=False)
-    (tmp_path / "a.csv.coverage.json").write_text(note)
-    with pytest.raises(bb.InputError, match=r"what goes with .*a\.csv is not as write_distance_table writes it"):
-        bb.read_distance_table(tmp_path / "a.csv")
-
-
-def test_files_of_earlier_versions_are_read(tmp_path, religion):
-    """CSV with two files beside it, and Parquet with text in what pandas keeps."""
-    religion.to_csv(tmp_path / "a.csv", index=False)
-    note = {"table_sha256": sha256((tmp_path / "a.csv").read_bytes()).hexdigest()}
-    (tmp_path / "a.csv.coverage.json").write_text(json.dumps(note | {"coverage": religion.coverage.as_dict()}))
-    (tmp_path / "a.csv.relatedness.npz").write_bytes(relatedness_content(religion.relatedness))
-    old = pd.DataFrame(religion)
-    packed = b64encode(relatedness_content(religion.relatedness)).decode()
-    old.attrs = {"coverage": religion.coverage.as_dict(), "relatedness": packed}
-    old.to_parquet(tmp_path / "a.parquet", index=False)
-    for name in ("a.csv", "a.parquet"):
-        assert_the_same(bb.read_distance_table(tmp_path / name), religion)
 
 
 def test_columns_may_be_left_out_or_stand_in_another_order(written):

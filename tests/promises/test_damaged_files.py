@@ -1,13 +1,10 @@
 """A damaged or hostile file would be read as something else, or end in a traceback without its name."""
 
 import io
-import json
 import random
 from dataclasses import replace
-from hashlib import sha256
 
 import numpy as np
-import pandas as pd
 import pytest
 from gensim.models import Word2Vec
 
@@ -137,25 +134,6 @@ def test_names_are_held_to_what_words_are_held_to(table, name):
             bb.fit(table.assign(group=table["group"].replace("math", name)), "published")
 
 
-def write_noted(table, path, coverage):
-    """A table as a CSV file with coverage beside it."""
-    table.to_csv(path, index=False)
-    note = {"table_sha256": sha256(path.read_bytes()).hexdigest(), "coverage": coverage}
-    path.with_name(f"{path.name}.coverage.json").write_text(json.dumps(note))
-
-
-def test_coverage_of_another_table_is_not_read(tmp_path, table):
-    other = bb.distance_table("google-news-slice", "weat6", relatedness=False)
-    write_noted(table, tmp_path / "one.csv", table.coverage.as_dict())
-    write_noted(other, tmp_path / "other.csv", other.coverage.as_dict())
-    assert bb.read_distance_table(tmp_path / "one.csv").coverage == table.coverage
-    (tmp_path / "one.csv").replace(tmp_path / "other.csv")
-    again = bb.read_distance_table(tmp_path / "other.csv")
-    assert again.coverage.word_list == "other"
-    assert bb.coverage(again)["asked"].isna().all()
-    assert "other.csv.coverage.json is of another table" in bb.coverage(again).attrs["notes"][0]
-
-
 @pytest.mark.usefixtures("without_pictures")
 def test_a_report_on_a_table_without_coverage_says_that_it_is_unknown(tmp_path):
     table = bb.distance_table("google-news-slice", "weat7")
@@ -170,16 +148,10 @@ def test_a_report_on_a_table_without_coverage_says_that_it_is_unknown(tmp_path):
     "changed", [{"lists": 5}, {"lists": [{"list": "a"}]}, {"twins": ["x"]}, {"embedding": {"vectors": "many"}}]
 )
 def test_coverage_of_another_inner_kind_is_refused(tmp_path, table, changed):
-    record = table.coverage.as_dict() | changed
-    write_noted(table, tmp_path / "t.csv", record)
-    old = pd.DataFrame(table)
-    old.attrs["coverage"] = record
-    old.to_parquet(tmp_path / "old.parquet", index=False)
     new = bb.DistanceTable(table, coverage=replace(table.coverage, **changed))
     bb.write_distance_table(new, tmp_path / "t.parquet")
-    for name in ("t.csv", "t.parquet", "old.parquet"):
-        with pytest.raises(bb.InputError, match=rf"what goes with .*{name} is not as write_distance_table writes it"):
-            bb.read_distance_table(tmp_path / name)
+    with pytest.raises(bb.InputError, match=r"what goes with .*t\.parquet is not as write_distance_table writes it"):
+        bb.read_distance_table(tmp_path / "t.parquet")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # h5netcdf's, of a file half opened
