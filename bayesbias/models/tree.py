@@ -19,6 +19,7 @@ import xarray as xr
 from bayesbias._support.files import check_suffix, from_json, home_folder, to_json, whole_file
 from bayesbias.distances.adjustment import Adjustment, slope_adjustment
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group, relatedness_in_fit
+from bayesbias.distances.dataframe import ADJUSTED_FOR
 from bayesbias.distances.distances import Distances, class_of_connection
 from bayesbias.distances.list_coverage import known_coverage
 from bayesbias.errors import InputError
@@ -237,8 +238,9 @@ class Fit:
 
     @property
     def _moved(self) -> str:
-        """Reason why the distances are not those of vectors; empty where they are."""
-        return str(self.tree.attrs.get("moved", ""))
+        """Reason why the distances are not those of vectors; fits of earlier versions tell of adjustments alone."""
+        adjust = self.tree.attrs.get("adjust")
+        return str(self.tree.attrs.get("moved", "" if adjust is None else f"{ADJUSTED_FOR}{adjust}"))
 
     def _slope_adjustment(self, protected: list[str], related: Relatedness | None) -> Adjustment | None:
         """The adjustment of a fit by an estimated slope, whose error further fits of the distances need too."""
