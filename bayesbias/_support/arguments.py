@@ -8,6 +8,7 @@ from math import inf, isfinite, nan
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeGuard
+from unicodedata import category
 
 import numpy as np
 
@@ -88,9 +89,11 @@ def printable(value: object, name: str) -> str:
 
 
 def text(value: object, name: str) -> str:
-    """A text, empty or not."""
+    """A text, empty or not, that files and figures can hold."""
     if not isinstance(value, str):
         raise InputError(f"{name} is {shown(value)}: give a text")
+    if odd := [letter for letter in value if category(letter) in ("Cc", "Cs") and letter not in "\n\t"]:
+        raise InputError(f"{name} holds {odd[0]!r}, a control character or half of one: leave it out")
     return value
 
 

@@ -111,8 +111,9 @@ def forest(
     table = _with_index(estimates, prob) if isinstance(estimates, Estimates) else estimates
     if beside is None and by is None and panels is None and "p_closer" in table:
         beside = "p_closer"
-    columns = {"by": by, "panels": panels, "value": value, "low": low, "high": high, "beside": beside}
-    _check_columns(table, {name: column for name, column in columns.items() if column is not None})
+    optional = {"by": by, "panels": panels, "beside": beside}
+    chosen = {name: column for name, column in optional.items() if column is not None}
+    _check_columns(table, {"value": value, "low": low, "high": high, **chosen})
     for column in (value, low, high):
         _check_numbers(table, column)
     names, kind = _names(table, rows, {by, panels})

@@ -140,7 +140,7 @@ CALLS = {
     "calibration.sbc": lambda made: {"model": "published", "replicates": 3, "draws": 19},
     "calibration.simulate": lambda made: {"table_or_shape": made.shape, "truth": TRUTH, "seed": 1},
     "calibration.simulate_null_weat": lambda made: {"draws": 20},
-    "silhouettes.silhouette": lambda made: {"metric": "ect", "runs": 2},
+    "silhouettes.silhouette": lambda made: {"metric": "weat_effect_size", "runs": 2},
     "silhouettes.silhouette_accuracy": lambda made: {"biased": made.silhouette, "unbiased": made.silhouette_of_other},
     "silhouettes.silhouette_separation": lambda made: {"biased": made.silhouette, "unbiased": made.silhouette_of_other},
     "silhouettes.silhouette_study": lambda made: {
