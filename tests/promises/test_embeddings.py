@@ -220,6 +220,7 @@ class TestFormats:
             b"cat\t1\t2\ndog\t3\t4\n",
             *(pack(MARK + head + b"cat 1 2\ndog 3 4\n") for pack in (bytes, gzip.compress) for head in (b"", b"2 2\n")),
         ],
+        ids=range(7),  # what is packed tells the time
     )
     def test_line_ends_tabs_and_byte_order_marks_are_passed_over(self, written, content):
         assert_holds(bb.load_embedding(written(content)), {"cat": [1, 2], "dog": [3, 4]})
