@@ -340,7 +340,7 @@ def observed_associations():
 
 
 @pytest.fixture(scope="session")
-def reference_vectors(shared):
+def news(shared):
     """The vectors of Google News that other programs were recorded with."""
     return bb.load_embedding(shared / "embeddings" / "google_news_slice.bin")
 

@@ -135,7 +135,7 @@ def multiverse(
         pending = [task for task in tasks if not finished(folder, task, file_of(folder, task), retry)]
         if pending:
             loaded = write_sample(folder, decisions)
-            if not (isinstance(executor, str) and executor == "serial"):
+            if str(executor) != "serial":
                 loaded.clear()  # workers load what they measure
             work = partial(measure, loaded=loaded, methods=methods_from_outside(decisions["debiasing"]))
             run(pending, work, folder, executor, workers_asked(workers), "measuring")

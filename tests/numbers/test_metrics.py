@@ -350,11 +350,6 @@ LINEAR = {"weat": {}, "mac": {}, "db_wa": {}, "rnd": {"distance": "cos"}, "ripa"
 VALID = "weat, rnd with distance='cos', mac, ripa with normalise=True, db_wa"
 
 
-@pytest.fixture(scope="module")
-def news(shared):
-    return bb.load_embedding(shared / "embeddings" / "google_news_slice.bin")
-
-
 def query_for(name):
     """Sets of unlike sizes where the metric takes them."""
     metric = metrics.catalogue.METRICS[name]

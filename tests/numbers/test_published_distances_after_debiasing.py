@@ -20,7 +20,7 @@ def runs(shared):
 
 
 @pytest.fixture
-def check(reference_vectors, runs):
+def check(news, runs):
     """Compare the distances between the words of a run before and after."""
 
     def distances(kv, words):
@@ -28,7 +28,7 @@ def check(reference_vectors, runs):
         return (1 - unit @ unit.T)[np.triu_indices(len(words), 1)]
 
     def compare(after, name):
-        for when, kv in (("before", reference_vectors), ("after", after)):
+        for when, kv in (("before", news), ("after", after)):
             expected = np.concatenate(runs[name][f"cos_dist_{when}"])
             np.testing.assert_allclose(distances(kv, runs[name]["words"]), expected, atol=TOLERANCE)
         lengths = np.linalg.norm(after.vectors.astype(float), axis=1)
@@ -39,30 +39,30 @@ def check(reference_vectors, runs):
 
 
 @pytest.mark.parametrize("name", WEFE_HARD)
-def test_hard(reference_vectors, runs, check, name):
-    run, kept = runs[name], reference_vectors.vectors.copy()
+def test_hard(news, runs, check, name):
+    run, kept = runs[name], news.vectors.copy()
     arguments, ignore = run["fit_args"], run["transform_args"].get("ignore") or ()
     pairs = {"definitional": arguments["definitional_pairs"], "equalize": arguments["equalize_pairs"]}
-    after = bb.debias(reference_vectors, "hard", **pairs, ignore=ignore)
+    after = bb.debias(news, "hard", **pairs, ignore=ignore)
     check(after, name)
-    np.testing.assert_array_equal(reference_vectors.vectors, kept)
+    np.testing.assert_array_equal(news.vectors, kept)
     record = after.bayesbias_debiasing
     np.testing.assert_allclose(record.explained[:10], run["explained_variance_ratio"], atol=1e-6)
-    assert record.neutralized == len(kept) - len([word for word in set(ignore) if word in reference_vectors])
+    assert record.neutralized == len(kept) - len([word for word in set(ignore) if word in news])
     # theirs leaves as many lengths that are not 1
     assert run["n_norm_not_1"] in (154, 54)
 
 
 @pytest.mark.parametrize("name", WEFE_SETS)
-def test_hard_multiclass(reference_vectors, runs, check, name):
+def test_hard_multiclass(news, runs, check, name):
     sets = {"sets": runs[name]["fit_args"]["definitional_sets"], "equalize": runs[name]["fit_args"]["equalize_sets"]}
-    after = bb.debias(reference_vectors, "hard_multiclass", **sets)
+    after = bb.debias(news, "hard_multiclass", **sets)
     check(after, name)
     explained = runs[name]["explained_variance_ratio"]
     np.testing.assert_allclose(after.bayesbias_debiasing.explained[:2], explained, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", MANZINI)
-def test_sets_one_after_the_other(reference_vectors, runs, check, name):
+def test_sets_one_after_the_other(news, runs, check, name):
     options = {"sets": runs[MANZINI[name]]["fit_args"]["definitional_sets"], "components": runs[name]["k"]}
-    check(bb.debias(reference_vectors, "hard_multiclass", **options, order="sequential"), name)
+    check(bb.debias(news, "hard_multiclass", **options, order="sequential"), name)

@@ -43,9 +43,9 @@ def recorded(record, pairs):
 
 
 @pytest.fixture(scope="module")
-def seeds(record, reference_vectors):
+def seeds(record, news):
     """Six embeddings made of the real vectors: noise that grows with rank, axes permuted and turned round."""
-    v, n = reference_vectors.vectors.astype(np.float64), len(reference_vectors)
+    v, n = news.vectors.astype(np.float64), len(news)
     scale = (0.15 + 0.35 * np.arange(n) / (n - 1)) * np.linalg.norm(v, axis=1) / np.sqrt(300)
     made = []
     for seed, expected in enumerate(record["meta"]["seed_vectors_float32_sha256"]):
@@ -55,7 +55,7 @@ def seeds(record, reference_vectors):
         x = (x[:, order] * np.random.RandomState(40210 + seed).choice([-1.0, 1.0], 300)).astype(np.float32)
         assert hashlib.sha256(x.tobytes()).hexdigest() == expected
         kv = KeyedVectors(300, count=0)
-        kv.add_vectors(reference_vectors.index_to_key, x)
+        kv.add_vectors(news.index_to_key, x)
         made.append(kv)
     return made
 
@@ -80,14 +80,14 @@ def test_scores_of_rebuilt_vectors(rebuilt, recorded):
         ("nbm", "nbm", None),
     ],
 )
-def test_scores_of_the_real_vectors(reference_vectors, record, pairs, measure, key, compat):
+def test_scores_of_the_real_vectors(news, record, pairs, measure, key, compat):
     expected, words = np.array(record["base_slice_scores"][key]), record["target_words"]
-    scored = bb.reliability.bias_scores(reference_vectors, words[: len(expected)], pairs, measure, compat=compat)
+    scored = bb.reliability.bias_scores(news, words[: len(expected)], pairs, measure, compat=compat)
     found = scored.to_numpy()[0, :, :, 0]
     np.testing.assert_allclose(found, expected, atol=0.02 if measure == "nbm" else 1e-6)
     if compat is None:  # the metric of the same name is the mean over pairs
         query = bb.Query(dict(zip("mf", zip(*pairs, strict=True), strict=True)), {"words": words[:30]})
-        by_word = bb.metric(measure, reference_vectors, query).per_word["value"]
+        by_word = bb.metric(measure, news, query).per_word["value"]
         np.testing.assert_allclose(by_word, found[:30].mean(axis=1), atol=1e-6)
 
 

@@ -23,8 +23,8 @@ def record(shared):
 
 
 @pytest.fixture(scope="module")
-def models(reference_vectors, record):
-    biased = reference_vectors
+def models(news, record):
+    biased = news
     direction = np.array(record["models"]["unbiased_gender_projected"]["direction"])
     left = biased.vectors - (biased.vectors @ direction)[:, None] * direction
     unbiased = KeyedVectors(vector_size=300, dtype=np.float32)

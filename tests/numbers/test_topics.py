@@ -19,11 +19,6 @@ CONTRASTS = ("associated - different", "associated - human", "associated - neutr
 
 
 @pytest.fixture(scope="module")
-def news(shared):
-    return bb.load_embedding(shared / "embeddings" / "google_news_slice.bin")
-
-
-@pytest.fixture(scope="module")
 def part(news):
     """A random part of the vocabulary, in which topics are found fast."""
     rng = np.random.default_rng(0)

@@ -20,11 +20,6 @@ QUERIES = (
 
 
 @pytest.fixture(scope="module")
-def vectors(shared):
-    return bb.load_embedding(shared / "embeddings" / "google_news_slice.bin")
-
-
-@pytest.fixture(scope="module")
 def oracles(shared):
     return json.loads((shared / "oracles" / "wefe_oracles_public.json").read_text())
 
@@ -58,25 +53,25 @@ TWO_BY_TWO = QUERIES[:4]
 
 
 @references(TWO_BY_TWO)
-def test_weat(vectors, reference):
+def test_weat(news, reference):
     theirs, query, _ = reference
     expected = theirs["WEAT"]["default"]
-    assert bb.metric("weat", vectors, query).value == pytest.approx(expected["weat"], abs=TOLERANCE)
-    effect = bb.metric("weat_effect_size", vectors, query)
+    assert bb.metric("weat", news, query).value == pytest.approx(expected["weat"], abs=TOLERANCE)
+    effect = bb.metric("weat_effect_size", news, query)
     assert effect.value == pytest.approx(expected["effect_size"], abs=TOLERANCE)
     assert effect.range == pytest.approx((-2, 2))
     scaled = theirs["WEAT"]["normalize_true"]
-    assert bb.metric("weat", vectors, query, normalise=True).value == pytest.approx(scaled["weat"], abs=TOLERANCE)
+    assert bb.metric("weat", news, query, normalise=True).value == pytest.approx(scaled["weat"], abs=TOLERANCE)
 
 
 @references(TWO_BY_TWO)
-def test_permutation_p_values(vectors, reference):
+def test_permutation_p_values(news, reference):
     """Exactly those of all partitions; else within four standard errors of as many random ones."""
     _, query, record = reference
     expected = record["reference_permutation_p_not_wefe"]
     exact = expected["kind"] == "exact_all_partitions"
     for alternative, name in (("greater", "p_right_ge"), ("less", "p_left_ge"), ("two-sided", "p_two_sided_abs_ge")):
-        found = bb.metric("weat", vectors, query, p_value=True, alternative=alternative, permutations=100_000, seed=1)
+        found = bb.metric("weat", news, query, p_value=True, alternative=alternative, permutations=100_000, seed=1)
         assert (found.partitions, found.exact) == (expected["n_partitions"], exact)
         p = expected[name]
         error = 1e-12 if exact else 4 * np.sqrt(2 * max(p * (1 - p), 1e-5) / 100_000)
@@ -84,25 +79,25 @@ def test_permutation_p_values(vectors, reference):
 
 
 @references()
-def test_mac(vectors, reference):
+def test_mac(news, reference):
     theirs, query, _ = reference
-    found = bb.metric("mac", vectors, query)
+    found = bb.metric("mac", news, query)
     assert found.value == pytest.approx(theirs["MAC"]["mac"], abs=TOLERANCE)
     by_word = found.per_word.set_index(["set", "word"])["value"]
     for name, words in theirs["MAC"]["targets_eval"].items():
         for word, distances in words.items():
             assert by_word[name, word] == pytest.approx(np.mean(list(distances.values())), abs=TOLERANCE)
-    check_normalised("mac", vectors, query, theirs["MAC_normalize_true_result"])
+    check_normalised("mac", news, query, theirs["MAC_normalize_true_result"])
 
 
-def check_normalised(name, vectors, query, expected, **options):
+def check_normalised(name, news, query, expected, **options):
     """The value of normalised vectors, where theirs has one."""
-    scaled = bb.metric(name, vectors, query, normalise=True, **options)
+    scaled = bb.metric(name, news, query, normalise=True, **options)
     assert expected is None or scaled.value == pytest.approx(expected, abs=TOLERANCE)
 
 
 @references()
-def test_metrics_of_two_target_sets_and_one_attribute_set(vectors, reference):
+def test_metrics_of_two_target_sets_and_one_attribute_set(news, reference):
     theirs, query, _ = reference
     parts = {(*part.targets, *part.attributes): part for part in query.subqueries(2, 1)}
     measured = {
@@ -115,28 +110,28 @@ def test_metrics_of_two_target_sets_and_one_attribute_set(vectors, reference):
         part = parts[*record["targets"], record["attribute"]]
         for name in measured.keys() & record.keys():
             (metric, options), expected = measured[name], record[name]
-            found = bb.metric(metric, vectors, part, **options)
+            found = bb.metric(metric, news, part, **options)
             assert found.value == pytest.approx(expected[metric], abs=TOLERANCE), (name, record["query_name"])
             own = found.per_word.set_index("word")["value"]
             by_word = expected.get("distance_by_word", {})
             by_word |= {word: value["mean"] for word, value in expected.get("word_values", {}).items()}
             for word, value in by_word.items():
                 assert own[word] == pytest.approx(value, abs=TOLERANCE)
-            check_normalised(metric, vectors, part, record[f"{name}_normalize_true_result"], **options)
+            check_normalised(metric, news, part, record[f"{name}_normalize_true_result"], **options)
 
 
 @references(QUERIES[:5])
-def test_rnsb(vectors, reference):
+def test_rnsb(news, reference):
     theirs, query, _ = reference
     for seed, expected in theirs["RNSB"]["holdout_true_by_random_state"].items():
-        found = bb.metric("rnsb", vectors, query, compat="wefe", seed=int(seed))
+        found = bb.metric("rnsb", news, query, compat="wefe", seed=int(seed))
         assert found.value == pytest.approx(expected, abs=1e-8)
-    found = bb.metric("rnsb", vectors, query, compat="wefe", holdout=False)
+    found = bb.metric("rnsb", news, query, compat="wefe", holdout=False)
     assert found.value == pytest.approx(theirs["RNSB"]["holdout_false_seed0"]["rnsb"], abs=1e-8)
-    ours = bb.metric("rnsb", vectors, query)
+    ours = bb.metric("rnsb", news, query)
     assert ours.value == pytest.approx(found.value, abs=5e-5)
     # no seed moves it, since nothing is drawn
-    assert bb.metric("rnsb", vectors, query, seed=9).value == pytest.approx(ours.value, abs=1e-8)
+    assert bb.metric("rnsb", news, query, seed=9).value == pytest.approx(ours.value, abs=1e-8)
 
 
 FEMALE = ["female", "woman", "girl", "sister", "she", "her", "hers", "daughter"]
@@ -154,38 +149,38 @@ def edges(oracles):
     return {case["id"]: case["result"] for case in oracles["edge_cases"]}
 
 
-def test_lost_words_up_to_a_fifth(vectors, edges):
+def test_lost_words_up_to_a_fifth(news, edges):
     """1 of 9 and 1 of 5 are kept; 1 of 4 gives no value, here with the reason."""
     for female, case in ((FEMALE, "oov_below_threshold"), (FEMALE[:4], "oov_equal_threshold")):
         asked = query([*female, "zzzz"], MALE, MATH, ARTS)
         for name, key in (("weat", "weat"), ("weat_effect_size", "effect_size")):
-            kept = bb.metric(name, vectors, asked)
+            kept = bb.metric(name, news, asked)
             assert kept.value == pytest.approx(edges[case][key], abs=TOLERANCE)
             assert f"F lacks zzzz (1 of {len(female) + 1} words)." in str(kept)
-    lost = bb.metric("weat", vectors, query([*FEMALE[:3], "zzzz"], MALE, MATH, ARTS))
+    lost = bb.metric("weat", news, query([*FEMALE[:3], "zzzz"], MALE, MATH, ARTS))
     assert edges["oov_above_threshold"]["weat"] is None
     assert np.isnan(lost.value)
     assert "1 of 4 words of the set 'F' are missing" in lost.reason
 
 
-def test_repeated_words_are_lost_in_theirs_only(vectors, edges):
+def test_repeated_words_are_lost_in_theirs_only(news, edges):
     again = query([*FEMALE[:3], FEMALE[0]], MALE, MATH, ARTS)
     assert edges["duplicates_count_as_lost"]["weat"] is None
-    theirs = bb.metric("weat", vectors, again, compat="wefe")
+    theirs = bb.metric("weat", news, again, compat="wefe")
     assert np.isnan(theirs.value)
     assert "1 of 4 words of the set 'F' are missing or repeated" in theirs.reason
-    ours = bb.metric("weat", vectors, again)
-    assert ours.value == bb.metric("weat", vectors, query(FEMALE[:3], MALE, MATH, ARTS)).value
+    ours = bb.metric("weat", news, again)
+    assert ours.value == bb.metric("weat", news, query(FEMALE[:3], MALE, MATH, ARTS)).value
     assert "F lists female more than once" in ours.notes
 
 
-def test_whole_sets_lost_are_no_crash(vectors, edges):
+def test_whole_sets_lost_are_no_crash(news, edges):
     """With a limit of 1 theirs ends in a ValueError of NumPy, and a limit that is an integer in a TypeError."""
     assert edges["threshold_1.0_all_lost"]["exception"] == "ValueError"
-    found = bb.metric("weat", vectors, query(["zzzz"], MALE, MATH, ARTS), max_missing=1.0)
+    found = bb.metric("weat", news, query(["zzzz"], MALE, MATH, ARTS), max_missing=1.0)
     assert "1 of 1 words of the set 'F' are missing" in found.reason
     assert edges["threshold_int"]["exception"] == "TypeError"
-    assert np.isfinite(bb.metric("weat", vectors, query(FEMALE, MALE, MATH, ARTS), max_missing=1).value)
+    assert np.isfinite(bb.metric("weat", news, query(FEMALE, MALE, MATH, ARTS), max_missing=1).value)
 
 
 @pytest.mark.parametrize(
@@ -204,79 +199,78 @@ def test_whole_sets_lost_are_no_crash(vectors, edges):
         ),
     ],
 )
-def test_what_crashes_in_theirs_is_said_here(vectors, edges, case, theirs, metric, sets, message):
+def test_what_crashes_in_theirs_is_said_here(news, edges, case, theirs, metric, sets, message):
     assert edges[case]["exception"] == theirs
     with pytest.raises(bb.InputError, match=message):
-        bb.metric(metric, vectors, bb.Query(*sets))
+        bb.metric(metric, news, bb.Query(*sets))
 
 
-def test_pairs_of_unequal_sets_and_of_missing_words(vectors, edges):
+def test_pairs_of_unequal_sets_and_of_missing_words(news, edges):
     """Theirs ignores words of a longer second set and shifts pairs behind a missing word; ours keeps pairs."""
     longer = query(FEMALE[:6], MALE, MATH[:2])
-    theirs = bb.metric("ripa", vectors, longer, compat="wefe")
+    theirs = bb.metric("ripa", news, longer, compat="wefe")
     assert theirs.value == pytest.approx(edges["ripa_unequal_longer_second"]["ripa"], abs=TOLERANCE)
     with pytest.raises(bb.InputError, match="they have 6 and 8 words"):
-        bb.metric("ripa", vectors, longer)
+        bb.metric("ripa", news, longer)
     missing = query(["zzzz", *FEMALE[1:]], MALE, MATH[:2])
-    shifted, aligned = bb.metric("ripa", vectors, missing, compat="wefe"), bb.metric("ripa", vectors, missing)
+    shifted, aligned = bb.metric("ripa", news, missing, compat="wefe"), bb.metric("ripa", news, missing)
     assert shifted.value == pytest.approx(edges["ripa_oov_shifts_pairs"]["ripa"], abs=TOLERANCE)
     assert aligned.value == pytest.approx(edges["ripa_aligned_reference"]["ripa"], abs=TOLERANCE)
     assert "1 of 8 pairs lack a word and were left out" in aligned.notes
-    few = bb.metric("ripa", vectors, query(["zzzz", *FEMALE[1:3]], MALE[:3], MATH[:2]))
+    few = bb.metric("ripa", news, query(["zzzz", *FEMALE[1:3]], MALE[:3], MATH[:2]))
     assert "1 of 3 pairs lack a word" in few.reason
 
 
-def test_few_attribute_words_of_ect(vectors, edges):
+def test_few_attribute_words_of_ect(news, edges):
     with pytest.warns(UserWarning, match="it is 1 or -1"):
-        two = bb.metric("ect", vectors, query(FEMALE, MALE, MATH[:2]))
+        two = bb.metric("ect", news, query(FEMALE, MALE, MATH[:2]))
     assert two.value == pytest.approx(edges["ect_2_attr"]["ect"])
     assert "with two attribute words it is 1 or -1" in two.notes
-    one = bb.metric("ect", vectors, query(FEMALE, MALE, MATH[:1]))
+    one = bb.metric("ect", news, query(FEMALE, MALE, MATH[:1]))
     assert edges["ect_1_attr"]["ect"] is None
     assert one.reason == "one attribute word has no order"
 
 
-def test_the_two_sided_p_value_does_not_hang_on_the_order_of_targets(vectors, edges):
+def test_the_two_sided_p_value_does_not_hang_on_the_order_of_targets(news, edges):
     """Theirs is 1 for one order and .09 for the other, and never exact."""
     assert edges["weat_p_two_sided_negative"][0] == 1.0
     assert edges["weat_p_exact"]["exception"] == "NotImplementedError"
     one, other = (
-        bb.metric("weat", vectors, query(*sides, MATH, ARTS), p_value=True)
-        for sides in ((FEMALE, MALE), (MALE, FEMALE))
+        bb.metric("weat", news, query(*sides, MATH, ARTS), p_value=True) for sides in ((FEMALE, MALE), (MALE, FEMALE))
     )
     assert one.p_value == other.p_value == pytest.approx(0.08578088578088579)
     assert (one.exact, one.partitions) == (True, 12_870)
 
 
-def test_two_positive_words_train_a_classifier(vectors, edges):
+def test_two_positive_words_train_a_classifier(news, edges):
     assert np.isfinite(edges["rnsb_2_positive_words"]["rnsb"])
-    assert 0 < bb.metric("rnsb", vectors, query(FEMALE, MALE, MATH[:2], ARTS)).value < 0.1
+    assert 0 < bb.metric("rnsb", news, query(FEMALE, MALE, MATH[:2], ARTS)).value < 0.1
 
 
-def test_queries_without_names_are_not_averaged(vectors, oracles, edges):
+def test_queries_without_names_are_not_averaged(news, oracles, edges):
     """Theirs shows the mean of two queries; ours a row for each."""
     separate = next(case for case in oracles["edge_cases"] if case["id"] == "run_queries_unnamed_sets")["separate"]
     job = bb.load_query("weat6").attributes
     queries = [query(FEMALE, MALE, MATH, ARTS), query(FEMALE, MALE, *job.values())]
-    table = bb.run_metrics(vectors, queries, "weat")
+    table = bb.run_metrics(news, queries, "weat")
     np.testing.assert_allclose(table["value"], separate, atol=TOLERANCE)
     assert table["query"].nunique() == 2
     assert edges["run_queries_unnamed_sets"]
 
 
-def test_subqueries_of_a_metric_of_any_number_of_sets(vectors, edges):
+def test_subqueries_of_a_metric_of_any_number_of_sets(news, edges):
     """Theirs fails with a KeyError for MAC; its subqueries for RND are ours."""
     assert edges["run_queries_subqueries_mac"]["exception"] == "KeyError"
     job = bb.load_query("weat6").attributes
     whole = bb.Query({"F": FEMALE, "M": MALE}, {"math": MATH, "arts": ARTS, **job}, name="all")
-    table = bb.run_metrics({"test": vectors}, whole, ["rnd", "mac"])
+    table = bb.run_metrics({"test": news}, whole, ["rnd", "mac"])
     theirs = edges["run_queries_subqueries_rnd"]
     for row in table[table["metric"] == "rnd"].itertuples():
         assert abs(row.value) == pytest.approx(abs(theirs[row.subquery]["test_w2v"]), abs=TOLERANCE)
     assert (table["metric"] == "mac").sum() == 1
 
 
-def test_spellings_are_tried_only_when_asked_for(vectors, edges):
+def test_spellings_are_tried_only_when_asked_for(news, edges):
     """Theirs takes a list of preprocessors; ours tries other capitals for words that are not found, and says which.
 
     Lower-casing two of four words onto the other two loses half of the set in theirs, without a reason. Its strategy
@@ -284,11 +278,11 @@ def test_spellings_are_tried_only_when_asked_for(vectors, edges):
     """
 
     def mac_of(*words, **options):
-        return bb.metric("mac", vectors, bb.Query({"F": list(words)}, {"A": MATH[:3]}), **options)
+        return bb.metric("mac", news, bb.Query({"F": list(words)}, {"A": MATH[:3]}), **options)
 
     assert edges["preproc_lower_merges"]["weat"] is None
     mixed = query(["She", "she", "Woman", "woman"], MALE, MATH, ARTS)
-    assert np.isfinite(bb.metric("weat", vectors, mixed).value)
+    assert np.isfinite(bb.metric("weat", news, mixed).value)
     for words in edges["preproc_first_fallback"]["targets_eval"].values():
         for word, by_set in words.items():
             assert mac_of(word).value == pytest.approx(by_set["Attribute set 0"], abs=TOLERANCE)
@@ -299,7 +293,7 @@ def test_spellings_are_tried_only_when_asked_for(vectors, edges):
     assert "F holds she in several spellings, which count once" in both.notes
 
 
-def test_nothing_is_kept_from_one_call_to_the_next_and_nothing_is_drawn(vectors, edges):
+def test_nothing_is_kept_from_one_call_to_the_next_and_nothing_is_drawn(news, edges):
     """Theirs writes a seed into its default arguments, where the next call finds it.
 
     It averages unseeded splits of RNSB, 5% apart in two calls of 20, and refuses to seed them.
@@ -307,13 +301,13 @@ def test_nothing_is_kept_from_one_call_to_the_next_and_nothing_is_drawn(vectors,
     leaked = edges["rnsb_default_dict_mutated"]
     assert leaked["before"] != leaked["after"]
     asked = query(FEMALE, MALE, MATH, ARTS)
-    first = bb.metric("rnsb", vectors, asked, holdout=True).value
-    bb.metric("rnsb", vectors, asked, holdout=True, seed=7)
-    assert bb.metric("rnsb", vectors, asked, holdout=True).value == first
+    first = bb.metric("rnsb", news, asked, holdout=True).value
+    bb.metric("rnsb", news, asked, holdout=True, seed=7)
+    assert bb.metric("rnsb", news, asked, holdout=True).value == first
     assert edges["rnsb_n_iter_with_seed"]["exception"] == "ValueError"
     two = edges["rnsb_n_iterations_20"]
     assert abs(two["a"] / two["b"] - 1) > 0.04
-    assert bb.metric("rnsb", vectors, asked).value == bb.metric("rnsb", vectors, asked, seed=5).value
+    assert bb.metric("rnsb", news, asked).value == bb.metric("rnsb", news, asked, seed=5).value
 
 
 AGGREGATES = {
@@ -325,19 +319,19 @@ AGGREGATES = {
 
 
 @pytest.mark.parametrize("name", AGGREGATES)
-def test_aggregates_over_queries(vectors, edges, name):
+def test_aggregates_over_queries(news, edges, name):
     """Theirs skips a query without a value in silence; ours are a line of pandas, and ``rank`` says so."""
     theirs = edges[name]
     shown = next(value for key, value in theirs.items() if key.startswith("WEAT:"))["test_w2v"]
     job = bb.load_query("weat6").attributes
     queries = [query(FEMALE, MALE, MATH, ARTS), query(FEMALE, MALE, *job.values())]
     lost = bb.Query({"F2": ["zzzz"], "M2": MALE}, {"sci": MATH, "arts2": ARTS})
-    table = bb.run_metrics(vectors, [*queries, lost], "weat")
+    table = bb.run_metrics(news, [*queries, lost], "weat")
     assert table["reason"].notna().tolist() == [False, False, True]
     # theirs were recorded with the female terms first
     np.testing.assert_allclose(AGGREGATES[name](table["value"].dropna()), shown, atol=TOLERANCE)
     if name == "run_queries_abs_avg":
-        ranked = bb.rank({"test_w2v": vectors, "second": vectors}, [*queries, lost], "weat", draws=0)
+        ranked = bb.rank({"test_w2v": news, "second": news}, [*queries, lost], "weat", draws=0)
         np.testing.assert_allclose(ranked.scores["weat"], shown, atol=TOLERANCE)
         assert any("1 of 1 words of the set 'F2' are missing" in note for note in ranked.notes)
 

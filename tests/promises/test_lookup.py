@@ -71,9 +71,8 @@ class TestRule:
             assert kept.coverage.twins == []
             assert len(kept) == len(bare(slice_vectors, name, twins="keep"))
 
-    def test_no_two_words_of_the_larger_slice_are_one(self, shared):
-        vectors = bb.load_embedding(shared / "embeddings" / "google_news_slice.bin").vectors
-        assert np.array_equal(first_alike(vectors), np.arange(13_013))
+    def test_no_two_words_of_the_larger_slice_are_one(self, news):
+        assert np.array_equal(first_alike(news.vectors), np.arange(13_013))
 
     def test_a_hundred_thousand_words_are_compared_without_their_square(self):
         rows = np.random.default_rng(6).standard_normal((100_000, 20), dtype=np.float32)
