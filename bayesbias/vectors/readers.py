@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import re
 import zlib
 from codecs import BOM_UTF8
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -19,7 +18,7 @@ from numpy.lib.format import read_array, read_array_header_1_0, read_array_heade
 from numpy.typing import NDArray
 
 from bayesbias._support.files import archive_of, check_unpacked, from_json
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, many
 
 CHUNK = 1 << 23  # bytes of vectors that are read together
 PIECE = 1 << 20  # bytes of a stream that are read together: as much as a processor's cache holds
@@ -29,6 +28,10 @@ ZIP_MARK = b"PK\x03\x04"
 GZIP_MARK = b"\x1f\x8b"
 LINE_BREAK, BLANK = b"\n "
 PLAIN = b"0123456789.-+eE \r"  # bytes of plain numbers and what is between them
+PRINTED = bytes([*b"\t\n\r", *range(0x20, 0x7F)])  # of ASCII
+CONTROL = bytes({*range(0x20), 0x7F} - set(b"\n"))  # of no text
+FEW = 3  # dimensions below which the bytes of a vector may all be printed ones by chance
+LOOKED_AT = 100  # lines by which the number of dimensions is told where no header tells it
 DIGITS = 4  # digits of a number from which on a shorter one beside it looks cut
 FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
 PARQUET_MARK = b"PAR1"
@@ -91,10 +94,10 @@ class Named:
         self._unsure = deque[int]()
         self._firsts = frozenset(word.partition(b" ")[0] for word in words)
 
-    def takes(self, word: bytes) -> bool:
-        """True where the next entry, which has this word, is wanted."""
-        self.met.append(word)
-        return word in self.words
+    def places(self, words: list[bytes]) -> list[int]:
+        """Places of the next entries, which have these words, that are wanted."""
+        self.met += words
+        return [i for i, word in enumerate(words) if word in self.words]
 
     def may_take(self, lines: _Lines) -> list[int]:
         """Places of the next entries, lines of a text file, whose words up to the first blank may be wanted."""
@@ -114,17 +117,18 @@ class Placed:
     """Entries of a file that are wanted for their places, from 0; what follows the last of them is not read again."""
 
     def __init__(self, places: Iterable[int]) -> None:
-        self.places, self._next = frozenset(places), 0
-        self._ascending = np.array(sorted(self.places), dtype=np.intp)
+        self._ascending, self._next = np.array(sorted(set(places)), dtype=np.intp), 0
 
-    def takes(self, word: bytes) -> bool:
-        """True where the next entry is wanted."""
-        self._next += 1
-        return self._next - 1 in self.places
+    def places(self, words: list[bytes]) -> list[int]:
+        """Places of the next entries, which have these words, that are wanted."""
+        return self._of_next(len(words))
 
     def may_take(self, lines: _Lines) -> list[int]:
         """Places of the next entries, as lines of a text file, that are wanted."""
-        begin, self._next = self._next, self._next + len(lines.starts)
+        return self._of_next(len(lines.starts))
+
+    def _of_next(self, entries: int) -> list[int]:
+        begin, self._next = self._next, self._next + entries
         first, last = np.searchsorted(self._ascending, (begin, self._next))
         chosen: list[int] = (self._ascending[first:last] - begin).tolist()
         return chosen
@@ -181,15 +185,15 @@ def _word2vec_or_glove(
         raise InputError(f"{path} is empty: an embedding file begins with a header or a word and its numbers")
     header = first.split()
     if len(header) != 2 or not all(part.isdigit() and len(part) < 19 for part in header):
-        yield from _text(reader, path, len(first.split()) - 1, None, wanted, first)
+        yield from _text(reader, path, reader.dimensions(first), None, wanted, first)
         return
     words, dimensions = map(int, header)
     if words < 1 or not 0 < dimensions <= LONGEST // 4:
         raise InputError(f"{path} says in its first line that it holds {words} x {dimensions} numbers")
-    if _text_vector(reader.peek_line(), dimensions) is None:
-        yield from _binary(reader, path, dimensions, words, wanted)
-    else:
+    if reader.is_written(dimensions):
         yield from _text(reader, path, dimensions, words, wanted, b"")
+    else:
+        yield from _binary(reader, path, dimensions, words, wanted)
 
 
 class _Chunks:
@@ -201,6 +205,7 @@ class _Chunks:
         self.position = 0
         self.ended = False
         self.unpacked, self.packed = 0, path.stat().st_size
+        self.passed = 0  # empty lines after the header
 
     def more(self) -> bool:
         """Read one piece further; False at the end of the stream."""
@@ -232,6 +237,30 @@ class _Chunks:
         self.position += len(line)
         return line
 
+    def is_written(self, dimensions: int) -> bool:
+        """True where the numbers of the next word stand in letters, be they right or wrong, and are not binary."""
+        while self.peek_line() in (b"\n", b"\r\n"):
+            self.line()
+            self.passed += 1
+        if _text_vector(self.peek_line(), dimensions) is not None:
+            return True
+        size = 4 * dimensions
+        while len(self.buffer) - self.position < PIECE + size and self.more():
+            pass
+        entry = self.buffer[self.position : self.position + PIECE + size]
+        numbers = entry[entry.find(b" ") + 1 :][:size] if b" " in entry else b""
+        # of single numbers in binary one in forty looks like four letters
+        return not numbers.translate(None, PLAIN + b"\n\t,:" if dimensions < FEW else PRINTED)
+
+    def dimensions(self, first: bytes) -> int:
+        """How many numbers end most of the next lines, of which one is read: a word may hold blanks and numbers."""
+        while len(self.buffer) - self.position < PIECE and self.more():
+            pass
+        *whole, last = self.buffer[self.position : self.position + PIECE].replace(b"\t", b" ").split(b"\n")
+        lines = [first, *whole[:LOOKED_AT], *([last] if self.ended and last else [])]
+        counts = Counter(_numbers_at_end(line) for line in lines if line.strip())
+        return max(counts, key=lambda count: (counts[count], count == len(first.split()) - 1))
+
     def lines(self) -> tuple[_Lines | None, bool]:
         """The whole lines of the current piece, the last one of the file with what is left of it; None at the end.
 
@@ -247,24 +276,30 @@ class _Chunks:
 
 
 def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wanted) -> Blocks:
-    size, count = 4 * dimensions, 0
-    # word2vec's own program ends each vector with a line break
-    entry = re.compile(rb"\n*+([^ ]*+) (?s:.{%d})" % size).match
+    size, count, last = 4 * dimensions, 0, (b"", b"")
     while count < words:
-        buffer, tokens, places, position = reader.buffer, [], [], reader.position
-        while count < words and (match := entry(buffer, position)) is not None:
-            position = match.end()
-            count += 1
-            token = match[1]
-            if wanted is None or wanted.takes(token):
-                tokens.append(token)
-                places.append(position - size)
+        buffer, find, position = reader.buffer, reader.buffer.find, reader.position
+        starts, ends, latest = list[int](), list[int](), len(buffer) - size
+        while count + len(ends) < words and (end := find(b" ", position, latest)) >= 0:
+            starts.append(position)
+            ends.append(end)
+            position = end + 1 + size
+        count += len(ends)
         reader.position = position
-        if tokens:
-            vectors = np.empty((len(tokens), dimensions), dtype="<f4")
-            for row, place in enumerate(places):
-                vectors[row] = np.frombuffer(buffer, dtype="<f4", count=dimensions, offset=place)
-            yield tokens, vectors
+        if ends:
+            # word2vec's own program ends each vector with a line break
+            tokens = [buffer[start:end].lstrip(b"\n") for start, end in zip(starts, ends, strict=True)]
+            if not _is_text(b"\n".join(tokens)):
+                for i, (start, end) in enumerate(zip(starts, ends, strict=True)):
+                    if not _is_text(tokens[i]):
+                        before = (tokens[i - 1], buffer[start - size : start]) if i else last
+                        _refuse_blank(path, *before, buffer[start:end])
+            last = tokens[-1], buffer[position - size : position]
+            chosen = range(len(tokens)) if wanted is None else wanted.places(tokens)
+            if chosen:
+                places = np.array(ends, dtype=np.intp)[list(chosen)] + 1
+                rows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(buffer, dtype=np.uint8), size)[places]
+                yield [tokens[row] for row in chosen], rows.view("<f4")
         if count < words and not reader.more():
             raise InputError(
                 f"{path} is truncated at byte {reader.unpacked:,}: its first line promises {words} vectors, it holds "
@@ -277,14 +312,36 @@ def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wa
         )
 
 
+def _refuse_blank(path: Path, word: bytes, vector: bytes, following: bytes) -> None:
+    """Refuse a word with a blank, whose rest was read as numbers, so that numbers were read as the following word."""
+    for end in (place for place, letter in enumerate(vector) if letter == BLANK):
+        if _is_text(vector[:end]) and _is_text(following[end + 1 :]) and following[end + 1 :]:
+            whole = word + b" " + vector[:end]
+            raise InputError(
+                f"{path} holds the word {whole.decode()!r}, and word2vec's binary format cannot hold blanks: the "
+                f"vectors of {word.decode()!r} and of the word after it would be wrong; write '_' for the blank, or "
+                "another format (.npz)"
+            )
+
+
+def _is_text(token: bytes) -> bool:
+    """True for UTF-8 without control characters."""
+    if token.translate(None, CONTROL) != token:
+        return False
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _text(reader: _Chunks, path: Path, dimensions: int, words: int | None, wanted: Wanted, first: bytes) -> Blocks:
-    begin = first or reader.peek_line().removesuffix(b"\n")
-    if _text_vector(begin, dimensions) is None:
+    if words is None and _text_vector(first.removesuffix(b"\n"), dimensions) is None:
         raise InputError(
             f"{path} is no embedding of a known format: expected are word2vec (binary or text), GloVe text (a word and "
-            f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {begin[:60]!r}"
+            f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {first[:60]!r}"
         )
-    number, count, last, ending = 1 if words is None else 2, 0, b"", 0
+    number, count, last, ending = 1 if words is None else 2 + reader.passed, 0, b"", 0
     lines, unbroken = (_lines_of(first.rstrip(b"\r\n")), not first.endswith(b"\n")) if first else reader.lines()
     while lines is not None:
         chosen = range(len(lines.starts)) if wanted is None else wanted.may_take(lines)
@@ -317,11 +374,34 @@ def _entry(path: Path, number: int, line: bytes, dimensions: int) -> tuple[bytes
     parsed = _line_vector(line, dimensions)
     if parsed is None or _one_number_too_many(parsed[0]):
         raise InputError(
-            f"{path}, line {number}: a word and {dimensions} numbers were expected, "
-            f"found {line[:60]!r} ({max(len(line.split()) - 1, 0)} numbers); "
-            "the file is truncated or damaged"
+            f"{path}, line {number}: a word and {dimensions} numbers were expected, found {line[:60]!r} "
+            f"({_fault(line)}); the file is truncated or damaged"
         )
     return parsed
+
+
+def _fault(line: bytes) -> str:
+    """The first part of a line that should be a number and is none, or how many numbers there are."""
+    _, *parts = line.split() or [b""]
+    odd = next((part for part in parts if not _is_number(part)), None)
+    if odd is None:
+        return many(len(parts), "number")
+    hint = {b",": ": write decimal points", b":": ": write every number, also those that are 0"}
+    return f"{odd[:20].decode(errors='replace')!r} is no number" + next((hint[c] for c in hint if c in odd), "")
+
+
+def _is_number(part: bytes) -> bool:
+    try:
+        float(part)
+    except ValueError:
+        return False
+    return b"_" not in part  # Python reads 1_0 as 10
+
+
+def _numbers_at_end(line: bytes) -> int:
+    """How many numbers end a line, without its first part."""
+    _, *parts = line.split()
+    return next((i for i, part in enumerate(reversed(parts)) if not _is_number(part)), len(parts))
 
 
 def _cut(line: bytes) -> bool:
@@ -333,11 +413,7 @@ def _cut(line: bytes) -> bool:
 def _one_number_too_many(token: bytes) -> bool:
     """True where a supposed token with a space is a word and a number: the line is too long."""
     _, blank, last = token.rpartition(b" ")
-    try:
-        float(last)
-    except ValueError:
-        return False
-    return bool(blank)
+    return bool(blank) and _is_number(last)
 
 
 def _line_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
@@ -356,6 +432,8 @@ def _line_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
 def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
     """Token and numbers of a line, split from the right since GloVe tokens may hold spaces; None if it is not one."""
     parts = line.rstrip().rsplit(b" ", dimensions)
+    if b"" in parts[1:]:  # several blanks between numbers
+        parts = line.rsplit(None, dimensions)
     if len(parts) != dimensions + 1 or dimensions < 1 or b"_" in line[len(parts[0]) :]:  # Python reads 1_0 as 10
         return None
     try:
@@ -367,7 +445,9 @@ def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
 def _selected(words: list[str | bytes], wanted: Wanted) -> tuple[list[bytes], list[int]]:
     """Words in UTF-8 and their places, of those that are wanted."""
     tokens = [word if isinstance(word, bytes) else word.encode("utf-8", "surrogateescape") for word in words]
-    rows = [i for i, word in enumerate(tokens) if wanted is None or wanted.takes(word)]
+    if wanted is None:
+        return tokens, list(range(len(tokens)))
+    rows = wanted.places(tokens)
     return [tokens[row] for row in rows], rows
 
 

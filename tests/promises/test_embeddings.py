@@ -205,9 +205,12 @@ class TestFormats:
 
     @pytest.mark.parametrize("form", ["glove", "text"])
     def test_a_token_may_have_spaces(self, source, form):
-        vectors = {"cat": [1.0, 2.0], "new york": [3.0, 4.0], ". . .": [5.0, 6.0]}
+        vectors = {"cat": [1.0, 2.0], "new york": [3.0, 4.0], ". . .": [5.0, 6.0], '" "': [7.0, 8.0], "cow": [9.0, 0.0]}
         path = source(form, vectors)
         assert_holds(bb.load_embedding(path), vectors)
+        for first in (". . .", '" "'):  # by which alone the number of dimensions cannot be told
+            again = {first: vectors[first]} | vectors
+            assert_holds(bb.load_embedding(source(form, again)), again)
         assert_holds(bb.load_embedding(path, words=[". . ."]), {". . .": [5.0, 6.0]})
         with pytest.raises(bb.InputError, match="none of the words"):
             bb.load_embedding(path, words=["new"])
@@ -218,11 +221,13 @@ class TestFormats:
             b"2 2\r\ncat 1 2\r\n\r\ndog 3 4\r\n",
             b"2 2\ncat\t1\t2\ndog\t3\t4\n",
             b"cat\t1\t2\ndog\t3\t4\n",
+            b"2 2\n\ncat 1  2\n\ndog  3 4\n",
+            b"cat 1  2 \ndog   3 4\n",
             *(pack(MARK + head + b"cat 1 2\ndog 3 4\n") for pack in (bytes, gzip.compress) for head in (b"", b"2 2\n")),
         ],
         ids=range(7),  # what is packed tells the time
     )
-    def test_line_ends_tabs_and_byte_order_marks_are_passed_over(self, written, content):
+    def test_line_ends_blanks_tabs_and_byte_order_marks_are_passed_over(self, written, content):
         assert_holds(bb.load_embedding(written(content)), {"cat": [1, 2], "dog": [3, 4]})
 
     @pytest.mark.parametrize("form", PLAIN)
@@ -323,7 +328,7 @@ class TestFormats:
 WHOLE = binary(VECTORS)
 LINES = text(VECTORS).splitlines(keepends=True)
 EXPECTED = r"line {}: a word and {} numbers were expected"
-ONES = np.ones((3, 2))
+ONES, RANDOM = np.ones((3, 2)), np.random.default_rng(3).normal(size=(5, 8))
 REFUSED = {
     "a short line": (b"2 3\ncat 1 2 3\ndog 4 5\n", EXPECTED.format(3, 3) + ", found b'dog "),
     "no number": (b"3 3\ncat 1 2 3\n\ndog 4 5 six\nowl 7 8 9\n", EXPECTED.format(4, 3) + ", found b'dog "),
@@ -360,6 +365,17 @@ REFUSED = {
     "a line without end": (b"a " + b"1" * (1 << 26), ""),
     "a header of many words": (b"9999999999999 3\na 1 2 3\n", ""),
     "a header of many dimensions": (b"1 999999999999\na 1\n", ""),
+    # as many bytes a line as binary numbers would have
+    "fewer numbers than promised": (
+        b"3 6\n" + b"".join(b"%s .51 .52 .53 .54 .551\n" % word for word in (b"dog", b"cat", b"cow")),
+        r"line 2: a word and 6 numbers were expected, found b'dog .51 .52 .53 .54 .551' \(5 numbers\)"
+    ),
+    "decimal commas": (b"2 2\ndog 0,5 1,2 \ncat 0,5 1,2 \n", "line 2.*'0,5' is no number: write decimal points"),
+    "sparse text": (b"2 2\ndog 9:0.02 7:0.1\ncat 1:0.5\n", "line 2.*'9:0.02' is no number: write every number"),
+    "a word with a blank in binary": (
+        binary(dict(zip(("he", "dog", "new york", "cow", "hen"), RANDOM, strict=True))),
+        "holds the word 'new york', and word2vec's binary format cannot hold blanks: the vectors of 'new'"
+    ),
     "binary with fewer dimensions": (b"2 2" + binary({"cat": [0.0] * 3, "dog": [1.0] * 3})[3:], "damaged|truncated"),
     "binary with fewer words": (b"1 3" + binary({"cat": [0.0] * 3, "dog": [1.0] * 3})[3:], "damaged|truncated"),
     "binary with more dimensions": (b"1 6" + binary({"cat": [0.0] * 3, "dog": [1.0] * 3})[3:], "damaged|truncated"),
@@ -407,7 +423,7 @@ SEEN_WHOLE = {
     "an empty word": (b"2 2\n .1 .2\nb .1 .2\n", "the word of vector 1 is empty"),
     "an empty word in binary": (b"2 1\na \0\0\0? \0\0\0?", "the word of vector 2 is empty"),
     "an empty word in an archive": (npz(words=["a", "", "b"], vectors=ONES), "the word of vector 2 is empty"),
-    "a header of many digits": (b"9" * 5_000 + b" 3\nhe 1 0 .5\nshe 0 1 .5\n", "line 2"),
+    "a header of many digits": (b"9" * 5_000 + b" 3\nhe 1 0 .5\nshe 0 1 .5\n", "begins with b'99999"),
     **{
         f"{kept} lines of a text and a half": (
             b"".join(LINES[:kept]) + LINES[kept].rsplit(b" ", 1)[0], EXPECTED.format(kept + 1, 3)
