@@ -20,6 +20,7 @@ from bayesbias._support.files import check_target, from_json, home_folder, to_js
 from bayesbias._support.paths import shipped
 from bayesbias._support.progress import progress
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, many, near, shown, warn
+from bayesbias.vectors.libraries import arrays_of
 from bayesbias.vectors.lookup import (
     SAMPLE,
     SPARE,
@@ -37,7 +38,6 @@ from bayesbias.vectors.lookup import (
     waiting_words,
 )
 from bayesbias.vectors.readers import (
-    FASTTEXT_MARK,
     OVERALL,
     PICKLE_MARK,
     SAMPLED,
@@ -47,6 +47,7 @@ from bayesbias.vectors.readers import (
     Wanted,
     begins_with,
     blocks,
+    holds_fasttext,
     mapped,
     stored_sample,
 )
@@ -221,11 +222,14 @@ def load_embedding(
     with np.errstate(over="ignore"):  # numbers too large for single precision are infinite, and refused as such
         if isinstance(source, str | os.PathLike):
             return _from_file(source, request, trust_pickle, mmap)
-        if isinstance(source, Mapping):
+        if isinstance(source, Mapping) and not hasattr(source, "dims"):
             return _from_mapping(source, request)
+        if (arrays := arrays_of(source)) is not None:
+            return _from_keyed_vectors(_made(arrays.words, arrays.vectors, arrays.where), request)
         raise InputError(
-            f"cannot read an embedding from {type(source).__name__}: "
-            "give a bundled name, a path, a gensim KeyedVectors or a mapping of word to vector"
+            f"cannot read an embedding from {shown(source)}: give a bundled name, a path, a gensim KeyedVectors, a "
+            "mapping of word to vector, a DataFrame, a pair of words and vectors, or what another library holds "
+            "(see load_embedding)"
         )
 
 
@@ -389,7 +393,7 @@ def _from_file(
     if mmap:
         tokens, matrix = mapped(path)
         return _made(_decoded(tokens, path), matrix, where)
-    if request is None or begins_with(path, FASTTEXT_MARK):
+    if request is None or holds_fasttext(path):
         whole = _made(*_read(path, None), where)
         return _from_keyed_vectors(_with_stored(whole, path), request)
     wanted = Named(frozenset(word.encode("utf-8", "surrogatepass") for word in request.words))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from io import TextIOWrapper
+from io import BufferedReader, RawIOBase, TextIOWrapper
+from lzma import LZMAError
 from pathlib import Path
-from typing import Any, BinaryIO
-from zipfile import ZIP_STORED, ZipFile
+from typing import Any, BinaryIO, cast
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 from numpy.lib.format import read_array, read_array_header_1_0, read_array_header_2_0, read_magic
@@ -19,6 +23,8 @@ from numpy.typing import NDArray
 
 from bayesbias._support.files import archive_of, check_unpacked, from_json
 from bayesbias.errors import InputError, many
+from bayesbias.vectors.tables import SUFFIXES as TEXT_TABLES
+from bayesbias.vectors.tables import rows_of_parquet, rows_of_text
 
 CHUNK = 1 << 23  # bytes of vectors that are read together
 PIECE = 1 << 20  # bytes of a stream that are read together: as much as a processor's cache holds
@@ -26,6 +32,8 @@ LONGEST = 1 << 24  # bytes of a line of text, or of the vector of a word
 PICKLE_MARK = b"\x80"
 ZIP_MARK = b"PK\x03\x04"
 GZIP_MARK = b"\x1f\x8b"
+PACKED = (".gz", ".bz2", ".xz", ".zip")
+PACKINGS: dict[bytes, Callable[[BinaryIO], Any]] = {GZIP_MARK: gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 LINE_BREAK, BLANK = b"\n "
 PLAIN = b"0123456789.-+eE \r"  # bytes of plain numbers and what is between them
 PRINTED = bytes([*b"\t\n\r", *range(0x20, 0x7F)])  # of ASCII
@@ -38,7 +46,6 @@ PARQUET_MARK = b"PAR1"
 SAFE_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
 MOST_HEADER = 1 << 28  # bytes of the header of a safetensors file
 LINES = 1_000  # lines of a text between two looks at how much is read
-BATCH = 4096  # rows of a Parquet file that are read together
 # arrays of an .npz embedding that hold a sample of the vocabulary
 SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
 WEIGHTS = "sample_weights"  # of a sample that follows the nearness of lists
@@ -148,26 +155,108 @@ Blocks = Iterator[tuple[list[bytes], Vectors]]
 
 
 def blocks(path: Path, wanted: Wanted, done: Callable[[float], None]) -> Blocks:
-    """Words and vectors (n, d) of an embedding file, its format found from its content.
+    """Words and vectors (n, d) of an embedding file, whose format its content tells, of tables in text its name.
 
     Lines of a text file that are not wanted are not parsed. ``done`` is told how many bytes of the file have been read.
     """
     with path.open("rb") as file:
         mark = file.read(9)
         file.seek(0)
-        if mark[:4] == ZIP_MARK:
+        if mark[:4] == ZIP_MARK and _packed_member(path) is None:
             yield from _npz(path, wanted)
         elif mark[:4] == PARQUET_MARK:
-            yield from _parquet(path, wanted)
-        elif mark[:4] == FASTTEXT_MARK:
-            yield from _fasttext(path, wanted)
+            yield from _wanted_rows(rows_of_parquet(path), wanted)
         elif mark[8:9] == b"{" and path.suffix == ".safetensors":
             yield from _safetensors(path, wanted)
-        elif mark[:2] == GZIP_MARK:
-            with gzip.open(file) as unpacked:
-                yield from _word2vec_or_glove(unpacked, path, wanted, lambda: done(file.tell()))
         else:
-            yield from _word2vec_or_glove(file, path, wanted, lambda: done(file.tell()))
+            yield from _of_stream(path, file, wanted, lambda: done(file.tell()))
+
+
+def _of_stream(path: Path, file: BinaryIO, wanted: Wanted, tick: Callable[[], None]) -> Blocks:
+    """The entries of a file that is packed or not: a fastText model, a table in text, word2vec or GloVe."""
+    with unpacked(path, file) as stream, _damage_named(path):
+        mark = stream.read(4)
+        stream.seek(0)
+        suffix = next((part for part in reversed(path.suffixes) if part in TEXT_TABLES), "")
+        if mark == FASTTEXT_MARK:
+            yield from _fasttext(path, wanted)
+        elif suffix:
+            yield from _wanted_rows(
+                rows_of_text(BufferedReader(_Bounded(stream, path, tick)), suffix, str(path)), wanted
+            )
+        else:
+            yield from _word2vec_or_glove(stream, path, wanted, tick)
+
+
+@contextmanager
+def unpacked(path: Path, file: BinaryIO) -> Iterator[BinaryIO]:
+    """What a file holds: packed by gzip, bzip2 or xz, or as the only member of a zip archive, or as it is."""
+    mark = file.read(6)
+    file.seek(0)
+    opened = next((unpack for start, unpack in PACKINGS.items() if mark.startswith(start)), None)
+    if opened is not None:
+        with opened(file) as stream:
+            yield stream
+    elif mark.startswith(ZIP_MARK) and (member := _packed_member(path)) is not None:
+        with ZipFile(file) as archive, archive.open(member) as stream:
+            yield cast(BinaryIO, stream)
+    else:
+        yield file
+
+
+def holds_fasttext(path: Path) -> bool:
+    """True for a fastText model, packed or not."""
+    with path.open("rb") as file, _damage_named(path), unpacked(path, file) as stream:
+        return stream.read(len(FASTTEXT_MARK)) == FASTTEXT_MARK
+
+
+def _packed_member(path: Path) -> str | None:
+    """The only member of a zip archive, unless it is an array."""
+    with path.open("rb") as file, archive_of(file, str(path)) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+    return names[0] if len(names) == 1 and not names[0].endswith(".npy") else None
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    """Damage of what is packed is told with the name of the file."""
+    try:
+        yield
+    except (EOFError, zlib.error, LZMAError, BadZipFile, gzip.BadGzipFile) as error:
+        raise InputError(f"{path} is truncated or damaged: {error}") from error
+
+
+class _Bounded(RawIOBase):
+    """A stream whose reader is told how far it is, and which ends where it would fill the memory."""
+
+    def __init__(self, stream: BinaryIO, path: Path, tick: Callable[[], None]) -> None:
+        self._stream, self._path, self._tick, self._packed = stream, path, tick, path.stat().st_size
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, place: int, whence: int = 0) -> int:
+        return self._stream.seek(place, whence)
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def readinto(self, buffer: Any) -> int:
+        content = self._stream.read(len(buffer))
+        check_unpacked(self._stream.tell(), self._packed, str(self._path))
+        self._tick()
+        buffer[: len(content)] = content
+        return len(content)
+
+
+def _wanted_rows(rows: Iterable[tuple[list[str], NDArray[Any]]], wanted: Wanted) -> Blocks:
+    for words, vectors in rows:
+        tokens, chosen = _selected(words, wanted)
+        if tokens:
+            yield tokens, np.asarray(vectors[chosen], dtype=np.float32)
 
 
 def begins_with(path: Path, mark: bytes) -> bool:
@@ -176,9 +265,7 @@ def begins_with(path: Path, mark: bytes) -> bool:
         return file.read(len(mark)) == mark
 
 
-def _word2vec_or_glove(
-    stream: BinaryIO | gzip.GzipFile, path: Path, wanted: Wanted, tick: Callable[[], None]
-) -> Blocks:
+def _word2vec_or_glove(stream: BinaryIO, path: Path, wanted: Wanted, tick: Callable[[], None]) -> Blocks:
     reader = _Chunks(stream, path, tick)
     first = reader.line().removeprefix(BOM_UTF8)
     if not first.strip():
@@ -199,7 +286,7 @@ def _word2vec_or_glove(
 class _Chunks:
     """A stream read in large pieces, with a position inside the current piece."""
 
-    def __init__(self, stream: BinaryIO | gzip.GzipFile, path: Path, tick: Callable[[], None]) -> None:
+    def __init__(self, stream: BinaryIO, path: Path, tick: Callable[[], None]) -> None:
         self.stream, self.path, self.tick = stream, path, tick
         self.buffer = b""
         self.position = 0
@@ -213,7 +300,7 @@ class _Chunks:
             return False
         try:
             piece = self.stream.read(PIECE)
-        except (EOFError, OSError, zlib.error) as error:
+        except (EOFError, OSError, zlib.error, LZMAError) as error:
             raise InputError(f"{self.path} is truncated or damaged after byte {self.unpacked:,}: {error}") from error
         self.tick()
         self.ended = not piece
@@ -442,7 +529,7 @@ def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
         return None
 
 
-def _selected(words: list[str | bytes], wanted: Wanted) -> tuple[list[bytes], list[int]]:
+def _selected(words: Sequence[str | bytes], wanted: Wanted) -> tuple[list[bytes], list[int]]:
     """Words in UTF-8 and their places, of those that are wanted."""
     tokens = [word if isinstance(word, bytes) else word.encode("utf-8", "surrogateescape") for word in words]
     if wanted is None:
@@ -547,42 +634,6 @@ def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
         raise InputError(
             f"{path} cannot be read as safetensors with the tensors words (one a line, U8) and vectors: {error}"
         ) from error
-
-
-def _parquet(path: Path, wanted: Wanted) -> Blocks:
-    """A column of words, and a column of lists or one column a dimension."""
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
-
-    def of_kind(*kinds: str) -> list[str]:
-        """Columns of some types."""
-        return [field.name for field in schema if any(getattr(pa.types, f"is_{kind}")(field.type) for kind in kinds)]
-
-    try:
-        file = pq.ParquetFile(path)
-        schema = file.schema_arrow
-        texts, lists = of_kind("string", "large_string"), of_kind("list", "fixed_size_list")
-        numbers = of_kind("floating", "integer")
-        if not texts or not (lists or numbers):
-            raise InputError(
-                f"{path} has the columns {', '.join(schema.names)}: a column of words, and one of lists of numbers or "
-                "one column a dimension are needed"
-            )
-        for batch in file.iter_batches(BATCH, columns=[texts[0], *(lists[:1] or numbers)]):
-            words, *columns = batch.columns
-            if words.null_count or any(column.null_count for column in columns):
-                raise InputError(f"{path}: a word or a vector is missing")
-            if lists:
-                vectors = columns[0].flatten().to_numpy(zero_copy_only=False).reshape(len(words), -1)
-            else:
-                vectors = np.column_stack([column.to_numpy(zero_copy_only=False) for column in columns])
-            tokens, chosen = _selected(words.to_pylist(), wanted)
-            if tokens:
-                yield tokens, np.asarray(vectors[chosen], dtype=np.float32)
-    except InputError:
-        raise
-    except Exception as error:  # damaged Parquet raises a dozen kinds
-        raise InputError(f"{path} cannot be read as Parquet: {error or type(error).__name__}") from error
 
 
 def _fasttext(path: Path, wanted: Wanted) -> Blocks:

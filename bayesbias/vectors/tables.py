@@ -1,0 +1,236 @@
+"""Words and vectors in tables: DataFrames of any library, Parquet, CSV, TSV, JSON and lines of JSON."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._support.files import from_json
+from bayesbias.errors import InputError, listed, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WORD, VECTORS = "word", ("vector", "embedding")  # names of columns by which one of several is told
+BATCH = 4096  # rows that are read together
+LARGEST = 1 << 24  # bytes of JSON in which a line must end
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+JSON, JSON_LINES = ".json", (".jsonl", ".ndjson")
+SUFFIXES = (*DELIMITERS, JSON, *JSON_LINES)
+
+type Rows = Iterator[tuple[list[str], NDArray[Any]]]
+
+
+def rows_of_frame(frame: Any, where: str) -> Rows:
+    """Words and vectors of a DataFrame, of any library that exchanges data as Arrow does (PyCapsule interface).
+
+    Of pandas the index holds the words where no column does.
+    """
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    try:
+        if hasattr(frame, "iloc"):
+            return rows_of(pa.Table.from_pandas(_with_words(frame), preserve_index=False), where)
+        return rows_of(pa.table(frame), where)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{where} holds what is no text and no real number: {error}") from error
+
+
+def _with_words(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with its index as a column of words, where only the index holds text."""
+    from pandas.api.types import is_numeric_dtype
+
+    if not frame.columns.is_unique:
+        raise InputError(f"the DataFrame has two columns {frame.columns[frame.columns.duplicated()][0]!r}: keep one")
+    named = frame.set_axis(frame.columns.map(str), axis=1)
+    texts = [
+        name
+        for name, column in named.items()
+        if not is_numeric_dtype(column) and isinstance(next(iter(column), ""), str)
+    ]
+    if texts or frame.index.nlevels > 1 or is_numeric_dtype(frame.index):
+        return named
+    return named.reset_index(names=WORD)
+
+
+def rows_of_parquet(path: Path) -> Rows:
+    """Words and vectors of a Parquet file, some rows at a time."""
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    try:
+        file = pq.ParquetFile(path)
+        columns = _columns_of(file.schema_arrow, str(path))
+        yield from _rows(file.iter_batches(BATCH, columns=columns), columns, str(path))
+    except InputError:
+        raise
+    except Exception as error:  # damaged Parquet raises a dozen kinds
+        raise InputError(f"{path} cannot be read as Parquet: {error or type(error).__name__}") from error
+
+
+def rows_of_text(stream: BinaryIO, suffix: str, where: str) -> Rows:
+    """Words and vectors of a text in a format that the end of a file's name tells."""
+    import pyarrow as pa
+
+    try:
+        if suffix in DELIMITERS:
+            yield from _rows_of_csv(stream, DELIMITERS[suffix], where)
+        elif suffix == JSON:
+            yield from _rows_of_json(from_json(stream.read()), where)
+        else:
+            import pyarrow.json as lines  # type: ignore[import-untyped]
+
+            table = lines.read_json(stream, read_options=lines.ReadOptions(block_size=LARGEST))
+            yield from rows_of(table, where)
+    except (pa.ArrowException, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{where} cannot be read as {suffix[1:].upper()}: {error}") from error
+
+
+def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
+    import pyarrow as pa
+    import pyarrow.csv as csv_files  # type: ignore[import-untyped]
+
+    # a word may be a quotation mark, which files with tabs hold as it is
+    quotes = '"' if delimiter == "," else False
+    first = stream.readline()
+    how = {"delimiter": delimiter, "quoting": csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE}
+    head = next(csv.reader([first.decode("utf-8-sig")], **how), [])  # type: ignore[arg-type]
+    if not head:
+        raise InputError(f"{where} is empty: its first line names the columns, or holds a word and its numbers")
+    names = [str(place) for place in range(len(head))] if all(map(_is_number, head[1:])) and head[1:] else head
+    words = WORD if WORD in names else names[0]
+    stream.seek(0)
+    table = csv_files.open_csv(
+        stream,
+        read_options=csv_files.ReadOptions(column_names=names, skip_rows=int(names is head), block_size=LARGEST),
+        parse_options=csv_files.ParseOptions(delimiter=delimiter, quote_char=quotes),
+        convert_options=csv_files.ConvertOptions(column_types={words: pa.string()}),
+    )
+    columns = _columns_of(table.schema, where)
+    yield from _rows((batch.select(columns) for batch in table), columns, where)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _rows_of_json(content: object, where: str) -> Rows:
+    """A mapping of words to vectors, one of ``words`` and ``vectors``, or a list of rows with names."""
+    import pyarrow as pa
+
+    if isinstance(content, dict) and content.keys() == {"words", "vectors"}:
+        content = dict(zip(content["words"], content["vectors"], strict=True))
+    if isinstance(content, dict):
+        content = [{WORD: word, VECTORS[0]: vector} for word, vector in content.items()]
+    if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
+        raise InputError(
+            f"{where} holds {shown(content)}: an embedding in JSON is an object of words and their lists of numbers, "
+            "or a list of objects with a word and its vector"
+        )
+    yield from rows_of(pa.Table.from_pylist(content), where)
+
+
+def rows_of(table: Any, where: str) -> Rows:
+    """Words and vectors of an Arrow table."""
+    columns = _columns_of(table.schema, where)
+    return _rows(table.select(columns).to_batches(BATCH), columns, where)
+
+
+def _columns_of(schema: Any, where: str) -> list[str]:
+    """The column of words, and that of vectors or one column a dimension."""
+    import pyarrow as pa
+
+    is_of = pa.types
+
+    def is_text(kind: Any) -> bool:
+        kind = kind.value_type if is_of.is_dictionary(kind) else kind
+        return bool(is_of.is_string(kind) or is_of.is_large_string(kind) or is_of.is_string_view(kind))
+
+    def is_number(kind: Any) -> bool:
+        return bool(is_of.is_floating(kind) or is_of.is_integer(kind))
+
+    def is_vector(kind: Any) -> bool:
+        is_list = is_of.is_list(kind) or is_of.is_large_list(kind) or is_of.is_fixed_size_list(kind)
+        return is_list and is_number(kind.value_type)
+
+    word = _only([field.name for field in schema if is_text(field.type)], (WORD,), "words (text)", schema, where)
+    vectors = [field.name for field in schema if is_vector(field.type)]
+    if vectors:
+        return [word, _only(vectors, VECTORS, "vectors (lists of numbers)", schema, where)]
+    others = [field for field in schema if field.name != word]
+    if odd := [field for field in others if not is_number(field.type)]:
+        raise InputError(
+            f"{where}: the column {odd[0].name!r} holds {odd[0].type}, not real numbers: leave it out or convert it"
+        )
+    if not others:
+        raise InputError(f"{where} has the column {word!r} alone: a column of lists, or one a dimension, is needed")
+    return [word, *(field.name for field in others)]
+
+
+def _only(columns: Sequence[str], names: Sequence[str], what: str, schema: Any, where: str) -> str:
+    """The one column of a kind, or that of some name."""
+    named = [name for name in names if name in columns]
+    if len(columns) == 1 or named:
+        return named[0] if named else columns[0]
+    if columns:
+        raise InputError(f"{where}: the columns {listed(list(columns))} hold {what}: call one of them {names[0]!r}")
+    raise InputError(f"{where} has the columns {listed(schema.names)}, and none holds {what}")
+
+
+def _rows(batches: Iterable[Any], columns: Sequence[str], where: str) -> Rows:
+    """Words and vectors of record batches of some columns, the first of which holds the words."""
+    begin, dimensions = 0, None
+    for batch in batches:
+        for name, column in zip(columns, batch.columns, strict=True):
+            _refuse_missing(column, name, begin, where)
+        words = batch.column(0).cast("string").to_pylist()
+        if len(columns) > 2 or not hasattr(batch.column(1), "flatten"):
+            vectors = np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns[1:]])
+        else:
+            vectors, dimensions = _listed(batch.column(1), words, dimensions, begin, where)
+        if len(words):
+            yield words, vectors
+        begin += len(words)
+
+
+def _refuse_missing(column: Any, name: str, begin: int, where: str) -> None:
+    if column.null_count:
+        row = begin + column.is_null().to_pylist().index(True)
+        raise InputError(f"{where}: row {row + 1} of the column {name!r} is missing; drop or fill it")
+
+
+def _listed(
+    column: Any, words: Sequence[str], dimensions: int | None, begin: int, where: str
+) -> tuple[NDArray[Any], int | None]:
+    """The vectors of a column of lists, all of one length."""
+    lengths = (
+        np.diff(column.offsets.to_numpy())
+        if hasattr(column, "offsets")
+        else np.full(len(column), column.type.list_size)
+    )
+    numbers = column.flatten()
+    if numbers.null_count:
+        row = int(np.searchsorted(np.cumsum(lengths), numbers.is_null().to_pylist().index(True), side="right"))
+        raise InputError(f"{where}: the vector of {words[row]!r} (row {begin + row + 1}) lacks a number")
+    if not len(lengths):
+        return np.empty((0, dimensions or 0)), dimensions
+    dimensions = int(lengths[0]) if dimensions is None else dimensions
+    if (lengths != dimensions).any() or not dimensions:
+        row = int(np.argmax(lengths != dimensions))
+        raise InputError(
+            f"{where}: the vector of {words[row]!r} (row {begin + row + 1}) has {lengths[row]} numbers, and the first "
+            f"has {dimensions}: all need as many, and one at least"
+        )
+    return numbers.to_numpy(zero_copy_only=False).reshape(len(words), dimensions), dimensions
