@@ -31,6 +31,7 @@ class Coverage:
     word_list: str  # name of the word list, or of the file
     lists: list[ListEntry]  # `asked` is None where it is not known
     substituted: dict[str, str] = field(default_factory=dict)  # words read under another spelling, with that one
+    composed: list[str] = field(default_factory=list)  # words whose vectors a fastText model made of parts of words
     own_pairs: list[str] = field(default_factory=list)  # both protected and attribute: without the pair with itself
     in_several_lists: dict[str, list[str]] = field(default_factory=dict)  # attribute words; a pair has the first list
     repeated_rows: int = 0  # rows that repeat a pair: dropped, unless duplicates are kept
@@ -98,6 +99,7 @@ class Coverage:
         own, kept = ", ".join(self.own_pairs), "kept" if self.kept_duplicates else "dropped"
         sentences = (
             (pairs, f"read under another spelling: {pairs}"),
+            (self.composed, f"not in the vocabulary, composed from parts of words: {listed(self.composed)}"),
             (several, f"the mean over several forms: {listed(several, SHOWN)}"),
             (self.gender, self.gender),
             (own, f"both protected and attribute, so without the pair with itself: {own}"),

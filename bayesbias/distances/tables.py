@@ -23,7 +23,7 @@ from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, lis
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.vectors import TWINS, Case, Embedding, Twins, find_concepts, opened, twins_within
 from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.vectors.lookup import About, FoundConcepts, about_distances
+from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, subwords_of
 from bayesbias.words import GENDERED, WordLists, in_order, load_words, subtag
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def distance_table(
         return _with_frames(means, moved, lists, frames)
     if frames != SAME or centre != "none" or all_but_top:
         raise InputError("frames, centre and all_but_top are for words in sentences: give what encode returns")
-    return _distances_of(opened(kv), lists, keep_duplicates, case, relatedness, twins)
+    return _distances_of(opened(kv, lists), lists, keep_duplicates, case, relatedness, twins)
 
 
 def distance_tables(
@@ -180,8 +180,8 @@ def distance_tables(
         raise InputError(f"{contextual[0]} holds words in sentences: measure it by itself, with distance_table")
     flag(keep_duplicates, "keep_duplicates")
     one_of(twins, TWINS, "twins")
-    opened_ = {name: opened(kv) for name, kv in embeddings.items()}
     lists = {name: each if isinstance(each, WordLists) else load_words(each) for name, each in by_name.items()}
+    opened_ = {name: opened(kv, lists[name]) for name, kv in embeddings.items()}
     drawn = draws_for(list(opened_.values()), [[lists[name]] for name in opened_], case)
     tables = {}
     with progress("measuring distances", len(opened_)) as done:
@@ -229,6 +229,7 @@ def _distances_of(
         word_list=lists.name,
         lists=entries,
         substituted={word: used for word, used in looked.forms.keys.items() if word != used},
+        composed=[word for word, key in looked.forms.keys.items() if key in subwords_of(kv)],
         own_pairs=own,
         in_several_lists={word: names for word, names in by_word.items() if len(names) > 1 and word in concepts},
         repeated_rows=int(table.duplicated(PAIR).sum()) if keep_duplicates else 0,

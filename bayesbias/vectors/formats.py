@@ -25,6 +25,7 @@ from bayesbias.vectors.lookup import (
     SAMPLE,
     SPARE,
     SPREAD,
+    SUBWORDS,
     VocabularySample,
     composed,
     drawn_rows,
@@ -35,6 +36,7 @@ from bayesbias.vectors.lookup import (
     nearness_of,
     ordered_by_frequency,
     sample_of,
+    subwords_of,
     waiting_words,
 )
 from bayesbias.vectors.readers import (
@@ -49,6 +51,7 @@ from bayesbias.vectors.readers import (
     blocks,
     holds_fasttext,
     mapped,
+    plain_file,
     stored_sample,
 )
 from bayesbias.words import WordLists
@@ -227,9 +230,9 @@ def load_embedding(
         if (arrays := arrays_of(source)) is not None:
             return _from_keyed_vectors(_made(arrays.words, arrays.vectors, arrays.where), request)
         raise InputError(
-            f"cannot read an embedding from {shown(source)}: give a bundled name, a path, a gensim KeyedVectors, a "
-            "mapping of word to vector, a DataFrame, a pair of words and vectors, or what another library holds "
-            "(see load_embedding)"
+            f"cannot read an embedding from {type(source).__name__}: give a bundled name, a path, a gensim "
+            "KeyedVectors, a mapping of word to vector, a DataFrame, a pair of words and vectors, or what another "
+            "library holds (see load_embedding)"
         )
 
 
@@ -390,10 +393,12 @@ def _from_file(
             )
         return _from_keyed_vectors(_from_pickle(path, mmap), request)
     where = name if name in manifest else str(path)
+    if holds_fasttext(path):
+        return _from_keyed_vectors(_from_fasttext(path, mmap), request)
     if mmap:
         tokens, matrix = mapped(path)
         return _made(_decoded(tokens, path), matrix, where)
-    if request is None or holds_fasttext(path):
+    if request is None:
         whole = _made(*_read(path, None), where)
         return _from_keyed_vectors(_with_stored(whole, path), request)
     wanted = Named(frozenset(word.encode("utf-8", "surrogatepass") for word in request.words))
@@ -552,6 +557,23 @@ def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
     return vectors
 
 
+def _from_fasttext(path: Path, mmap: bool) -> KeyedVectors:
+    """A fastText model, packed or not, which makes vectors of parts of words too."""
+    from gensim.models.fasttext import load_facebook_vectors
+
+    if mmap:
+        raise InputError(f"{path} is a fastText model, which cannot be memory-mapped: read it without mmap")
+    try:
+        with plain_file(path) as file:  # gensim reads numbers from files that are not packed
+            kv = load_facebook_vectors(str(file))
+    except InputError:
+        raise
+    except Exception as error:  # damaged models raise a dozen kinds
+        raise InputError(f"{path} cannot be read as a fastText model: {error or type(error).__name__}") from error
+    kv.bayesbias_name = path.name
+    return kv
+
+
 def _from_mapping(source: Mapping[str, ArrayLike], request: _WordRequest | None) -> KeyedVectors:
     words = [word for word in source if request is None or word in request.words]
     try:
@@ -577,16 +599,34 @@ def _from_mapping(source: Mapping[str, ArrayLike], request: _WordRequest | None)
 def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> KeyedVectors:
     """An embedding, or the part of it that is asked for with a sample of the rest."""
     words = [word for word in source.index_to_key if request is None or word in request.words]
-    if not words:
+    subwords = {} if request is None else _of_subwords(source, request)
+    if not words and not subwords:
         raise InputError("the embedding holds none of the words that were asked for")
-    if not zero_words(source, words) and len(words) == len(source.index_to_key):
+    if not subwords and not zero_words(source, words) and len(words) == len(source.index_to_key):
         return source
     rows = source.vectors[[source.key_to_index[word] for word in words]]
-    kv = _keyed_vectors(words, rows, getattr(source, "bayesbias_name", "the embedding"))
+    rows = np.concatenate([rows, *(vector[None] for vector in subwords.values())])
+    kv = _keyed_vectors([*words, *subwords], rows, getattr(source, "bayesbias_name", "the embedding"))
     kv.bayesbias_sample = sample_of(source)
+    setattr(kv, SUBWORDS, frozenset(subwords) | subwords_of(source))
     if request is not None and sample_of(source) is None:
         return _with_sample(kv, WholeVocabulary(source.index_to_key, lambda chosen: source.vectors[chosen]), request)
     return kv
+
+
+def _of_subwords(source: KeyedVectors, request: _WordRequest) -> dict[str, NDArray[np.float32]]:
+    """Words asked for that a fastText model lacks, with the vectors that it makes of their parts."""
+    if not hasattr(source, "vectors_ngrams"):
+        return {}
+    asked = request.lists[0] if request.word_lists is None else request.word_lists.every_word()
+    lacking = [word for word in asked if not any(form in source.key_to_index for form in composed(word))]
+    vectors = {}
+    for word in dict.fromkeys(lacking):
+        try:
+            vectors[word] = source.get_vector(word)
+        except KeyError:  # no part of it is known
+            continue
+    return vectors
 
 
 def _keyed_vectors(tokens: list[str], vectors: NDArray[Any] | list[NDArray[Any]], where: str) -> KeyedVectors:
@@ -662,6 +702,9 @@ def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.b
     return kept
 
 
-def opened(kv: Embedding) -> KeyedVectors:
-    """An embedding as it is, or loaded."""
-    return kv if hasattr(kv, "key_to_index") else load_embedding(kv)
+def opened(kv: Embedding, words: WordLists | None = None) -> KeyedVectors:
+    """An embedding as it is, or loaded; of a fastText model the part of some word lists, with the words it lacks."""
+    vectors = kv if hasattr(kv, "key_to_index") else load_embedding(kv)
+    if words is None or not hasattr(vectors, "vectors_ngrams"):
+        return vectors
+    return load_embedding(vectors, words)

@@ -42,8 +42,8 @@ def _real_matrix(words: Sequence[object], vectors: Any, where: str) -> NDArray[A
         )
     if len(words) != len(matrix):
         raise InputError(f"{where} holds {len(words):,} words and {len(matrix):,} vectors: give as many")
-    if odd := next((i for i, word in enumerate(words) if not isinstance(word, str)), None):
-        raise InputError(f"{where}: word {odd + 1} is {shown(words[odd])}, which is no text")
+    if odd := [i for i, word in enumerate(words) if not isinstance(word, str)]:
+        raise InputError(f"{where}: word {odd[0] + 1} is {shown(words[odd[0]])}, which is no text")
     return matrix
 
 

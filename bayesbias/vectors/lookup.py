@@ -45,6 +45,7 @@ NARROWEST = 0.25
 ANYWHERE = 0.001
 STEPS = 512  # points of the logarithm of places at which that density is computed
 ATTRIBUTE = "bayesbias_sample"  # name of the sample on an embedding of which a part is loaded
+SUBWORDS = "bayesbias_subwords"  # name of the set of words whose vectors a fastText model made of parts of words
 SPREAD = 1000  # words between which distances are measured for the unit of an embedding
 LEAST_SPREAD = 30  # words without which it has none
 
@@ -387,6 +388,11 @@ class VocabularySample:
 def sample_of(kv: KeyedVectors) -> VocabularySample | None:
     """The sample of the vocabulary that an embedding carries; None where it is whole or carries none."""
     return getattr(kv, ATTRIBUTE, None)
+
+
+def subwords_of(kv: KeyedVectors) -> frozenset[str]:
+    """Words of an embedding whose vectors were made of parts of words, since the model had not seen them."""
+    return getattr(kv, SUBWORDS, frozenset())
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from io import BufferedReader, RawIOBase, TextIOWrapper
 from lzma import LZMAError
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, cast
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
@@ -22,6 +23,7 @@ from numpy.lib.format import read_array, read_array_header_1_0, read_array_heade
 from numpy.typing import NDArray
 
 from bayesbias._support.files import archive_of, check_unpacked, from_json
+from bayesbias._support.progress import progress
 from bayesbias.errors import InputError, many
 from bayesbias.vectors.tables import SUFFIXES as TEXT_TABLES
 from bayesbias.vectors.tables import rows_of_parquet, rows_of_text
@@ -173,24 +175,19 @@ def blocks(path: Path, wanted: Wanted, done: Callable[[float], None]) -> Blocks:
 
 
 def _of_stream(path: Path, file: BinaryIO, wanted: Wanted, tick: Callable[[], None]) -> Blocks:
-    """The entries of a file that is packed or not: a fastText model, a table in text, word2vec or GloVe."""
+    """The entries of a file that is packed or not: a table in text, word2vec or GloVe."""
     with unpacked(path, file) as stream, _damage_named(path):
-        mark = stream.read(4)
-        stream.seek(0)
-        suffix = next((part for part in reversed(path.suffixes) if part in TEXT_TABLES), "")
-        if mark == FASTTEXT_MARK:
-            yield from _fasttext(path, wanted)
-        elif suffix:
-            yield from _wanted_rows(
-                rows_of_text(BufferedReader(_Bounded(stream, path, tick)), suffix, str(path)), wanted
-            )
+        suffix = path.with_suffix("").suffix if path.suffix in PACKED else path.suffix
+        if suffix in TEXT_TABLES:
+            rows = rows_of_text(BufferedReader(_Bounded(stream, path, tick)), suffix, str(path))
+            yield from _wanted_rows(rows, wanted)
         else:
             yield from _word2vec_or_glove(stream, path, wanted, tick)
 
 
 @contextmanager
 def unpacked(path: Path, file: BinaryIO) -> Iterator[BinaryIO]:
-    """What a file holds: packed by gzip, bzip2 or xz, or as the only member of a zip archive, or as it is."""
+    """The content of a file that is packed by gzip, bzip2 or xz, the only member of a zip archive, or as it is."""
     mark = file.read(6)
     file.seek(0)
     opened = next((unpack for start, unpack in PACKINGS.items() if mark.startswith(start)), None)
@@ -208,6 +205,24 @@ def holds_fasttext(path: Path) -> bool:
     """True for a fastText model, packed or not."""
     with path.open("rb") as file, _damage_named(path), unpacked(path, file) as stream:
         return stream.read(len(FASTTEXT_MARK)) == FASTTEXT_MARK
+
+
+@contextmanager
+def plain_file(path: Path) -> Iterator[Path]:
+    """The file itself, or a temporary one that holds what is packed in it."""
+    with path.open("rb") as file, _damage_named(path), unpacked(path, file) as stream:
+        if stream is file:
+            yield path
+            return
+        size = path.stat().st_size
+        with TemporaryDirectory() as folder, progress(f"unpacking {path.name}", size) as done:
+            plain = Path(folder) / "unpacked"
+            with plain.open("wb") as out:
+                while piece := stream.read(PIECE):
+                    out.write(piece)
+                    check_unpacked(out.tell(), size, str(path))
+                    done(file.tell())
+            yield plain
 
 
 def _packed_member(path: Path) -> str | None:
@@ -340,7 +355,7 @@ class _Chunks:
         return not numbers.translate(None, PLAIN + b"\n\t,:" if dimensions < FEW else PRINTED)
 
     def dimensions(self, first: bytes) -> int:
-        """How many numbers end most of the next lines, of which one is read: a word may hold blanks and numbers."""
+        """Number of the numbers that end most of the next lines, of which one is read: a word may hold blanks."""
         while len(self.buffer) - self.position < PIECE and self.more():
             pass
         *whole, last = self.buffer[self.position : self.position + PIECE].replace(b"\t", b" ").split(b"\n")
@@ -634,19 +649,6 @@ def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
         raise InputError(
             f"{path} cannot be read as safetensors with the tensors words (one a line, U8) and vectors: {error}"
         ) from error
-
-
-def _fasttext(path: Path, wanted: Wanted) -> Blocks:
-    """The words of a fastText model, by gensim; those that it makes of parts of words are none of the file's."""
-    from gensim.models.fasttext import load_facebook_vectors
-
-    try:
-        kv = load_facebook_vectors(str(path))
-    except Exception as error:  # damaged models raise a dozen kinds
-        raise InputError(f"{path} cannot be read as a fastText model: {error or type(error).__name__}") from error
-    tokens, chosen = _selected(list(kv.index_to_key), wanted)
-    if tokens:
-        yield tokens, np.asarray(kv.vectors[chosen] if wanted is not None else kv.vectors, dtype=np.float32)
 
 
 def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:

@@ -1,0 +1,267 @@
+"""Vectors that users hold in a table, a file or another library would not load, or load as other numbers."""
+
+import bz2
+import gzip
+import json
+import lzma
+import subprocess
+import sys
+import warnings
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import xarray as xr
+from gensim.models import FastText, KeyedVectors
+from gensim.models.fasttext import save_facebook_model
+
+import bayesbias as bb
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of other libraries, when they load
+    import model2vec
+    import polars as pl
+    import spacy
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+WORDS = ["he", "she", "new york", "Ähre", '"', "nurse"]
+MATRIX = np.random.default_rng(0).normal(size=(6, 5)).astype(np.float32)
+DIMENSIONS = [f"d{number}" for number in range(5)]
+WIDE = pd.DataFrame(MATRIX, index=WORDS, columns=DIMENSIONS).rename_axis("word").reset_index()
+LISTS = pd.DataFrame({"word": WORDS, "vector": [row.astype(float).tolist() for row in MATRIX]})
+
+
+def keyed():
+    kv = KeyedVectors(5)
+    kv.add_vectors(WORDS, MATRIX)
+    return kv
+
+
+def pipeline():
+    nlp = spacy.blank("en")
+    for word, vector in zip(WORDS, MATRIX, strict=True):
+        nlp.vocab.set_vector(word, vector)
+    return nlp
+
+
+def static_model(**options):
+    places = {word: place for place, word in enumerate(WORDS)}
+    tokenizer = Tokenizer(models.WordLevel(places, unk_token="he"))  # noqa: S106
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("|", "removed")
+    return model2vec.StaticModel(MATRIX, tokenizer, **options)
+
+
+DOORS = {
+    "mapping": lambda: dict(zip(WORDS, MATRIX, strict=True)),
+    "KeyedVectors": keyed,
+    "wide DataFrame": lambda: WIDE,
+    "DataFrame with words as its index": lambda: WIDE.set_index("word"),
+    "DataFrame with words as an index without a name": lambda: pd.DataFrame(MATRIX, index=WORDS),
+    "DataFrame of lists": lambda: LISTS,
+    "DataFrame of arrays, and a count": lambda: LISTS.assign(vector=list(MATRIX), count=range(6)),
+    "DataFrame of categories": lambda: WIDE.astype({"word": "category"}),
+    "wide Polars": lambda: pl.from_pandas(WIDE),
+    "Polars of lists": lambda: pl.DataFrame({"word": WORDS, "vector": MATRIX.tolist()}),
+    "Arrow": lambda: pa.table(WIDE),
+    "xarray": lambda: xr.DataArray(MATRIX, dims=("word", "dimension"), coords={"word": WORDS}),
+    "turned xarray": lambda: xr.DataArray(MATRIX.T, dims=("dimension", "word"), coords={"word": WORDS}),
+    "words and matrix": lambda: (WORDS, MATRIX),
+    "words and lists": lambda: [tuple(WORDS), MATRIX.tolist()],
+    "spaCy pipeline": pipeline,
+    "spaCy vocabulary": lambda: pipeline().vocab,
+    "spaCy vectors": lambda: pipeline().vocab.vectors,
+    "model2vec": static_model,
+}
+"""What an embedding is given as, in memory."""
+FILES = {
+    "wide.csv": lambda file: WIDE.to_csv(file, index=False),
+    "bare.csv": lambda file: WIDE.to_csv(file, index=False, header=False),
+    "wide.tsv": lambda file: file.write_text(
+        "\n".join("\t".join(map(str, row)) for row in [WIDE.columns, *WIDE.to_numpy().tolist()]), encoding="utf-8"
+    ),
+    "words.json": lambda file: file.write_text(json.dumps(dict(LISTS.to_numpy().tolist()))),
+    "parts.json": lambda file: file.write_text(json.dumps({"words": WORDS, "vectors": MATRIX.astype(float).tolist()})),
+    "rows.json": lambda file: file.write_text(json.dumps(LISTS.to_dict("records"))),
+    "rows.jsonl": lambda file: file.write_text("\n".join(map(json.dumps, LISTS.to_dict("records")))),
+    "wide.parquet": lambda file: WIDE.to_parquet(file),
+    "lists.parquet": lambda file: LISTS.to_parquet(file),
+    "words.npz": lambda file: bb.save_embedding(keyed(), file),
+    "words.safetensors": lambda file: bb.save_embedding(keyed(), file),
+    "glove.txt": lambda file: file.write_text(
+        "\n".join(f"{word} {' '.join(map(str, row.tolist()))}" for word, row in zip(WORDS, MATRIX, strict=True))
+    ),
+}
+"""What writes an embedding to a file."""
+
+
+def zipped(file, to):
+    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(file, file.name)
+
+
+def packed_by(module):
+    return lambda file, to: to.write_bytes(module.compress(file.read_bytes()))
+
+
+PACKINGS = {".gz": packed_by(gzip), ".bz2": packed_by(bz2), ".xz": packed_by(lzma), ".zip": zipped}
+
+
+def assert_same(kv, words=WORDS):
+    assert sorted(kv.index_to_key) == sorted(words)
+    for word in words:
+        assert np.array_equal(kv[word], MATRIX[WORDS.index(word)]), word
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_gives_the_same_numbers(door):
+    assert_same(bb.load_embedding(DOORS[door]()))
+    assert_same(bb.load_embedding(DOORS[door](), words=["nurse", "new york", "absent"]), ["new york", "nurse"])
+
+
+@pytest.mark.parametrize("packing", ["", *PACKINGS])
+@pytest.mark.parametrize("name", FILES)
+def test_every_file_gives_the_same_numbers(name, packing, tmp_path):
+    file = tmp_path / name
+    FILES[name](file)
+    if packing:
+        if file.suffix in (".npz", ".safetensors", ".parquet"):
+            pytest.skip("these formats are packed by themselves")
+        to = file.with_name(name + packing)
+        PACKINGS[packing](file, to)
+        file = to
+    assert_same(bb.load_embedding(file))
+    assert_same(bb.load_embedding(file, words=["nurse", "new york", "absent"]), ["new york", "nurse"])
+
+
+@pytest.mark.filterwarnings("ignore:the table does not tell how words are related")
+def test_whatever_takes_an_embedding_takes_a_table(slice_vectors):
+    lists = bb.WordLists("two", {"m": ["he"], "f": ["she"]}, {"m": ["engineer"], "f": ["nurse"]})
+    words = lists.every_word()
+    table = pd.DataFrame(slice_vectors[words], index=words)
+    mapping = {word: slice_vectors[word] for word in words}
+    pd.testing.assert_frame_equal(bb.distance_table(table, lists), bb.distance_table(mapping, lists))
+    weat = [bb.metric("weat", each, bb.Query.from_words(lists)).value for each in (table, mapping)]
+    assert weat[0] == weat[1]
+
+
+@pytest.fixture(scope="module")
+def subwords():
+    sentences = [["he", "is", "a", "doctor"], ["she", "is", "a", "nurse"], ["he", "and", "she", "work"]] * 20
+    return FastText(sentences, vector_size=6, min_count=1, epochs=1, seed=1, workers=1, bucket=1000)
+
+
+@pytest.fixture(params=["model", "vectors", "file", "packed file"])
+def fasttext(request, subwords, tmp_path):
+    if "file" not in request.param:
+        return subwords if request.param == "model" else subwords.wv
+    path = tmp_path / "model.bin"
+    save_facebook_model(subwords, str(path))
+    if request.param == "file":
+        return path
+    PACKINGS[".gz"](path, tmp_path / "model.bin.gz")
+    return tmp_path / "model.bin.gz"
+
+
+@pytest.mark.filterwarnings("ignore:the table does not tell how words are related")
+def test_a_fasttext_model_composes_words_and_coverage_says_so(fasttext, subwords):
+    lists = bb.WordLists("l", {"m": ["he"], "f": ["she"]}, {"m": ["doctor", "doctors"], "f": ["nurse", "nursing"]})
+    table = bb.distance_table(fasttext, lists)
+    assert table.coverage.composed == ["doctors", "nursing"]
+    assert table.coverage.table()["found"].tolist() == [1, 1, 2, 2]
+    assert "not in the vocabulary, composed from parts of words: doctors, nursing" in table.coverage.notes()
+    he, doctors = (subwords.wv.get_vector(word).astype(float) for word in ("he", "doctors"))
+    expected = 1 - he @ doctors / np.linalg.norm(he) / np.linalg.norm(doctors)
+    row = table.query("protected_word == 'he' and attribute_word == 'doctors'")
+    assert row["distance"].item() == pytest.approx(expected, abs=1e-6)
+    assert bb.load_embedding(fasttext, words=["doctors", "he"]).index_to_key == ["he", "doctors"]
+
+
+def test_weights_and_rows_that_tokens_share_are_those_of_model2vec():
+    model = static_model()
+    model.token_mapping, model.embedding = np.array([0, 1, 1, 0, 2, 2]), MATRIX[:3]
+    model.weights = np.array([1, 0.5, 2, 1, 3, 1.0])
+    kv = bb.load_embedding(model)
+    assert np.allclose(kv["nurse"], MATRIX[2])
+    assert np.allclose(kv["new york"], 2 * MATRIX[1])
+    assert np.allclose(model.encode(["nurse"])[0], kv["nurse"])
+
+
+def frame(**columns):
+    return pd.DataFrame({"word": ["a", "b", "c"]} | columns)
+
+
+REFUSED = {
+    "no word column": (pd.DataFrame({"x": [1.0], "y": [2.0]}), "has the columns x, y, and none holds words"),
+    "two word columns": (
+        pd.DataFrame({"a": ["x"], "b": ["y"], "d": [1.0]}), "columns a, b hold words .*: call one of them 'word'"
+    ),
+    "two columns of lists": (frame(a=[[1.0]] * 3, b=[[1.0]] * 3), "columns a, b hold vectors .*: call one .* 'vector'"),
+    "ragged lists": (frame(v=[[1.0, 2.0], [1.0], [3.0, 4.0]]), r"the vector of 'b' \(row 2\) has 1 numbers.*has 2"),
+    "empty lists": (frame(v=[[], [], []]), "not real numbers|has 0 numbers"),
+    "strings for numbers": (frame(x=[1.0, 2.0, 3.0], y=["1", "2", "3"]), "column 'y' holds"),
+    "lists of strings": (frame(v=[["1"], ["2"], ["3"]]), "the column 'v' holds list<.*string>, not real numbers"),
+    "a missing number": (frame(x=[1.0, None, 2.0]), "row 2 of the column 'x' is missing"),
+    "a missing vector": (frame(v=[[1.0], [2.0], None]), "row 3 of the column 'v' is missing"),
+    "a number missing in a vector": (frame(v=[[1.0, 2.0], [1.0, None], [2.0, 3.0]]), r"'b' \(row 2\) lacks a number"),
+    "a missing word": (pd.DataFrame({"word": ["a", None], "x": [1.0, 2.0]}), "row 2 of the column 'word' is missing"),
+    "complex numbers": (frame(x=[1j, 2j, 3j]), "no real number|complex"),
+    "truth values": (frame(x=[True, False, True]), "the column 'x' holds bool, not real numbers"),
+    "dates": (frame(x=pd.to_datetime(["2020", "2021", "2022"])), "the column 'x' holds timestamp"),
+    "no column of numbers": (frame(), "has the column 'word' alone"),
+    "no row": (frame().iloc[:0].assign(x=[]), "no rows"),
+    "a column twice": (pd.DataFrame([["a", 1.0, 2.0]], columns=["word", "x", "x"]), "two columns 'x'"),
+    "empty arrays": ({"a": [], "b": []}, "all vectors must be 1-D"),
+    "infinity": (frame(x=[1.0, np.inf, 2.0]), "'b' hold NaN or infinite"),
+    "fewer words than rows": ((["a"], MATRIX), "holds 1 words and 6 vectors"),
+    "words that are numbers": (([1, 2, 3, 4, 5, 6], MATRIX), "word 1 is 1, which is no text"),
+    "a complex matrix": ((WORDS, MATRIX * 1j), "array of complex64"),
+    "labels on both sides": (
+        xr.DataArray(MATRIX, dims=("a", "b"), coords={"a": WORDS, "b": list("vwxyz")}), "one with the words as its"
+    ),
+    "no labels": (xr.DataArray(MATRIX, dims=("a", "b")), "one with the words as its labels"),
+    "a pipeline without vectors": (spacy.blank("en"), "vectors of spaCy hold no word"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_tables_that_are_no_embedding_are_refused_in_a_sentence(name):
+    source, message = REFUSED[name]
+    with pytest.raises(bb.InputError, match=message) as refusal:
+        bb.load_embedding(source)
+    assert "\n" not in str(refusal.value)
+
+
+def test_words_that_stand_twice_are_said():
+    with pytest.warns(bb.errors.CoverageWarning, match="1 vectors belong to words seen before"):
+        kv = bb.load_embedding(pd.DataFrame({"word": ["a", "a"], "x": [1.0, 2.0]}))
+    assert kv["a"].tolist() == [1.0]
+
+
+BROKEN = {
+    "a.csv": (b"", "is empty"),
+    "b.csv": (b"word,x\na,1\nb,2,3\n", "cannot be read as CSV"),
+    "c.csv": (b"word,x\na,b\n", "columns word, x hold words|column 'x' holds"),
+    "d.json": (b"{", "cannot be read as JSON"),
+    "e.json": (b"[1, 2]", "an embedding in JSON is"),
+    "f.jsonl": (b'{"word": "a", "vector": [1', "cannot be read as JSONL"),
+    "g.csv.gz": (gzip.compress(b"word,x\na,1\n" * 5000)[:-20], "truncated or damaged"),
+    "h.csv.bz2": (bz2.compress(b"word,x\n" + b"a,1\n" * 5000)[:-20], "truncated or damaged"),
+    "i.txt.xz": (lzma.compress(b"a 1 2\n" * 5000)[:-20], "truncated or damaged"),
+    "j.csv.gz": (gzip.compress(b"word,x\na," + b"1" * (1 << 27)), "fill the memory|CSV"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_files_are_refused_by_name(name, tmp_path):
+    content, message = BROKEN[name]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(bb.InputError, match=rf"{name}.*({message})"):
+        bb.load_embedding(tmp_path / name)
+
+
+def test_python_runs_the_command_line():
+    done = subprocess.run([sys.executable, "-m", "bayesbias", "lists"], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "gender" in done.stdout
