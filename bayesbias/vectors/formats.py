@@ -167,8 +167,8 @@ def _write_parquet(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
 BLOCK = 1_000
 
 
-type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike]
-"""Forms in which an embedding can be given."""
+type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike] | Any
+"""Forms in which an embedding can be given: those of :func:`load_embedding`."""
 
 
 def load_embedding(
@@ -182,14 +182,19 @@ def load_embedding(
     Parameters
     ----------
     source
-        A bundled name (``"google-news-slice"``), the path of a file, a KeyedVectors, or a mapping of word to vector. A
-        gensim model is taken for its vectors, ``model.wv``. The format of a file is found from its content: word2vec
-        binary or text, GloVe and fastText text, each also gzipped; a fastText model (``.bin``); ``.npz`` with arrays
-        ``words`` and ``vectors``; ``.safetensors`` with tensors ``words`` (one a line, as bytes) and ``vectors``;
-        Parquet with a column of words and one of lists, or one column a dimension; a decade of HistWords,
-        ``1990-w.npy`` beside ``1990-vocab.pkl``.
+        A bundled name (``"google-news-slice"``); the path of a file; a KeyedVectors, or a gensim model, which is taken
+        for its vectors, ``model.wv``; a mapping of word to vector; a DataFrame of pandas, Polars, Arrow or another
+        library, with a column of words (or words as the index of pandas) and one of vectors, or one column a
+        dimension; a pair of words and a matrix; a DataArray whose labels are words; a pipeline, vocabulary or vectors
+        of spaCy; a static model of model2vec. The format of a file is found from its content: word2vec binary or text,
+        GloVe and fastText text; a fastText model (``.bin``); ``.npz`` with arrays ``words`` and ``vectors``;
+        ``.safetensors`` with tensors ``words`` (one a line, as bytes) and ``vectors``; Parquet; a decade of HistWords,
+        ``1990-w.npy`` beside ``1990-vocab.pkl``. Tables in text are told by their names: ``.csv``, ``.tsv``, ``.json``
+        (an object of words and lists, or a list of objects), ``.jsonl``. Text, tables in text and fastText models may
+        be packed: ``.gz``, ``.bz2``, ``.xz``, or a ``.zip`` of one file.
     words
-        Keep these words only (an iterable, or word lists); words that are not there are no error. The 3,000 words of
+        Keep these words only (an iterable, or word lists); words that are not there are no error, and a fastText model
+        composes their vectors from parts of words (``coverage`` names them). The 3,000 words of
         the sample are no keys of the result: they stand in its attribute ``bayesbias_sample``. They are those that
         :func:`relatedness` would draw from the whole embedding for these lists (for an iterable: as one list).
     trust_pickle
