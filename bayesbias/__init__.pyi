@@ -69,6 +69,7 @@ from .vectors import load_embedding as load_embedding
 from .vectors import resample_corpus as resample_corpus
 from .vectors import save_embedding as save_embedding
 from .vectors.contextual import contexts as contexts
+from .vectors.contextual import contexts_from as contexts_from
 from .vectors.contextual import encode as encode
 from .vectors.contextual import hf_token_encoder as hf_token_encoder
 from .vectors.debiasing import debias as debias

@@ -50,8 +50,6 @@ def _real_matrix(words: Sequence[object], vectors: Any, where: str) -> NDArray[A
 def _frame(source: Any) -> tuple[list[str], Any, str]:
     where = "the DataFrame" if hasattr(source, "iloc") else "the table"
     blocks = list(rows_of_frame(source, where))
-    if not blocks:
-        raise InputError(f"{where} has no rows: give one a word")
     return [word for words, _ in blocks for word in words], np.concatenate([vectors for _, vectors in blocks]), where
 
 

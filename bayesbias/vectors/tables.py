@@ -31,16 +31,25 @@ def rows_of_frame(frame: Any, where: str) -> Rows:
 
     Of pandas the index holds the words where no column does.
     """
+    return rows_of(arrow_of(frame, where), where)
+
+
+def arrow_of(frame: Any, where: str) -> Any:
+    """A DataFrame of any library as an Arrow table."""
     import pyarrow as pa  # type: ignore[import-untyped]
 
     try:
         if hasattr(frame, "iloc"):
-            return rows_of(pa.Table.from_pandas(_with_words(frame), preserve_index=False), where)
-        return rows_of(pa.table(frame), where)
+            table = pa.Table.from_pandas(_with_words(frame), preserve_index=False)
+        else:
+            table = pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{where} holds what is no text and no real number: {error}") from error
+    if not table.num_rows:
+        raise InputError(f"{where} has no rows: give one for each word")
+    return table
 
 
 def _with_words(frame: pd.DataFrame) -> pd.DataFrame:

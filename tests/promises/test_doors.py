@@ -239,6 +239,57 @@ def test_words_that_stand_twice_are_said():
     assert kv["a"].tolist() == [1.0]
 
 
+@pytest.fixture(scope="module")
+def encoded(text_encoder):
+    return bb.encode(text_encoder, "weat7", ["the {}", "a {} here"], vocabulary=40, name="mine")
+
+
+@pytest.fixture(scope="module")
+def sentences(encoded):
+    words, templates = (np.array(names)[places] for names, places in (
+        (encoded.words, encoded.word), (encoded.frames, encoded.frame)
+    ))  # fmt: skip
+    columns = {"word": words, "template": templates, "vector": list(encoded.vectors), "text": encoded.texts}
+    return pd.DataFrame(columns).sample(frac=1, random_state=1)
+
+
+@pytest.mark.filterwarnings("ignore:only 40 words of the vocabulary")
+def test_vectors_of_sentences_encoded_elsewhere_are_those_of_encode(encoded, sentences):
+    for table in (sentences, pl.from_pandas(sentences), pa.table(sentences)):
+        again = bb.contexts_from(table, "weat7", encoder="mine", representation=encoded.representation)
+        columns = ["protected_word", "attribute_word", "connection", "template"]
+        first, second = (
+            pd.DataFrame(bb.distance_table(each, "weat7")).sort_values(columns, ignore_index=True)
+            for each in (encoded, again)
+        )
+        pd.testing.assert_frame_equal(first, second)
+        assert again.notes[0].startswith("Vectors are those of whole sentences (mine, 2 templates)")
+
+
+def test_without_templates_each_word_has_sentences_of_its_own(sentences):
+    table = sentences.drop(columns="template")
+    nested = bb.contexts_from(table, ["algebra", "he"])
+    assert nested.nested
+    assert set(nested.words) - set(nested.vocabulary) == {"algebra", "he"}
+    assert nested.units().shape[1] == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda table: pd.concat([table, table[:1]]), "has the template '.*' twice"),
+        (lambda table: table[:0], "no row"),
+        (lambda table: table.drop(columns="word"), "words"),
+        (lambda table: table.assign(word="absent"), "holds no word that was asked for: its first words are absent"),
+        (lambda table: table.to_dict("records"), "give a DataFrame"),
+        (lambda table: table.drop(columns="vector"), "alone: a column of lists"),
+    ],
+)
+def test_wrong_tables_of_sentences_are_refused(sentences, change, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.contexts_from(change(sentences), ["algebra", "he"])
+
+
 BROKEN = {
     "a.csv": (b"", "is empty"),
     "b.csv": (b"word,x\na,1\nb,2,3\n", "cannot be read as CSV"),

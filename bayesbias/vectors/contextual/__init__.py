@@ -1,6 +1,13 @@
 """Words in sentences: templates, sentences of a corpus, encoders and the vectors they give."""
 
-from bayesbias.vectors.contextual.context_vectors import CENTRES, PAIRINGS, SAME, ContextVectors, load_context_vectors
+from bayesbias.vectors.contextual.context_vectors import (
+    CENTRES,
+    PAIRINGS,
+    SAME,
+    ContextVectors,
+    contexts_from,
+    load_context_vectors,
+)
 from bayesbias.vectors.contextual.encoders import (
     Contexts,
     HFTokenEncoder,
@@ -26,6 +33,7 @@ __all__ = [
     "TokenEncoder",
     "TokenVectors",
     "contexts",
+    "contexts_from",
     "encode",
     "english_words",
     "hf_token_encoder",

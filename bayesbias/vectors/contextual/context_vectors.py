@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import one_of, several, text, whole_number
+from bayesbias._support.arguments import one_of, printable, several, text, whole_number
 from bayesbias._support.files import check_suffix, home_folder, read_arrays, whole_file
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.vectors import keyed_vectors
-from bayesbias.words import WordLists
+from bayesbias.vectors.tables import arrow_of, rows_of
+from bayesbias.words import WordLists, lists_and_words
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -324,6 +326,90 @@ class ContextVectors:
             stored = {"vectors": np.round(units / scales).astype(np.int8), "scales": scales.astype(np.float32)}
         with whole_file(file) as temporary:
             np.savez_compressed(temporary, facts=text, **rows, **stored, **pieces)
+
+
+def contexts_from(
+    table: Any,
+    words: WordLists | str | Path | Iterable[str],
+    template: str = "template",
+    text: str = "text",
+    encoder: str = "unnamed",
+    representation: str = WORD,
+) -> ContextVectors:
+    """Vectors of words in sentences that were encoded elsewhere, as :func:`encode` returns them.
+
+    Parameters
+    ----------
+    table
+        A DataFrame of pandas, Polars, Arrow or another library, one row a sentence: a column ``word``, and one of
+        vectors or one for each dimension.
+    words
+        Word lists, what :func:`load_words` takes, or words. All other words of the table are the vocabulary, from which
+        distances tell how similar words are correlated.
+    template
+        The column that names each row's template, if the table has it: words are compared in the same templates.
+        Without it each word has sentences of its own.
+    text
+        The column of the sentences, if the table has it.
+    encoder
+        Name of the encoder, for notes and reports.
+    representation
+        Whose vectors these are: ``"word"``, that of the word in its sentence, or ``"sentence"``.
+
+    Raises
+    ------
+    InputError
+        No row is of a word asked for, or a word has a template twice.
+
+    Examples
+    --------
+    >>> vectors = [[1.0, 0.1], [0.9, 0.3], [0.2, 1.0], [0.4, 1.0]]
+    >>> rows = {"word": ["he", "he", "nurse", "nurse"], "template": ["a", "b", "a", "b"], "vector": vectors}
+    >>> table = pd.DataFrame(rows)
+    >>> bb.contexts_from(table, ["he", "nurse"])
+    ContextVectors(2 words and 0 of the vocabulary, 2 templates, 4 sentences, 2 dimensions; unnamed)
+    """
+    one_of(representation, tuple(REPRESENTATIONS), "representation")
+    if not hasattr(table, "__arrow_c_stream__"):
+        raise InputError(f"table is {shown(table)}: give a DataFrame with a row for each sentence")
+    whole = arrow_of(table, "the table")
+    extra = {name: whole[name].to_pylist() for name in (template, text) if name in whole.column_names}
+    blocks = list(rows_of(whole.drop_columns(list(extra)), "the table"))
+    of_rows = [word for names, _ in blocks for word in names]
+    asked = frozenset(lists_and_words(words)[1])
+    every = sorted(dict.fromkeys(of_rows), key=lambda word: word not in asked)
+    if not asked.intersection(every):
+        raise InputError(f"the table holds no word that was asked for: its first words are {listed(every[:5])}")
+    number = {word: place for place, word in enumerate(every)}
+    places = np.array([number[word] for word in of_rows])
+    names = [str(name) for name in extra.get(template, ())]
+    frames = tuple(dict.fromkeys(names))
+    if frames:
+        place = {name: i for i, name in enumerate(frames)}
+        within = np.array([place[name] for name in names])
+        pairs = pd.DataFrame({"word": of_rows, "template": names})
+        if (again := pairs.duplicated()).any():
+            word, name = pairs[again].iloc[0]
+            raise InputError(
+                f"{word!r} has the template {name!r} twice: give each word one row a template, or no column"
+            )
+    else:
+        within = pd.Series(places).groupby(places).cumcount().to_numpy()
+    filled = set(zip(of_rows, names, strict=True)) if frames else set()
+    return ContextVectors(
+        words=tuple(every),
+        vocabulary=tuple(word for word in every if word not in asked),
+        frames=frames,
+        word=places,
+        frame=within,
+        vectors=np.concatenate([vectors for _, vectors in blocks]).astype(np.float32),
+        texts=tuple(map(str, extra.get(text, of_rows))),
+        pieces=None,
+        encoder=printable(encoder, "encoder"),
+        representation=representation,
+        templates=f"{len(frames)} templates" if frames else "sentences encoded elsewhere",
+        skipped=tuple((word, frame) for word in every for frame in frames if (word, frame) not in filled),
+    )
 
 
 def load_context_vectors(path: str | Path) -> ContextVectors:
