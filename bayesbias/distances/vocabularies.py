@@ -12,10 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import whole_number
-from bayesbias._support.files import home_folder, read_text
+from bayesbias._support.files import home_folder
 from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit
 from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
-from bayesbias.errors import InputError, RelatednessWarning, listed, shown, warn
+from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, many, shown, warn
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.nearness import near_weights
 from bayesbias.numerics.related import PairSample, root_of, sample_pairs, variograms
@@ -54,6 +54,7 @@ WORDFREQ = "wordfreq"
 ENGLISH = "en"
 WORDFREQ_TAGS = {"tl": "fil"}  # languages that wordfreq has under another tag
 PER_BILLION = 9.0
+LOOKED_AT = 100  # lines of a file of counts by which the separator is told
 OFFSET = 2.7  # frequency falls with 1 / (rank + this), from rank 1 (Mandelbrot)
 
 
@@ -403,30 +404,58 @@ def _from_wordfreq(words: Sequence[str], wanted: bool, language: str | None) -> 
 
 
 def _read_counts(path: Path) -> dict[str, float]:
-    """Counts from a file with two columns, separated by tabs, commas or spaces; a header is passed over."""
-    if not path.exists():
+    """Counts from a file with two columns, separated by tabs, commas or blanks; a header is passed over.
+
+    Counts of 0 and lines that cannot be read are passed over and told.
+    """
+    if not path.is_file():
         raise InputError(
             f"there is no file {path} with frequencies, and no source of that name: give a path or 'wordfreq'"
         )
+    lines = path.read_bytes().decode("utf-8-sig", errors="backslashreplace").split("\n")
+    entries = {number: line.strip() for number, line in enumerate(lines, start=1) if line.strip()}
+    separator = _separator(list(entries.values())[:LOOKED_AT])
     counts: dict[str, float] = {}
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        if not line.strip():
-            continue
-        parts = [
-            part.strip()
-            for part in (line.split("\t") if "\t" in line else line.rsplit("," if "," in line else None, 1))
-        ]
-        try:
-            word, count = parts
-            value = float(count)
-        except ValueError:
-            if number == 1:
-                continue
-            raise InputError(f"{path}, line {number}: {line[:60]!r} is not a word and its count") from None
-        if not np.isfinite(value) or value <= 0:
-            raise InputError(f"{path}, line {number}: the count of {word!r} is {count}, not a number above 0")
-        counts[word] = counts.get(word, 0.0) + value
+    odd = {}
+    for number, line in entries.items():
+        word, count = _word_and_count(line, separator)
+        if count > 0:
+            counts[word] = counts.get(word, 0.0) + count
+        else:
+            odd[number] = line
+    odd.pop(next(iter(entries), 0), None)  # a header
+    if len(odd) > len(counts):
+        number, line = next(iter(odd.items()))
+        raise InputError(f"{path}, line {number}: {line[:60]!r} is not a word and its count")
+    if odd:
+        number, line = next(iter(odd.items()))
+        warn(
+            f"{path}: {many(len(odd), 'line')} without a word and a count above 0 passed over, the first is line "
+            f"{number}: {line[:60]!r}",
+            CoverageWarning,
+        )
     return counts
+
+
+def _separator(lines: Sequence[str]) -> str | None:
+    """What separates words and counts in most lines; None for blanks. A comma may be a part of words."""
+    read = {
+        each: [word for line in lines for word, count in [_word_and_count(line, each)] if count >= 0]
+        for each in ("\t", None, ",")
+    }
+    if read[None] and all(word.endswith(",") for word in read[None]):
+        del read[None]
+    return max(read, key=lambda each: len(read[each]))
+
+
+def _word_and_count(line: str, separator: str | None) -> tuple[str, float]:
+    """The two parts of a line; the count is NaN where it is no number from 0."""
+    word, *count = (part.strip() for part in line.rsplit(separator, 1))
+    try:
+        value = float(count[0]) if count and word else np.nan
+    except ValueError:
+        value = np.nan
+    return word, value if 0 <= value < np.inf else np.nan
 
 
 def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Embedding]) -> dict[str, DistanceTable]:

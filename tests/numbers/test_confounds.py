@@ -2,6 +2,7 @@
 
 import json
 from collections import namedtuple
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -392,10 +393,28 @@ class TestSources:
         with pytest.raises(bb.InputError, match=message):
             bb.balance(frequent.table, given)
 
-    @pytest.mark.parametrize(("line", "message"), [("nurse many", "line 2"), ("nurse 0", "not a number above 0")])
-    def test_wrong_lines_of_a_file(self, tmp_path, line, message):
-        (tmp_path / "bad.txt").write_text(f"the 3\n{line}\n", encoding="utf-8")
-        with pytest.raises(bb.InputError, match=message):
+    @pytest.mark.parametrize(
+        ("content", "counts", "passed_over"),
+        [
+            (b"the 900\nhe, 3\nhe 97\n", {"the": 900, "he": 97, "he,": 3}, None),
+            (b"the, 900\nhe, 100\n", {"the": 900, "he": 100}, None),
+            (b"the 900\n1,000 7\nhe 93\n", {"the": 900, "1,000": 7, "he": 93}, None),
+            (b"the 1000\n</s> 0\n", {"the": 1000}, "1 line without a word and a count .* line 2: '</s> 0'"),
+            (b"the 900\nnurse many\nnurse 100\n", {"the": 900, "nurse": 100}, "1 line .*: 'nurse many'"),
+            ("the 900\na\u0085b 100\n".encode(), {"the": 900, "a\u0085b": 100}, None),
+            (b"the 900\ncaf\xe9 100\n", {"the": 900, r"caf\xe9": 100}, None),
+        ],
+    )  # fmt: skip
+    def test_a_comma_is_part_of_a_word_and_odd_lines_are_told(self, tmp_path, content, counts, passed_over):
+        (tmp_path / "counts.txt").write_bytes(content)
+        with pytest.warns(bb.errors.CoverageWarning, match=passed_over) if passed_over else nullcontext():
+            values = distances.vocabularies.word_values([*counts, "absent"], "frequency", tmp_path / "counts.txt")
+        assert values.numbers == pytest.approx({word: 6 + np.log10(count) for word, count in counts.items()})
+
+    @pytest.mark.parametrize("content", ["the many\nof few\nand none\n", "the\nof\nand\n"])
+    def test_a_file_of_something_else_is_refused(self, tmp_path, content):
+        (tmp_path / "bad.txt").write_text(content, encoding="utf-8")
+        with pytest.raises(bb.InputError, match=r"bad\.txt, line 2: 'of.*' is not a word and its count"):
             distances.vocabularies.word_values(["the"], "frequency", tmp_path / "bad.txt")
 
     @pytest.mark.parametrize(("tag", "word"), [("de", "Haus"), ("tl", "bahay"), ("pt-BR", "casa")])
