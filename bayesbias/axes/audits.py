@@ -35,7 +35,7 @@ from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.mixtures import false_sign_rates, s_values
 from bayesbias.numerics.offsets import Field, MeanOffset, Strata, field_of, mean_offset, signal
-from bayesbias.vectors import Embedding, about, find_words, opened
+from bayesbias.vectors import Embedding, about, opened, rows_of
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.words import WordLists, Words, lists_of_any_kind
 
@@ -427,9 +427,7 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
         pairs = list(zip(first, second, strict=True)) if len(first) == len(second) else []
     relation = None
     if pairs:
-        keys = find_words(kv, dict.fromkeys(word for pair in pairs for word in pair)).keys
-        sides = ([kv.key_to_index[keys[word]] for word in side] for side in zip(*pairs, strict=True))
-        low, high = (np.asarray(kv.vectors[rows], dtype=float) for rows in sides)
+        low, high = (np.asarray(kv.vectors[rows_of(kv, side)], dtype=float) for side in zip(*pairs, strict=True))
         relation = unit_rows(low - high).mean(axis=0)
     notes = tuple(note for note in ends.notes if note != LISTS)
     return _Contrasts(named, (ends.strata,), ends.keys, relation, bool(ends.pairs), notes, about_lists)

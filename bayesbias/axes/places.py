@@ -27,7 +27,6 @@ from bayesbias.axes.poles import (
     poles_of,
     ranks_of,
     refuse_one_pair,
-    rows_of,
     sample_beside,
     template_errors,
     turns_of,
@@ -42,7 +41,7 @@ from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.mixtures import Normals
 from bayesbias.numerics.offsets import Field, MeanOffset, field_of, mean_offset
 from bayesbias.numerics.related import root_of
-from bayesbias.vectors import Case, Embedding, about, find_words, opened
+from bayesbias.vectors import Case, Embedding, about, find_words, opened, rows_of
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.vectors.lookup import CASES, about_distances
 from bayesbias.words import words_given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.offsets import SAME, MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
-from bayesbias.vectors import Case, about, find_words
+from bayesbias.vectors import Case, about, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.vectors.lookup import FREQUENT, SAMPLE, sample_of
 from bayesbias.words import PairList, Pairs, WordList, WordLists, Words, lists_of_any_kind, load_list, pairs_given
@@ -163,7 +163,7 @@ def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPol
     notes = [f"Not in {embedding}: {listed(missing)}."] if missing else []
     if not places:
         raise InputError(f"no word of the axis {poles.name} is in {embedding}: it asks for {listed(every)}")
-    vectors = unit_rows(np.asarray(kv.vectors[[kv.key_to_index[key] for key in places]], dtype=float))
+    vectors = unit_rows(np.asarray(kv.vectors[rows_of(kv, places)], dtype=float))
     row_of = {word: places[key] for word, key in keys.items()}
     if poles.pairs:
         return _found_pairs(poles, row_of, vectors, tuple(places), notes)
@@ -226,11 +226,6 @@ def _found_lists(
     return FoundPoles(poles, (), tuple(kept), strata, keys, tuple(notes))
 
 
-def rows_of(kv: KeyedVectors, keys: Iterable[str]) -> NDArray[np.intp]:
-    """Rows of an embedding's vectors that belong to these words."""
-    return np.array([kv.key_to_index[key] for key in keys], dtype=np.intp)
-
-
 @dataclass(frozen=True)
 class ReferenceWords:
     """The words that places are centred on, and their unit vectors (N, d)."""
@@ -258,7 +253,7 @@ def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArra
     if part is not None:
         units = unit_rows(part.vectors[[word not in own for word in part.words]])
     else:
-        followed = [np.array([kv.key_to_index[key] for key in keys])]
+        followed = [rows_of(kv, keys)]
         rows, _ = sampled_rows(kv, own, SAMPLE, seed, followed)
         units = unit_rows(kv.vectors[rows])
     if len(units) < LEAST_SAMPLE:

@@ -28,7 +28,7 @@ from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
 from bayesbias.metrics.definition import NOTHING
 from bayesbias.models import fit
 from bayesbias.numerics.arrays import FloatArray, unit_rows
-from bayesbias.vectors import Case, Embedding, Setting, ToyCorpus, opened, toy_corpus, train_embeddings
+from bayesbias.vectors import Case, Embedding, Setting, ToyCorpus, opened, rows_of, toy_corpus, train_embeddings
 from bayesbias.vectors.lookup import in_all
 from bayesbias.words import pairs_given, words_given
 
@@ -105,7 +105,7 @@ def _baselines(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random
     second = (first + rng.integers(1, len(common), size=pairs)) % len(common)
     means = []
     for kv in named.values():
-        rows = np.array([kv.key_to_index[word] for word in common])
+        rows = rows_of(kv, common)
         left, right = (unit_rows(kv.vectors[rows[places]]) for places in (first, second))
         means.append(np.abs(np.vecdot(left, right)).mean())
     return np.array(means)
@@ -431,13 +431,13 @@ def _products(
 
     The differences are those of the pairs' unit vectors, or of raw ones.
     """
-    first, second = (kv[[pair[side] for pair in pairs]].astype(np.float64) for side in (0, 1))
+    first, second = (kv.vectors[rows_of(kv, side)].astype(np.float64) for side in zip(*pairs, strict=True))
     apart = first - second if raw else unit_rows(first) - unit_rows(second)
     same = np.abs(apart).max(axis=1) < NOTHING
     if same.any():
         name = "/".join(pairs[int(np.flatnonzero(same)[0])])
         raise InputError(f"in {setting.label} the words of the pair {name} have one direction: leave it out")
-    return unit_rows(kv[words]) @ apart.T, apart @ apart.T
+    return unit_rows(kv.vectors[rows_of(kv, words)]) @ apart.T, apart @ apart.T
 
 
 def _along(products: FloatArray, gram: FloatArray, counts: NDArray[np.number]) -> FloatArray:

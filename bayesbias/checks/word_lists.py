@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unicodedata import combining, normalize
@@ -17,7 +18,7 @@ from bayesbias.checks.confounds import Balance, balance
 from bayesbias.distances import distance_table, relatedness
 from bayesbias.distances.list_coverage import entries_of
 from bayesbias.errors import InputError, listed, many
-from bayesbias.vectors import Embedding, about, find_concepts, load_embedding
+from bayesbias.vectors import Embedding, about, find_concepts, find_keys, load_embedding
 from bayesbias.words import WordLists, load_words
 
 if TYPE_CHECKING:
@@ -161,12 +162,12 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
     protected = table.loc[table["found"] > 0, "kind"] == "protected"
     if protected.any() and not protected.all():
         balanced = _measured(vectors, lists, table, frequencies, notes)
-    places, spellings, keys = _places(lists), [], vectors.key_to_index
-    for row in table.to_dict("records"):
-        for word in row["missing"]:
-            forms = (variant for form in lists.concepts[word] for variant in variants(form))
-            if (spelling := next((form for form in forms if form in keys), None)) is not None:
-                spellings.append((word, f"{row['kind']} {row['list']}", spelling))
+    missing = [(word, f"{row['kind']} {row['list']}") for row in table.to_dict("records") for word in row["missing"]]
+    forms = {word: [variant for form in lists.concepts[word] for variant in variants(form)] for word, _ in missing}
+    keys = find_keys(chain(*forms.values()), vectors.key_to_index)
+    held = {word: next((keys[form] for form in own if form in keys), None) for word, own in forms.items()}
+    spellings = [(word, where, held[word]) for word, where in missing if held[word] is not None]
+    places = _places(lists)
     return WordCheck(
         lists.name,
         str(about(vectors)["name"]),

@@ -443,8 +443,12 @@ def _embeddings_of(
     from bayesbias.vectors import spellings
 
     whole = any(find_metric(name).space for name in metrics)
-    every = (word for query in queries.values() for listed in query.sets.values() for word in listed)
-    words = spellings(every, case)
+    words = [
+        form
+        for query in queries.values()
+        for listed in query.sets.values()
+        for form in spellings(listed, case, query.language)
+    ]
     return embeddings_by_name(arguments, trust_pickle, None if whole else words)
 
 

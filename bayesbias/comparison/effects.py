@@ -33,7 +33,7 @@ from bayesbias.numerics.arrays import (
 )
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike
 from bayesbias.numerics.resampling import ends, mean_interval, share_interval
-from bayesbias.vectors import Case, Embedding, find_words, opened
+from bayesbias.vectors import Case, Embedding, find_words, opened, rows_of
 from bayesbias.vectors.lookup import CASES
 from bayesbias.words import STEREOTYPES, controls_of
 
@@ -48,13 +48,14 @@ class Shared(NamedTuple):
     """Words in both embeddings."""
 
     words: tuple[str, ...]  # in the order of the first; those that were wanted as they are written there
+    place: Mapping[str, int]  # of these words, and of other spellings of wanted ones
     before: Unit  # unit vectors (words, dimensions), single precision
     after: Unit
 
     def rows(self, words: Iterable[str]) -> IntArray:
-        """Rows of those words that are shared."""
-        place = {word: i for i, word in enumerate(self.words)}
-        return np.array([place[word] for word in dict.fromkeys(words) if word in place], dtype=np.intp)
+        """Rows of those words that are shared, each once."""
+        places = dict.fromkeys(self.place[word] for word in words if word in self.place)
+        return np.array(list(places), dtype=np.intp)
 
 
 def _shared_vocabulary(
@@ -64,15 +65,16 @@ def _shared_vocabulary(
     unique = list(dict.fromkeys(wanted))
     keys = [find_words(kv, unique, case).keys for kv in (first, second)]
     known = {word: (keys[0][word], keys[1][word]) for word in unique if word in keys[0] and word in keys[1]}
-    taken = {key for key, _ in known.values()}
-    others = [word for word in first.index_to_key[:most] if word not in taken and word not in known]
-    looked_at = {**known, **{word: (word, word) for word in others}}
-    ordered = sorted(looked_at.items(), key=lambda item: first.key_to_index[item[1][0]])
-    shared = {word: both for word, both in ordered if both[1] in second.key_to_index}
-    vectors = []
-    for side, kv in enumerate((first, second)):
-        rows = np.array([kv.key_to_index[both[side]] for both in shared.values()], dtype=np.intp)
-        vectors.append(np.asarray(kv.vectors)[rows])
+    word_of = dict[str, str]()  # key in the first embedding to the first word that stands for it
+    for word, (key, _) in known.items():
+        word_of.setdefault(key, word)
+    others = [word for word in first.index_to_key[:most] if word not in word_of and word in second.key_to_index]
+    looked_at = {word: known[word] for word in word_of.values()} | {word: (word, word) for word in others}
+    shared = dict(sorted(looked_at.items(), key=lambda item: first.key_to_index[item[1][0]]))
+    vectors = [
+        np.asarray(kv.vectors)[rows_of(kv, (both[side] for both in shared.values()))]
+        for side, kv in enumerate((first, second))
+    ]
     some = np.logical_and(*(np.abs(part).max(axis=1) > 0 if len(part) else np.empty(0, bool) for part in vectors))
     if some.sum() < 2:
         raise InputError(
@@ -80,8 +82,10 @@ def _shared_vocabulary(
             "after"
         )
     words = tuple(word for word, kept in zip(shared, some, strict=True) if kept)
+    place = {word: i for i, word in enumerate(words)}
+    place |= {word: place[word_of[key]] for word, (key, _) in known.items() if word_of[key] in place}
     before, after = (unit_single(part[some]) for part in vectors)
-    return Shared(words, before, after)
+    return Shared(words, place, before, after)
 
 
 def _neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Sequence[int]) -> pd.DataFrame:
@@ -140,7 +144,7 @@ def agreement(
     left out, where ``scipy.stats.bootstrap`` would give no interval. The second value says why there is none; empty if
     there is.
     """
-    place = {word: i for i, word in enumerate(shared.words)}
+    place = shared.place
     known = [(place[first], place[other], score) for first, other, score in pairs if first in place and other in place]
     nothing = pd.DataFrame(columns=SIMILARITY_COLUMNS)
     if len(known) < FEWEST_JUDGEMENTS:
@@ -586,10 +590,9 @@ def _words_of(data: Distances) -> tuple[dict[str, list[str]], dict[str, list[str
 
 def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[str]:
     """Notes on words of the tables that are not shared."""
-    known = set(shared.words)
     notes = []
     for kind, words in kinds.items():
-        lost = [word for word in words if word not in known]
+        lost = [word for word in words if word not in shared.place]
         if len(lost) == len(words):
             raise InputError(
                 f"the embeddings hold none of the {len(words)} {kind} words of the tables ({', '.join(lost[:5])}): "

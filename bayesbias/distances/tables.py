@@ -21,7 +21,7 @@ from bayesbias.distances.list_coverage import SCALE, Coverage, ListEntry, entrie
 from bayesbias.distances.vocabularies import SAMPLE, SampledWords, draws_for, few_words, measured_relatedness
 from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, near, shown, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.vectors import TWINS, Case, Embedding, Twins, find_concepts, opened, twins_within
+from bayesbias.vectors import TWINS, Case, Embedding, Twins, find_concepts, find_keys, opened, twins_within
 from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
 from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, subwords_of
 from bayesbias.words import GENDERED, WordLists, in_order, load_words, subtag
@@ -129,7 +129,7 @@ def distance_table(
             raise InputError("frames='crossed' needs two templates: give more templates, or frames='same'")
         moved = kv.whole().centred(centre, lists, all_but_top)
         means = distance_table(moved.keyed_vectors(frames), lists, False, case, relatedness, twins)
-        return _with_frames(means, moved, lists, frames)
+        return _with_frames(means, moved, lists, frames, case)
     if frames != SAME or centre != "none" or all_but_top:
         raise InputError("frames, centre and all_but_top are for words in sentences: give what encode returns")
     return _distances_of(opened(kv, lists), lists, keep_duplicates, case, relatedness, twins)
@@ -416,6 +416,9 @@ def score_table(
         raise InputError(f"what is {shown(what)}: say what the scores are, such as 'log odds of a masked model'")
     lists = words if isinstance(words, WordLists) else load_words(words)
     values = _by_pair(scores)
+    held = find_keys(lists.every_word(), {str(word) for name in PAIR for word in scores[name]})
+    spelled = {key: word for word, key in held.items()}
+    values = values.rename(spelled)
     spread = float(values.std())
     if not spread > 0:
         raise InputError("all scores are equal: there is nothing to compare")
@@ -429,7 +432,8 @@ def score_table(
             "from the mean: correct them, or transform them, such as to logarithms"
         )
     table, asked = _of_lists(lists, distance)
-    used, given = (pd.MultiIndex.from_frame(rows[PAIR].astype(str)) for rows in (table, scores))
+    frames = table[PAIR], scores[PAIR].astype(str).replace(spelled)
+    used, given = map(pd.MultiIndex.from_frame, frames)
     record = Coverage(
         word_list=lists.name,
         lists=entries_of(lists, {*table["protected_word"], *table["attribute_word"]}),
@@ -489,9 +493,11 @@ def _of_lists(lists: WordLists, distance: pd.Series) -> tuple[pd.DataFrame, int]
     return known.astype(dict.fromkeys(COLUMNS[:-1], "str")), len(table)
 
 
-def _with_frames(table: DistanceTable, vectors: ContextVectors, lists: WordLists, frames: str) -> DistanceTable:
+def _with_frames(
+    table: DistanceTable, vectors: ContextVectors, lists: WordLists, frames: str, case: Case
+) -> DistanceTable:
     """A table of mean distances with one row for each template of each pair."""
-    units, filled = _concepts(vectors, lists)
+    units, filled = _concepts(vectors, lists, case)
     place = {name: i for i, name in enumerate(units)}
     words = np.array([place[word] for word in table["protected_word"]])
     attributes = np.array([place[word] for word in table["attribute_word"]])
@@ -529,14 +535,16 @@ def _with_frames(table: DistanceTable, vectors: ContextVectors, lists: WordLists
 
 
 def _concepts(
-    vectors: ContextVectors, lists: WordLists
+    vectors: ContextVectors, lists: WordLists, case: Case
 ) -> tuple[dict[str, NDArray[np.float32]], dict[str, NDArray[np.bool_]]]:
     """Vectors (templates, d) of each word, of a concept with several forms their mean, and which templates it has."""
     units, filled = vectors.units(), vectors.filled
-    place = {word: i for i, word in enumerate(vectors.words)}
+    number = {word: i for i, word in enumerate(vectors.words)}
+    keys = find_keys(chain(*lists.concepts.values()), number, case, lists.language)
     means, present = {}, {}
     for name, forms in lists.concepts.items():
-        rows = [place[form] for form in forms if form in place and filled[place[form]].any()]
+        places = [number[keys[form]] for form in forms if form in keys]
+        rows = [row for row in places if filled[row].any()]
         if rows:
             count = filled[rows].sum(axis=0)
             total = units[rows].sum(axis=0)

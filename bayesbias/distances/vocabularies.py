@@ -19,7 +19,7 @@ from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, li
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.nearness import near_weights
 from bayesbias.numerics.related import PairSample, root_of, sample_pairs, variograms
-from bayesbias.vectors import Case, Embedding, find_concepts, opened
+from bayesbias.vectors import Case, Embedding, find_concepts, find_keys, opened, rows_of
 from bayesbias.vectors.lookup import SAMPLE as SAMPLE
 from bayesbias.vectors.lookup import (
     FoundConcepts,
@@ -241,9 +241,8 @@ def _drawn(kv: KeyedVectors, looked: FoundConcepts, lists: WordLists, sample: in
         sampled = tuple(part.words[row] for row in rows.tolist())
         weights = None if part.everywhere is None else part.everywhere[rows]
         return SampledWords(sampled, part.vectors[rows], part.kind, part.places, weights)
-    rows_of = {form: kv.key_to_index[key] for form, key in looked.forms.keys.items()}
     followed = [
-        np.array([rows_of[form] for word in words for form in looked.concepts[word]])
+        rows_of(kv, (looked.forms.keys[form] for word in words for form in looked.concepts[word]))
         for part_of_lists in (lists.stereotypes, lists.controls)
         for listed_words in part_of_lists.values()
         if (words := [word for word in listed_words if word in looked.concepts])
@@ -306,7 +305,9 @@ def word_values(
                 "an attribute of your own is a mapping with one entry: its name, and the number of each word"
             )
         name = str(next(iter(attribute)))
-        values = WordValues(name, "unit", "what was given", _checked(numbers, name, positive=False))
+        numbers = _checked(numbers, name, positive=False)
+        held = find_keys(words, numbers, language=language)
+        values = WordValues(name, "unit", "what was given", {word: numbers[key] for word, key in held.items()})
     elif not isinstance(attribute, str):
         raise InputError(f"attribute is {shown(attribute)}: give {FREQUENCY!r}, {LENGTH!r} or a mapping")
     elif attribute == LENGTH:
@@ -362,7 +363,8 @@ def _zipf(
             )
         places = frequencies.key_to_index if part is None else part.places
         size = len(keys) if part is None else part.size
-        values = _zipf_of_ranks({word: places[word] for word in words if word in places}, size)
+        held = find_keys(words, places, language=language)
+        values = _zipf_of_ranks({word: places[key] for word, key in held.items()}, size)
         return WordValues(FREQUENCY, "zipf", "the order of the embedding's file", values)
     else:
         raise InputError(
@@ -373,8 +375,10 @@ def _zipf(
         raise InputError(f"{source} holds no word")
     # the Zipf scale: log10 of the occurrences in a billion words
     offset = PER_BILLION - np.log10(sum(counts.values()))
-    counted = {word: next((counts[w] for w in (word, word.lower()) if w in counts), None) for word in words}
-    zipf = {word: float(np.log10(count) + offset) for word, count in counted.items() if count is not None}
+    lower = find_keys((word.lower() for word in words), counts, language=language)
+    held = {word: lower[word.lower()] for word in words if word.lower() in lower}
+    held |= find_keys(words, counts, language=language)
+    zipf = {word: float(np.log10(counts[key]) + offset) for word, key in held.items()}
     return WordValues(FREQUENCY, "zipf", source, zipf)
 
 
@@ -495,11 +499,16 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
         raise InputError(f"the tables of {listed(lacking)} carry no relatedness: make them with distance_table")
     known = {name: each for name, each in related.items() if each is not None}
     # the words of the tables' lists as they are written in the embeddings
-    keys = {word for each in known.values() for _, _, words in each.lists for word in words}
-    for table in tables.values():
-        if (record := coverage_of(table)) is not None:
-            keys |= {*record.substituted.values(), *(form for forms in record.forms.values() for form in forms)}
-    lists = [words for each in known.values() for _, kind, words in each.lists if kind != PROTECTED]
+    keys, lists = set[str](), list[list[str]]()
+    for name, each in known.items():
+        record = coverage_of(tables[name])
+        key_of, forms_of = ({}, {}) if record is None else (record.substituted, record.forms)
+        for _, kind, words in each.lists:
+            forms = [form for word in words for form in forms_of.get(word, (word,))]
+            own = [key_of.get(form, form) for form in forms]
+            keys.update(own)
+            if kind != PROTECTED:
+                lists.append(own)
     nearness = [[_nearness_in(each)] for each in known.values()]
     drawn = _shared_draws([opened(embeddings[name]) for name in tables], keys, lists, nearness)
     if isinstance(drawn, str):

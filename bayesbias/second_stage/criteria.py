@@ -41,6 +41,7 @@ from bayesbias.second_stage.estimates import (
     posterior_tree,
 )
 from bayesbias.second_stage.two_stage import DEFAULT, TwoStage, checked_stages
+from bayesbias.vectors import find_keys
 from bayesbias.words import OWN, STEREOTYPES
 
 FEWEST = 5
@@ -248,6 +249,8 @@ def criterion(
     if options.weights != DEFAULT.weights:
         raise InputError(f"weights is {options.weights!r}: a criterion has no mean over embeddings, leave weights out")
     side = _side_of_axis(post, outside) if isinstance(post, Axis) else _side_of_fit(Fit.read(post), pair)
+    spelled = {key: word for word, key in find_keys(side.words, outside.index).items()}
+    outside, errors = outside.rename(spelled), errors.rename(spelled)
     attribute = None
     if options.adjust is not None:
         valued = [word for word in side.words if word in outside.index]

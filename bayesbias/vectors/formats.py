@@ -8,9 +8,10 @@ import os
 import pickle
 import shutil
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,15 +28,16 @@ from bayesbias.vectors.lookup import (
     SPREAD,
     SUBWORDS,
     VocabularySample,
-    composed,
     drawn_rows,
     few,
     find_concepts,
+    find_keys,
     have_directions,
     local_sample,
     nearness_of,
     ordered_by_frequency,
     sample_of,
+    spellings,
     subwords_of,
     waiting_words,
 )
@@ -250,9 +252,7 @@ def load_part(
     path: str, lists: WordLists, also: Iterable[str] = (), trust_pickle: bool = False
 ) -> tuple[KeyedVectors, WholeVocabulary | None]:
     """The same, and the whole vocabulary where there is more than that."""
-    listed = _request_of_lists(lists)
-    others = frozenset(form for word in also for form in composed(word)) - listed.words
-    wanted = _WordRequest(listed.words | others, listed.lists, others, keeps_vocabulary=True, word_lists=lists)
+    wanted = _request_of_lists(lists)._replace(others=tuple(also), keeps_vocabulary=True)
     with np.errstate(over="ignore"):
         kv = _from_file(path, wanted, trust_pickle, mmap=False)
     return kv, vars(kv).pop(VOCABULARY, None)
@@ -279,14 +279,17 @@ class WholeVocabulary(NamedTuple):
 
 
 class _WordRequest(NamedTuple):
-    """Words to keep as files may hold them, the words of the lists whose ranks a sample follows, and others."""
+    """Words to keep, the lists of them whose ranks a sample follows, and other words, which a sample may hold too."""
 
-    words: frozenset[str]
+    listed: tuple[str, ...]
     lists: tuple[tuple[str, ...], ...]
-    others: frozenset[str] = frozenset()
-    """Words among those to keep that a sample may hold too."""
+    others: tuple[str, ...] = ()
     keeps_vocabulary: bool = False
     word_lists: WordLists | None = None
+
+    def keys(self, keys: Collection[str]) -> set[str]:
+        """Those of some keys that stand for words to keep."""
+        return set(find_keys([*self.listed, *self.others], keys).values())
 
 
 def _request_of(words: Iterable[str] | WordLists | None) -> _WordRequest | None:
@@ -298,15 +301,15 @@ def _request_of(words: Iterable[str] | WordLists | None) -> _WordRequest | None:
     if wanted is None or not all(isinstance(word, str) for word in wanted):
         kind = "one string, " if isinstance(words, str) else ""
         raise InputError(f"words is {kind}{shown(words)}: give a list of words, or word lists")
-    return _WordRequest(frozenset(form for word in wanted for form in composed(word)), (tuple(dict.fromkeys(wanted)),))
+    listed = tuple(dict.fromkeys(wanted))
+    return _WordRequest(listed, (listed,))
 
 
 def _request_of_lists(words: WordLists) -> _WordRequest:
     concepts = words.concepts
     lists = [*words.stereotypes.values(), *words.controls.values()]
     followed = tuple(tuple(form for word in each for form in concepts[word]) for each in lists)
-    wanted = frozenset(form for word in words.every_word() for form in composed(word))
-    return _WordRequest(wanted, followed, word_lists=words)
+    return _WordRequest(tuple(words.every_word()), followed, word_lists=words)
 
 
 def _with_sample(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordRequest) -> KeyedVectors:
@@ -320,12 +323,13 @@ def _with_sample(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordRe
 def _sampled(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordRequest) -> VocabularySample | None:
     """The sample of a vocabulary that stands beside the words asked for; None where there is no other word."""
     keys = vocabulary.keys
-    listed = request.words - request.others
+    found = find_keys(request.listed, kv.key_to_index)
+    listed = set(found.values())
     places = {key: i for i, key in enumerate(keys) if key in listed}
-    followed = []
-    for words in request.lists:
-        forms = [next((form for form in composed(word) if form in places), None) for word in words]
-        followed.append(np.array([places[form] for form in forms if form is not None], dtype=np.intp))
+    followed = [
+        np.array([places[key] for word in words if (key := found.get(word)) in places], dtype=np.intp)
+        for words in request.lists
+    ]
     waiting = waiting_words(keys, places, SAMPLE, 0, followed)
     near = None
     if request.word_lists is not None:
@@ -406,7 +410,7 @@ def _from_file(
     if request is None:
         whole = _made(*_read(path, None), where)
         return _from_keyed_vectors(_with_stored(whole, path), request)
-    wanted = Named(frozenset(word.encode("utf-8", "surrogatepass") for word in request.words))
+    wanted = Named(spellings([*request.listed, *request.others]))
     kv = _with_stored(_made(*_read(path, wanted), where), path)
     if sample_of(kv) is not None:
         return kv
@@ -580,7 +584,10 @@ def _from_fasttext(path: Path, mmap: bool) -> KeyedVectors:
 
 
 def _from_mapping(source: Mapping[str, ArrayLike], request: _WordRequest | None) -> KeyedVectors:
-    words = [word for word in source if request is None or word in request.words]
+    words = list(source)
+    if request is not None:
+        wanted = request.keys(source)
+        words = [word for word in words if word in wanted]
     try:
         vectors = [np.asarray(source[word], dtype=np.float32) for word in words]
     except (TypeError, ValueError) as error:
@@ -603,7 +610,8 @@ def _from_mapping(source: Mapping[str, ArrayLike], request: _WordRequest | None)
 
 def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> KeyedVectors:
     """An embedding, or the part of it that is asked for with a sample of the rest."""
-    words = [word for word in source.index_to_key if request is None or word in request.words]
+    wanted = source.key_to_index.keys() if request is None else request.keys(source.key_to_index)
+    words = [word for word in source.index_to_key if word in wanted]
     subwords = {} if request is None else _of_subwords(source, request)
     if not words and not subwords:
         raise InputError("the embedding holds none of the words that were asked for")
@@ -623,12 +631,15 @@ def _of_subwords(source: KeyedVectors, request: _WordRequest) -> dict[str, NDArr
     """Words asked for that a fastText model lacks, with the vectors that it makes of their parts."""
     if not hasattr(source, "vectors_ngrams"):
         return {}
-    asked = request.lists[0] if request.word_lists is None else request.word_lists.every_word()
-    lacking = [word for word in asked if not any(form in source.key_to_index for form in composed(word))]
+    known = find_keys(request.listed, source.key_to_index)
     vectors = {}
-    for word in dict.fromkeys(lacking):
+    for word in request.listed:
+        # one vector for all spellings of a word; the words of a phrase are joined in texts that models are trained on
+        key = normalize("NFC", word).replace(" ", "_")
+        if word in known or key in vectors:
+            continue
         try:
-            vectors[word] = source.get_vector(word)
+            vectors[key] = source.get_vector(key)
         except KeyError:  # no part of it is known
             continue
     return vectors

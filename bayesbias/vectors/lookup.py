@@ -30,8 +30,7 @@ SHOWN = 8  # words that a sentence names
 DOTTED = ("tr", "az")  # languages with a dotted and a dotless i, each with its capital (Unicode's SpecialCasing.txt)
 NOTHING = 1e-6  # length of the mean of unit vectors below which they have no common direction
 NO_BREAK = "\N{NO-BREAK SPACE}"
-# two characters of Indic scripts to the one that texts often hold for them, and that normal form C takes apart
-EXCLUDED = {normalize("NFC", x): x for x in map(chr, range(0x900, 0xE00)) if not is_normalized("NFC", x)}
+BLANKS = (" ", "_", NO_BREAK)
 
 SAMPLE = 3000  # words of a sample of the vocabulary
 SPARE = 200  # words that are read beyond those of a sample, for those whose vectors have no direction
@@ -114,24 +113,39 @@ def find_concepts(
     return result
 
 
-def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", language: str | None = None) -> FoundWords:
-    """Words of an embedding; those without a direction count as missing.
+def find_keys(
+    words: Iterable[str], keys: Collection[str], case: Case = "as-is", language: str | None = None
+) -> dict[str, str]:
+    """Word to the key that stands for it, for those of some words that are there: the one look-up of words.
 
-    A phrase is looked up as it is written, then with ``_`` for its blanks (``New_York``). Words and keys are compared
-    in Unicode's normal form C. ``case="fallback"`` tries lower case, capital first letters and capitals for those not
-    found, by the rules of a language: Turkish and Azerbaijani have i/İ and ı/I, German has ß, ẞ and SS.
+    A word that is a key stands for itself. Else blanks, ``_`` and blanks without a break are the same (``New_York``),
+    and letters are compared in Unicode's normal form C. ``case="fallback"`` tries lower case, capital first letters and
+    capitals for those not found, by the rules of a language: Turkish and Azerbaijani have i/İ and ı/I, German has ß, ẞ
+    and SS.
     """
     one_of(case, CASES, "case")
-    row_of = kv.key_to_index
     words = list(words)
-    keys = {word: key for word in words if (key := _key(word, row_of, case, language)) is not None}
-    if any(word not in keys and not word.isascii() for word in words):
-        # keys that the file holds in another normal form, by their form C; looked for last, as it takes all keys
-        others = {normalize("NFC", key): key for key in row_of if not is_normalized("NFC", key)}
+    known = {word: key for word in words if (key := _key(word, keys, case, language)) is not None}
+    if any(word not in known and not word.isascii() for word in words):
+        # keys that are held in another normal form, by their form C; looked for last, as it takes all keys
+        others = {normalize("NFC", key): key for key in keys if not is_normalized("NFC", key)}
         for word in words:
-            if word not in keys and (key := _key(word, others, case, language)) is not None:
-                keys[word] = others[key]
-        keys = {word: keys[word] for word in words if word in keys}
+            if word not in known and (key := _key(word, others, case, language)) is not None:
+                known[word] = others[key]
+    return {word: known[word] for word in words if word in known}
+
+
+def rows_of(kv: KeyedVectors, words: Iterable[str]) -> IntArray:
+    """Rows of words, all of which an embedding holds."""
+    words = list(words)
+    keys = find_keys(words, kv.key_to_index)
+    return np.array([kv.key_to_index[keys[word]] for word in words], dtype=np.intp)
+
+
+def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", language: str | None = None) -> FoundWords:
+    """Words of an embedding, looked up by :func:`find_keys`; those without a direction count as missing."""
+    row_of = kv.key_to_index
+    keys = find_keys(words, row_of, case, language)
     rows = np.array([row_of[key] for key in keys.values()], dtype=np.intp)
     vectors = kv.vectors.take(rows, axis=0)
     some = have_directions(list(keys.values()), vectors, "the embedding")
@@ -143,11 +157,10 @@ def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", lan
     return FoundWords(keys, vectors.astype(np.float64, copy=False))
 
 
-def spellings(words: Iterable[str], case: str, language: str | None = None) -> tuple[str, ...]:
-    """The words, and what is tried for them too."""
+def spellings(words: Iterable[str], case: str = "as-is", language: str | None = None) -> tuple[str, ...]:
+    """The words, and what is tried for them too, in normal form C."""
     one_of(case, CASES, "case")
-    tried = [form for word in words for form in _spelled(word, case, language)]
-    return tuple(dict.fromkeys(form for each in tried for form in composed(each)))
+    return tuple(dict.fromkeys(normalize("NFC", form) for word in words for form in _spelled(word, case, language)))
 
 
 def _key(word: str, keys: Collection[str], case: str, language: str | None) -> str | None:
@@ -159,16 +172,15 @@ def _key(word: str, keys: Collection[str], case: str, language: str | None) -> s
 
 
 def _spelled(word: str, case: str, language: str | None) -> tuple[str, ...]:
-    """Spellings to look a word up by; the words of a phrase are joined too, by _ and by blanks without a break."""
-    joined, unbroken = word.replace(" ", "_"), word.replace(" ", NO_BREAK)
-    if case == "as-is":
-        return tuple(dict.fromkeys((word, joined, unbroken)))
-    low, first, high = _capitals(word, language)
-    titled = "_".join(_capitals(part, language)[1] for part in joined.split("_"))
-    every = [word, low, first, high, joined, _capitals(joined, language)[0], titled]
-    if subtag(language) == "de":
-        every += [form.replace("ß", "ẞ").upper() for form in (word, joined)] + [low.replace("ß", "ss")]
-    return tuple(dict.fromkeys([*every, unbroken]))
+    """Spellings to look a word up by: each of its capitals with each kind of blank."""
+    phrase = word.replace("_", " ").replace(NO_BREAK, " ")
+    forms = [phrase]
+    if case != "as-is":
+        low, first, high = _capitals(phrase, language)
+        forms += [low, first, high, " ".join(_capitals(part, language)[1] for part in phrase.split(" "))]
+        if subtag(language) == "de":
+            forms += [phrase.replace("ß", "ẞ").upper(), low.replace("ß", "ss")]
+    return tuple(dict.fromkeys([word, *(form.replace(" ", blank) for form in forms for blank in BLANKS)]))
 
 
 def _capitals(word: str, language: str | None) -> tuple[str, str, str]:
@@ -298,9 +310,11 @@ def in_all[Unit: (str, tuple[str, str])](
     asked: Iterable[Unit], kvs: Iterable[KeyedVectors], what: str
 ) -> tuple[list[Unit], list[str]]:
     """The words, or pairs of words, that all embeddings hold, and a sentence on the others."""
-    every, indices = list(asked), [kv.key_to_index for kv in kvs]
+    every = list(asked)
     words = {word: (word,) if isinstance(word, str) else word for word in every}
-    shared = [unit for unit in every if all(word in keys for word in words[unit] for keys in indices)]
+    single = list(dict.fromkeys(word for unit in every for word in words[unit]))
+    known = [find_keys(single, kv.key_to_index) for kv in kvs]
+    shared = [unit for unit in every if all(word in keys for word in words[unit] for keys in known)]
     some = set(shared)
     lost = ["/".join(words[word]) for word in every if word not in some]
     sentence = f"{len(lost)} of {len(every)} {what} are left out, since some embedding lacks them: {listed(lost)}."
@@ -334,17 +348,6 @@ def words_once(words: Sequence[str], alike: Mapping[str, str], what: str) -> tup
     again = twins_within(words, alike)
     distinct = [word for word in words if word not in again]
     return distinct, [f"{what}: {twin_sentence(again.items())}: counted once."] if again else []
-
-
-def composed(word: str) -> tuple[str, ...]:
-    """A word as files may hold it: letters with accents in one character and in two, blanks as _ or without a break."""
-    if word.isascii():
-        return (word, word.replace(" ", "_"), word.replace(" ", NO_BREAK)) if " " in word else (word,)
-    whole = joined = normalize("NFC", word)
-    for parts, letter in EXCLUDED.items():
-        joined = joined.replace(parts, letter)
-    every = (word, whole, normalize("NFD", word), joined)
-    return tuple(dict.fromkeys(form.replace(" ", blank) for blank in (" ", "_", NO_BREAK) for form in every))
 
 
 def have_directions(words: Sequence[str], vectors: NDArray[Any], where: str) -> NDArray[np.bool_]:

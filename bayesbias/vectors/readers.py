@@ -8,14 +8,16 @@ import lzma
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader, RawIOBase, TextIOWrapper
+from itertools import compress
 from lzma import LZMAError
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, cast
+from unicodedata import normalize
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
@@ -94,32 +96,48 @@ def _lines_of(text: bytes) -> _Lines:
 
 
 class Named:
-    """Entries of a file that are wanted for their words, in UTF-8, and all words that were met."""
+    """Entries of a file that are wanted for their words, and all words that were met.
 
-    def __init__(self, words: frozenset[bytes]) -> None:
-        self.words = words
+    Words are given in Unicode's normal form C, in which those of the file are compared with them.
+    """
+
+    def __init__(self, words: Collection[str]) -> None:
+        self._words = frozenset(word.encode("utf-8", "surrogatepass") for word in words)
         # all words in the order of the file; of one with blanks in a text file, if not wanted, the part before them
         self.met = list[bytes]()
         self._unsure = deque[int]()
-        self._firsts = frozenset(word.partition(b" ")[0] for word in words)
+        self._firsts = frozenset(word.partition(b" ")[0] for word in self._words)
+        self._plain = all(map(str.isascii, words))
+
+    def _among(self, wanted: frozenset[bytes], words: list[bytes]) -> list[int]:
+        """Places of the words that are wanted."""
+        forms = words if self._plain else map(_composed, words)
+        return list(compress(range(len(words)), map(wanted.__contains__, forms)))
 
     def places(self, words: list[bytes]) -> list[int]:
         """Places of the next entries, which have these words, that are wanted."""
         self.met += words
-        return [i for i, word in enumerate(words) if word in self.words]
+        return self._among(self._words, words)
 
     def may_take(self, lines: _Lines) -> list[int]:
         """Places of the next entries, lines of a text file, whose words up to the first blank may be wanted."""
         begin, firsts = len(self.met), lines.firsts()
         self.met += firsts
-        chosen = [i for i, first in enumerate(firsts) if first in self._firsts]
+        chosen = self._among(self._firsts, firsts)
         self._unsure += [begin + i for i in chosen]
         return chosen
 
     def confirms(self, word: bytes) -> bool:
         """True where the next entry of the unsure ones is wanted, by its whole word."""
         self.met[self._unsure.popleft()] = word
-        return word in self.words
+        return bool(self._among(self._words, [word]))
+
+
+def _composed(word: bytes) -> bytes:
+    """A word in Unicode's normal form C; bytes that are no text stay."""
+    if word.isascii():
+        return word
+    return normalize("NFC", word.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
 class Placed:

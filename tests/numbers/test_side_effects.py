@@ -166,7 +166,7 @@ def test_more_is_left_than_of_random_topics_as_often_as_by_chance(slice_vectors)
         offset = effects.mean_unit(second) - effects.mean_unit(first)
         offset /= np.linalg.norm(offset)
         after = shared.before - np.outer(shared.before @ offset, offset)
-        removed = effects.Shared(shared.words, shared.before, effects.unit_single(after))
+        removed = shared._replace(after=effects.unit_single(after))
         told.append(recovery(removed, topics, 40, 0.89, seed)["as_much"].to_numpy())
     # as often as not fewer than five of ten leave as much
     assert np.mean(told) == pytest.approx(5, abs=4 * np.sqrt(10 / len(told)))

@@ -24,7 +24,7 @@ from bayesbias.metrics.catalogue import check_neighbours
 from bayesbias.metrics.definition import NOTHING
 from bayesbias.numerics.arrays import FloatArray, IntArray, in_blocks, nearest_rows, unit_rows, unit_single
 from bayesbias.numerics.components import FEWEST, FORMS, bootstrap_icc, icc
-from bayesbias.vectors import TWINS, Embedding, Twins, about, find_words, opened
+from bayesbias.vectors import TWINS, Embedding, Twins, about, find_words, opened, rows_of
 from bayesbias.vectors.lookup import alike_in_all, in_all, pairs_once, words_once
 from bayesbias.vectors.training import Setting
 from bayesbias.words import pairs_given, words_given
@@ -172,7 +172,7 @@ def _scores(
         elif measure == "db_wa":
             scores.append(unit_rows(vectors) @ apart.T)
         else:
-            rows = np.array([kv.key_to_index[word] for word in words], dtype=np.intp)
+            rows = rows_of(kv, words)
             scores.append(_neighbour_scores(unit_single(kv.vectors), rows, apart, neighbours))
     return np.stack(scores)
 

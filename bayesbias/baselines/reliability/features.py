@@ -18,7 +18,8 @@ from bayesbias._support.progress import progress
 from bayesbias.baselines.reliability.consistency import Seeds, called, seeds_of
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import FloatArray, nearest_rows, unit_single, word_stability
-from bayesbias.vectors import FoundWords, find_words, zero_words
+from bayesbias.vectors import FoundWords, find_keys, find_words, rows_of, zero_words
+from bayesbias.vectors.lookup import in_all
 from bayesbias.words import words_given
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def word_features(
     with progress("measuring words", len(named)) as done:
         near = []
         for i, kv in enumerate(named.values()):
-            rows, unit = np.array([kv.key_to_index[word] for word in shared], dtype=np.intp), unit_single(kv.vectors)
+            rows, unit = rows_of(kv, shared), unit_single(kv.vectors)
             near.append(np.vecdot(unit[rows].astype(np.float64), unit[nearest_rows(unit, rows, 1)[:, 0]]))
             done(i + 1)
         columns["nn_similarity"] = np.mean(near, axis=0)
@@ -263,7 +264,7 @@ def _log_frequencies(
         elif (np.diff(recorded) == MADE_UP).all():
             made_up.append(called(label))
         else:
-            own.append(np.log(recorded[[kv.key_to_index[word] for word in words]]))
+            own.append(np.log(recorded[rows_of(kv, words)]))
     notes = [f"No counts of words come with {listed(bare)}."] * bool(bare)
     if made_up:
         notes.append(f"The counts of {listed(made_up)} fall by 1 from word to word: they are made up, and not used.")
@@ -278,11 +279,12 @@ def _checked_counts(counts: Mapping[str, float] | pd.Series, words: Sequence[str
         raise InputError(f"counts is {type(counts).__name__}: give a mapping or a Series of words to counts")
     if not isinstance(counts, Mapping) and not counts.index.is_unique:
         raise InputError("counts holds a word more than once: add up its counts")
-    if not any(word in counts for word in words):
+    keys = find_keys(words, counts.keys())
+    if not keys:
         raise InputError(f"counts has none of the words {listed(list(words))}: give how often each occurs, or None")
     values = np.full(len(words), np.nan)
     for i, word in enumerate(words):
-        value: object = counts.get(word, 0)
+        value: object = counts.get(keys.get(word, word), 0)
         count = np.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
         if not 0 <= count < np.inf:
             raise InputError(f"the count of {word!r} is {value!r}: give a finite number of at least 0")
@@ -297,9 +299,10 @@ def _checked_tags(given: Mapping[str, str], words: Sequence[str]) -> list[str | 
         raise InputError(
             f"parts_of_speech is {shown(given)}: give a mapping of words to tags, such as {{'she': 'PRON'}}"
         )
-    if not any(word in given for word in words):
+    keys = find_keys(words, given)
+    if not keys:
         raise InputError(f"parts_of_speech has none of the words {listed(list(words))}: give the tag of each, or None")
-    return [given.get(word) for word in words]
+    return [given.get(keys.get(word, word)) for word in words]
 
 
 def _left(what: str, words: Sequence[str], which: NDArray[np.bool_]) -> list[str]:
@@ -316,15 +319,14 @@ def _stability(
         return np.full(len(vectors[0]), np.nan), ["There is no stability of a single embedding: give other seeds."]
     first = next(iter(named.values()))
     candidates = first.index_to_key if fit_on is None else words_given(fit_on, "fit_on")
-    known = np.array([all(word in kv.key_to_index for kv in named.values()) for word in candidates])
-    common = [word for word, mark in zip(candidates, known, strict=True) if mark]
+    common, lacking = in_all(candidates, named.values(), "words of fit_on")
     if not common:
         raise InputError("the embeddings share none of the words of fit_on: give words that all hold")
-    notes = [] if fit_on is None else _left("Left out of fit_on", candidates, ~known)
+    notes = [] if fit_on is None else lacking
     if len(common) <= first.vector_size:
         notes.append(
             f"The maps between embeddings rest on {len(common)} words in {first.vector_size} dimensions, so that they "
             "fit any embeddings: stability is too high for these words and too low for others."
         )
-    fitted = [kv.vectors[[kv.key_to_index[word] for word in common]] for kv in named.values()]
+    fitted = [kv.vectors[rows_of(kv, common)] for kv in named.values()]
     return word_stability(vectors, fitted), notes

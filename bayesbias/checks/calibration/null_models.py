@@ -32,7 +32,7 @@ from bayesbias.numerics.resampling import (
     permutation_test,
     sum_statistic,
 )
-from bayesbias.vectors import Embedding, load_embedding
+from bayesbias.vectors import Embedding, find_keys, load_embedding, rows_of
 from bayesbias.words import STEREOTYPES, WordLists, controls_of, load_words
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _control_stand_ins(
 def _vocabulary_stand_ins(kv: KeyedVectors, data: Distances, drawn: IntArray, candidates: int) -> StandIns:
     """Words of the embedding by their rows (draws, S); only those that are drawn are looked at."""
     rows, chosen = np.unique(drawn, return_inverse=True)
-    protected = kv.vectors[[kv.key_to_index[word] for word in data.protected_words.tolist()]]
+    protected = kv.vectors[rows_of(kv, data.protected_words.tolist())]
     parts = np.array_split(rows, -(-rows.size // PART))
     distances = np.hstack([cosine_distances(protected, kv.vectors[part]) for part in parts])
     words = [kv.index_to_key[row] for row in rows]
@@ -206,8 +206,7 @@ def _stand_ins(
                 "pass match_frequency=False, or vectors in the order of frequency"
             )
         width = min(width, max(NEIGHBOURS, 2 * len(words)))
-        rank = np.array([kv.key_to_index[word] for word in words])
-        low = np.clip(np.searchsorted(eligible, rank) - width // 2, 0, len(eligible) - width)
+        low = np.clip(np.searchsorted(eligible, rows_of(kv, words)) - width // 2, 0, len(eligible) - width)
     drawn = eligible[draw_in_ranges(low, low + width, draws, rng)]
     return drawn, len(np.unique(low[:, None] + np.arange(width))) if match else width
 
@@ -349,7 +348,7 @@ def null_distribution(
     if vectors is None or lists is None:
         stand_ins = _control_stand_ins(data, len(slots), controls_of(named), draws, rng)
     else:
-        listed_words = {*lists.every_word(), *data.protected_words.tolist(), *data.attribute_words.tolist()}
+        listed_words = set(find_keys(lists.every_word(), vectors.key_to_index, language=lists.language).values())
         slot_words = data.attribute_words[slots].tolist()
         drawn, candidates = _stand_ins(vectors, listed_words, slot_words, match_frequency, draws, rng)
         stand_ins = _vocabulary_stand_ins(vectors, data, drawn, candidates)
@@ -381,20 +380,15 @@ def _metric_null(
     name = observed.metric.name
     if observed.found.reason is not None:
         raise InputError(f"there is no {name} of {query.name!r}: {observed.found.reason}")
-    words = [word for listed in query.attributes for word in observed.found.words[listed]]
+    words = [observed.found.keys[word] for listed in query.attributes for word in observed.found.words[listed]]
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
-    drawn, candidates = _stand_ins(vectors, words_of(query, observed), words, match, draws, rng)
+    drawn, candidates = _stand_ins(vectors, set(observed.found.keys.values()), words, match, draws, rng)
     values = with_attributes(observed, drawn)
     odd = int((~np.isfinite(values)).sum())
     if odd:
         raise InputError(f"{name} is not a finite number for {odd:,} of {draws:,} draws: choose another metric")
     label, own = f"{name} of {query.name}", observed.measure().value
     return NullDistribution(label, "vocabulary", own, values, float(np.median(values)), candidates)
-
-
-def words_of(query: Query, ready: Prepared) -> set[str]:
-    """Words of a query, and those of the embedding that stand for them."""
-    return {*(word for words in query.sets.values() for word in words), *ready.found.keys.values()}
 
 
 def with_attributes(ready: Prepared, rows: IntArray) -> FloatArray:

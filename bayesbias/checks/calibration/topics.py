@@ -17,7 +17,7 @@ from bayesbias._support.arguments import one_of, probability, whole_number
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Result, Section, whole_table
 from bayesbias._support.runs import one_thread
-from bayesbias.checks.calibration.null_models import as_far, with_attributes, words_of
+from bayesbias.checks.calibration.null_models import as_far, with_attributes
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances import Coverage, distance_table
 from bayesbias.distances.vocabularies import sampled_rows
@@ -28,7 +28,7 @@ from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models.weights import list_contrasts, word_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows, unit_single
 from bayesbias.numerics.random_lists import Units, Wanted, by_list, draw_alike, draw_any, list_means
-from bayesbias.vectors import Case, Embedding, about, find_concepts, keyed_vectors, opened
+from bayesbias.vectors import Case, Embedding, about, find_concepts, find_keys, keyed_vectors, opened, rows_of
 from bayesbias.vectors.formats import load_part
 from bayesbias.vectors.lookup import drawn_rows, sample_of
 from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
@@ -386,7 +386,7 @@ def load_for_topics(path: str, lists: WordLists, seed: int, trust_pickle: bool =
     kv, vocabulary = load_part(path, lists, trust_pickle=trust_pickle)
     if vocabulary is None:
         return kv
-    taken = _taken(find_concepts(kv, lists.concepts, language=lists.language), lists)
+    taken = set(find_concepts(kv, lists.concepts, language=lists.language).forms.keys.values())
     drawn, kind = drawn_rows(vocabulary.keys, taken, MOST, seed)
     rows, directed = vocabulary.directed(drawn, MOST)
     words = tuple(vocabulary.keys[row] for row in rows.tolist())
@@ -403,12 +403,7 @@ def _candidates(kv: KeyedVectors, taken: set[str], seed: int) -> tuple[IntArray,
     known = getattr(kv, "bayesbias_candidates", None)
     if known is None or known.seed != seed:
         return sampled_rows(kv, taken, MOST, seed)
-    return np.array([kv.key_to_index[word] for word in known.words if word not in taken], dtype=np.intp), known.kind
-
-
-def _taken(looked: FoundConcepts, lists: WordLists) -> set[str]:
-    """The words of lists, and the keys that stand for them: no random list holds them."""
-    return {*lists.every_word(), *(key for word, key in looked.forms.keys.items() if word != key)}
+    return rows_of(kv, (word for word in known.words if word not in taken)), known.kind
 
 
 def _coherence(unit: NDArray[np.floating], words: IntArray, entry: _Listed) -> float:
@@ -562,7 +557,7 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _TopicStatisti
     return _TopicStatistics(
         lists=attributes,
         together=(tuple(stereotypes), *((i,) for i in range(len(names)) if i not in stereotypes)),
-        taken=_taken(looked, lists),
+        taken=set(looked.forms.keys.values()),
         observed={name: float((weight * distances).sum()) for name, weight in weights.items()},
         centre=dict.fromkeys(weights, 0.0),
         values=contrasts,
@@ -632,6 +627,7 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | Non
     sizes = [len(ready.found.words[listed]) for listed in query.attributes]
     parts = by_list(ready.attribute_rows, sizes)
     listed = source.every_word() if isinstance(source, WordLists) else ()
+    also = find_keys(listed, kv.key_to_index, ready.how.case, query.language).values()
     measured = ready.measure()
 
     def replicated(rows: IntArray) -> FloatArray:
@@ -644,7 +640,7 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | Non
     return _TopicStatistics(
         lists={name: _Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
         together=(tuple(range(len(parts))),),
-        taken={*listed, *words_of(query, ready)},
+        taken={*also, *ready.found.keys.values()},
         observed={name: _finite(measured.value, name, "the given lists")},
         centre={name: ready.metric.optimum},
         values=replicated,

@@ -16,7 +16,7 @@ from bayesbias._support.arguments import one_of, printable, several, text, whole
 from bayesbias._support.files import check_suffix, home_folder, read_arrays, whole_file
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import FloatArray, unit_rows
-from bayesbias.vectors import keyed_vectors
+from bayesbias.vectors import find_keys, keyed_vectors
 from bayesbias.vectors.tables import arrow_of, rows_of
 from bayesbias.words import WordLists, lists_and_words
 
@@ -163,7 +163,7 @@ class ContextVectors:
 
     def _rows_of(self, words: Iterable[str]) -> NDArray[np.bool_]:
         """True for the sentences of some words."""
-        wanted = frozenset(words)
+        wanted = frozenset(find_keys(words, frozenset(self.words)).values())
         return np.isin(self.word, [i for i, word in enumerate(self.words) if word in wanted])
 
     def frames_like(self, names: Iterable[str]) -> ContextVectors:
@@ -376,9 +376,10 @@ def contexts_from(
     extra = {name: whole[name].to_pylist() for name in (template, text) if name in whole.column_names}
     blocks = list(rows_of(whole.drop_columns(list(extra)), "the table"))
     of_rows = [word for names, _ in blocks for word in names]
-    asked = frozenset(lists_and_words(words)[1])
-    every = sorted(dict.fromkeys(of_rows), key=lambda word: word not in asked)
-    if not asked.intersection(every):
+    held = dict.fromkeys(of_rows)
+    asked = frozenset(find_keys(lists_and_words(words)[1], held).values())
+    every = sorted(held, key=lambda word: word not in asked)
+    if not asked:
         raise InputError(f"the table holds no word that was asked for: its first words are {listed(every[:5])}")
     number = {word: place for place, word in enumerate(every)}
     places = np.array([number[word] for word in of_rows])

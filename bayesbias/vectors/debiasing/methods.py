@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from bayesbias.numerics.arrays import (
     unit_single,
     without,
 )
-from bayesbias.vectors import find_words
+from bayesbias.vectors import find_keys, find_words, rows_of
 from bayesbias.words import pairs_given
 
 if TYPE_CHECKING:
@@ -88,7 +89,11 @@ class Vocabulary:
 
     def rows(self, words: Iterable[str]) -> IntArray:
         """Rows of words that the embedding holds."""
-        return np.array([self.kv.key_to_index[word] for word in words], dtype=np.intp)
+        return rows_of(self.kv, words)
+
+    def keys(self, words: Iterable[str]) -> dict[str, str]:
+        """Word to the key under which the embedding holds it, of those that it holds."""
+        return find_keys(words, self.kv.key_to_index)
 
     def vectors(self, words: Iterable[str]) -> FloatArray:
         """Unit vectors of words in double precision."""
@@ -166,17 +171,16 @@ def vocabulary_of(
 ) -> tuple[Vocabulary, list[str]]:
     """An embedding with the words to change (None: all) but for those to ignore, and sentences on words not found."""
     notes: list[str] = []
-    row_of = kv.key_to_index
-    neutralize, ignore = None if neutralize is None else as_words(neutralize, "neutralize"), as_words(ignore, "ignore")
+    whole, rows = Vocabulary(kv, sampled=sampled), dict[str, IntArray]()
     for name, words in (("neutralize", neutralize), ("ignore", ignore)):
-        if lost := [word for word in words or () if word not in row_of]:
-            notes.append(f"{name}: the embedding lacks {len(lost)} words ({listed(lost)})")
-    spared = {row_of[word] for word in ignore if word in row_of}
-    if neutralize is None and not spared:
-        return Vocabulary(kv, sampled=sampled), notes
-    rows = range(len(row_of)) if neutralize is None else [row_of[word] for word in neutralize if word in row_of]
-    chosen = np.array([row for row in dict.fromkeys(rows) if row not in spared], dtype=np.intp)
-    return Vocabulary(kv, chosen, sampled), notes
+        if words is not None:
+            known = whole.keys(asked := as_words(words, name))
+            if lost := [word for word in asked if word not in known]:
+                notes.append(f"{name}: the embedding lacks {len(lost)} words ({listed(lost)})")
+            rows[name] = whole.rows(known.values())
+    if neutralize is None and not len(rows["ignore"]):
+        return whole, notes
+    return replace(whole, chosen=np.setdiff1d(rows.get("neutralize", np.arange(len(whole))), rows["ignore"])), notes
 
 
 @dataclass(frozen=True, repr=False)
@@ -294,16 +298,19 @@ def hard(
     sets, directions, shares, notes = defined(vocabulary, definitional, 1)
     pairs: tuple[Words, ...] = ()
     if equalize is not None:
-        row_of = vocabulary.kv.key_to_index
-        wanted = _as_sets(equalize, "equalize", 2)
         spelled = {
-            pair: [pair, *(tuple(map(form, pair)) for form in (str.lower, str.title, str.upper))] for pair in wanted
+            pair: [pair, *(tuple(map(form, pair)) for form in (str.lower, str.title, str.upper))]
+            for pair in _as_sets(equalize, "equalize", 2)
         }
-        whole = {pair: [form for form in forms if row_of.keys() >= {*form}] for pair, forms in spelled.items()}
-        pairs = tuple(dict.fromkeys(form for forms in whole.values() for form in forms))
+        keys = vocabulary.keys({word for forms in spelled.values() for word in chain.from_iterable(forms)})
+        whole = {pair: [form for form in forms if keys.keys() >= {*form}] for pair, forms in spelled.items()}
+        kept = dict[Words, Words]()  # pairs of keys to the first pair that stands for them
+        for form in chain.from_iterable(whole.values()):
+            kept.setdefault(tuple(keys[word] for word in form), form)
+        pairs = tuple(kept.values())
         gone = [pair for pair, forms in whole.items() if not forms]
         notes += [f"equalize: {' / '.join(pair)} was left out, since the embedding lacks it" for pair in gone]
-        every = [word for pair in pairs for word in pair]
+        every = [word for pair in kept for word in pair]
         if twice := [word for word in dict.fromkeys(every) if every.count(word) > 1]:
             notes.append(
                 f"equalize: {', '.join(twice)} stand in several pairs; the last one counts, the others are not equal"
@@ -350,8 +357,10 @@ def _equalise(
     vocabulary: Vocabulary, changed: NDArray[np.float32], sets: tuple[Words, ...], directions: FloatArray, order: str
 ) -> None:
     """Write equalised vectors of sets into ``changed``."""
-    moved = {word: vector for words in sets for word, vector in zip(words, vocabulary.vectors(words), strict=True)}
-    for words in sets:
+    keys = vocabulary.keys(chain.from_iterable(sets))
+    held = [[keys[word] for word in words] for words in sets]
+    moved = {key: vector for words in held for key, vector in zip(words, vocabulary.vectors(words), strict=True)}
+    for words in held:
         before = np.stack([moved[word] for word in words]) if order == "sequential" else vocabulary.vectors(words)
         after = equalised(before, directions)
         moved |= dict(zip(words, after, strict=True))
@@ -365,7 +374,7 @@ def half_sibling(vocabulary: Vocabulary, definitional: Sequence[Sequence[str]], 
     """
     penalty = finite_number(penalty, "penalty", positive=True)
     sets, notes = _complete_sets(vocabulary, definitional, "definitional", least=1)
-    words = tuple(dict.fromkeys(word for words in sets for word in words))
+    words = tuple(dict.fromkeys(vocabulary.keys(chain.from_iterable(sets)).values()))
     others, group = vocabulary.sparing(words), vocabulary.vectors(words)
     hat = group.T @ np.linalg.solve(group @ group.T + penalty * np.eye(len(words)), group)
     nothing = np.empty((0, group.shape[1]))
@@ -431,21 +440,24 @@ def labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.ndar
     """Words of all groups that the embedding holds, their groups by number, and notes."""
     if not isinstance(groups, Mapping) or len(groups) < 2:
         raise InputError(f"groups is {groups!r}: give a mapping of two or more groups to their words")
-    words: list[str] = []
+    words = dict[str, str]()  # key to the first word that stands for it
     labels: list[int] = []
     notes = []
     for number, (name, group) in enumerate(groups.items()):
         wanted = list(dict.fromkeys(as_words(group, f"the group {name!r}")))
-        present = list(find_words(vocabulary.kv, wanted).keys)
-        if lost := [word for word in wanted if word not in present]:
+        known = find_words(vocabulary.kv, wanted).keys
+        if lost := [word for word in wanted if word not in known]:
             notes.append(f"groups: {name} lacks {listed(lost)}")
+        present = dict[str, str]()
+        for word, key in known.items():
+            present.setdefault(key, word)
         if len(present) < 2:
             raise InputError(f"the embedding holds {len(present)} words of the group {name!r}: two are needed at least")
-        if both := [word for word in present if word in words]:
+        if both := [word for key, word in present.items() if key in words]:
             raise InputError(f"{both[0]!r} is in two groups: a word belongs to one")
-        words += present
+        words |= present
         labels += [number] * len(present)
-    return words, np.array(labels), notes
+    return list(words.values()), np.array(labels), notes
 
 
 GRADIENT = 1e-6  # norm of the gradient by T, the objective scaled by its value at first, at which it has converged

@@ -15,7 +15,7 @@ from bayesbias._support.arguments import printable, text
 from bayesbias._support.registers import Register, description_of, name_of, of_package, options_of
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import unit_single
-from bayesbias.vectors import Embedding, about, keyed_vectors, opened
+from bayesbias.vectors import Embedding, about, find_keys, keyed_vectors, opened
 from bayesbias.vectors.debiasing.methods import (
     Changed,
     Debiasing,
@@ -311,10 +311,11 @@ def _changed(
     if sample is not None:
         every = np.vstack([before.vectors, sample.vectors, *([sample.overall] if overall else [])])
         both = keyed_vectors([*before.index_to_key, *hidden.values(), *overall], every)
+    every_key = before.key_to_index.keys() | hidden if hidden else hidden
     lists: dict[str, Any] = {
-        name: None if words is None else [*as_words(words, name), *(hidden[w] for w in words if w in hidden)]
+        name: [*words, *(hidden[key] for key in find_keys(as_words(words, name), every_key).values() if key in hidden)]
         for name, words in options.items()
-        if name in CHANGED
+        if name in CHANGED and words is not None
     }
     vocabulary, lost = vocabulary_of(both, **lists, sampled=len(hidden) + len(overall))
     passed = {name: value for name, value in options.items() if name not in CHANGED}
