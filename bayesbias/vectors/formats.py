@@ -409,7 +409,11 @@ def _from_file(
         whole = _made(*_read(path, None), where)
         return _from_keyed_vectors(_with_stored(whole, path), request)
     wanted = Named(spellings([*request.listed, *request.others]))
-    kv = _with_stored(_made(*_read(path, wanted), where), path)
+    words, matrix = _read(path, wanted)
+    held = request.keys(words)  # of several spellings of a word one is read
+    rows = [row for row, word in enumerate(words) if word in held]
+    matrix = matrix if len(rows) == len(words) else matrix[rows]
+    kv = _with_stored(_made([words[row] for row in rows], matrix, where), path)
     if sample_of(kv) is not None:
         return kv
     places = _first_places(wanted.met)

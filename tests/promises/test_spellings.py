@@ -1,10 +1,10 @@
-"""A word that an embedding spells otherwise would be missing in one function, or change what another draws at random."""
+"""A word spelled otherwise than in the embedding would be missing, or change what a function draws at random."""
 
 import dataclasses
 import inspect
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from unicodedata import normalize
 
 import numpy as np
@@ -12,97 +12,342 @@ import pandas as pd
 import pytest
 import xarray as xr
 from gensim.models import KeyedVectors
-from test_every_argument import FUNCTIONS
 
 import bayesbias as bb
-from bayesbias.vectors import find_words
+from bayesbias.axes import Axis
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
-HOW_HELD = (  # how an embedding holds a word, and how it is asked for
-    lambda word: (f"{word}_of_work", f"{word} of work"),
-    lambda word: (f"{word} of work", f"{word}_of_work"),
-    lambda word: (f"{word}{NO_BREAK}café", f"{word} café"),
-    lambda word: (normalize("NFD", f"{word}éa"), f"{word}éa"),
-    lambda word: (f"{word}éa", normalize("NFD", f"{word}éa")),
-    lambda word: (f"{word}_biê\u0301n", normalize("NFD", f"{word} biến")),
+SPELLINGS = (  # how an embedding holds a word, and two ways to ask for it
+    lambda word: (f"{word}_of_work", f"{word}_of_work", f"{word} of work"),
+    lambda word: (f"{word} of work", f"{word} of work", f"{word}_of_work"),
+    lambda word: (f"{word}{NO_BREAK}café", f"{word}_café", f"{word} cafe\u0301"),
+    lambda word: (f"{word}e\u0301", f"{word}e\u0301", f"{word}é"),
+    lambda word: (f"{word}é", f"{word}é", f"{word}e\u0301"),
+    lambda word: (f"{word}_biê\u0301n", f"{word}_biê\u0301n", f"{word} biến"),  # one accent composed, one not
 )
-NAMES = [*"pquvrstw", *"klcmnd", *"hijx", *(f"o{number}" for number in range(14))]
-SPELLED = {name: HOW_HELD[place % len(HOW_HELD)](name) for place, name in enumerate(NAMES)}
-HELD, ASKED = ({name: both[side] for name, both in SPELLED.items()} for side in (0, 1))
-NAME_OF = {
-    normalize("NFC", form): name
-    for name, both in SPELLED.items()
-    for form in (*both, both[0].replace(NO_BREAK, "_"), *map(str.upper, both), *map(str.lower, both))
-}
+OTHERS = [f"o{number}" for number in range(14)]
+NAMES = [*"pquvrstwklcmndhijxye", *OTHERS]
+HELD, PLAIN, ASKED = (
+    {name: SPELLINGS[place % len(SPELLINGS)](name)[side] for place, name in enumerate(NAMES)} for side in range(3)
+)
+CAPITALS = {name: word.upper() for name, word in ASKED.items()}
+NAME_OF = {normalize("NFC", word): name for words in (HELD, PLAIN, ASKED, CAPITALS) for name, word in words.items()}
 
 
-def vectors(seed):
-    """Random vectors of the words, as the embedding holds them, among 600 others."""
-    rng = np.random.default_rng(seed)
-    words = [*HELD.values(), *(f"z{number}" for number in range(600))]
+def embedding(seed):
+    """Random vectors of the words as they are held, among 600 others."""
+    rng, words = np.random.default_rng(seed), [*HELD.values(), *(f"z{number}" for number in range(600))]
     kv = KeyedVectors(vector_size=12, dtype=np.float32)
     order = np.random.default_rng(7).permutation(len(words))
     kv.add_vectors([words[place] for place in order], rng.normal(size=(len(words), 12)).astype(np.float32))
     return kv
 
 
-KVS = {name: vectors(seed) for seed, name in enumerate(("one", "two", "three"))}
+KVS = {name: embedding(seed) for seed, name in enumerate(("one", "two", "three"))}
+ONE, TWO = (KVS[name] for name in ("one", "two"))
 
 
-class World:
-    """Arguments of functions with words in one spelling."""
+@cache
+def sentences():
+    """Vectors of the words, as they are held, in two templates."""
+    rng = np.random.default_rng(3)
+    words = [*HELD.values(), *(f"z{number}" for number in range(450))]
+    rows = [(word, template, rng.normal(size=12)) for word in words for template in ("a {}", "the {}")]
+    return pd.DataFrame(rows, columns=["word", "template", "vector"])
 
-    def __init__(self, spelled, case):
-        self.spelled = spelled
-        self.case = case
 
-    def words(self, names):
-        return [self.spelled[name] for name in names]
+class Asked:
+    """What functions are given, with words in one spelling, and how they look them up."""
+
+    def __init__(self, words, **case):
+        self.words, self.case = words, case
+
+    def __call__(self, names):
+        return [self.words[name] for name in names]
+
+    def pairs(self, names="km ln cd"):
+        return [tuple(self(pair)) for pair in names.split()]
 
     @cached_property
     def lists(self):
-        return bb.WordLists(
-            "mine",
-            {"a": self.words("pquv"), "b": self.words("rstw")},
-            {"a": self.words("klc"), "b": self.words("mnd")},
-            {"human": self.words("hijx"), "neutral": self.words(NAMES[-14:])},
-        )
+        groups = [{"a": self(first), "b": self(second)} for first, second in (("pquv", "rstw"), ("klc", "mnd"))]
+        return bb.WordLists("mine", *groups, {"human": self("hijxye"), "neutral": self(OTHERS)})
 
     @cached_property
     def query(self):
-        return bb.Query(self.lists.protected, {"x": self.words("klc"), "y": self.words("mnd")}, name="mine")
-
-    @cached_property
-    def pairs(self):
-        return [tuple(self.words(pair)) for pair in ("km", "ln", "cd")]
-
-    @cached_property
-    def tables(self):
-        return bb.distance_tables(dict(list(KVS.items())[:2]), self.lists, **self.case)
-
-    @cached_property
-    def table(self):
-        return bb.distance_table(KVS["one"], self.lists, **self.case)
-
-    @cached_property
-    def post(self):
-        return bb.fit(self.table, "crossed", draws=400, seed=1)
-
-    @cached_property
-    def axis(self):
-        return bb.axis(KVS["one"], self.pairs, words=self.words("pqrs"), **self.case)
-
-    @cached_property
-    def other_axis(self):
-        return bb.axis(KVS["one"], [tuple(self.words(pair)) for pair in ("hi", "jx")], words=self.words("pqrs"), **self.case)
+        return bb.Query(self.lists.protected, {"x": self("klc"), "y": self("mnd")}, name="mine")
 
     @cached_property
     def numbers(self):
-        return {self.spelled[name]: 1.0 + place for place, name in enumerate(NAMES)}
+        return {self.words[name]: 1.0 + (7 * place) % 11 for place, name in enumerate(NAMES)}
+
+    @cached_property
+    def tables(self):
+        return bb.distance_tables({"one": ONE, "two": TWO}, self.lists, **self.case)
+
+    @cached_property
+    def post(self):
+        return bb.fit(self.tables["one"], "crossed", draws=200, seed=1)
+
+    def axis(self, kv=ONE, pairs="km ln cd", **options):
+        return bb.axis(kv, self.pairs(pairs), words=self("pqrs"), **options, **self.case)
 
     @cached_property
     def settings(self):
-        return {bb.stability.Setting("c", "sgns", 12, seed): kv for seed, kv in enumerate(KVS.values())}
+        return {bb.stability.Setting("corpus", "sgns", 12, seed): kv for seed, kv in enumerate(KVS.values())}
 
-    def held(self):
-        return World(HELD, {})
+    @cached_property
+    def sentences(self):
+        return bb.contexts_from(sentences(), self(NAMES))
+
+    def debiased(self, method, name, sets):
+        changed = [*self("pqrstuvwklc"), *ONE.index_to_key[:99]]
+        return bb.debias(ONE, method, **{name: sets}, neutralize=changed, ignore=self("pk"))
+
+
+AS_HELD, AS_ASKED, IN_CAPITALS = Asked(PLAIN), Asked(ASKED), Asked(CAPITALS, case="fallback")
+COUNTED = {f"z{number}": 1.0 + number for number in range(600)}
+FEW = bb.checks.TwoStage(draws=200)
+CALLS = {
+    "adjust": lambda of: bb.adjust(of.tables["one"], frequencies=of.numbers),
+    "adjust of a word's own numbers": lambda of: bb.adjust(of.tables["one"], {"number": of.numbers}),
+    "angle": lambda of: bb.angle(of.axis(), of.axis(pairs="hi jx")),
+    "audit": lambda of: bb.audit(ONE, {"a": of("pquv"), "b": of("rstw")}),
+    "audit of pairs": lambda of: bb.audit(ONE, of.pairs()),
+    "axis": lambda of: of.axis(),
+    "axis of sentences": lambda of: of.axis(AS_HELD.sentences),
+    "axis of frequencies": lambda of: of.axis(adjust="frequency", frequencies=COUNTED | AS_ASKED.numbers),
+    "Axis.with_words": lambda of: of.axis().with_words(of("hijx"), **of.case),
+    "Axis.contrast": lambda of: Asked(of.words).axis().contrast(of("pq"), of("hi")),
+    "balance": lambda of: bb.balance(of.tables["one"], of.numbers),
+    "contexts_from": lambda of: of.sentences,
+    "ContextVectors.centred": lambda of: of.sentences.centred("controls", of.lists),
+    "criterion": lambda of: bb.criterion(
+        of.post, {word: of.numbers[word] for word in of("pquvrstw")}, None, ("human", "neutral"), FEW
+    ),
+    "debias": lambda of: of.debiased("project", "definitional", of.pairs()),
+    "debias of hard": lambda of: bb.debias(ONE, "hard", definitional=of.pairs(), equalize=of.pairs("pr qs")),
+    "debias of hard_multiclass": lambda of: of.debiased("hard_multiclass", "sets", of.pairs("km ln cd hijx")),
+    "debias of soft": lambda of: of.debiased("soft", "definitional", of.pairs()),
+    "debias of half_sibling": lambda of: of.debiased("half_sibling", "definitional", of.pairs()),
+    "debias of null_space": lambda of: of.debiased("null_space", "groups", {"a": of("pquv"), "b": of("rstw")}),
+    "debias of leace": lambda of: of.debiased("leace", "groups", {"a": of("pquv"), "b": of("rstw")}),
+    "debias of a part": lambda of: bb.debias(
+        bb.load_embedding(ONE, of("klmncdpq")), "project", definitional=of.pairs(), ignore=of("ph")
+    ),
+    "distance_table": lambda of: bb.distance_table(ONE, of.lists, **of.case),
+    "distance_table of sentences": lambda of: bb.distance_table(AS_HELD.sentences, of.lists, **of.case),
+    "distance_tables": lambda of: [of.tables, *map(bb.relatedness, of.tables.values())],
+    "fit": lambda of: bb.fit(
+        of.tables["one"], "crossed", draws=200, seed=1, adjust="frequency", frequencies=of.numbers
+    ),
+    "load_embedding": lambda of: bb.load_embedding(ONE, of.lists),
+    "load_embedding of words": lambda of: bb.load_embedding(ONE, of("pqurst")),
+    "metric": lambda of: bb.metric("weat", ONE, of.query, **of.case),
+    "metric of pairs": lambda of: bb.metric(
+        "ripa", ONE, bb.Query(of.lists.stereotypes, {"x": of("pqr")}), **of.case
+    ),
+    "rank": lambda of: bb.rank(KVS, of.query, ["weat", "mac"], draws=10, replicates=5, **of.case),
+    "relatedness": lambda of: bb.relatedness(ONE, of.lists, sample=300, **of.case),
+    "run_metrics": lambda of: bb.run_metrics(KVS, of.query, ["weat", "mac", "rnsb"], **of.case),
+    "side_effects": lambda of: bb.side_effects(
+        *of.tables.values(), ONE, TWO, [(*pair, at % 5) for at, pair in enumerate(of.pairs("pk ql uc vm rn sd"))], k=5,
+        words=12, draws=20, **of.case,
+    ),
+    "topic_null": lambda of: bb.topic_null(ONE, of.lists, replicates=5, **of.case),
+    "topic_null of a metric": lambda of: bb.topic_null(ONE, of.query, "weat", replicates=5, **of.case),
+    "checks.bootstrap_metric": lambda of: bb.checks.bootstrap_metric("weat", ONE, of.query, draws=10, **of.case),
+    "checks.check_words": lambda of: bb.checks.check_words(of.lists, ONE),
+    "checks.score_table": lambda of: bb.checks.score_table(
+        AS_HELD.tables["one"].rename(columns={"distance": "score"}), of.lists, "distances", closer="low"
+    ),
+    "checks.share_sample": lambda of: [
+        bb.relatedness(table) for table in bb.checks.share_sample(of.tables, {"one": ONE, "two": TWO}).values()
+    ],
+    "calibration.null_distribution": lambda of: bb.calibration.null_distribution(
+        ONE, of.lists, draws=20, source="vocabulary"
+    ),
+    "calibration.null_distribution of a query": lambda of: bb.calibration.null_distribution(
+        ONE, of.query, ("weat", of.case), draws=20
+    ),
+    "calibration.null_distribution of controls": lambda of: bb.calibration.null_distribution(
+        ONE, of.lists, "associated - neutral", draws=20
+    ),
+    "silhouettes.silhouette": lambda of: bb.silhouettes.silhouette(ONE, of.query, "weat", runs=5, **of.case),
+    "silhouettes.silhouette_study": lambda of: bb.silhouettes.silhouette_study(KVS, {"q": of.query}, ["weat"], runs=3),
+    "reliability.bias_scores": lambda of: bb.reliability.bias_scores(
+        [*KVS.values()], of("pqrs"), of.pairs(), neighbours=9
+    ),
+    "reliability.word_features": lambda of: bb.reliability.word_features(
+        [*KVS.values()], of("pqrs"), of.numbers, fit_on=of(NAMES), parts_of_speech=dict.fromkeys(of("pqrs"), "NOUN")
+    ),
+    "stability.direct_bias_study": lambda of: bb.stability.direct_bias_study(
+        of.settings, of("pqrs"), of.pairs(), draws=10, random_pairs=20
+    ),
+    "stability.metric_stability": lambda of: bb.stability.metric_stability(
+        of.settings, of.query, ["weat"], contrast=False, draws=200, random_pairs=20, **of.case
+    ),
+}  # fmt: skip
+"""Functions that look words up in an embedding, and others that look them up in tables of the user's."""
+WITHOUT_WORDS = {
+    "save_embedding",
+    "intersections", "quadrants",  # as Axis.with_words
+    "calibration.null_false_positive_rate",  # as fit
+    "plots.plot_axis",  # as Axis.with_words
+}  # fmt: skip
+"""Functions that take vectors and no words, or words that one of the others looks up."""
+VECTORS = re.compile(r"Embedding|KeyedVectors|ContextVectors|Seeds|Axis\b")
+
+
+def public_functions():
+    """Public functions by name, each once, and the methods of what holds vectors."""
+    held = {}
+    for module in ["", *(name for name in dir(bb) if inspect.ismodule(getattr(bb, name)))]:
+        holder = getattr(bb, module) if module else bb
+        for name in holder.__all__:
+            if inspect.isfunction(function := getattr(holder, name)):
+                held.setdefault(function, f"{module}.{name}".strip("."))
+    for one in (Axis, bb.contextual.ContextVectors):
+        methods = inspect.getmembers(one, inspect.isfunction)
+        held |= {method: f"{one.__name__}.{name}" for name, method in methods if not name.startswith("_")}
+    return {name: inspect.signature(function).parameters for function, name in held.items()}
+
+
+def takes_both(name, arguments):
+    """Test that a function takes vectors, or frequencies, which may be those of an embedding, and words."""
+    if "." in name and name[0].isupper():
+        return any(argument.startswith("words") for argument in arguments)
+    return "frequencies" in arguments or any(VECTORS.search(str(each.annotation)) for each in arguments.values())
+
+
+def test_every_function_of_words_and_vectors_is_tried():
+    functions, tried = public_functions(), {name.split(" of ")[0] for name in CALLS}
+    assert {name for name, arguments in functions.items() if takes_both(name, arguments)} - WITHOUT_WORDS <= tried
+    assert {*WITHOUT_WORDS, *tried} <= functions.keys()
+
+
+UNEQUAL = {"frequencies", "notes", "substituted", "options", "query", "kv", "poles"}
+"""What tells the spelling of words."""
+
+
+PARTS = {
+    KeyedVectors: lambda kv: [
+        kv.index_to_key,
+        kv.vectors,
+        *(getattr(kv, f"bayesbias_{name}", None) for name in ("debiasing", "sample")),
+    ],
+    pd.DataFrame: lambda frame: [list(map(str, frame)), *(frame[name].to_numpy() for name in frame)],
+    pd.Series: lambda numbers: numbers.reset_index(),
+    xr.DataTree: lambda tree: [node.to_dataset() for node in tree.subtree],
+    xr.Dataset: lambda dataset: dict(dataset.variables),
+    xr.DataArray: lambda array: array.to_dataset(name="values"),
+    xr.Variable: lambda variable: variable.to_numpy(),
+    Mapping: lambda mapping: [part for item in mapping.items() for part in item],
+    np.ndarray: lambda texts: texts.ravel().tolist(),
+    list | tuple: list,
+}
+"""Kinds of answers to what they are made of."""
+
+
+def parts_of(answer):
+    if dataclasses.is_dataclass(answer):
+        return [getattr(answer, field.name) for field in dataclasses.fields(answer) if field.name not in UNEQUAL]
+    return next((parts(answer) for kind, parts in PARTS.items() if isinstance(answer, kind)), [])
+
+
+def told(answer):
+    """The names of the words that an answer holds, in their order, and its numbers."""
+    if isinstance(answer, str):
+        return [NAME_OF.get(word) for word in normalize("NFC", answer).split("/")], []
+    if isinstance(answer, int | float | np.number) or (isinstance(answer, np.ndarray) and answer.dtype.kind in "biuf"):
+        return [], [np.ravel(answer).astype(float)]
+    parts = parts_of(answer)
+    both = [told(part) for part in parts] if isinstance(parts, list) else [told(parts)]
+    return [name for names, _ in both for name in names], [each for _, numbers in both for each in numbers]
+
+
+@cache
+def as_held(name):
+    return told(CALLS[name](AS_HELD))
+
+
+def assert_same(name, asked):
+    (names, numbers), (former_names, former) = told(CALLS[name](asked)), as_held(name)
+    assert names == former_names
+    assert len(numbers) == len(former) > 0
+    np.testing.assert_allclose(np.concatenate(numbers), np.concatenate(former), rtol=1e-6, atol=1e-6)
+
+
+LOOK_UP = re.compile(r"\bof\.(axis|case|post|tables)\b")
+
+
+@pytest.mark.filterwarnings("ignore::bayesbias.errors.RelatednessWarning")
+class TestAnswers:
+    @pytest.mark.parametrize("name", CALLS)
+    def test_blanks_and_accents_change_nothing(self, name):
+        assert_same(name, AS_ASKED)
+
+    @pytest.mark.parametrize("name", [name for name, call in CALLS.items() if LOOK_UP.search(inspect.getsource(call))])
+    def test_nor_do_capitals_where_these_may_differ(self, name):
+        assert_same(name, IN_CAPITALS)
+
+
+FORMATS = ("npz", "safetensors", "parquet", "txt", "csv")
+
+
+def written(kv, folder, form):
+    """The path of an embedding in a file of some format."""
+    path = folder / f"v.{form}"
+    if form in ("txt", "csv"):
+        blank = "," if form == "csv" else " "
+        lines = (blank.join([word, *map(str, kv[word].tolist())]) for word in kv.index_to_key)
+        path.write_text("\n".join(lines), encoding="utf-8")
+    else:
+        bb.save_embedding(kv, path)
+    return path
+
+
+class TestFiles:
+    @pytest.mark.parametrize("form", FORMATS)
+    def test_what_is_read_of_a_file_is_what_is_found_in_memory(self, tmp_path, form):
+        twice = bb.load_embedding(dict(zip(ONE.index_to_key, ONE.vectors, strict=True)) | {"p of work": np.ones(12)})
+        path = written(twice, tmp_path, form)
+        for words in (AS_ASKED.lists, AS_HELD.lists, AS_ASKED(NAMES)):
+            part, expected = (bb.load_embedding(source, words) for source in (path, twice))
+            assert part.index_to_key == expected.index_to_key
+            assert np.array_equal(part.vectors, expected.vectors)
+            assert part.bayesbias_sample.words == expected.bayesbias_sample.words
+
+    def test_the_command_debiases_along_pairs_however_they_are_spelled(self, tmp_path, here):
+        bb.save_embedding(ONE, tmp_path / "v.npz")
+        pairs = ", ".join(f'["{one}", "{other}"]' for one, other in AS_ASKED.pairs())
+        (tmp_path / "mine.toml").write_text(f'name = "mine"\nkind = "pairs"\npairs = [{pairs}]\n', encoding="utf-8")
+        for method in ("project", "hard", "soft", "half_sibling", "null_space", "leace"):
+            code, _, errors = here(*("debias", "v.npz", "-o", "o.npz", "--method", method, "--pairs", "mine.toml"))
+            assert (code, errors) == (0, "")
+            pairs = AS_HELD.pairs()
+            groups = {"first": [one for one, _ in pairs], "second": [other for _, other in pairs]}
+            options = {"groups": groups} if method in ("null_space", "leace") else {"definitional": pairs}
+            expected = bb.debias(ONE, method, **options)
+            np.testing.assert_allclose(bb.load_embedding(tmp_path / "o.npz").vectors, expected.vectors, atol=1e-6)
+
+
+class TestBundledVectors:
+    def test_random_topics_depend_on_the_words_that_are_found(self):
+        """In this file topics are of the 20,000 most frequent words outside of the lists."""
+        plain = bb.load_words("weat7")
+        groups = [{name: [word.upper() for word in words] for name, words in part.items()} for _, part in plain.by_kind]
+        kv = bb.load_embedding("glove-50d-slice")
+        lists = bb.WordLists("capitals", *groups)
+        one, other = (bb.topic_null(kv, each, replicates=5, case="fallback") for each in (plain, lists))
+        assert one.drawn.tolist() == other.drawn.tolist()
+        np.testing.assert_allclose(one.table()["observed"], other.table()["observed"], atol=1e-6)
+
+    def test_phrases_may_be_written_with_blanks(self, slice_vectors):
+        """The bundled vectors hold phrases with ``_``."""
+        phrases = [word for word in slice_vectors.index_to_key if "_" in word.strip("_")][:40]
+        pairs = list(zip(phrases[::2], phrases[1::2], strict=True))
+        asked = [tuple(word.replace("_", " ") for word in pair) for pair in pairs]
+        one, other = (bb.debias(slice_vectors, "hard", definitional=each, equalize=each) for each in (pairs, asked))
+        assert np.array_equal(one.vectors, other.vectors)
+        assert other.bayesbias_debiasing.sets == tuple(asked)
