@@ -64,7 +64,7 @@ def distance_table(
         Count a pair as often as its words are listed, as the published tables do. By default a pair counts once, for
         the first of associated, different, human, neutral, other control lists.
     case
-        ``"as-is"`` looks words up as they are written, phrases also with ``_`` for blanks (``New_York``);
+        ``"as-is"`` looks words up as they are written, phrases also with other blanks (``New_York``);
         ``"fallback"`` also tries lower case, capital first letters and capitals, by the rules of the lists' language.
     relatedness
         Whether the table carries how the distances of similar words are correlated (``table.relatedness``), as

@@ -23,6 +23,7 @@ from bayesbias._support.progress import progress
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, many, near, shown, warn
 from bayesbias.vectors.libraries import arrays_of
 from bayesbias.vectors.lookup import (
+    NO_BREAK,
     SAMPLE,
     SPARE,
     SPREAD,
@@ -637,7 +638,7 @@ def _of_subwords(source: KeyedVectors, request: _WordRequest) -> dict[str, NDArr
     vectors = {}
     for word in request.listed:
         # one vector for all spellings of a word; the words of a phrase are joined in texts that models are trained on
-        key = normalize("NFC", word).replace(" ", "_")
+        key = normalize("NFC", word).replace(" ", "_").replace(NO_BREAK, "_")
         if word in known or key in vectors:
             continue
         try:

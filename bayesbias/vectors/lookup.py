@@ -125,13 +125,16 @@ def find_keys(
     """
     one_of(case, CASES, "case")
     words = list(words)
-    known = {word: key for word in words if (key := _key(word, keys, case, language)) is not None}
-    if any(word not in known and not word.isascii() for word in words):
+    known = {word: word for word in words if word in keys}
+    lacking = [word for word in words if word not in known]
+    if not lacking:
+        return known
+    forms = {word: spellings([word], case, language) for word in lacking}
+    known |= {word: key for word, own in forms.items() if (key := _first(own, keys)) is not None}
+    if any(word not in known and not word.isascii() for word in lacking):
         # keys that are held in another normal form, by their form C; looked for last, as it takes all keys
         others = {normalize("NFC", key): key for key in keys if not is_normalized("NFC", key)}
-        for word in words:
-            if word not in known and (key := _key(word, others, case, language)) is not None:
-                known[word] = others[key]
+        known |= {word: others[key] for word in lacking if word not in known and (key := _first(forms[word], others))}
     return {word: known[word] for word in words if word in known}
 
 
@@ -163,12 +166,9 @@ def spellings(words: Iterable[str], case: str = "as-is", language: str | None = 
     return tuple(dict.fromkeys(normalize("NFC", form) for word in words for form in _spelled(word, case, language)))
 
 
-def _key(word: str, keys: Collection[str], case: str, language: str | None) -> str | None:
-    """The key of a word in an embedding: the first of its spellings that is there."""
-    if word in keys:
-        return word
-    tried = dict.fromkeys(normalize("NFC", form) for form in (word, *_spelled(word, case, language)))
-    return next((form for form in tried if form in keys), None)
+def _first(forms: Iterable[str], keys: Collection[str]) -> str | None:
+    """The first of some spellings that is a key."""
+    return next((form for form in forms if form in keys), None)
 
 
 def _spelled(word: str, case: str, language: str | None) -> tuple[str, ...]:

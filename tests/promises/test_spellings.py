@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from gensim.models import KeyedVectors
+from gensim.models import FastText, KeyedVectors
 
 import bayesbias as bb
 from bayesbias.axes import Axis
@@ -330,6 +330,15 @@ class TestFiles:
             options = {"groups": groups} if method in ("null_space", "leace") else {"definitional": pairs}
             expected = bb.debias(ONE, method, **options)
             np.testing.assert_allclose(bb.load_embedding(tmp_path / "o.npz").vectors, expected.vectors, atol=1e-6)
+
+
+class TestSubwords:
+    def test_a_word_that_is_composed_has_one_vector_in_all_spellings(self):
+        texts = [["café", "noir", "thé", "vert"]] * 20
+        model = FastText(texts, vector_size=6, min_count=1, epochs=1, bucket=50, seed=1, workers=1)
+        parts = [bb.load_embedding(model, [word]) for word in ("café noir", "cafe\u0301_noir", f"café{NO_BREAK}noir")]
+        assert [part.index_to_key for part in parts] == [["café_noir"]] * 3
+        assert all(np.array_equal(part.vectors[0], model.wv["café_noir"]) for part in parts)
 
 
 class TestBundledVectors:

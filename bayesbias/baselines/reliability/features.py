@@ -319,10 +319,10 @@ def _stability(
         return np.full(len(vectors[0]), np.nan), ["There is no stability of a single embedding: give other seeds."]
     first = next(iter(named.values()))
     candidates = first.index_to_key if fit_on is None else words_given(fit_on, "fit_on")
-    common, lacking = in_all(candidates, named.values(), "words of fit_on")
+    common, _ = in_all(candidates, named.values(), "words")
     if not common:
         raise InputError("the embeddings share none of the words of fit_on: give words that all hold")
-    notes = [] if fit_on is None else lacking
+    notes = [] if fit_on is None else _left("Left out of fit_on", candidates, ~np.isin(candidates, common))
     if len(common) <= first.vector_size:
         notes.append(
             f"The maps between embeddings rest on {len(common)} words in {first.vector_size} dimensions, so that they "

@@ -312,10 +312,10 @@ def _changed(
         every = np.vstack([before.vectors, sample.vectors, *([sample.overall] if overall else [])])
         both = keyed_vectors([*before.index_to_key, *hidden.values(), *overall], every)
     every_key = before.key_to_index.keys() | hidden if hidden else hidden
+    named = {name: as_words(options[name], name) for name in CHANGED if options.get(name) is not None}
     lists: dict[str, Any] = {
-        name: [*words, *(hidden[key] for key in find_keys(as_words(words, name), every_key).values() if key in hidden)]
-        for name, words in options.items()
-        if name in CHANGED and words is not None
+        name: [*words, *(hidden[key] for key in find_keys(words, every_key).values() if key in hidden)]
+        for name, words in named.items()
     }
     vocabulary, lost = vocabulary_of(both, **lists, sampled=len(hidden) + len(overall))
     passed = {name: value for name, value in options.items() if name not in CHANGED}
