@@ -2,7 +2,8 @@
 
 import reprlib
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 __all__ = [
@@ -71,6 +72,15 @@ PACKAGE = str(Path(__file__).parent)
 def warn(message: str, kind: type[BayesbiasWarning]) -> None:
     """Warn at the line that called the package."""
     warnings.warn(message, kind, skip_file_prefixes=(PACKAGE,))
+
+
+@contextmanager
+def within(where: str) -> Iterator[None]:
+    """Errors that begin with the name of what holds the fault: a file, or one of several tables."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
 
 
 def listed(words: Sequence[str], most: int = 8) -> str:

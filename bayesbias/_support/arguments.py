@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from math import inf, isfinite, nan
 from numbers import Real
 from pathlib import Path
@@ -40,8 +40,8 @@ def whole_numbers(value: Any, name: str, least: int = 1, most: int | None = MOST
     return numbers
 
 
-def _number(value: object) -> float:
-    """A number, infinite where it is too large, NaN for anything else."""
+def as_float(value: object) -> float:
+    """A real number, infinite where it is too large, NaN for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return nan
     try:
@@ -52,14 +52,14 @@ def _number(value: object) -> float:
 
 def probability(value: object, name: str) -> float:
     """A probability strictly between 0 and 1."""
-    if not 0 < (number := _number(value)) < 1:
+    if not 0 < (number := as_float(value)) < 1:
         raise InputError(f"{name} is {shown(value)}: give a probability between 0 and 1, such as 0.89")
     return number
 
 
 def share(value: object, name: str) -> float:
     """A share, 0 and 1 included."""
-    if not 0 <= (number := _number(value)) <= 1:
+    if not 0 <= (number := as_float(value)) <= 1:
         raise InputError(f"{name} is {shown(value)}: give a share from 0 to 1, such as 0.2")
     return number
 
@@ -99,7 +99,7 @@ def text(value: object, name: str) -> str:
 
 def finite_number(value: object, name: str, positive: bool = False) -> float:
     """A finite number, above 0 if ``positive``."""
-    if not isfinite(number := _number(value)) or (positive and number <= 0):
+    if not isfinite(number := as_float(value)) or (positive and number <= 0):
         raise InputError(f"{name} is {shown(value)}: give a {'positive' if positive else 'finite'} number")
     return number
 
@@ -107,17 +107,32 @@ def finite_number(value: object, name: str, positive: bool = False) -> float:
 def several(value: Any) -> list[Any]:
     """The items of a list, or one value alone as a list; mappings and tables are single values."""
     alone = isinstance(value, str | bytes | Path | Real | Mapping) or hasattr(value, "columns")
-    return [value] if alone or not isinstance(value, Iterable) else list(value)
+    return [value] if alone or not np.iterable(value) else list(value)
+
+
+def mapping(value: object, name: str, what: str, kind: Any = object) -> dict[str, Any]:
+    """A mapping of names to ``what``, of which each is of a ``kind``; a number, such as a year, is a name too."""
+    if not isinstance(value, Mapping) or not value:
+        raise InputError(f"{name} is {shown(value)}: give a mapping of names to {what}")
+    named: dict[str, Any] = {}
+    for key, each in value.items():
+        text = str(key) if isfinite(as_float(key)) else key
+        if not is_printable(text) or text in named:
+            raise InputError(f"a name in {name} is {shown(key)}: give each a printable text of its own")
+        if not isinstance(each, kind):
+            raise InputError(f"{name} has {shown(each)} for {text!r}: give a mapping of names to {what}")
+        named[text] = each
+    return named
 
 
 def interval(value: object, name: str) -> tuple[float, float] | None:
     """A region as (low, high); one positive number means plus or minus it, None means no region."""
     if value is None:
         return None
-    if (reach := _number(value)) > 0:
+    if (reach := as_float(value)) > 0:
         return -reach, reach
     if isinstance(value, tuple | list) and len(value) == 2:
-        low, high = map(_number, value)
+        low, high = map(as_float, value)
         if low < high:
             return low, high
     raise InputError(f"{name} is {shown(value)}: give a positive number (plus or minus it) or a pair (low, high)")
