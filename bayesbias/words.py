@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from unicodedata import normalize
 
+import numpy as np
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, Strict, model_validator
 
 from bayesbias._support.arguments import is_printable, several
@@ -74,7 +75,7 @@ def _part_of_speech(name: str) -> str:
 def _entries(words: Any) -> list[Any]:
     if isinstance(words, str):
         raise ValueError(f"is one string, {words!r}: give a list of words")
-    if not isinstance(words, Iterable):
+    if not np.iterable(words):
         raise ValueError(f"is {shown(words)}: give a list of words")
     if not (entries := list(words)):
         raise ValueError("is empty: give at least one word or leave the list out")
@@ -104,7 +105,7 @@ def _forms(forms: Any) -> tuple[str, ...]:
 
 
 def _pairs(pairs: Any) -> tuple[tuple[str, str], ...]:
-    entries = list(pairs) if isinstance(pairs, Iterable) and not isinstance(pairs, str | WordList) else []
+    entries = list(pairs) if np.iterable(pairs) and not isinstance(pairs, str | WordList) else []
     if not entries:
         raise ValueError(f"is {shown(pairs)}, empty or no list: {PAIRS}")
     for pair in entries:
@@ -382,18 +383,6 @@ def can_be_control(name: object) -> bool:
 VALID = f"{', '.join(CONNECTIONS)}, and each control list, which is the attribute_class of its rows too"
 
 
-def unknown_connections(table: pd.DataFrame) -> list[str]:
-    """The connections of a table that are none: neither a known one nor a control list that its rows name as class."""
-    others = [name for name in map(str, table["connection"].unique()) if name not in CONNECTIONS]
-    if not others or "attribute_class" not in table:
-        return others
-    pairs = table[["connection", "attribute_class"]].drop_duplicates().astype(str)
-    free = pairs[~pairs["connection"].isin(CONNECTIONS)]
-    alike = free["connection"] == free["attribute_class"]
-    names = free["connection"]
-    return [name for name in names.unique() if not (can_be_control(name) and alike[names == name].all())]
-
-
 def labelled(quantity: str, labels: Mapping[str, str], phrases: Mapping[str, str] | None = None) -> str:
     """A connection, or a contrast ``a - b``, with labels in place of the names of control lists.
 
@@ -481,7 +470,7 @@ def lists_of_any_kind(name_or_path: str | Path, kind: str = "list") -> WordList 
 def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:
     """Words as they were given, or those of a list that :func:`load_list` takes, each once."""
     loaded: object = load_list(words) if isinstance(words, str | Path) else words
-    entries = list(loaded) if isinstance(loaded, Iterable) and not isinstance(loaded, PairList) else []
+    entries = list(loaded) if np.iterable(loaded) and not isinstance(loaded, PairList) else []
     if not entries or not all(isinstance(word, str) for word in entries):
         raise InputError(f"{name} is {shown(words)}: give words, or the name of a list of words")
     return list(dict.fromkeys(entries))

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesbias._support.arguments import mapping
 from bayesbias._support.phrases import MINUS, signed
 from bayesbias._support.results import Result, Section, whole_table
 from bayesbias.checks.summaries import PROB, cluster_interval_of
@@ -19,7 +20,7 @@ from bayesbias.distances.adjustment import FEWEST, control_slope, vocabulary_cur
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, within
 from bayesbias.models.tree import Fit, read_distances
 from bayesbias.models.weights import association_rows, word_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray
@@ -428,7 +429,7 @@ def _over_embeddings(
     data: Mapping[str, Any], frequencies: Any, attribute: str | Mapping[str, Mapping[str, float]]
 ) -> Balance:
     """The balance of each embedding as one, and how far it predicts differences between them."""
-    named = {str(name): table for name, table in data.items()}
+    named: dict[str, Any] = mapping(data, "data", "distance tables or fits")
     if len(named) < FEWEST_EMBEDDINGS:
         raise InputError(
             f"{len(named)} embedding{' is' if len(named) == 1 else 's are'} named: give at least "
@@ -436,10 +437,8 @@ def _over_embeddings(
         )
     sources, balances = frequencies_by_name(list(named), frequencies), {}
     for name, table in named.items():
-        try:
+        with within(name):
             balances[name] = _balance(table, sources[name], attribute)
-        except InputError as error:
-            raise InputError(f"{name}: {error}") from error
     tables: dict[str, Any] = {
         kind: _stacked({name: getattr(one, kind) for name, one in balances.items()})
         for kind in ("lists", "slopes", "contrasts", "pairs", "rows", "families")

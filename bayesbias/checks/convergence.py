@@ -125,6 +125,8 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     table = read_distances(data, check=False)
     if table.relatedness is None:
         raise InputError("the table carries no relatedness: make it with distance_table(kv, words)")
+    if not np.ptp(table.y):
+        raise InputError("all distances of the table are equal: there is nothing to hold relatedness against")
     if len(table.attribute_words) > LOOKED_AT:
         chosen = np.random.default_rng(0).permutation(len(table.attribute_words))[:LOOKED_AT]
         table = table.part(np.isin(table.attribute, chosen))

@@ -10,8 +10,10 @@ import pandas as pd
 
 from bayesbias.comparison.change_draws import ChangeDraws
 from bayesbias.comparison.sides import Matched
-from bayesbias.distances.dataframe import FRAMES, DistanceTable, averaged, frame_columns
-from bayesbias.errors import InputError, listed
+from bayesbias.distances.columns import averaged
+from bayesbias.distances.dataframe import FRAMES, DistanceTable, frame_columns
+from bayesbias.distances.distances import Distances
+from bayesbias.errors import InputError, listed, within
 from bayesbias.models.frames import change_of_frames, frame_errors
 from bayesbias.numerics.arrays import FloatArray
 
@@ -22,7 +24,10 @@ def common_frames(
     """Mean distances over the templates that all tables with templates have, the tables by template, and notes."""
     if not any(map(frame_columns, tables.values())):
         return dict(tables), {}, ()
-    framed = {str(name): table for name, table in tables.items() if frame_columns(table)}
+    framed = {name: table for name, table in tables.items() if frame_columns(table)}
+    for name, table in framed.items():
+        with within(name):
+            Distances.read(table, check=False)
     notes, restricted = [], False
     for column in FRAMES:
         holders = [name for name, table in framed.items() if column in table]
@@ -36,10 +41,10 @@ def common_frames(
                 notes.append(f"The templates {listed(gone)} of {name} are not in every table and are left out.")
                 restricted = True
                 framed[name] = framed[name][framed[name][column].isin(shared)]
-    alone = [str(name) for name in tables if str(name) not in framed]
+    alone = [name for name in tables if name not in framed]
     if alone:
         notes.append(f"{listed(alone)}: words without sentences, so that templates are those of the other tables only.")
-    means = {str(name): averaged(framed.get(str(name), table)) for name, table in tables.items()}
+    means = {name: averaged(framed.get(name, table)) for name, table in tables.items()}
     if restricted:
         # vectors of all templates are not those of some
         means |= {name: DistanceTable(means[name]).without_relatedness() for name in framed}

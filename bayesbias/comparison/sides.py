@@ -13,12 +13,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias._support.arguments import one_of, printable
+from bayesbias._support.arguments import one_of
 from bayesbias._support.phrases import IN_SDS
 from bayesbias.contrast.associations import named_together
 from bayesbias.distances.dataframe import PAIR
 from bayesbias.distances.distances import Distances, once, refuse_mixed
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, within
 from bayesbias.estimates import Estimates
 from bayesbias.models.functionals import Fields, cell_draws
 from bayesbias.models.weights import DIFFERENCE, RAW, Cells, Sums, stacked
@@ -77,14 +77,9 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     one_of(case, CASES, "case")
     if len(tables) < 2:
         raise InputError(f"a comparison needs the tables of two embeddings or more, given {len(tables)}")
-    names = [str(name) for name in tables]
-    for name in names:
-        printable(name, "the name of a table")
-    if len(set(names)) < len(names):
-        raise InputError(f"the names of the tables are {', '.join(map(repr, names))}: give each a name of its own")
-    if arrows := [name for name in names if "→" in name]:
+    if arrows := [name for name in tables if "→" in name]:
         raise InputError(f"the name {arrows[0]!r} holds an arrow, which names changes: give it another name")
-    given = {str(name): _distances(str(name), table) for name, table in tables.items()}
+    given = {name: _distances(name, table) for name, table in tables.items()}
     refuse_mixed(given)
     read = {name: _once(name, each, case) for name, each in given.items()}
     first, *others = read.values()
@@ -118,24 +113,20 @@ def unchanged(differences: FloatArray, places: NDArray[np.bool_]) -> float | Non
 
 def _distances(name: str, table: pd.DataFrame) -> Distances:
     """The distances of a table that a comparison can take."""
-    try:
+    with within(name):
         distances = Distances.read(table, check=False)
         distances.refuse_scores("a comparison")
         distances.refuse_slope("a comparison")
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from error
     return distances
 
 
 def _once(name: str, distances: Distances, case: Case) -> pd.DataFrame:
     """A table's pairs, each once, in lower case if capital letters do not count."""
-    try:
-        clean = distances.table
-        if case == "fallback":
-            clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})
+    clean = distances.table
+    if case == "fallback":
+        clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})
+    with within(name):
         return once(clean, "the table", "a comparison takes each pair once")
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from error
 
 
 def _group_of_word(table: pd.DataFrame) -> pd.Series:

@@ -15,7 +15,8 @@ from bayesbias._support.arguments import flag, one_of, whole_number
 from bayesbias._support.progress import progress
 from bayesbias.checks.convergence import MAX_PARETO_K, diagnose
 from bayesbias.checks.summaries import flat_draws
-from bayesbias.distances.dataframe import PAIR, averaged, frame_columns, relatedness_of
+from bayesbias.distances.columns import averaged
+from bayesbias.distances.dataframe import PAIR, frame_columns, relatedness_of
 from bayesbias.distances.distances import Distances, once
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of, parts_of
@@ -144,7 +145,7 @@ def compare_models(
 
 
 def _specs(models: Sequence[Model]) -> list[ModelSpec]:
-    if isinstance(models, Model) or not isinstance(models, Sequence) or not models:
+    if isinstance(models, Model | bytes) or not isinstance(models, Sequence) or not models:
         raise InputError(f"models is {models!r}: give a list of at least one model, such as {list(MODELS)}")
     specs = [load_model(model) for model in models]
     names = [spec.name for spec in specs]

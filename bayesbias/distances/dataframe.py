@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
+from bayesbias._support.arguments import is_printable
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.list_coverage import COSINE, Coverage
 from bayesbias.errors import InputError, RelatednessWarning, shown, warn
@@ -87,11 +88,7 @@ class DistanceTable(pd.DataFrame):
         **options: Any,
     ) -> None:
         frame = rows if isinstance(rows, pd.DataFrame) and not options else pd.DataFrame(rows, **options)
-        if missing := [column for column in NEEDED if column not in frame.columns]:
-            raise InputError(
-                f"rows lack the column {', '.join(missing)}: a distance table has {', '.join(COLUMNS)} (group and "
-                f"attribute_class may be absent); given are {', '.join(map(str, frame.columns)) or 'none'}"
-            )
+        refuse_lacking(frame.columns)
         if like is not None and not isinstance(like, DistanceTable):
             raise InputError(f"like is a {type(like).__name__}: give a distance table whose coverage rows are to carry")
         for name, value, kind in (("coverage", coverage, Coverage), ("relatedness", relatedness, Relatedness)):
@@ -236,33 +233,11 @@ def frame_columns(table: object) -> list[str]:
     return [name for name in FRAMES if name in getattr(table, "columns", ())]
 
 
-def averaged(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with one row for each pair and connection: the mean over templates.
-
-    What is no table with templates stays as it is, and so does one that lacks a column or has one twice.
-    """
-    whole = set(NEEDED) <= set(getattr(table, "columns", ()))
-    if not frame_columns(table) or not whole or not table.columns.is_unique:
-        return table
-    labels = [name for name in COLUMNS[:-1] if name in table.columns]
-    rows = pd.DataFrame(table)[labels].assign(distance=finite_distances(table["distance"]))
-    means = rows.groupby(labels, sort=False, dropna=False, observed=True)["distance"].mean().reset_index()
-    return like(means, table)
-
-
-def finite_distances(column: pd.Series) -> FloatArray:
-    """The distances of a table."""
-    if column.dtype.kind in "bcmM":
-        raise InputError(f"the column 'distance' holds {column.dtype}: give cosine distances as numbers")
-    numbers = column
-    if column.dtype == object:  # complex and boolean numbers can stand among others
-        numbers = column.mask(np.array([isinstance(each, complex | bool | np.bool_) for each in column]))
-    values = pd.to_numeric(numbers, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        more = f", and in {len(bad) - 1} more rows" if len(bad) > 1 else ""
+def refuse_lacking(columns: pd.Index) -> None:
+    """Refuse a table that lacks a column."""
+    if missing := [column for column in NEEDED if column not in columns]:
+        given = ", ".join(str(each) if is_printable(each) else shown(each) for each in columns)
         raise InputError(
-            f"row {column.index[bad[0]]}, column 'distance' holds {column.iloc[bad[0]]}{more}: "
-            "every distance must be a finite number; leave missing pairs out"
+            f"the table lacks the column {', '.join(missing)}: a distance table has {', '.join(COLUMNS)} (group and "
+            f"attribute_class may be absent); given are {given or 'none'}"
         )
-    return values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,31 +11,27 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import is_printable
+from bayesbias.distances.columns import EMPTY, Labels, columns_of
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import (
     ADJUSTED_FOR,
-    NEEDED,
     PAIR,
     SIMULATED,
     DistanceTable,
     Provenance,
-    averaged,
-    finite_distances,
     frame_columns,
     provenance_of,
 )
 from bayesbias.distances.list_coverage import COSINE, Coverage
-from bayesbias.errors import InputError, many, shown
+from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.marginal import CellStatistics, reduce_to_cells
 from bayesbias.vectors.lookup import distance_sd
-from bayesbias.words import STEREOTYPES, VALID, controls_of, in_order, unknown_connections
+from bayesbias.words import STEREOTYPES, controls_of, in_order
 
 if TYPE_CHECKING:
     from bayesbias.distances.adjustment import Adjustment
 
-ROUNDING = 1e-6  # by which cosine distances may lie outside of [0, 2]
 TOLERANCE = 2e-3  # distances that differ by more do not come from the same vectors (half precision leaves 1e-4)
 CROSSED_TOLERANCE = 0.1  # the same for means over different templates, around the median difference
 # rows from which on words and labels are pandas categories, which take a tenth of the memory of text
@@ -274,42 +270,26 @@ def class_of_connection(name: str) -> str:
 
 
 def _rows(table: pd.DataFrame, bounded: bool) -> Distances:
-    """Codes and cells of a table, whose faults are all found here; ``bounded`` distances are those of vectors."""
-    if len(twice := table.columns[table.columns.duplicated()]):
-        raise InputError(f"duplicate column {twice[0]!r}: keep one")
-    if missing := [column for column in NEEDED if column not in table.columns]:
-        raise InputError(
-            f"the table lacks the column {', '.join(missing)}: a distance table has protected_word, group, "
-            f"attribute_word, attribute_class, connection, distance; given are {', '.join(map(str, table.columns))}"
-        )
-    if table.empty:
-        raise InputError("the table has no row: there is no distance to fit")
-    table = averaged(table)
-    y = finite_distances(table["distance"])
-    if bounded and len(outside := np.flatnonzero((y < -ROUNDING) | (y > 2 + ROUNDING))):
-        raise InputError(
-            f"row {table.index[outside[0]]}, column 'distance' holds {y[outside[0]]:g}: {many(len(outside), 'value')} "
-            f"of {len(y):,} outside [0, 2], where every cosine distance lies: correct them; "
-            "simulated distances come as bb.DistanceTable(rows, truth={}), other numbers through score_table"
-        )
-    words, protected = _codes(table, "protected_word")
-    codes, names = _codes(table, "connection")
-    classes = _optional(table, "attribute_class")
-    if unknown := unknown_connections(table):
-        raise InputError(f"unknown connection {unknown[0]!r}: the connections are {VALID}")
-    labels = np.array(in_order(names.tolist()))
-    connection = np.array([labels.tolist().index(name) for name in names])[codes]
-    attribute, attribute_words = _codes(table, "attribute_word")
+    """Codes and cells of the means over templates of a table; ``bounded`` distances are those of vectors."""
+    columns = columns_of(table, bounded).averaged()
+    unknown = Labels.unknown(len(columns.distance))
+    words, protected = columns.labels["protected_word"]
+    codes, names = columns.labels["connection"]
+    attribute, attribute_words = columns.labels["attribute_word"]
+    labels = in_order(names.tolist())
+    of_row, group_names = columns.labels.get("group", unknown)
+    own = np.full(len(protected), EMPTY)
+    own[words] = of_row
     return Distances(
         protected_words=protected,
-        connections=labels,
-        groups=_groups(table, words, protected),
+        connections=np.array(labels),
+        groups=Labels(own, group_names).each(),
         word=words,
-        connection=connection,
+        connection=np.array([labels.index(name) for name in names.tolist()])[codes],
         attribute=attribute,
         attribute_words=attribute_words,
-        attribute_class=classes,
-        y=y,
+        attribute_class=columns.labels.get("attribute_class", unknown).each(),
+        y=columns.distance,
     )
 
 
@@ -337,54 +317,6 @@ def refuse_repeats(data: Distances, model: str) -> None:
             f"them as further evidence: drop them with table.drop_duplicates({PAIR}), or make or read the table with "
             "keep_duplicates=True to count them as the published study does"
         )
-
-
-def _codes(table: pd.DataFrame, column: str) -> tuple[IntArray, NDArray[np.str_]]:
-    """Codes (rows) of a column of words, and the words in the order in which they first stand there."""
-    codes, written = _written(table, column)
-    distinct = list(dict.fromkeys(written))
-    names = np.array(distinct)
-    if len(distinct) < len(written):
-        codes = np.where(codes < 0, codes, np.array([distinct.index(each) for each in written])[codes])
-    empty = (codes < 0) if names.size == 0 else (codes < 0) | (names == "")[codes]
-    if empty.any():
-        raise InputError(f"row {table.index[int(empty.argmax())]}, column {column!r} is empty")
-    if odd := [name for name in names.tolist() if not name.isprintable()]:
-        raise InputError(f"column {column!r} holds {odd[0]!r}: words are printable text")
-    return codes, names
-
-
-def _written(table: pd.DataFrame, column: str) -> tuple[IntArray, list[str]]:
-    """Codes (rows) of a column of text or numbers, and its values as text: 0 and "0" are one word."""
-    try:
-        codes, values = pd.factorize(table[column])
-    except TypeError:  # a list or a mapping in a cell
-        codes = np.zeros(0, dtype=np.intp)
-        values = pd.Index([each for each in table[column] if not isinstance(each, Hashable)], tupleize_cols=False)
-    for value in values:
-        if not isinstance(value, str | int | float | np.number) or isinstance(value, complex):
-            raise InputError(f"column {column!r} holds {shown(value)}: words and names are text")
-    return codes, [str(value) for value in values]
-
-
-def _optional(table: pd.DataFrame, column: str) -> NDArray[np.str_]:
-    """A column of labels (rows), empty where they are not known."""
-    if column not in table:
-        return np.full(len(table), "", dtype=str)
-    codes, names = _written(table, column)
-    if odd := [name for name in names if name and not is_printable(name)]:
-        raise InputError(f"column {column!r} holds {odd[0]!r}: names are printable text without blanks at their ends")
-    return np.array([*names, ""])[codes]
-
-
-def _groups(table: pd.DataFrame, words: IntArray, protected: NDArray[np.str_]) -> NDArray[np.str_]:
-    groups = _optional(table, "group")
-    own = groups[np.unique(words, return_index=True)[1]]
-    if len(twice := np.flatnonzero(groups != own[words])):
-        word = words[twice[0]]
-        pair = f"{str(own[word])!r}, {str(groups[twice[0]])!r}"
-        raise InputError(f"the protected word {str(protected[word])!r} is in two groups: {pair}")
-    return own
 
 
 def stacked_tables(tables: Sequence[Distances], related: Relatedness) -> Distances:
@@ -449,6 +381,7 @@ def _check(relatedness: Relatedness, rows: Distances, places: tuple[IntArray, In
 def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
     """The rows of a table with each pair once, for the first of its connections in their order."""
     unit = [*PAIR, *frame_columns(table)]
+    table = table.reset_index(drop=True)  # a column may be a level of the index too
     pairs = table.groupby(unit, sort=False)["distance"]
     odd = table[pairs.transform("max") - pairs.transform("min") > 1e-9]
     if len(odd):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,18 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias._support.arguments import flag, is_printable
+from bayesbias._support.arguments import flag
 from bayesbias._support.files import check_suffix, from_json, home_folder, read_arrays, to_json, whole_file
 from bayesbias.distances.adjustment import adjustment_arrays, adjustment_from
+from bayesbias.distances.columns import Labels, columns_of
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
 from bayesbias.distances.dataframe import COLUMNS, PAIR, DistanceTable, Provenance, coverage_of, frame_columns
 from bayesbias.distances.distances import Distances, once, text_where_few
 from bayesbias.distances.list_coverage import Coverage, ListEntry, coverage_from, list_entry
-from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, warn
-from bayesbias.words import CONTROLS, STEREOTYPES, VALID, unknown_connections
+from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, warn, within
+from bayesbias.words import CONTROLS, STEREOTYPES
 
 MOST_METADATA = 90_000_000  # bytes of metadata that Arrow reads, with some to spare
-FAULTS = 3  # faults of a table that an error names
 PUBLISHED = {"word_to_compare": "attribute_word", "word_class": "attribute_class", "cosine_distance": "distance"}
 PUBLISHED_TEXT = tuple(PUBLISHED)[:2]
 # metadata of a Parquet file: the record as JSON, all else as .npz files
@@ -99,17 +98,11 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     keep_duplicates = None if keep_duplicates is None else flag(keep_duplicates, "keep_duplicates")
     raw = _read(file)
     published = "word_to_compare" in raw.columns
-    table, missing_pairs, entries = _from_published(raw) if published else (_with_optional(raw), 0, [])
-    if missing := [column for column in COLUMNS if column not in table.columns]:
-        raise InputError(
-            f"{file}: the column {', '.join(missing)} is missing; a distance table has the columns "
-            f"{', '.join(COLUMNS)} (group and attribute_class may be absent), apart by commas; "
-            f"given are {', '.join(map(str, raw.columns))}"
-        )
-    framed = frame_columns(table)
+    table, missing_pairs, entries = _from_published(raw) if published else (raw, 0, [])
     known = _carried(file)
-    checked = _check(pd.DataFrame(table)[[*COLUMNS, *framed]], file, bounded=not known.moved)
-    repeated = int(checked.duplicated([*PAIR, *framed]).sum())
+    with within(str(file)):
+        checked = _checked(_as_numbers(table), bounded=not known.moved)
+    repeated = int(checked.duplicated([*PAIR, *frame_columns(checked)]).sum())
     if keep_duplicates is None:
         keep_duplicates = known.coverage is not None and known.coverage.kept_duplicates
     remedy = "repair the file or pass keep_duplicates=True (--keep-duplicates)"
@@ -121,10 +114,8 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
         record = replace(record, repeated_rows=repeated, kept_duplicates=keep_duplicates)
     record = replace(record, missing_pairs=missing_pairs or record.missing_pairs, pairs=record.pairs or len(cleaned))
     result = DistanceTable.carrying(cleaned, replace(known, coverage=record))
-    try:
+    with within(str(file)):
         Distances.read(result)
-    except InputError as error:
-        raise InputError(f"{file}: {error}") from error
     return result
 
 
@@ -155,10 +146,7 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
         raise InputError(f"a distance table is a DataFrame, given is {type(table).__name__}")
     Distances.read(table, check=False)
     carried = (table._provenance if isinstance(table, DistanceTable) else None) or Provenance()
-    rows = _with_optional(table)
-    if missing := [column for column in COLUMNS if column not in rows.columns]:
-        raise InputError(f"the table lacks the column {', '.join(missing)}; it needs {', '.join(COLUMNS)}")
-    checked = _check(rows[[*COLUMNS, *frame_columns(rows)]], file, bounded=not carried.moved)
+    checked = _checked(table, bounded=not carried.moved)
     with whole_file(file) as temporary:
         if file.suffix == ".parquet":
             _write_parquet(checked, carried, temporary)
@@ -215,15 +203,6 @@ def _say_left_out(carried: Provenance, file: Path) -> None:
         )
 
 
-def _checked_frames(table: pd.DataFrame) -> None:
-    """Refuse templates without a name."""
-    for column in frame_columns(table):
-        names = table[column]
-        if names.isna().any() or (names.astype(str).str.strip() == "").any():
-            row = table.index[names.isna() | (names.astype(str).str.strip() == "")][0]
-            raise InputError(f"row {row}, column {column!r}: a template has no name")
-
-
 def _read(file: Path) -> pd.DataFrame:
     if not file.is_file():
         raise InputError(f"there is no file {file}")
@@ -242,15 +221,22 @@ def _read(file: Path) -> pd.DataFrame:
     return raw
 
 
-def _with_optional(raw: pd.DataFrame) -> pd.DataFrame:
-    """Our own columns, with ``group`` and ``attribute_class`` filled in where they are absent or empty."""
-    table = pd.DataFrame(raw).copy()
-    if "attribute_class" not in table and "connection" in table:
-        control = table["connection"].isin(CONTROLS)
-        table["attribute_class"] = table["connection"].where(control, "stereotype")
-    if "group" not in table:
-        table["group"] = pd.NA
-    return table.assign(group=table["group"].astype("string").mask(table["group"] == ""))
+def _as_numbers(raw: pd.DataFrame) -> pd.DataFrame:
+    """A table from a file whose distances, if they are text, are numbers where they can be."""
+    if "distance" not in raw or raw["distance"].dtype.kind in "biufcmM":
+        return raw
+    numbers = pd.to_numeric(raw["distance"], errors="coerce")
+    return raw.assign(distance=raw["distance"].astype(object).where(numbers.isna(), numbers))
+
+
+def _checked(rows: pd.DataFrame, bounded: bool) -> pd.DataFrame:
+    """Our own columns of a table, checked, with ``group`` and ``attribute_class`` where they are absent."""
+    columns = columns_of(rows, bounded)
+    columns.labels.setdefault("group", Labels.unknown(len(rows)))
+    table = columns.frame()
+    if "attribute_class" not in table:
+        table["attribute_class"] = [name if name in CONTROLS else "stereotype" for name in table["connection"]]
+    return text_where_few(table[[*COLUMNS, *frame_columns(table)]])
 
 
 def _from_published(raw: pd.DataFrame) -> tuple[pd.DataFrame, int, list[ListEntry]]:
@@ -283,56 +269,6 @@ def _found_lists(asked: pd.DataFrame, found: pd.DataFrame | None = None) -> list
             label = kind if kind == "protected" else "stereotype" if value in own else "control"
             entries.append(list_entry(str(value), label, words, [w for w in words if w not in present]))
     return entries
-
-
-def _check(table: pd.DataFrame, file: Path, bounded: bool = True) -> pd.DataFrame:
-    """The table with text and numbers as they should be; words of many rows are categories."""
-    unknown = unknown_connections(table)
-    _checked_frames(table)
-    if table["distance"].dtype.kind in "bcmM":
-        raise InputError(
-            f"{file}: the column 'distance' holds {table['distance'].dtype}: give cosine distances as numbers"
-        )
-    distance = pd.to_numeric(table["distance"], errors="coerce").astype(float)
-    text = table.loc[distance.isna() & table["distance"].notna(), "distance"]
-    if len(text):
-        raise InputError(f"{file}: row {text.index[0]}, column 'distance': {text.iloc[0]!r} is not a number")
-    faults, count, checked = list[str](), 0, {}
-    for column in table.columns.drop("distance"):
-        codes, values = pd.factorize(table[column])
-        merged, names = pd.factorize(pd.Index([str(value) for value in values], dtype="str"))
-        codes = np.where(codes < 0, -1, merged[codes]) if len(names) else codes
-        reasons = {i: reason for i, name in enumerate(names) if (reason := _fault_of(column, name, unknown))}
-        if column != "group":
-            reasons[-1] = "where a value is needed"
-        wrong = np.flatnonzero(np.isin(codes, list(reasons)))
-        first = wrong[np.unique(codes[wrong], return_index=True)[1]]
-        count += len(first)
-        for row in first[:FAULTS]:
-            written = "an empty value" if codes[row] < 0 else repr(str(names[codes[row]]))
-            faults.append(f"row {table.index[row]}, column {column!r}: {written} {reasons[int(codes[row])]}")
-        checked[column] = pd.Categorical.from_codes(codes, names)
-    y = distance.to_numpy()
-    wrong = np.flatnonzero(~((y >= 0) & (y <= 2)) if bounded else ~np.isfinite(y))
-    count += len(wrong)
-    for row in wrong[:FAULTS]:
-        fault = "an empty value where a value is needed" if np.isnan(y[row]) else f"{float(y[row])!r} is outside [0, 2]"
-        faults.append(f"row {table.index[row]}, column 'distance': {fault}")
-    if faults:
-        more = f"; and {count - FAULTS} more" if count > FAULTS else ""
-        raise InputError(f"{file}: {'; '.join(faults[:FAULTS])}{more} (rows count from 0)")
-    if not len(y):
-        raise InputError(f"{file} holds no distance")
-    return text_where_few(pd.DataFrame({**checked, "distance": y})[list(table.columns)])
-
-
-def _fault_of(column: str, name: str, unknown: Collection[str]) -> str:
-    """The fault of a label of a table; empty where there is none."""
-    if column == "connection":
-        return f"is none of {VALID}" if name in unknown else ""
-    if not name:
-        return "is empty"
-    return "" if is_printable(name) else "is no printable text without blanks at its ends"
 
 
 def _carried(file: Path) -> Provenance:

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import flag, one_of, whole_number
+from bayesbias._support.arguments import flag, mapping, one_of, whole_number
 from bayesbias._support.progress import progress
+from bayesbias.distances.columns import labels_of, numbers_of, refuse_rows, refuse_twice
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, COLUMNS, PAIR, TEMPLATE, DistanceTable, provenance_of
 from bayesbias.distances.distances import text_where_few
@@ -21,7 +22,17 @@ from bayesbias.distances.list_coverage import SCALE, Coverage, ListEntry, entrie
 from bayesbias.distances.vocabularies import SAMPLE, SampledWords, draws_for, few_words, measured_relatedness
 from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, near, shown, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.vectors import TWINS, Case, Embedding, Twins, find_concepts, find_keys, opened, twins_within
+from bayesbias.vectors import (
+    TWINS,
+    Case,
+    Embedding,
+    Twins,
+    find_concepts,
+    find_keys,
+    opened,
+    opened_by_name,
+    twins_within,
+)
 from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
 from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, subwords_of
 from bayesbias.words import GENDERED, WordLists, in_order, load_words, subtag
@@ -169,19 +180,16 @@ def distance_tables(
     >>> {name: len(table) for name, table in tables.items()}
     {'google': 2256, 'glove': 5216}
     """
-    if not isinstance(embeddings, Mapping) or not embeddings:
-        raise InputError(f"embeddings is {shown(embeddings)}: give a mapping of names to embeddings")
-    by_name = dict(words) if isinstance(words, Mapping) else dict.fromkeys(embeddings, words)
-    if set(by_name) != set(embeddings):
-        raise InputError(
-            f"words has lists for {listed(list(map(str, by_name)))}: give those of {listed(list(embeddings))}"
-        )
-    if contextual := [name for name, kv in embeddings.items() if isinstance(kv, ContextVectors)]:
+    given: dict[str, Any] = mapping(embeddings, "embeddings", "embeddings")
+    by_name = mapping(words, "words", "word lists") if isinstance(words, Mapping) else dict.fromkeys(given, words)
+    if set(by_name) != set(given):
+        raise InputError(f"words has lists for {listed(list(by_name))}: give those of {listed(list(given))}")
+    if contextual := [name for name, kv in given.items() if isinstance(kv, ContextVectors)]:
         raise InputError(f"{contextual[0]} holds words in sentences: measure it by itself, with distance_table")
     flag(keep_duplicates, "keep_duplicates")
     one_of(twins, TWINS, "twins")
     lists = {name: each if isinstance(each, WordLists) else load_words(each) for name, each in by_name.items()}
-    opened_ = {name: opened(kv, lists[name]) for name, kv in embeddings.items()}
+    opened_ = opened_by_name(given, lists)
     drawn = draws_for(list(opened_.values()), [[lists[name]] for name in opened_], case)
     tables = {}
     with progress("measuring distances", len(opened_)) as done:
@@ -456,13 +464,15 @@ def _by_pair(scores: pd.DataFrame) -> pd.Series:
         raise InputError(f"scores is a {type(scores).__name__}: give a DataFrame with columns {', '.join(SCORES)}")
     if missing := [name for name in SCORES if name not in scores]:
         raise InputError(f"scores lacks {', '.join(missing)}: its columns must be {', '.join(SCORES)}")
-    number = pd.to_numeric(scores["score"], errors="coerce").astype(float)
-    wrong = scores.loc[~np.isfinite(number) & scores["score"].notna(), "score"]
-    if len(wrong):
-        raise InputError(f"row {wrong.index[0]}, column 'score': {wrong.tolist()[0]!r} is no finite number")
+    refuse_twice(scores.columns)
+    for column in (*PAIR, *(["template"] if "template" in scores else [])):
+        labels_of(scores[column])
+    number = numbers_of(scores["score"])
+    refuse_rows(scores["score"], ~np.isfinite(number) & scores["score"].notna(), "give a finite real number")
     if "template" not in scores and (odd := [name for name in scores if near(str(name), ["template"])]):
         raise InputError(f"the column {odd[0]!r} is not known (did you mean 'template'?)")
-    rows = scores.assign(score=number).dropna(subset=list(SCORES))
+    # a column may be a level of the index too
+    rows = scores.assign(score=number).reset_index(drop=True).dropna(subset=list(SCORES))
     unit = [*PAIR, *(["template"] if "template" in scores else [])]
     if (twice := rows.duplicated(unit)).any():
         again = " and ".join(map(str, rows.loc[twice, unit].iloc[0]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,20 +12,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import whole_number
+from bayesbias._support.arguments import as_float, mapping, whole_number
 from bayesbias._support.files import home_folder
 from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit
 from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
-from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, many, shown, warn
+from bayesbias.distances.distances import Distances
+from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, many, shown, warn, within
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.nearness import near_weights
 from bayesbias.numerics.related import PairSample, root_of, sample_pairs, variograms
-from bayesbias.vectors import Case, Embedding, find_concepts, find_keys, opened, rows_of
+from bayesbias.vectors import Case, Embedding, find_concepts, find_keys, opened, opened_by_name, rows_of
 from bayesbias.vectors.lookup import SAMPLE as SAMPLE
 from bayesbias.vectors.lookup import (
     FoundConcepts,
     Nearness,
     VectorsOf,
+    VocabularySample,
     about_distances,
     directed,
     drawn_rows,
@@ -165,6 +168,8 @@ def measured_relatedness(
             "the whole embedding, or load the words of the lists from it with load_embedding(path, words=lists), which "
             f"keeps a sample of the others; {COMMON_WORDS}"
         )
+    if not np.ptp(unit_rows(drawn.vectors), axis=0).any():
+        return "all vectors of the embedding have one direction: look at where they come from"
     half = [_half_units(looked, words) for words in (protected, attributes)]
     ranked = [looked.forms.keys[concepts[word][0]] for word in (*protected, *attributes)]
     several = [(i, form) for i, word in enumerate(attributes) if len(concepts[word]) > 1 for form in concepts[word]]
@@ -305,11 +310,11 @@ def word_values(
                 "an attribute of your own is a mapping with one entry: its name, and the number of each word"
             )
         name = str(next(iter(attribute)))
-        numbers = _checked(numbers, name, positive=False)
+        numbers = numbers_by_word(numbers, name)
         held = find_keys(words, numbers, language=language)
         values = WordValues(name, "unit", "what was given", {word: numbers[key] for word, key in held.items()})
     elif not isinstance(attribute, str):
-        raise InputError(f"attribute is {shown(attribute)}: give {FREQUENCY!r}, {LENGTH!r} or a mapping")
+        raise InputError(f"{shown(attribute)} is no attribute of words: give {FREQUENCY!r}, {LENGTH!r} or a mapping")
     elif attribute == LENGTH:
         values = WordValues(LENGTH, "letter", "the words", {word: float(len(word)) for word in words})
     elif attribute == FREQUENCY:
@@ -325,15 +330,20 @@ def word_values(
     return values
 
 
-def _checked(values: Mapping[str, float], name: str, positive: bool) -> dict[str, float]:
-    def usable(value: Any) -> bool:
-        number = isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
-        return number and bool(np.isfinite(value)) and (not positive or float(value) > 0)
-
-    if wrong := [word for word, value in values.items() if not usable(value)]:
-        kind = "numbers above 0" if positive else "finite numbers"
-        raise InputError(f"{name} of {listed(list(map(str, wrong)))} is not usable ({values[wrong[0]]!r}): give {kind}")
-    return {str(word): float(value) for word, value in values.items()}
+def numbers_by_word(values: Mapping[str, float] | pd.Series, name: str, positive: bool = False) -> dict[str, float]:
+    """The finite numbers of words, above 0 if ``positive``."""
+    numbers: dict[str, float] = {}
+    for word, value in values.items():
+        if not isinstance(word, str):
+            raise InputError(f"{name} is given for {shown(word)}: words are text (pandas reads 'nan' as missing)")
+        number = as_float(value)
+        if not isfinite(number) or (positive and number <= 0):
+            kind = "numbers above 0" if positive else "finite numbers"
+            raise InputError(f"{name} of {word!r} is {shown(value)}: give {kind}, and leave unknown words out")
+        if word in numbers:
+            raise InputError(f"{name} has two numbers for {word!r}: keep one")
+        numbers[word] = number
+    return numbers
 
 
 def _zipf(
@@ -350,11 +360,11 @@ def _zipf(
         numbers, tag = _from_wordfreq(words, frequencies is not None, language)
         return WordValues(FREQUENCY, "zipf", f"wordfreq ({'English' if tag == ENGLISH else tag})", numbers)
     if isinstance(frequencies, Mapping):
-        counts, source = _checked(frequencies, FREQUENCY, positive=True), "the frequencies that were given"
+        counts, source = numbers_by_word(frequencies, FREQUENCY, positive=True), "the frequencies that were given"
     elif isinstance(frequencies, str | Path):
         counts, source = _read_counts(home_folder(frequencies)), f"the file {Path(frequencies).name}"
     elif hasattr(frequencies, "index_to_key"):
-        keys, part = frequencies.index_to_key, sample_of(frequencies)
+        keys, part = opened(frequencies).index_to_key, sample_of(frequencies)
         ordered = ordered_by_frequency(keys) if part is None else bool(part.places)
         if not ordered:
             raise InputError(
@@ -489,13 +499,15 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
     >>> len(set(bb.relatedness(shared["before"]).sample_words) ^ set(bb.relatedness(shared["after"]).sample_words))
     0
     """
-    if not isinstance(tables, Mapping) or not isinstance(embeddings, Mapping) or set(tables) != set(embeddings):
-        raise InputError(
-            f"tables is {shown(tables)} and embeddings is {shown(embeddings)}: give two mappings with the same names, "
-            "one to distance tables and one to their embeddings"
-        )
+    tables = mapping(tables, "tables", "distance tables", pd.DataFrame)
+    kvs = opened_by_name(mapping(embeddings, "embeddings", "embeddings"))
+    if set(tables) != set(kvs):
+        raise InputError(f"embeddings has the names {listed(list(kvs))}: give those of tables, {listed(list(tables))}")
+    for name, table in tables.items():
+        with within(name):
+            Distances.read(table, check=False)
     related = {name: relatedness_of(table) for name, table in tables.items()}
-    if lacking := [str(name) for name, each in related.items() if each is None]:
+    if lacking := [name for name, each in related.items() if each is None]:
         raise InputError(f"the tables of {listed(lacking)} carry no relatedness: make them with distance_table")
     known = {name: each for name, each in related.items() if each is not None}
     # the words of the tables' lists as they are written in the embeddings
@@ -510,7 +522,7 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
             if kind != PROTECTED:
                 lists.append(own)
     nearness = [[_nearness_in(each)] for each in known.values()]
-    drawn = _shared_draws([opened(embeddings[name]) for name in tables], keys, lists, nearness)
+    drawn = _shared_draws([kvs[name] for name in tables], keys, lists, nearness)
     if isinstance(drawn, str):
         raise InputError(drawn)
     return {
@@ -559,13 +571,12 @@ def _shared_draws(
     Keys, the words of all lists, are not sampled; where files are ordered by frequency, the sample follows the ranks of
     the words of attribute lists, and in all files how near those of stereotypes are to the protected words.
     """
-    vocabularies, places, rows_of = list[Sequence[str]](), list[dict[str, int]](), list[Mapping[str, int]]()
+    vocabularies, places = list[Sequence[str]](), list[dict[str, int]]()
     parts = [sample_of(kv) for kv in embeddings]
     for kv, part in zip(embeddings, parts, strict=True):
         vocabularies.append(kv.index_to_key if part is None else part.words)
         known = kv.key_to_index if part is None and ordered_by_frequency(kv.index_to_key) else {}
         places.append(dict(known if part is None else part.places))
-        rows_of.append(kv.key_to_index if part is None else {word: row for row, word in enumerate(part.words)})
     common = set(vocabularies[0]).intersection(*vocabularies[1:])
     common |= {word for words in lists for word in words if all(word in kv.key_to_index for kv in embeddings)}
     if len(common - set(keys)) < LEAST:
@@ -579,13 +590,17 @@ def _shared_draws(
     followed = [np.array([place_of[word] for word in words if word in place_of], dtype=np.intp) for words in lists]
     waiting = waiting_words(order, set(keys), SAMPLE, 0, followed)
 
-    def reader(kv: Any, row_of: Mapping[str, int]) -> VectorsOf:
-        return lambda rows: kv.vectors[[row_of[order[row]] for row in rows.tolist()]]
+    def reader(kv: KeyedVectors, part: VocabularySample | None) -> VectorsOf:
+        if part is None:
+            return lambda rows: kv.vectors[rows_of(kv, [order[row] for row in rows.tolist()])]
+        row_of = {word: row for row, word in enumerate(part.words)}
+        return lambda rows: part.vectors[[row_of[order[row]] for row in rows.tolist()]]
 
-    sources = zip(embeddings, parts, rows_of, strict=True)
-    readers = [reader(kv if part is None else part, row_of) for kv, part, row_of in sources]
+    readers = [reader(kv, part) for kv, part in zip(embeddings, parts, strict=True)]
     local = local_sample(waiting, readers, nearness, SAMPLE)
     words = tuple(order[row] for row in local.rows.tolist())
+    if len(words) < LEAST:
+        return f"{len(words)} words of the vocabularies have a direction in each of them, and {LEAST} are needed"
     weights = local.everywhere
     for part in parts:
         if part is not None and part.everywhere is not None:

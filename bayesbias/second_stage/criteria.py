@@ -22,7 +22,7 @@ from bayesbias.axes.poles import refuse_one_pair, refuse_templates
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.vocabularies import PROTECTED, WordValues, word_values
+from bayesbias.distances.vocabularies import PROTECTED, WordValues, numbers_by_word, word_values
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import used_seed
@@ -542,11 +542,11 @@ def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:
     """Values by word and their standard errors."""
     if not isinstance(values, Mapping | pd.Series) or not len(values):
         raise InputError(f"values is {shown(values)}: give a mapping of protected words to numbers")
-    outside = _numbers(values, "values")
+    outside = pd.Series(numbers_by_word(values, "values"))
     if se is None or (isinstance(se, int | float | np.integer | np.floating) and not isinstance(se, bool)):
         errors = pd.Series(float(se or 0.0), index=outside.index)
     elif isinstance(se, Mapping | pd.Series):
-        errors = _numbers(se, "se").reindex(outside.index)
+        errors = pd.Series(numbers_by_word(se, "se")).reindex(outside.index)
         if errors.isna().any():
             raise InputError(f"se lacks {listed(errors.index[errors.isna()].tolist())}: give one for each value")
     else:
@@ -556,23 +556,6 @@ def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:
     if (errors > LARGEST * np.ptp(outside)).any():
         raise InputError(f"se holds {errors.max():g}, more than {LARGEST:,} times the range of the values: give less")
     return outside, errors
-
-
-def _numbers(mapping: Mapping[str, float] | pd.Series, name: str) -> pd.Series:
-    try:
-        numbers = pd.Series(dict(mapping.items()), dtype=float)
-    except (TypeError, ValueError):
-        texts = {word: value for word, value in mapping.items() if isinstance(value, str)}
-        wrong = next((word for word, value in texts.items() if pd.isna(pd.to_numeric(value, errors="coerce"))), None)
-        which = "" if wrong is None else f", such as {shown(texts[wrong])} for {wrong!r}"
-        raise InputError(f"{name} holds what is no number{which}: give a mapping of words to numbers") from None
-    numbers.index = numbers.index.map(str)
-    bad = numbers.index[~np.isfinite(numbers)]
-    if len(bad):
-        raise InputError(f"{name} of {bad[0]!r} is {numbers[bad[0]]}: give finite numbers, and leave unknown words out")
-    if numbers.index.duplicated().any():
-        raise InputError(f"{name} has two numbers for {numbers.index[numbers.index.duplicated()][0]!r}")
-    return numbers
 
 
 def _notes(

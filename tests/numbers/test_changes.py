@@ -619,7 +619,7 @@ def test_a_comparison_is_no_fit(result, tmp_path):
 
 
 WRONG = {
-    "nothing": (lambda table: {}, "given is NoneType: give before= and after="),
+    "nothing": (lambda table: {}, "tables is None: give a mapping of names to distance tables, or before= and after="),
     "one table": (lambda table: {"tables": {"a": table}}, "two embeddings or more, given 1"),
     "before alone": (lambda table: {"before": table}, "given is before: give before= and after="),
     "both ways": (
@@ -627,9 +627,12 @@ WRONG = {
         "given is tables and before and after",
     ),
     "no table": (lambda table: {"before": table, "after": 5}, "after: a distance table is a DataFrame, given is int"),
-    "a list": (lambda table: {"tables": [table, table]}, "given is list: give before= and after="),
-    "one name twice": (lambda table: {"tables": {1: table, "1": table}}, "give each a name of its own"),
-    "no name": (lambda table: {"tables": {"": table, "b": table}}, "the name of a table is '': give a printable text"),
+    "a list": (lambda table: {"tables": [table, table]}, r"tables is \["),
+    "one name twice": (
+        lambda table: {"tables": {1: table, "1": table}},
+        "a name in tables is '1': give each a printable text of its own",
+    ),
+    "no name": (lambda table: {"tables": {"": table, "b": table}}, "a name in tables is '': give each"),
     "arrows": (lambda table: {"tables": {"a → b": table, "c": table}}, "holds an arrow"),
     "a model of distances": (lambda table: {"before": table, "after": table, "model": "crossed"}, "one of distances"),
     "nothing shared": (

@@ -371,7 +371,7 @@ def null_false_positive_rate(
     ['method', 'contrast']
     """
     replicates = whole_number(replicates, "replicates")
-    if pool is not None and (isinstance(pool, str | bytes | Mapping) or not isinstance(pool, Iterable)):
+    if pool is not None and (isinstance(pool, str | bytes | Mapping) or not np.iterable(pool)):
         raise InputError(f"pool is {shown(pool)}: give a list of words, or None for all")
     one_of(source, controls_of(Distances.read(table, check=False).connections.tolist()) or CONTROLS, "source")
     relabel = _pseudo_lists(table, source, pool)
@@ -545,6 +545,7 @@ def _pseudo_lists(
     table: pd.DataFrame, source: str, words: Sequence[str] | None = None
 ) -> Callable[[np.random.Generator], pd.DataFrame]:
     """A function to the table with words of a control list, drawn at random, in place of the stereotype lists."""
+    table = table.reset_index(drop=True)  # a column may be a level of the index too
     own = table["connection"] == "associated"
     if "" in Distances.read(table, check=False).group_names or not own.any():
         raise InputError("the real null needs the group of each protected word and associated distances")
@@ -568,7 +569,7 @@ def _pseudo_lists(
         listed = np.array([owner.get(each, "") for each in word], dtype=object)
         pseudo = from_source & (listed != "")
         connection = np.where(pseudo, np.where(listed == group, "associated", "different"), controls["connection"])
-        classes = np.where(pseudo, listed, controls["attribute_class"])
+        classes = np.where(pseudo, listed, controls["connection"])
         return controls.assign(connection=connection.astype(str), attribute_class=classes.astype(str))
 
     return relabel
