@@ -25,7 +25,7 @@ from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.offsets import TYPICAL, Field, MeanOffset, covariances, field_of, mean_offset, signal
 from bayesbias.numerics.related import root_of
 from bayesbias.numerics.second_stage import log_half_cauchy
-from bayesbias.words import WordLists, load_words
+from bayesbias.words import WordLists, load_words, words_given
 
 RHO = np.sin(np.pi / 2 * np.linspace(-0.98, 0.98, 49))
 """Correlations of what lies behind them, denser near the ends."""
@@ -393,7 +393,8 @@ def quadrants(
     mass, size = probability(prob, "prob"), whole_number(draws, "draws", 100)
     start = whole_number(seed, "seed", least=0, most=None)
     _check_pair(axis_, other)
-    placed = [on.with_words(traits) for on in (axis_, other)]
+    words = words_given(traits, "traits")
+    placed = [on.with_words(words) for on in (axis_, other)]
     both = _together(axis_, other)
     rng = np.random.default_rng([start, 22])
     if population == "pairs":

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import finite_number, flag, probability, whole_number
+from bayesbias._support.arguments import finite_number, flag, mapping, probability, whole_number
 from bayesbias._support.figures import drawing
 from bayesbias._support.files import check_target, checked, whole_file
 from bayesbias._support.phrases import negatives, percent, signed
@@ -437,12 +437,13 @@ def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, st
     """Each of three groups or more against the mean of the others."""
     if len(groups) < 2:
         raise InputError(f"{len(groups)} group{'' if len(groups) == 1 else 's'} given: an audit needs two")
-    groups = {name: checked(Words, words, f"groups.{name}") for name, words in groups.items()}
+    listed_words = mapping(groups, "groups", "lists").items()
+    groups = {name: checked(Words, words, f"groups.{name}") for name, words in listed_words}
     others = {name: [word for other, words in groups.items() if other != name for word in words] for name in groups}
     pairs = {
         name: find_poles(kv, poles_of({name: words, OTHERS: others[name]}, "groups")) for name, words in groups.items()
     }
-    named = {str(name): dict(direction.lists)[name] for name, direction in pairs.items()}
+    named = {name: dict(direction.lists)[name] for name, direction in pairs.items()}
     strata = []
     for name, direction in pairs.items():
         own, rest = direction.strata.members

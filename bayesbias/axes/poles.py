@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesbias._support.arguments import mapping
 from bayesbias._support.files import Document, check, checked, read_toml
 from bayesbias._support.paths import shipped
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
@@ -124,14 +125,14 @@ def poles_of(pairs: Any, name: str = "pairs") -> Poles:
 
 
 def _two_lists(lists: WordLists | Mapping[str, Sequence[str]], name: str) -> Poles:
-    groups: Mapping[Any, Any] = lists.protected if isinstance(lists, WordLists) else lists
+    groups: Mapping[Any, Any] = lists.protected if isinstance(lists, WordLists) else mapping(lists, name, "lists")
     if len(groups) != 2:
         raise InputError(
             f"{name} has {len(groups)} lists: an axis runs between two, such as {{'poor': [...], 'rich': [...]}}"
         )
     both = []
     for group, words in groups.items():
-        both.append((str(group), checked(Words, words, f"{name}.{group}")))
+        both.append((group, checked(Words, words, f"{name}.{group}")))
     if isinstance(lists, WordLists):
         return Poles(lists.name, lists=tuple(both), source=lists.source, doi=lists.doi or "")
     return Poles(f"{both[0][0]} to {both[1][0]}", lists=tuple(both))

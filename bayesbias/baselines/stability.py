@@ -22,7 +22,7 @@ from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
 from bayesbias.contrast import SIMILAR, contrasts
 from bayesbias.distances import distance_table
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, within
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
 from bayesbias.metrics.definition import NOTHING
@@ -87,7 +87,8 @@ def _by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
         corpus, algorithm, dims, seed = key
         names = printable(str(corpus), "corpus"), printable(str(algorithm), "algorithm")
         setting = Setting(*names, whole_number(dims, "dims"), whole_number(seed, "seed", least=0, most=None))
-        kv = opened(source)
+        with within(setting.label):
+            kv = opened(source)
         if kv.vector_size != setting.dims:
             raise InputError(f"{setting.label} says {setting.dims} dimensions, and its vectors have {kv.vector_size}")
         if setting in embeddings:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesbias._support.arguments import mapping
 from bayesbias._support.progress import progress
 from bayesbias.checks.convergence import engine_faults
 from bayesbias.comparison.change_draws import (
@@ -333,8 +334,4 @@ def _tables(
         every = {"tables": tables, "before": before, "after": after}
         arguments = " and ".join(name for name, value in every.items() if value is not None)
         raise InputError(f"given is {arguments}: give before= and after=, or one mapping of names to tables")
-    if not isinstance(tables, Mapping):
-        raise InputError(
-            f"given is {type(tables).__name__}: give before= and after=, or a mapping of names to distance tables"
-        )
-    return tables
+    return mapping(tables, "tables", "distance tables, or before= and after=")

@@ -117,11 +117,11 @@ def _checked_pairs(pairs: Any) -> list[tuple[str, str, float]]:
     """Pairs of words with a score, from a DataFrame of three columns or an iterable of triples."""
     rows: Iterable[Any] = pairs.itertuples(index=False, name=None) if isinstance(pairs, pd.DataFrame) else pairs
     advice = "give triples (word, word, score), or a DataFrame of three such columns"
-    if isinstance(rows, str) or not isinstance(rows, Iterable):
+    if isinstance(rows, str) or not np.iterable(rows):
         raise InputError(f"similarity is {pairs!r}: {advice}")
     checked = []
     for row in rows:
-        if isinstance(row, str) or not isinstance(row, Iterable) or len(entry := tuple(row)) != 3:
+        if isinstance(row, str) or not np.iterable(row) or len(entry := tuple(row)) != 3:
             raise InputError(f"similarity holds {row!r}: {advice}")
         try:
             score = float(entry[2])

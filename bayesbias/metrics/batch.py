@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from bayesbias._support.arguments import printable, several
+from bayesbias._support.arguments import mapping, several
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Result, Section, whole_table
 from bayesbias.distances.covariances import ENOUGH, Relatedness
@@ -23,7 +23,7 @@ from bayesbias.metrics.queries import Query, load_query
 from bayesbias.metrics.query_words import FoundSets, Lookup, OnMissing, Sets, look_up
 from bayesbias.numerics.arrays import FloatArray, IntArray, nearest_rows, unit_rows, unit_single
 from bayesbias.numerics.resampling import permutation_test
-from bayesbias.vectors import Case, Embedding, Twins, about, opened
+from bayesbias.vectors import Case, Embedding, Twins, about, opened, opened_by_name
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.words import WordLists
 
@@ -600,7 +600,7 @@ def usual_metrics(queries: Iterable[Query]) -> tuple[list[str], list[str]]:
 def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery) -> dict[str, Query]:
     """Name to query; names that repeat are numbered."""
     if isinstance(queries, Mapping):
-        named = {printable(str(name), "the name of a query"): as_query(query) for name, query in queries.items()}
+        named = {name: as_query(query) for name, query in mapping(queries, "queries", "queries").items()}
     else:
         named = {}
         for query in map(as_query, several(queries)):
@@ -617,7 +617,7 @@ def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuer
 def named_embeddings(kvs: Mapping[str, Embedding] | Embedding) -> dict[str, KeyedVectors]:
     """Name to loaded embedding; a mapping of words to vectors is one embedding."""
     if isinstance(kvs, Mapping) and kvs and all(map(is_embedding, kvs.values())):
-        return {printable(str(name), "the name of an embedding"): opened(kv) for name, kv in kvs.items()}
+        return opened_by_name(mapping(kvs, "kvs", "embeddings"))
     if isinstance(kvs, list | tuple):
         raise InputError(f"kvs is a {type(kvs).__name__}: give a mapping of names to embeddings, or one embedding")
     single = opened(kvs)
@@ -633,8 +633,9 @@ def named_metrics(
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric,
 ) -> list[tuple[str, str | Metric, Mapping[str, Any]]]:
     """Label of each metric, the metric (by its name where it was named), and its options."""
-    every: Any = [metrics] if isinstance(metrics, str | Metric) or callable(metrics) or _paired(metrics) else metrics
-    if not isinstance(every, Iterable):
+    alone = isinstance(metrics, str | bytes | Metric) or callable(metrics) or _paired(metrics)
+    every: Any = [metrics] if alone else metrics
+    if not np.iterable(every):
         raise InputError(f"metrics is {every!r}: give metrics, or pairs of a metric and its options")
     pairs: list[tuple[Any, Any]] = list(every.items() if isinstance(every, Mapping) else ((None, one) for one in every))
     named = []

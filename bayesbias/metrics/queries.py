@@ -11,6 +11,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
+import numpy as np
 from pydantic import AfterValidator, PlainValidator, model_validator
 
 from bayesbias._support.arguments import flag, printable, whole_number
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def _set_of_words(words: Any) -> tuple[str, ...]:
-    if isinstance(words, str | Mapping | set | frozenset) or not isinstance(words, Iterable):
+    if isinstance(words, str | Mapping | set | frozenset) or not np.iterable(words):
         raise ValueError(f"is {shown(words)}: give its words in order, as a list")
     given: tuple[str, ...] = tuple(words)
     if odd := [word for word in given if not isinstance(word, str)]:

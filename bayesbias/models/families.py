@@ -283,7 +283,7 @@ class Independent:
         """Given parameters as arrays, with what is not given of the effects drawn."""
         sizes = _scale_sizes(spec, data)
         effects = ("word_mean", "attribute_effect", "interaction_effect")
-        unknown = sorted(set(truth) - set(sizes) - set(effects))
+        unknown = sorted(map(str, set(truth) - set(sizes) - set(effects)))
         missing = sorted(set(sizes) - set(truth))
         if unknown or missing:
             fault = f"does not know {', '.join(unknown)}" if unknown else f"lacks {', '.join(missing)}"
@@ -632,7 +632,7 @@ def _as_array(name: str, given: Any, size: int, labels: Mapping[str, list[str]])
         given = [given[label] for label in valid]
     try:
         values = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = np.full((0, 0), np.nan)
     if values.ndim and values.shape != (size,):
         raise InputError(f"the truth's {name} is {given!r}: give a number, {size or 1} of them, or a mapping by label")

@@ -191,10 +191,10 @@ def _check_option(name: str, option: Any) -> None:
         one_of(option, VALID[name], f"an option of {name}")
     elif name == "all_but_top":
         whole_number(option, "an option of all_but_top", least=0)
-    elif name == "metric" and option != CONTRAST and find_metric(option).linear is None:
+    elif name == "metric" and str(option) != CONTRAST and find_metric(option).linear is None:
         able = [each for each, metric in METRICS.items() if metric.linear is not None]
         raise InputError(f"the metric {option!r} is no weighted sum of cosines: give {CONTRAST!r} or {listed(able)}")
-    elif name == "debiasing" and option != NONE:
+    elif name == "debiasing" and str(option) != NONE:
         checked_method(*method_and_options(option))
 
 

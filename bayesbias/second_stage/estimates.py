@@ -13,7 +13,7 @@ import xarray as xr
 from scipy import sparse
 from scipy.linalg import block_diag
 
-from bayesbias._support.arguments import flag, one_of
+from bayesbias._support.arguments import flag, mapping, one_of
 from bayesbias._support.phrases import MINUS
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Result
@@ -157,22 +157,14 @@ type Tables = Mapping[str, pd.DataFrame | Axis]
 
 def checked_tables(tables: Tables, least: int, what: str) -> dict[str, pd.DataFrame | Axis]:
     """Named distance tables, or named axes, at least so many."""
-    kinds = (pd.DataFrame, Axis)
-    if not isinstance(tables, Mapping) or not any(all(isinstance(t, k) for t in tables.values()) for k in kinds):
+    known: dict[str, pd.DataFrame | Axis] = mapping(tables, "tables", "distance tables, or axes", pd.DataFrame | Axis)
+    if len({isinstance(each, Axis) for each in known.values()}) > 1:
+        raise InputError("tables holds both: give names to distance tables, such as {'de': table}, or to axes")
+    if len(known) < least:
         raise InputError(
-            f"tables is {shown(tables)}: give a mapping of names to distance tables, such as {{'de': table}}, or "
-            "to axes"
+            f"{what} needs at least {least} embeddings, given {'is' if len(known) == 1 else 'are'} {len(known)}"
         )
-    named = {str(name): table for name, table in tables.items()}
-    if len(named) < len(tables) or not all(name.strip() and name.isprintable() for name in named):
-        raise InputError(
-            f"tables has the names {listed([str(name) for name in tables])}: give different printable names"
-        )
-    if len(named) < least:
-        raise InputError(
-            f"{what} needs at least {least} embeddings, given {'is' if len(named) == 1 else 'are'} {len(named)}"
-        )
-    return named
+    return known
 
 
 def checked_contrast(contrast: object) -> tuple[str, str] | None:

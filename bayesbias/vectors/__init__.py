@@ -8,6 +8,7 @@ from bayesbias.vectors.formats import (
     list_embeddings,
     load_embedding,
     opened,
+    opened_by_name,
     save_embedding,
     zero_words,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "list_embeddings",
     "load_embedding",
     "opened",
+    "opened_by_name",
     "resample_corpus",
     "rows_of",
     "save_embedding",

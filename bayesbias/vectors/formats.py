@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import pickle
+import re
 import shutil
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -20,9 +21,10 @@ from bayesbias._support.arguments import flag
 from bayesbias._support.files import check_target, from_json, home_folder, to_json, whole_file
 from bayesbias._support.paths import shipped
 from bayesbias._support.progress import progress
-from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, many, near, shown, warn
+from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, many, near, shown, warn, within
 from bayesbias.vectors.libraries import arrays_of
 from bayesbias.vectors.lookup import (
+    ANEW,
     NO_BREAK,
     SAMPLE,
     SPARE,
@@ -37,6 +39,7 @@ from bayesbias.vectors.lookup import (
     local_sample,
     nearness_of,
     ordered_by_frequency,
+    rows_of,
     sample_of,
     spellings,
     subwords_of,
@@ -66,6 +69,7 @@ if TYPE_CHECKING:
     from bayesbias.numerics.arrays import IntArray
 
 
+HALF = re.compile("[\ud800-\udfff]")  # letters that are cut in two
 WORD2VEC = (".bin", ".txt", ".vec")
 PACKED = ".gz"
 SUFFIXES = (*WORD2VEC, ".npz", ".safetensors", ".parquet", *(suffix + PACKED for suffix in WORD2VEC))
@@ -89,6 +93,9 @@ def save_embedding(kv: Embedding, path: str | Path) -> None:
     packed = file.suffix == PACKED
     suffix = file.with_suffix("").suffix if packed else file.suffix
     words = kv.index_to_key
+    zero_words(kv, words)  # refuses vectors that could not be read again
+    if suffix != ".npz" and (half := next(filter(HALF.search, words), None)) is not None:
+        raise InputError(f"cannot write {file.name}: {half!r} holds half a letter, which UTF-8 cannot: write .npz")
     blank = [word for word in words if not word or len(word.split()) != 1] if suffix in WORD2VEC else []
     if suffix == ".safetensors":
         blank = [word for word in words if not word or "\n" in word]
@@ -227,7 +234,7 @@ def load_embedding(
         raise InputError("mmap=True is for whole files: leave words out, and give a path")
     source = getattr(source, "wv", source)
     if hasattr(source, "key_to_index") and hasattr(source, "vectors"):
-        return _from_keyed_vectors(source, request)
+        return _from_keyed_vectors(in_step(source), request)
     with np.errstate(over="ignore"):  # numbers too large for single precision are infinite, and refused as such
         if isinstance(source, str | os.PathLike):
             return _from_file(source, request, trust_pickle, mmap)
@@ -296,7 +303,7 @@ def _request_of(words: Iterable[str] | WordLists | None) -> _WordRequest | None:
         return None
     if isinstance(words, WordLists):
         return _request_of_lists(words)
-    wanted = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else None
+    wanted = list(words) if np.iterable(words) and not isinstance(words, str) else None
     if wanted is None or not all(isinstance(word, str) for word in wanted):
         kind = "one string, " if isinstance(words, str) else ""
         raise InputError(f"words is {kind}{shown(words)}: give a list of words, or word lists")
@@ -370,7 +377,7 @@ def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
     zero = []
     for begin in range(0, len(words), BLOCK):
         block = words[begin : begin + BLOCK]
-        vectors = kv.vectors[[kv.key_to_index[word] for word in block]]
+        vectors = kv.vectors[rows_of(kv, block)]
         zero += [block[row] for row in np.flatnonzero(~have_directions(block, vectors, "the embedding")).tolist()]
     return zero
 
@@ -721,9 +728,42 @@ def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.b
     return kept
 
 
+def in_step(kv: KeyedVectors) -> KeyedVectors:
+    """An embedding whose words and vectors are in step; single vectors are looked at when used."""
+    matrix, keys, places = (getattr(kv, name, None) for name in ("vectors", "index_to_key", "key_to_index"))
+    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or not matrix.size:
+        given = f"{matrix.dtype} of shape {matrix.shape}" if isinstance(matrix, np.ndarray) else shown(matrix)
+        raise InputError(f"the embedding holds {given}: give vectors (words, dimensions) of real numbers")
+    if not isinstance(keys, list) or not isinstance(places, dict):
+        kinds = f"{type(keys).__name__} and {type(places).__name__}"
+        raise InputError(f"index_to_key and key_to_index of the embedding are {kinds}, not list and dict: {ANEW}")
+    if matrix.shape[1] != kv.vector_size:
+        raise InputError(
+            f"vector_size of the embedding is {kv.vector_size}, and vectors have {matrix.shape[1]}: {ANEW}"
+        )
+    if not len(matrix) == len(keys) == len(places):
+        raise InputError(
+            f"the embedding holds {len(matrix):,} vectors, {len(keys):,} words in index_to_key and {len(places):,} in "
+            f"key_to_index: {ANEW}"
+        )
+    if not all(issubclass(kind, str) for kind in set(map(type, keys))) or ("" in places and "" in keys):
+        row = next(row for row, key in enumerate(keys) if not isinstance(key, str) or key == "")
+        raise InputError(f"the word of vector {row + 1} of the embedding is {shown(keys[row])}: give a text")
+    return kv
+
+
 def opened(kv: Embedding, words: WordLists | None = None) -> KeyedVectors:
     """An embedding as it is, or loaded; of a fastText model the part of some word lists, with the words it lacks."""
-    vectors = kv if hasattr(kv, "key_to_index") else load_embedding(kv)
+    vectors = in_step(kv) if hasattr(kv, "key_to_index") else load_embedding(kv)
     if words is None or not hasattr(vectors, "vectors_ngrams"):
         return vectors
     return load_embedding(vectors, words)
+
+
+def opened_by_name(kvs: Mapping[str, Any], words: Mapping[str, WordLists] | None = None) -> dict[str, KeyedVectors]:
+    """Each embedding of several as :func:`opened` gives it; errors begin with its name."""
+    vectors = {}
+    for name, kv in kvs.items():
+        with within(name):
+            vectors[name] = opened(kv, None if words is None else words[name])
+    return vectors

@@ -47,6 +47,7 @@ ATTRIBUTE = "bayesbias_sample"  # name of the sample on an embedding of which a 
 SUBWORDS = "bayesbias_subwords"  # name of the set of words whose vectors a fastText model made of parts of words
 SPREAD = 1000  # words between which distances are measured for the unit of an embedding
 LEAST_SPREAD = 30  # words without which it has none
+ANEW = "make the embedding anew, with load_embedding((words, vectors))"
 
 
 @dataclass(frozen=True)
@@ -142,15 +143,22 @@ def rows_of(kv: KeyedVectors, words: Iterable[str]) -> IntArray:
     """Rows of words, all of which an embedding holds."""
     words = list(words)
     keys = find_keys(words, kv.key_to_index)
-    return np.array([kv.key_to_index[keys[word]] for word in words], dtype=np.intp)
+    return _rows_of_keys(kv, [keys[word] for word in words])
+
+
+def _rows_of_keys(kv: KeyedVectors, keys: Collection[str]) -> IntArray:
+    """Rows of keys, which must be their own: words and vectors of a damaged embedding are out of step."""
+    held, rows = kv.index_to_key, [kv.key_to_index[key] for key in keys]
+    for key, row in zip(keys, rows, strict=True):
+        if not isinstance(row, int | np.integer) or not 0 <= row < len(held) or held[int(row)] != key:
+            raise InputError(f"the embedding has {key!r} at row {row}, which index_to_key does not: {ANEW}")
+    return np.array(rows, dtype=np.intp)
 
 
 def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", language: str | None = None) -> FoundWords:
     """Words of an embedding, looked up by :func:`find_keys`; those without a direction count as missing."""
-    row_of = kv.key_to_index
-    keys = find_keys(words, row_of, case, language)
-    rows = np.array([row_of[key] for key in keys.values()], dtype=np.intp)
-    vectors = kv.vectors.take(rows, axis=0)
+    keys = find_keys(words, kv.key_to_index, case, language)
+    vectors = kv.vectors.take(_rows_of_keys(kv, keys.values()), axis=0)
     some = have_directions(list(keys.values()), vectors, "the embedding")
     if not some.all():
         zero = {word for word, directed in zip(keys, some, strict=True) if not directed}

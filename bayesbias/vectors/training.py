@@ -186,7 +186,7 @@ def train_embeddings(
     """
     algorithms = _each(algorithm, "algorithm", _known_algorithm)
     sizes = _each(dims, "dims", lambda value: whole_number(value, "dims"))
-    listed_seeds = seeds if isinstance(seeds, Iterable) else range(whole_number(seeds, "seeds", most=10_000))
+    listed_seeds = seeds if np.iterable(seeds) else range(whole_number(seeds, "seeds", most=10_000))
     chosen = _each(listed_seeds, "seeds", lambda value: whole_number(value, "seeds", least=0, most=2**32 - 1))
     options: dict[str, Any] = {
         "window": whole_number(window, "window", most=LONGEST),
@@ -390,7 +390,7 @@ def _opened(text: object) -> Path | Sentences:
         return path
     if isinstance(text, Set):
         raise InputError("a corpus is given as a set, which has no order, so training would differ: give a list")
-    if isinstance(text, Mapping | bytes) or not isinstance(text, Iterable):
+    if isinstance(text, Mapping | bytes) or not np.iterable(text):
         raise InputError(f"a corpus is given as {type(text).__name__}: give the path of a text, or sentences")
     return list(text) if isinstance(text, Iterator) else text
 

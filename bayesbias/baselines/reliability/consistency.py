@@ -14,7 +14,15 @@ import pandas as pd
 import xarray as xr
 from scipy.special import ndtri
 
-from bayesbias._support.arguments import by_name_or_none, flag, one_of, printable, probability, several, whole_number
+from bayesbias._support.arguments import (
+    by_name_or_none,
+    flag,
+    mapping,
+    one_of,
+    probability,
+    several,
+    whole_number,
+)
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Result
 from bayesbias.checks.summaries import PROB
@@ -24,7 +32,7 @@ from bayesbias.metrics.catalogue import check_neighbours
 from bayesbias.metrics.definition import NOTHING
 from bayesbias.numerics.arrays import FloatArray, IntArray, in_blocks, nearest_rows, unit_rows, unit_single
 from bayesbias.numerics.components import FEWEST, FORMS, bootstrap_icc, icc
-from bayesbias.vectors import TWINS, Embedding, Twins, about, find_words, opened, rows_of
+from bayesbias.vectors import TWINS, Embedding, Twins, about, find_words, opened, opened_by_name, rows_of
 from bayesbias.vectors.lookup import alike_in_all, in_all, pairs_once, words_once
 from bayesbias.vectors.training import Setting
 from bayesbias.words import pairs_given, words_given
@@ -200,17 +208,16 @@ def seeds_of(kvs: Seeds) -> dict[Hashable, KeyedVectors]:
     """Label to embedding: the seed of a :class:`Setting`, a name, or the place in a sequence."""
     source: Any = kvs
     if isinstance(source, Mapping) and source and all(map(is_embedding, source.values())):
-        labels = _seed_labels(list(source))
-        labelled: dict[Hashable, KeyedVectors] = dict(zip(labels, map(opened, source.values()), strict=True))
+        given: dict[Hashable, Any] = dict(zip(_seed_labels(list(source)), source.values(), strict=True))
     elif isinstance(source, Sequence) and not isinstance(source, str):
-        labelled = {i: opened(kv) for i, kv in enumerate(source)}
+        given = dict(enumerate(source))
     else:
         single = opened(source)
-        labelled = {str(about(single)["name"]): single}
-    if not labelled:
+        given = {str(about(single)["name"]): single}
+    if not given:
         raise InputError("no embedding was given: give one, or several that were trained with other seeds")
-    for label in labelled:
-        printable(str(label), "the name of an embedding")
+    vectors = opened_by_name({called(label): kv for label, kv in given.items()})
+    labelled = dict(zip(given, vectors.values(), strict=True))
     if len({kv.vector_size for kv in labelled.values()}) > 1:  # they differ in more than their seed
         dimensions = ", ".join(f"{kv.vector_size} in {called(label)}" for label, kv in labelled.items())
         raise InputError(f"the embeddings have different numbers of dimensions ({dimensions}): take them one by one")
@@ -226,7 +233,8 @@ def _seed_labels(keys: list[Hashable]) -> list[Hashable]:
     """Seeds of settings that differ in nothing else; other keys as they are."""
     settings = [Setting(*key) for key in keys if isinstance(key, tuple) and len(key) == len(Setting._fields)]
     if len(settings) < len(keys):
-        return [key if isinstance(key, int) else str(key) for key in keys]
+        names = mapping(dict.fromkeys(keys), "kvs", "embeddings")
+        return [key if isinstance(key, int) else name for key, name in zip(keys, names, strict=True)]
     alike = {setting[:-1] for setting in settings}
     if len(alike) > 1:
         other = next(setting for setting in settings if setting[:-1] != settings[0][:-1])

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, xlogy
 
-from bayesbias._support.arguments import by_name_or_none, one_of, probability, whole_number
+from bayesbias._support.arguments import by_name_or_none, mapping, one_of, probability, whole_number
 from bayesbias._support.progress import progress
 from bayesbias.baselines.ranking import word_lists_of
 from bayesbias.baselines.silhouettes.results import (
@@ -50,7 +50,7 @@ from bayesbias.models.fits import choose_engine
 from bayesbias.models.spec import ModelSpec
 from bayesbias.numerics.arrays import IntArray
 from bayesbias.numerics.logistic import fit_in_rows
-from bayesbias.vectors import TWINS, Case, Embedding, Twins, about, opened
+from bayesbias.vectors import TWINS, Case, Embedding, Twins, about, opened, opened_by_name
 from bayesbias.vectors.lookup import alike_in_some, in_all, words_once
 from bayesbias.words import CONTROLS
 
@@ -506,12 +506,10 @@ def follow_study(
     twins: Twins = "once",
 ) -> tuple[list[StudyPart], list[str]]:
     """The silhouettes of a study, query by query and metric by metric, and sentences on what was left out."""
-    if not isinstance(kvs, Mapping) or not kvs or not isinstance(queries, Mapping) or not queries:
-        raise InputError("a study needs kvs and queries: give a mapping of names to each")
     by_name_or_none(compat, ["published"], "compat")
     once = one_of(twins, TWINS, "twins") == "once" and compat is None
-    asked_for = {label: as_query(query) for label, query in queries.items()}
-    models = {name: opened(kv) for name, kv in kvs.items()}
+    asked_for = {label: as_query(query) for label, query in mapping(queries, "queries", "queries").items()}
+    models = opened_by_name(mapping(kvs, "kvs", "embeddings"))
     chosen = named_metrics(metrics)
     parts: list[StudyPart] = []
     notes: list[str] = []

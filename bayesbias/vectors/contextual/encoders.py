@@ -555,6 +555,6 @@ def _lines(corpus: str | Path | Iterable[str]) -> tuple[Iterable[object], str]:
         if not file.is_file():
             raise InputError(f"there is no file {file}: give the path of a corpus, or sentences")
         return text_lines(file), f"sentences of {file.name}"
-    if not isinstance(corpus, Iterable):
+    if not np.iterable(corpus):
         raise InputError(f"corpus is {shown(corpus)}: give the path of a text file, or sentences")
     return corpus, "sentences of a corpus"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
 from unicodedata import normalize
 
+import numpy as np
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from bayesbias._support.files import Document, check, checked, frozen, home_folder, read_toml
@@ -183,7 +184,7 @@ def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
         return given
     if isinstance(given, str | Path):
         return _read(given)
-    parts = list(given) if isinstance(given, Iterable) else []
+    parts = list(given) if np.iterable(given) else []
     if not parts or not all(isinstance(part, str | Path) for part in parts):
         raise InputError(f"templates are {shown(given)}: give a name ({', '.join(_bundled())}), a file or sentences")
     frames: list[Frame] = []

@@ -148,7 +148,7 @@ def _as_sets(sets: object, name: str, least: int) -> list[Words]:
         raise InputError(f"{name} is {shown(values)}: give a list of sets of words, such as [('he', 'she'), ...]")
     made = []
     for words in values:
-        if isinstance(words, str) or not isinstance(words, Iterable) or not all(isinstance(w, str) for w in words):
+        if isinstance(words, str) or not np.iterable(words) or not all(isinstance(w, str) for w in words):
             raise InputError(f"{name} holds {words!r}: give each set as a list of words")
         if len(set(words)) < least:
             raise InputError(f"{name} holds {tuple(words)!r}: a set needs {least} words at least")
@@ -158,7 +158,7 @@ def _as_sets(sets: object, name: str, least: int) -> list[Words]:
 
 def as_words(words: object, name: str) -> list[str]:
     """Words as a list."""
-    if isinstance(words, str) or not isinstance(words, Iterable):
+    if isinstance(words, str) or not np.iterable(words):
         raise InputError(f"{name} is {words!r}: give a list of words")
     listed = list(words)
     if odd := [word for word in listed if not isinstance(word, str)]:
