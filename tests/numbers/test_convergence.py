@@ -238,9 +238,11 @@ def test_distances_of_another_scale_are_a_fault():
     assert "360 of 360 values lie beyond 2, where no cosine distance lies" in verdict.headline()
 
 
-@pytest.mark.parametrize("kind", ["complex128", "bool", "datetime64[ns]"])
-def test_distances_that_are_no_numbers_or_code_missing_ones_are_refused(religion, kind):
-    with pytest.raises(bb.InputError, match=f"the column 'distance' holds {kind.split('[', 1)[0]}"):
+@pytest.mark.parametrize(
+    ("kind", "said"), [("complex128", r"\(1\+0j\)"), ("bool", "True"), ("datetime64[ns]", "Timest")]
+)
+def test_distances_that_are_no_numbers_or_code_missing_ones_are_refused(religion, kind, said):
+    with pytest.raises(bb.InputError, match=f"row 0, column 'distance' holds {said}"):
         bb.fit(religion.assign(distance=np.ones(len(religion)).astype(kind)), "published")
     coded = religion.assign(distance=religion["distance"].where(religion.index != 3, -9.0))
     with pytest.raises(bb.InputError, match=r"row 3, column 'distance' holds -9.*: every cosine distance lies"):

@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 import bayesbias as bb
 from bayesbias import contextual, models
-from bayesbias.distances.dataframe import averaged
+from bayesbias.distances.columns import averaged
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.vectors.contextual import templates

@@ -103,12 +103,16 @@ HEAD = "protected_word,group,attribute_word,attribute_class,connection,distance"
 @pytest.mark.parametrize(
     ("head", "rows", "said"),
     [
-        (HEAD, ["a,g,b,g,associated,True"] * 2, "the column 'distance' holds bool"),
-        (HEAD, ["a,g,b,g,associated,1_0", "a,g,c,g,associated,.5"], "'1_0' is not a number"),
+        (HEAD, ["a,g,b,g,associated,True"] * 2, "row 0, column 'distance' holds True"),
+        (HEAD, ["a,g,b,g,associated,1_0", "a,g,c,g,associated,.5"], "row 0, column 'distance' holds '1_0'"),
         (HEAD + ",distance", ["a,g,b,g,associated,.4,.5"], "two columns 'distance'"),
-        (HEAD, ["a\x1b[31m,g,b,g,associated,.4"], "column 'protected_word'.*no printable text"),
-        (HEAD, ["a,g\ufffe,b,g,associated,.4"], "column 'group'.*no printable text"),
-        (HEAD, ["a,g,b, g,associated,.4"], "column 'attribute_class'.*no printable text"),
+        (HEAD, ["a\x1b[31m,g,b,g,associated,.4"], "row 0, column 'protected_word' holds .*printable texts"),
+        (HEAD, ["a,g\ufffe,b,g,associated,.4"], "row 0, column 'group' holds .*printable texts"),
+        (
+            HEAD,
+            ["a,g,b, g,associated,.4"],
+            "row 0, column 'attribute_class' holds ' g': .*printable texts",
+        ),
     ],
 )
 def test_odd_tables_are_refused(tmp_path, head, rows, said):
@@ -124,8 +128,8 @@ def test_names_are_held_to_what_words_are_held_to(table, name):
         "name is": lambda: bb.WordLists(name, groups, groups),
         "a name in protected is": lambda: bb.WordLists("n", {name: ["he"]}, {name: ["she"]}),
         "a name in attributes is": lambda: bb.Query(groups, {name: ["x"]}),
-        "the name of an embedding is": lambda: bb.run_metrics({name: "google-news-slice"}, ["weat7"], ["weat"]),
-        "the name of a table is": lambda: bb.compare({"a": table, name: table}),
+        "a name in kvs is": lambda: bb.run_metrics({name: "google-news-slice"}, ["weat7"], ["weat"]),
+        "a name in tables is": lambda: bb.compare({"a": table, name: table}),
     }.items():
         with pytest.raises(bb.InputError, match=message):
             call()

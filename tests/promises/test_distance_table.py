@@ -100,7 +100,7 @@ def test_a_file_that_lost_a_part_is_refused(table, tmp_path):
 
 
 def test_rows_without_their_columns_are_refused(table):
-    with pytest.raises(bb.InputError, match="rows lack the column connection, distance"):
+    with pytest.raises(bb.InputError, match="the table lacks the column connection, distance"):
         bb.DistanceTable(table[["protected_word", "attribute_word"]])
     for truth in ("x", {"a": object()}):
         with pytest.raises(bb.InputError, match="give a mapping of parameters to arrays"):

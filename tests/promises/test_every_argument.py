@@ -1,5 +1,6 @@
 """A wrong argument would end in a stray error of another library, or in an answer that silently ignores it."""
 
+import copy
 import dataclasses
 import inspect
 import io
@@ -7,6 +8,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from functools import cache, partial
+from zlib import crc32
 
 import matplotlib as mpl
 import numpy as np
@@ -396,3 +398,159 @@ def test_flags_are_true_or_false(call):
         for value in ("False", *(value for value in WRONG.values() if not isinstance(value, bool))):
             with pytest.raises(bb.InputError, match=argument):
                 called(**(base | {argument: value}))
+
+
+def with_cell(column, value):
+    """A function from a table to the same with another value in the row 3 of a column, which may be a new one."""
+    return lambda table: table.assign(
+        **{
+            column: pd.Series(
+                [value if row == 3 else old for row, old in enumerate(table.get(column, table["group"]))], dtype=object
+            )
+        }
+    )
+
+
+def with_distance(value):
+    return lambda table: table.assign(distance=table["distance"].where(np.arange(len(table)) != 3, value))
+
+
+def changed(**attributes):
+    """A function from an embedding to one with other vectors, keys or rows."""
+
+    def change(kv):
+        new = copy.deepcopy(kv)
+        vars(new).update({name: value(kv) for name, value in attributes.items()})
+        return new
+
+    return change
+
+
+ODD_CELLS = {
+    "a list": ([], r"\[\]"),
+    "bytes": (b"x", "b'x'"),
+    "an object": (object(), "<object"),
+    "a complex number": (1j, "1j"),
+    "a fraction": (0.5, "0.5"),
+    "True": (True, "True"),
+    "a blank at the end": ("x ", "'x '"),
+    "half a letter": ("\ud800", r"'\\ud800'"),
+    "an escape": ("a\x1b[0m", r"'a\\x1b\[0m'"),
+    "a mark of direction": ("a\u202eb", r"'a\\u202eb'"),
+}
+WORDS = ("protected_word", "attribute_word", "connection", "group", "attribute_class")
+WRONG_TABLES = {
+    **{
+        f"{column} is {name}": (with_cell(column, value), f"row 3, column '{column}' holds {said}")
+        for i, (name, (value, said)) in enumerate(ODD_CELLS.items())
+        for column in (WORDS[0], WORDS[1 + i % 4])
+    },
+    **{
+        f"{column} is empty": (with_cell(column, value), f"row 3, column '{column}' is empty")
+        for column, value in zip((*WORDS[:3], WORDS[4]), (None, "", pd.NA, np.nan), strict=True)
+    },
+    "two groups": (with_cell("group", "b"), "column 'group' holds '.': the protected word of that row is in two"),
+    "no connection": (with_cell("connection", "near"), "row 3, column 'connection' holds 'near'"),
+    "text as a distance": (with_cell("distance", "0.5"), "row 3, column 'distance' holds '0.5'"),
+    "a complex distance": (with_cell("distance", 0.5 + 0j), r"row 3, column 'distance' holds \(0.5\+0j\)"),
+    "complex distances": (lambda t: t.assign(distance=t["distance"] + 0j), r"row 0, column 'distance' holds \(\d"),
+    "a distance beyond floats": (with_cell("distance", 10**400), "row 3, column 'distance' holds 1000"),
+    "a distance of 1e30": (with_distance(1e30), r"row 3, column 'distance' holds 1e\+30"),
+    "a distance of -1": (with_distance(-1.0), r"row 3, column 'distance' holds -1.0: every cosine distance lies in"),
+    "no distance": (with_distance(np.nan), "row 3, column 'distance' is empty"),
+    "an infinite distance": (with_distance(np.inf), "row 3, column 'distance' holds inf"),
+    "a column twice": (lambda t: pd.concat([t, t[["distance"]]], axis=1), "duplicate column 'distance'"),
+    "no column": (lambda t: pd.DataFrame(t).drop(columns="connection"), "the table lacks the column connection"),
+    "no row": (lambda t: t[:0], "the table has no row"),
+    "a template of none": (lambda t: t.assign(template=None), r"row 0, column 'template' is empty \(\d+ more rows"),
+    "a list as a template": (with_cell("template", []), r"row 3, column 'template' holds \[\]"),
+}
+"""What is wrong with one element of a table, and what is said."""
+WRONG_EMBEDDINGS = {
+    "no vectors": (changed(vectors=lambda kv: None), "the embedding holds None: give vectors"),
+    "a list": (changed(vectors=lambda kv: kv.vectors[:2].tolist()), r"the embedding holds \[\["),
+    "objects": (changed(vectors=lambda kv: kv.vectors.astype(object)), "the embedding holds object of shape"),
+    "text": (changed(vectors=lambda kv: kv.vectors.astype(str)), "the embedding holds <U"),
+    "complex numbers": (changed(vectors=lambda kv: kv.vectors + 1j), "the embedding holds complex64 of shape"),
+    "truth values": (changed(vectors=lambda kv: kv.vectors > 0), "the embedding holds bool of shape"),
+    "numbers": (changed(vectors=lambda kv: kv.vectors[:, 0]), "the embedding holds float32 of shape"),
+    "fewer vectors": (changed(vectors=lambda kv: kv.vectors[:3]), "3 vectors, .* words in index_to_key"),
+    "more vectors": (changed(vectors=lambda kv: np.tile(kv.vectors, (2, 1))), "vectors, .* words in index_to_key"),
+    "fewer keys": (changed(index_to_key=lambda kv: kv.index_to_key[:5]), " 5 words in index_to_key"),
+    "fewer rows": (changed(key_to_index=lambda kv: {"x": 0}), " 1 in key_to_index"),
+    "other sizes": (changed(vector_size=lambda kv: 7), "vector_size of the embedding is 7"),
+    "a number as a word": (
+        changed(index_to_key=lambda kv: [*kv.index_to_key[:-1], 7]), r"the word of vector \d+ of the embedding is 7"
+    ),
+    "rows of other words": (
+        changed(key_to_index=lambda kv: {word: len(kv) - 1 - row for word, row in kv.key_to_index.items()}),
+        r"the embedding has '.*' at row \d+, which",
+    ),
+}  # fmt: skip
+"""What is wrong with one part of an embedding, and what is said."""
+NAMES_OF_NOTHING = (None, object(), float("nan"), pd.NA, b"x", ("a", "b"), True, "", " x", "\ud800", "a\x1b", "a\nb")
+NUMBERS_OF_NOTHING = (None, [], "3", True, 1j, object(), b"1", float("nan"), float("inf"), 10**400, pd.NA, np.arange(2))
+UNREAD = {
+    *("cite", "coverage", "to_latex", "checks.score_table", "plots.strip"),
+    *("calibration.simulate", "calibration.false_positive_rate", "calibration.coverage_study"),
+}
+"""Functions of tables that look at some columns only, or at none, and of a truth, whose numbers may be any."""
+
+
+def wrong_ones(value):
+    """Calls that make a value wrong in one element, each with what must be said of it."""
+    if isinstance(value, pd.DataFrame) and {*WORDS[:2], "distance"} <= {*value.columns}:
+        yield from WRONG_TABLES.items()
+    elif isinstance(value, KeyedVectors):
+        yield from WRONG_EMBEDDINGS.items()
+    elif isinstance(value, dict | list) and value:
+        items = value if isinstance(value, dict) else dict(enumerate(value))
+        last = list(items)[-1]
+        for name, (change, said) in wrong_ones(items[last]):
+            yield name, (lambda of, change=change: put(of, last, change(items[last])), said)
+        if isinstance(value, dict) and isinstance(items[last], pd.DataFrame | KeyedVectors) and isinstance(last, str):
+            for odd in NAMES_OF_NOTHING:
+                yield f"the name {odd!r}", (lambda of, odd=odd: {odd: items[last], **of}, "a name in .* is ")
+        if all(isinstance(number, float) for number in items.values()):
+            for odd in NUMBERS_OF_NOTHING:
+                yield f"the number {odd!r}", (lambda of, odd=odd: {**of, last: odd}, f"{last!r} is .*: give ")
+            yield "the word None", (lambda of: {**of, None: 1.0}, "is given for None: words are text")
+
+
+def put(holder, key, value):
+    return {**holder, key: value} if isinstance(holder, dict) else [*holder[:key], value]
+
+
+ELEMENTS = [name for name in NAMES if name not in UNREAD | FULL]
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_one_wrong_element_is_refused_by_its_row_or_key(call, name, request):
+    called, base = call
+    faults = []
+    for argument, value in base.items():
+        tried = list(wrong_ones(value))
+        for what, (change, said) in (
+            tried if request.config.getoption("--full") else tried[crc32(f"{name} {argument}".encode()) % 3 :: 3]
+        ):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", bb.errors.BayesbiasWarning)
+                try:
+                    called(**base | {argument: change(value)})
+                    faults.append(f"{argument}, {what}: taken")
+                except bb.InputError as error:
+                    if not re.search(said, str(error)):
+                        faults.append(f"{argument}, {what}: {error}")
+    assert not faults, "\n".join(faults)
+
+
+def test_scores_are_held_to_what_distances_are_held_to(made):
+    tried = [each for name, each in WRONG_TABLES.items() if name.startswith((*WORDS[:2], "no distance", "a list as a"))]
+    for change, said in [*tried, WRONG_TABLES["a column twice"], WRONG_TABLES["an infinite distance"]]:
+        scores = change(made.table).rename(columns={"distance": "score"})
+        if "is empty" in said:  # pairs without a score are missing ones
+            continue
+        with pytest.raises(bb.InputError, match=said.replace("distance", "score")):
+            bb.checks.score_table(scores, made.lists)
+    level = made.table.rename(columns={"distance": "score"}).set_index("protected_word", drop=False)
+    assert len(bb.checks.score_table(level, made.lists)) == len(made.table)
