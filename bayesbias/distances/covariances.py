@@ -174,7 +174,7 @@ class Relatedness(Result):
             self.pairs.bins[inside],
             np.round(self.pairs.counts * (len(kept) / self.sampled) ** 2).astype(np.intp),
             self.pairs.weights[inside],
-        )
+        ).packed(len(kept))
         words = tuple(self.sample_words[i] for i in kept)
         sample = None if self.sample is None else self.sample[kept]
         near, everywhere = (None if each is None else each[kept] for each in (self.near, self.everywhere))
@@ -527,9 +527,8 @@ def _arrays_of(relatedness: Relatedness) -> dict[str, NDArray[Any]]:
         "seed": relatedness.seed,
         "lists": [[name, kind, list(words)] for name, kind, words in relatedness.lists],
     }
-    place = np.uint16 if relatedness.sampled <= np.iinfo(np.uint16).max else np.uint32
-    types = {"centre": np.float32, "first": place, "second": place, "bins": np.uint8, "counts": np.int64}
-    values = {name: getattr(relatedness.pairs if name in PAIRS else relatedness, name) for name in DIMS}
+    types, pairs = {"centre": np.float32, "counts": np.int64}, relatedness.pairs.packed(relatedness.sampled)
+    values = {name: getattr(pairs if name in PAIRS else relatedness, name) for name in DIMS}
     arrays = {
         name: value.astype(types.get(name, value.dtype), copy=False)
         for name, value in values.items()
@@ -557,7 +556,7 @@ def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
                 raise ValueError(f"{name} holds values that are not finite")
         if sizes["scatter_row"] not in (sizes["protected_word"], min(sizes["protected_word"], sizes["dimension"])):
             raise ValueError(f"scatter has {sizes['scatter_row']} rows")
-        values |= {name: values[name].astype(np.intp) for name in ("first", "second", "bins", "counts")}
+        values["counts"] = values["counts"].astype(np.intp)
         values |= {name: values[name].astype(float) for name in ("centre", "protected_curve")}
         values |= {f"{name}s": listed for name, listed in words.items()}
         pairs = PairSample(**{name: values.pop(name) for name in PAIRS})
@@ -568,7 +567,7 @@ def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
             kind=str(facts["kind"]),
             seed=int(facts["seed"]),
             lists=tuple((str(name), str(kind), tuple(map(str, listed))) for name, kind, listed in facts["lists"]),
-            pairs=pairs,
+            pairs=pairs.packed(sizes["sample_word"]),
             **values,
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:

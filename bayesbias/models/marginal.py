@@ -122,7 +122,8 @@ def _laplace(log_density: Density, start: FloatArray) -> _Proposal:
         if not heights[best] > height:
             break
         centre = tried[best]
-    return _Proposal(centre, root)
+    # the symmetric root varies smoothly: signs and rotations of axes, which rounding decides, cancel out in it
+    return _Proposal(centre, root @ axes.T)
 
 
 def _curvature(log_density: Density, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -186,7 +187,7 @@ def _refit(drawn: WeightedPoints) -> _Proposal:
     apart = drawn.points - centre
     covariance = (apart * drawn.weights[:, None]).T @ apart
     variances, axes = np.linalg.eigh(covariance)
-    return _Proposal(centre, axes * np.sqrt(np.maximum(variances, 1e-8)))
+    return _Proposal(centre, (axes * np.sqrt(np.maximum(variances, 1e-8))) @ axes.T)
 
 
 BOUNDS = (-5.0, 5.5)

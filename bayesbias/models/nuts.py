@@ -81,10 +81,12 @@ class Sampled(NamedTuple):
 def run_nuts(model: pymc.Model, chains: int, draws: int, rng: np.random.Generator) -> Sampled:
     """Draws of every variable of a model, by nutpie where it is installed."""
     import pymc
+    from pytensor import config
 
     sampler = "nutpie" if importlib.util.find_spec("nutpie") else "pymc"
     progressbar = sys.stderr.isatty() or in_notebook()
-    with model, quiet("pymc"):
+    # sums that the compiler may reorder round by what its cache holds, and so by what was fitted before
+    with model, quiet("pymc"), config.change_flags(numba__fastmath=False):
         trace: Any = pymc.sample(
             draws=draws,
             tune=TUNE,

@@ -327,9 +327,11 @@ class Signal:
         Their distributions are nearly Student's with these and the degrees of freedom of the error.
         """
         means = words @ (self.gains * self.offset).T.astype(words.dtype)  # (n, T)
-        variances = words**2 @ (self.gains * self.noise).T.astype(words.dtype)
         mean = means @ self.mass
-        return mean, np.sqrt(((means - mean[:, None]) ** 2 + variances) @ self.mass) + np.finfo(float).tiny
+        # the nodes' variances need no column each: their mean is that of the gains
+        within = words**2 @ (self.mass @ self.gains * self.noise).astype(words.dtype)
+        means -= mean[:, None]
+        return mean, np.sqrt(means**2 @ self.mass + within) + np.finfo(float).tiny
 
 
 def signal(axis: MeanOffset) -> Signal:

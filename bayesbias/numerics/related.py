@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,11 +42,17 @@ class PairSample:
     """Pairs of sampled words, at most some for each bin of similarity."""
 
     # places of the two words in the sample, (pairs,)
-    first: IntArray
-    second: IntArray
-    bins: IntArray  # bin of similarity of each pair, (pairs,)
+    first: NDArray[np.integer]
+    second: NDArray[np.integer]
+    bins: NDArray[np.integer]  # bin of similarity of each pair, (pairs,)
     counts: IntArray  # how many pairs of all fell into each bin, (BINS,)
     weights: NDArray[np.float32]  # what each pair counts for, (pairs,)
+
+    def packed(self, sampled: int) -> Self:
+        """The same in the fewest bytes, since every table carries a sample; of so many words."""
+        place = np.dtype(np.uint16 if sampled <= np.iinfo(np.uint16).max else np.uint32)
+        first, second, bins = self.first.astype(place), self.second.astype(place), self.bins.astype(np.uint8)
+        return replace(self, first=first, second=second, bins=bins)
 
 
 @dataclass(frozen=True)
@@ -103,7 +110,7 @@ def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: in
     # a pair weighs 1 / partners of either word, averaged: each word of a bin then adds about as much in all
     near = np.maximum(partners @ _window(COARSE * STEP, WIDTH).astype(np.float32) / COARSE, 0.5)
     weights = thinned * (1 / near[first, bins // COARSE] + 1 / near[second, bins // COARSE]) / 2
-    return PairSample(first, second, bins, counts, weights.astype(np.float32))
+    return PairSample(first, second, bins, counts, weights.astype(np.float32)).packed(size)
 
 
 def components_of(

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -146,6 +148,27 @@ def test_a_seed_fixes_the_draws_whatever_the_chains_and_cores(monkeypatch):
     for name, values in first.data_vars.items():
         np.testing.assert_array_equal(values.to_numpy().ravel(), two[name].to_numpy().ravel())
         assert not np.isin(values, other[name]).any()
+
+
+@pytest.mark.parametrize("table", [simulated(seed=3), holed(simulated(seed=3))], ids=["complete", "holed"])
+def test_the_order_of_rows_moves_a_contrast_by_rounding_alone(table):
+    shuffled = table.sample(frac=1, random_state=0, ignore_index=True)
+    found, expected = (bb.contrasts(bb.fit(rows, seed=1)).set_index("protected_word") for rows in (shuffled, table))
+    figures = expected.select_dtypes("number")
+    np.testing.assert_allclose(found.loc[expected.index, figures.columns], figures, atol=1e-7)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kernel", ["Nehalem", "Haswell"])
+def test_another_processor_moves_a_contrast_by_rounding_alone(kernel, tmp_path):
+    table, answer = tmp_path / "table.csv", tmp_path / "contrasts"
+    bb.write_distance_table(simulated(seed=3), table)
+    fit = "bb.contrasts(bb.fit(bb.read_distance_table(sys.argv[1]), seed=1)).to_pickle(sys.argv[2])"
+    environment = os.environ | {"OPENBLAS_CORETYPE": kernel}
+    command = [sys.executable, "-c", f"import sys, bayesbias as bb; {fit}", table, answer]
+    subprocess.run(command, env=environment, check=True)
+    here = bb.contrasts(bb.fit(bb.read_distance_table(table), seed=1)).select_dtypes("number")
+    np.testing.assert_allclose(pd.read_pickle(answer)[here.columns], here, atol=1e-7)
 
 
 def test_a_saved_fit_comes_back_whole(tmp_path):

@@ -104,6 +104,26 @@ def test_the_bits_do_not_depend_on_their_order(made, plan, tmp_path):
         assert bb.sweep(plan, tmp_path / "out", pool).hash == made.hash
 
 
+@pytest.mark.nuts
+@pytest.mark.full
+def test_the_bits_of_a_sampler_do_not_depend_on_what_was_compiled_before(tables, tmp_path):
+    plan = {"tables": [str(tables / "table0.parquet")], "models": ["published"], "engine": "nuts", "draws": 40}
+    program = "import json, sys, bayesbias as bb; print(bb.sweep(json.loads(sys.argv[1]), sys.argv[2], 'serial').hash)"
+    machine = os.environ | {"PYTENSOR_FLAGS": f"base_compiledir={tmp_path / 'compiled'}"}
+    fresh, used = (
+        subprocess.run(
+            [sys.executable, "-c", program, json.dumps(plan), tmp_path / folder],
+            env=machine,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for folder in ("fresh", "used")
+    )
+    assert len(fresh.strip()) == 64
+    assert fresh == used
+
+
 def test_the_hash_does_not_depend_on_where_hdf5_puts_headers(plan, made, tmp_path):
     """A sampling profiler, as every Dask worker runs one, keeps HDF5 objects open for longer; values are the same."""
     ended = threading.Event()
