@@ -170,7 +170,7 @@ def rows_given(tmp_path_factory, text_encoder):
 def test_every_row_of_the_page_gives_the_vectors(door, code, rows_given, monkeypatch):
     folder, names, composed = rows_given
     monkeypatch.chdir(folder)
-    loaded = eval(code, names)
+    loaded = eval(code, names)  # noqa: S307 - code of a page of ours
     if isinstance(loaded, KeyedVectors):
         words = PLAIN if len(loaded) == len(PLAIN) else WORDS
         expected = composed.get_vector if "fastText model" in door and "cc." in code else None
