@@ -27,7 +27,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, many
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import RELATED, fit
-from bayesbias.models.frames import GROUP
+from bayesbias.models.layout import FRAMES
 from bayesbias.models.marginal import fit_for_crossed, prior_of_means, variances_of
 from bayesbias.models.related import components_for, related_posterior, relatedness_for
 from bayesbias.models.spec import ModelSpec, load_model
@@ -405,11 +405,11 @@ def plan(
     source = words_or_table
     if isinstance(source, pd.DataFrame) and frame_columns(source):
         source = fit(source, seed=seed)
-    if not (isinstance(source, xr.DataTree) and GROUP in source.children):
+    if not (isinstance(source, xr.DataTree) and FRAMES in source.children):
         return _plan(source, goal, first, second, scales, seed)
     # given these templates words are planned; what templates add stands beside it
     apart = source.copy()
-    del apart[GROUP]
+    del apart[FRAMES]
     planned = _plan(apart, goal, first, second, scales, seed)
     effects = frame_effects(source, planned.first, planned.second)
     return replace(planned, notes=(f"List lengths are those for these templates. {effects.text(goal.prob)}",))

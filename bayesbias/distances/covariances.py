@@ -604,6 +604,6 @@ def relatedness_in_fit(post: xr.DataTree) -> Relatedness | None:
     """The relatedness of a fit, or None."""
     if KEY not in post.children:
         return None
-    group = post[KEY]
-    arrays = {str(name): group[name].to_numpy() for name in (*DIMS, *WORDS) if name in group}
+    group = post[KEY].dataset
+    arrays = {name: group.variables[name].to_numpy() for name in (*DIMS, *WORDS) if name in group.variables}
     return _relatedness_from({**arrays, "facts": np.array(group.attrs.get("facts", ""))})

@@ -167,7 +167,7 @@ def _sources(item: Any) -> Iterator[Cited]:
         named = (Cited(f"{kind} {name}") for kind in METRIC_ROWS for name in item[kind].astype(str).unique())
         yield from chain.from_iterable(map(_completed, named))
     elif isinstance(item, xr.DataTree) and {"model_text", "coverage"} <= set(item.attrs):
-        yield from _of_fit(Fit(item))
+        yield from _of_fit(Fit(item) if "paired" in item.children else Fit.read(item))
     elif hasattr(item, "bayesbias_name"):
         yield from _completed(Cited(f"embedding {item.bayesbias_name}"))
 
