@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -16,7 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from bayesbias._support.arguments import probability, whole_number
+from bayesbias._support.arguments import WIDEST, finite_number, probability, whole_number
 from bayesbias._support.phrases import MINUS, percent, share
 from bayesbias._support.results import Result
 from bayesbias.checks.calibration.simulation import complete_truth
@@ -535,9 +534,9 @@ def _planned(present: PlannedSize, ways: Sequence[Way], first: str, second: str,
 
 
 def _effect(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)) or float(value) == 0:
+    if not (contrast := finite_number(value, "effect", most=WIDEST)):
         raise InputError(f"effect is {value!r}: give the contrast to be seen in cosine distance, such as 0.05")
-    return float(value)
+    return contrast
 
 
 Varied = tuple[bool, bool, bool]  # whether stereotype lists, control lists and protected words are varied

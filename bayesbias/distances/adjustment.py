@@ -305,11 +305,12 @@ def slope_adjustment(
         facts = from_json(record)
         attribute = WordValues(facts["name"], facts["unit"], facts["source"], values)
         reference, words, left_out = float(facts["reference"]), int(facts["words"]), tuple(facts["left_out"])
-        slope = None if facts["slope"] is None else Slope(*map(float, facts["slope"]), r2=float("nan"), words=words)
+        if facts["slope"] is None:
+            return None
+        value, se, df = map(float, facts["slope"])
+        slope = Slope(value, se, df, r2=float("nan"), words=words)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"the facts of its adjustment are {shown(record)}, not those that fit writes") from error
-    if slope is None:
-        return None
     adjustment = _by_slope(attribute, slope, reference, pd.Series(values), protected)
     return replace(adjustment, left_out=left_out, before=before)
 

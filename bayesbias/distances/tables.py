@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import flag, one_of, whole_number
+from bayesbias._support.arguments import flag, one_of, printable, whole_number
 from bayesbias._support.progress import progress
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, COLUMNS, PAIR, TEMPLATE, DistanceTable, provenance_of
@@ -171,6 +171,8 @@ def distance_tables(
     """
     if not isinstance(embeddings, Mapping) or not embeddings:
         raise InputError(f"embeddings is {shown(embeddings)}: give a mapping of names to embeddings")
+    for name in embeddings:
+        printable(str(name), "the name of an embedding")
     by_name = dict(words) if isinstance(words, Mapping) else dict.fromkeys(embeddings, words)
     if set(by_name) != set(embeddings):
         raise InputError(
@@ -412,8 +414,7 @@ def score_table(
     True
     """
     one_of(closer, ("high", "low"), "closer")
-    if not isinstance(what, str) or not what.strip():
-        raise InputError(f"what is {shown(what)}: say what the scores are, such as 'log odds of a masked model'")
+    printable(what, "what")
     lists = words if isinstance(words, WordLists) else load_words(words)
     values = _by_pair(scores)
     spread = float(values.std())
@@ -441,7 +442,7 @@ def score_table(
         relatedness=f"none: {what} come without vectors",
         labels=dict(lists.labels),
         language=lists.language,
-        measure=what.strip(),
+        measure=what,
     )
     return DistanceTable(table, coverage=record)
 

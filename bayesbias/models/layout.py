@@ -43,6 +43,7 @@ SIGNED = {
 }
 """Posterior variables that may be below 0."""
 ADJUSTMENT = "adjustment"  # group of a fit of adjusted distances
+PAIRED = "paired"  # group of a comparison, whose coverage is that of each embedding
 FRAMES = "frames"  # group of a fit with templates
 INDICES = {"word_index": "protected_word", "connection_index": "connection", "attribute_index": "attribute_word"}
 TEXTS: dict[str, Dims] = {"group": ("protected_word",), "class": ("attribute_word",), "attribute_class": PAIR}

@@ -22,7 +22,7 @@ from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group,
 from bayesbias.distances.distances import Distances, class_of_connection
 from bayesbias.distances.list_coverage import coverage_from
 from bayesbias.errors import InputError
-from bayesbias.models.layout import ADJUSTMENT, DATA, DIMS, check_attributes, check_layout, check_numbers
+from bayesbias.models.layout import ADJUSTMENT, DATA, DIMS, PAIRED, check_attributes, check_layout, check_numbers
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text
 from bayesbias.numerics.arrays import FloatArray, IntArray
 
@@ -178,7 +178,7 @@ class Fit:
             return opened
         if not isinstance(given, xr.DataTree):
             raise InputError(f"{where} is a {type(given).__name__}: give the DataTree that fit returns")
-        if "paired" in given.children:
+        if PAIRED in given.children:
             raise InputError(
                 f"{where} is the posterior of a comparison, not a fit: use the methods of "
                 "bayesbias.comparison.Comparison(tree)"
@@ -208,7 +208,7 @@ class Fit:
         word, connection, attribute = (
             constant[f"{name}_index"].to_numpy().astype(np.intp) for name in ("word", "connection", "attribute")
         )
-        related = relatedness_in_fit(self.tree)
+        related, record = relatedness_in_fit(self.tree), self.fact("coverage")
         return Distances(
             protected_words=protected,
             connections=connections,
@@ -220,7 +220,7 @@ class Fit:
             attribute_class=listed,
             y=self.tree["observed_data/distance"].to_numpy(),
             relatedness=related,
-            coverage=None if (record := self.fact("coverage")) is None else coverage_from(record),
+            coverage=None if record is None or PAIRED in self.tree.children else coverage_from(record),
             moved=str(self.tree.attrs.get("moved", "")),
             adjustment=self._slope_adjustment(protected.tolist(), related),
         )
@@ -411,7 +411,7 @@ def load_fit(path: str | Path) -> xr.DataTree:
         for name in EFFECTS:
             if name in posterior.data_vars:
                 posterior[name] = posterior[name].astype(float)
-        if "paired" not in tree.children:  # what compare returns is kept on disk too
+        if PAIRED not in tree.children:  # what compare returns is kept on disk too
             Fit.read(tree, str(file))
     except InputError:
         raise

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from arviz_stats import psense
 from scipy import stats
 
@@ -305,7 +306,8 @@ def test_what_has_no_moments_is_refused(table, post):
         moments_of(table, "robust")
     with pytest.raises(bb.InputError, match="the distances of associated do not vary"):
         moments_of(table.assign(distance=0.5), "published")
-    robust = post.copy()
+    posterior = post["posterior"].to_dataset()
+    robust = post.assign(posterior=xr.DataTree(posterior.assign(nu=2 + posterior["attribute_sd0"])))
     robust.attrs["model_text"] = bb.load_model("robust").text
     with pytest.raises(bb.InputError, match="fit these distances with 'crossed' or 'published'"):
         bb.checks.influence(robust)

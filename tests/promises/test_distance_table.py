@@ -10,7 +10,6 @@ import pytest
 import bayesbias as bb
 from bayesbias.distances.covariances import relatedness_content
 from bayesbias.errors import RelatednessWarning
-from bayesbias.models.tree import Fit
 
 
 @pytest.fixture(scope="module")

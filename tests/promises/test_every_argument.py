@@ -275,8 +275,7 @@ NAMES = [
 ]
 
 
-@pytest.fixture
-def call(made, name):
+def valid_call(made, name):
     """What is called and the arguments with which it runs."""
     if name in BOUND:
         of, method = name.split(".")
@@ -287,6 +286,11 @@ def call(made, name):
     needed = inspect.signature(function).parameters.values()
     needed = {each.name for each in needed if each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD}
     return function, given | {argument: getattr(made, argument) for argument in needed - given.keys()}
+
+
+@pytest.fixture
+def call(made, name):
+    return valid_call(made, name)
 
 
 NOTHING = (("None", None), ("bool", True), ("Mapping", {}), ("Iterable", []), ("Sequence", []), ("str | None", ""))
