@@ -3,7 +3,8 @@
 ``python -m benchmarks.mutations`` takes the calls that tests of arguments make, and puts one wrong element of each kind
 into each fit, table, embedding, mapping, list and text that they are given. ``--inputs fit text`` tries these alone,
 ``--functions contrasts`` these, ``--share 0.1`` a tenth, the same in each run. Counts by input and change are written
-to ``results/mutations.csv``; what is not clean is printed:
+to ``results/mutations.csv`` (``impossible`` are inputs that their library does not make), and what is not clean is
+printed:
 
 - ``raw``: an error other than ``InputError``, or ``OSError`` where files are written;
 - ``warned``: a warning that is none of the package;
@@ -39,7 +40,7 @@ from tests.promises.conftest import Made
 from tests.promises.test_every_argument import FULL, NAMES, WRONG, valid_call
 
 INPUTS = ("fit", "table", "embedding", "mapping", "list", "text")
-CLEAN = ("refused", "taken")
+CLEAN = ("refused", "taken", "impossible")
 OUTCOMES = (*CLEAN, "raw", "warned", "NaN", "late")
 ELEMENTS = {
     label: WRONG[label]
@@ -99,9 +100,7 @@ def fit_changes(fit: xr.DataTree) -> Iterator[Change]:
             wrong.append(("labels reversed", partial(with_labels, name, lambda labels: labels[::-1])))
             wrong.append(("another label", partial(with_labels, name, lambda labels: [ELEMENTS["None"], *labels[1:]])))
         for label, change in wrong:
-            yield Change(
-                "fit", label, lambda part=part, group=group, change=change: with_group(fit, group, change(part))
-            )
+            yield Change("fit", label, partial(with_group, fit, group, change))
 
 
 def set_first(element: object) -> Callable[[xr.DataArray], xr.DataArray]:
@@ -216,18 +215,18 @@ class Late(BaseException):
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """End what takes longer."""
+    """End what takes more seconds of the processor."""
 
     def stop(*_: object) -> None:
         raise Late
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def number_of_nan(value: Any) -> int:
@@ -292,12 +291,11 @@ def trials(
             for number, change in enumerate(changes_of(value)):
                 if change.input not in inputs or crc32(f"{name} {argument} {number}".encode()) >= share * 2**32:
                     continue
-                wrong = None
+                wrong, ended = None, ("impossible", "")
                 with suppress(Exception):
                     wrong = change.make()
-                if wrong is None:  # there is no such input: the library that would hold it refuses
-                    continue
-                ended = outcome_of(partial(function, **given | {argument: wrong}), expected, limit)
+                if wrong is not None:
+                    ended = outcome_of(partial(function, **given | {argument: wrong}), expected, limit)
                 yield Trial(name, argument, change.input, change.name, *ended)
 
 
@@ -316,7 +314,7 @@ def main() -> None:
     parser.add_argument("--inputs", nargs="+", choices=INPUTS, default=INPUTS)
     parser.add_argument("--functions", nargs="+", choices=NAMES, default=[name for name in NAMES if name not in FULL])
     parser.add_argument("--share", type=float, default=1.0)
-    parser.add_argument("--limit", type=float, default=20.0, help="seconds of a call")
+    parser.add_argument("--limit", type=float, default=20.0, help="seconds of the processor for a call")
     parser.add_argument("--out", type=Path, default=RESULTS / "mutations.csv")
     asked = parser.parse_args()
     tried = []

@@ -588,10 +588,10 @@ def _fitted(result: Fit) -> Scales:
             f"the model {result.model!r} has no effects of attribute words, or tails that are not normal: "
             "give a fit of the crossed model, or the distance table itself"
         )
-    constant, total = result.tree["constant_data"], len(every["sigma"])
+    data, total = result.data, len(every["sigma"])
     values = np.unique(np.linspace(0, total - 1, min(DRAWS, total)).astype(int))
-    classes = len(np.unique(constant["class"].to_numpy()))
-    return variances_of({name: sd[values] for name, sd in every.items()}, constant.sizes["connection"], classes)
+    drawn = {name: sd[values] for name, sd in every.items()}
+    return variances_of(drawn, len(data.connections), len(data.attribute_classes))
 
 
 def _single_point(scales: Mapping[str, Any], spec: ModelSpec, data: Distances) -> Scales:

@@ -514,6 +514,7 @@ DIMS = {
     "near": ("sample_word",),
     "everywhere": ("sample_word",),
 }
+LONGEST = 1.01  # vectors are of length 1 but for rounding
 PAIRS = ("first", "second", "bins", "counts", "weights")
 OPTIONAL = ("ranks", "forms", "form_of", "sample", "near", "everywhere")
 WORDS = ("protected_word", "attribute_word", "sample_word")
@@ -553,8 +554,10 @@ def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
             expected = tuple(sizes.setdefault(dim, size) for dim, size in zip(DIMS[name], array.shape, strict=True))
             if array.shape != expected:
                 raise ValueError(f"{name} has the shape {array.shape}")
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                raise ValueError(f"{name} holds values that are not finite")
+            if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+                raise ValueError(f"{name} holds values that are no finite numbers")
+            if name in ("protected", "attributes") and np.abs(array).max(initial=0) > LONGEST:
+                raise ValueError(f"{name} holds vectors that are longer than 1")
         if sizes["scatter_row"] not in (sizes["protected_word"], min(sizes["protected_word"], sizes["dimension"])):
             raise ValueError(f"scatter has {sizes['scatter_row']} rows")
         values |= {name: values[name].astype(np.intp) for name in ("first", "second", "bins", "counts")}

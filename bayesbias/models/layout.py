@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import finite_number, is_printable, text, whole_number
+from bayesbias._support.arguments import MOST, finite_number, is_printable, printable, text, whole_number
 from bayesbias._support.files import from_json
+from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE
 from bayesbias.errors import InputError, many, shown
 
 if TYPE_CHECKING:
@@ -60,14 +61,22 @@ EXTRAS: dict[str, dict[str, Dims]] = {
 WRITTEN = ("model", "model_text", "model_hash", "engine", "attribute_words")
 RECORDS: dict[str, type | tuple[type, ...]] = {"notes": list, "versions": dict, "coverage": (dict, type(None))}
 """Attributes of a fit that are JSON, and what it holds."""
-NUMBERS = ("log_evidence", "grid_mass_outside", "independent_protected_words")  # attributes of some fits
+NUMBERS = (
+    "log_evidence",
+    "grid_mass_outside",
+    "independent_protected_words",
+    "importance_points",
+)  # attributes of some fits
 
 
 def check_attributes(attrs: Mapping[Any, Any]) -> None:
     """Refuse attributes other than those of a fit."""
     if missing := [name for name in (*WRITTEN, "seed", *RECORDS) if name not in attrs]:
         raise InputError(f"the attribute {missing[0]} is missing")
-    for name in (*WRITTEN, *({"moved", "adjust"} & set(attrs))):
+    text(attrs["model_text"], "the attribute model_text")
+    for name in ("engine", "attribute_words"):
+        printable(attrs[name], f"the attribute {name}")
+    for name in {"moved", "adjust"} & set(attrs):
         text(attrs[name], f"the attribute {name}")
     for name in set(NUMBERS) & set(attrs):
         finite_number(attrs[name], f"the attribute {name}")
@@ -92,27 +101,49 @@ def posterior_variables(spec: ModelSpec, held: Collection[Hashable], adjusted: b
     return {name: (*STEPS, *(() if shared.get(name) == "shared" else DIMS.get(name, ()))) for name in sorted(names)}
 
 
+def frame_variables(part: xr.Dataset) -> dict[str, Dims]:
+    """Variables of the group of templates with their dimensions: contrasts with the first connection, if others are."""
+    other = ("other_connection",)
+    labels = [label for label in (TEMPLATE, ATTRIBUTE_TEMPLATE) if label in part.coords and part.sizes.get(*other)]
+    named = {f"contrast_{label}": (label, *other) for label in labels} | {f"noise_{label}": other for label in labels}
+    return EXTRAS[FRAMES] | named | ({"sd": (*STEPS, *other)} if labels else {})
+
+
+def variables_of(parts: Mapping[str, xr.Dataset], spec: ModelSpec) -> dict[str, dict[str, Dims]]:
+    """Groups of a fit of a model to their variables with dimensions."""
+    posterior = posterior_variables(spec, parts["posterior"].data_vars, ADJUSTMENT in parts)
+    groups = DATA | {name: part for name, part in EXTRAS.items() if name in parts} | {"posterior": posterior}
+    return groups | ({FRAMES: frame_variables(parts[FRAMES])} if FRAMES in parts else {})
+
+
 def check_layout(tree: xr.DataTree, spec: ModelSpec) -> None:
     """Refuse groups, variables, dimensions and labels other than those of a fit of this model."""
+    if (tree.attrs["model"], tree.attrs["model_hash"]) != (spec.name, spec.hash):
+        raise InputError(f"the attributes model and model_hash are not those of its model_text, {spec.name!r}")
     parts = {name: node.dataset for name, node in tree.children.items()}
-    held = parts["posterior"].data_vars
-    variables = posterior_variables(spec, held, ADJUSTMENT in parts)
-    if unknown := sorted(str(name) for name in held if name not in variables):
+    groups = variables_of(parts, spec)
+    if unknown := sorted(str(name) for name in parts["posterior"].data_vars if name not in groups["posterior"]):
         raise InputError(f"posterior/{unknown[0]} is no variable of the model {spec.name!r}")
-    groups = DATA | {name: part for name, part in EXTRAS.items() if name in parts} | {"posterior": variables}
     for group, every in groups.items():
         for name, dims in every.items():
             if name not in parts[group].variables:
                 raise InputError(f"there is no {group}/{name}")
             _check_variable(f"{group}/{name}", parts[group].variables[name], dims, is_text=name in TEXTS)
-    for stat, values in parts["sample_stats"].data_vars.items() if "sample_stats" in parts else ():
-        if values.dims != STEPS[: values.ndim] or values.dtype.kind not in "biuf":
-            raise InputError(f"sample_stats/{stat} is not a number, or one for each draw")
-    _check_labels({name: parts[name] for name in groups})
     for name, dim in INDICES.items():
         index, size = parts["constant_data"].variables[name].to_numpy(), parts["constant_data"].sizes[dim]
         if index.dtype.kind not in "iu" or index.min() < 0 or index.max() >= size:
             raise InputError(f"constant_data/{name} holds numbers that are no places of {dim}")
+    _check_labels({name: parts[name] for name in groups})
+    _check_facts(parts)
+
+
+def _check_facts(parts: Mapping[str, xr.Dataset]) -> None:
+    """Refuse statistics of the sampler, and attributes of templates, that are no numbers."""
+    for stat, values in parts["sample_stats"].data_vars.items() if "sample_stats" in parts else ():
+        if values.dims != STEPS[: values.ndim] or values.dtype.kind not in "biuf" or values.isnull().any():
+            raise InputError(f"sample_stats/{stat} is not a number, or one for each draw")
+    for fact in ("frames", "nested") if FRAMES in parts else ():
+        whole_number(parts[FRAMES].attrs.get(fact), f"the attribute {fact} of the group {FRAMES}", least=0)
 
 
 def _check_variable(where: str, values: xr.Variable, dims: Dims, is_text: bool) -> None:
@@ -149,18 +180,20 @@ def check_numbers(tree: xr.DataTree, data: Distances) -> None:
     data.check_vectors(distances=False)
     parts = {name: node.dataset for name, node in tree.children.items()}
     posterior, cells = parts["posterior"], parts["constant_data"].variables
-    known = {"group": data.group_names, "attribute_class": [*data.attribute_classes, *data.connection_classes]}
-    known["other_connection"] = data.connections.tolist()
+    classes = data.connection_classes if "sd_factor" in posterior else data.attribute_classes
+    known = {"group": data.group_names, "attribute_class": classes, "other_connection": data.connections.tolist()}
     for dim in known.keys() & set(posterior.sizes):
-        if dim not in posterior.coords or not set(posterior.variables[dim].to_numpy().tolist()) <= set(known[dim]):
+        if dim not in posterior.coords or posterior.variables[dim].to_numpy().tolist() != known[dim]:
             raise InputError(f"the labels of {dim} in posterior are not {', '.join(known[dim])}")
     held = dict.fromkeys(("word_mean", "raw_word_mean", "word_shift"), data.filled)
     held["interaction_effect"] = data.compared
     for group in ("posterior", "observed_data", *(EXTRAS.keys() & set(parts))):
         for name in DATA.get(group, EXTRAS.get(group, posterior.data_vars)):
             values = parts[group].variables[name].to_numpy()
-            if odd := _not_finite(values, held.get(str(name))):
-                raise InputError(f"{group}/{name} holds {many(odd, 'number')} of {values.size:,} that are not finite")
+            if odd := _odd_numbers(values, held.get(str(name))):
+                raise InputError(
+                    f"{group}/{name} holds {many(odd, 'number')} of {values.size:,} that are NaN or beyond all sense"
+                )
             if group == "posterior" and name not in SIGNED and values.min() < 0:
                 raise InputError(f"posterior/{name} holds {values.min():g}: no scale is below 0")
     for name in ("n", "mean", "ssd"):
@@ -168,9 +201,9 @@ def check_numbers(tree: xr.DataTree, data: Distances) -> None:
             raise InputError(f"constant_data/{name} does not go with observed_data/distance")
 
 
-def _not_finite(values: NDArray[Any], held: NDArray[np.bool_] | None) -> int:
-    """Count of numbers that are not finite, at the places of the last dimensions that must hold some."""
-    finite = np.isfinite(values)
-    if finite.all():
+def _odd_numbers(values: NDArray[Any], held: NDArray[np.bool_] | None) -> int:
+    """Count of numbers that are NaN or beyond all sense, at the places of the last dimensions that must hold some."""
+    usual = np.abs(values) < MOST
+    if usual.all():
         return 0
-    return int((~finite if held is None else ~finite[..., held]).sum())
+    return int((~usual if held is None else ~usual[..., held]).sum())

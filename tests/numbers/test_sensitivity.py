@@ -308,7 +308,8 @@ def test_what_has_no_moments_is_refused(table, post):
         moments_of(table.assign(distance=0.5), "published")
     posterior = post["posterior"].to_dataset()
     robust = post.assign(posterior=xr.DataTree(posterior.assign(nu=2 + posterior["attribute_sd0"])))
-    robust.attrs["model_text"] = bb.load_model("robust").text
+    spec = bb.load_model("robust")
+    robust.attrs |= {"model": spec.name, "model_text": spec.text, "model_hash": spec.hash}
     with pytest.raises(bb.InputError, match="fit these distances with 'crossed' or 'published'"):
         bb.checks.influence(robust)
     with pytest.raises(bb.InputError, match="needs two connections"):

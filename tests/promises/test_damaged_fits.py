@@ -44,8 +44,9 @@ def with_group(post, group, change):
         ("versions", 7, "the attribute versions is 7"),
         ("seed", "one", "the attribute seed is 'one': give a whole number of at least 0"),
         ("seed", -1, "the attribute seed is -1"),
-        ("model", 3, "the attribute model is 3: give a text"),
-        ("engine", "\x1b", "the attribute engine holds"),
+        ("model", 3, "the attributes model and model_hash are not those of its model_text, 'crossed'"),
+        ("model_hash", "", "the attributes model and model_hash are not those"),
+        ("engine", "\x1b", "the attribute engine is"),
         ("model_text", "name = ", "the attribute model_text is not a TOML file"),
         ("log_evidence", "much", "the attribute log_evidence is 'much': give a finite number"),
     ],
@@ -70,7 +71,12 @@ def test_every_attribute_is_needed(made, name):
 
 
 VARIABLES = {
-    "NaN": ("posterior/sigma", set_first(np.nan), "posterior/sigma holds 1 number of .* that are not finite"),
+    "enormous": ("posterior/sigma", set_first(1e30), "posterior/sigma holds 1 number of .* beyond all sense"),
+    "NaN": (
+        "posterior/sigma",
+        set_first(np.nan),
+        "posterior/sigma holds 1 number of .* that are NaN or beyond all sense",
+    ),
     "infinite": ("posterior/word_mean", set_first(np.inf), "posterior/word_mean holds 1 number"),
     "an effect": ("posterior/interaction_effect", set_first(np.nan), "posterior/interaction_effect holds 1 number"),
     "negative": ("posterior/connection_sd", set_first(-1.0), "posterior/connection_sd holds -1: no scale is below 0"),
@@ -86,7 +92,7 @@ VARIABLES = {
         lambda values: values.transpose("draw", "chain", ...),
         "posterior/word_mean has the dimensions draw, chain, protected_word, connection, not chain, draw",
     ),
-    "fewer draws": ("posterior/sigma", lambda values: values[:, :-1], "posterior/sigma holds .* not finite"),
+    "fewer draws": ("posterior/sigma", lambda values: values[:, :-1], "posterior/sigma holds .* beyond all sense"),
     "distance": ("observed_data/distance", set_first(np.nan), "observed_data/distance holds 1 number"),
     "another distance": ("observed_data/distance", set_first(1.9), "constant_data/mean does not go with"),
     "index": ("constant_data/word_index", set_first(99), "constant_data/word_index holds numbers that are no places"),
@@ -156,6 +162,16 @@ def test_what_an_adjustment_records_is_held_to_the_same(made, group, change, sai
         bb.checks.adjustment(with_group(made.adjusted, group, change))
 
 
+def test_what_templates_record_is_held_to_the_same(made):
+    for said, change in {
+        "there is no frames/noise_template": lambda part: part.drop_vars("noise_template"),
+        "frames/sd holds <U": lambda part: part.assign(sd=part["sd"].astype(str)),
+        "the attribute frames of the group frames is 'x'": lambda part: part.assign_attrs(frames="x"),
+    }.items():
+        with pytest.raises(bb.InputError, match=said):
+            bb.frame_effects(with_group(made.framed, "frames", change))
+
+
 def test_relatedness_of_other_words_is_refused(made):
     def renamed(part):
         words = part["protected_word"].to_numpy().astype(object)
@@ -163,6 +179,12 @@ def test_relatedness_of_other_words_is_refused(made):
 
     with pytest.raises(bb.InputError, match="the relatedness of the table does not know the protected word"):
         bb.contrasts(with_group(made.related, "relatedness", renamed))
+    for said, change in {
+        "attributes holds vectors that are longer than 1": lambda part: part.assign(attributes=part["attributes"] * 9),
+        "scatter holds values that are no finite numbers": lambda part: part.assign(scatter=part["scatter"] + 0j),
+    }.items():
+        with pytest.raises(bb.InputError, match=f"this is no relatedness as distance_table makes it: {said}"):
+            bb.contrasts(with_group(made.related, "relatedness", change))
     with pytest.raises(bb.InputError, match="damaged fit: this is no relatedness as distance_table makes it"):
         bb.contrasts(with_group(made.related, "relatedness", lambda part: part.drop_vars("scatter")))
 

@@ -75,6 +75,10 @@ CALLS = {
     "cite": lambda made: {"result": made.table},
     "compare": lambda made: {"before": made.table, "after": made.after, "draws": 200, "seed": 1},
     "contexts": lambda made: {"corpus": ["a p b", "b q a"], "words": ["p", "q"]},
+    "contexts_from": lambda made: {
+        "table": pd.DataFrame({"word": [*"ppqq"], "template": [*"abab"], "x": [1.0, 2, 3, 4], "y": [4.0, 1, 2, 5]}),
+        "words": ["p", "q"],
+    },
     "common_words": lambda made: {"language": "en", "n": 30, "lists": ["the"]},
     "criterion": lambda made: {"values": made.outside, "contrast": ("human", "neutral"), "stages": made.few},
     "debias": lambda made: {"method": "project", "definitional": made.pairs},
