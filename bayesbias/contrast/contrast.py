@@ -72,7 +72,7 @@ def contrasts(
     prob
         Posterior mass of the equal-tailed intervals.
     rope
-        A region of practical equivalence: plus or minus a number, or (low, high), in cosine distance.
+        A region of practical equivalence: plus or minus a number, or (low, high), in cosine distance, at most 2.
     population
         What the row of the whole list speaks about. ``"given"``: these protected words, and attribute lists like
         these. ``"similar"``: further protected words like these too, which is less certain.

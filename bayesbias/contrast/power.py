@@ -381,7 +381,7 @@ def plan(
         single tables differ by a factor of two and more (control lists of your own have those of neutral words).
         Missing pairs count as measured.
     effect
-        The contrast to be seen, in cosine distance; its sign does not matter.
+        The contrast to be seen, in cosine distance, at most 2; its sign does not matter.
     prob
         Mass of the equal-tailed interval.
     power

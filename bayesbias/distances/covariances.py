@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import several
+from bayesbias._support.arguments import MOST, several
 from bayesbias._support.files import from_json, read_arrays, to_json
 from bayesbias._support.results import Result
 from bayesbias.errors import InputError, listed, shown
@@ -554,9 +554,9 @@ def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
             expected = tuple(sizes.setdefault(dim, size) for dim, size in zip(DIMS[name], array.shape, strict=True))
             if array.shape != expected:
                 raise ValueError(f"{name} has the shape {array.shape}")
-            if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
-                raise ValueError(f"{name} holds values that are no finite numbers")
-            if name in ("protected", "attributes") and np.abs(array).max(initial=0) > LONGEST:
+            if array.dtype.kind not in "iuf" or (array.dtype.kind == "f" and not (np.abs(array) < MOST).all()):
+                raise ValueError(f"{name} holds values that are no numbers, or beyond all sense")
+            if name in ("protected", "attributes", "centre") and np.abs(array).max(initial=0) > LONGEST:
                 raise ValueError(f"{name} holds vectors that are longer than 1")
         if sizes["scatter_row"] not in (sizes["protected_word"], min(sizes["protected_word"], sizes["dimension"])):
             raise ValueError(f"scatter has {sizes['scatter_row']} rows")

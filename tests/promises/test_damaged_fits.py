@@ -181,7 +181,7 @@ def test_relatedness_of_other_words_is_refused(made):
         bb.contrasts(with_group(made.related, "relatedness", renamed))
     for said, change in {
         "attributes holds vectors that are longer than 1": lambda part: part.assign(attributes=part["attributes"] * 9),
-        "scatter holds values that are no finite numbers": lambda part: part.assign(scatter=part["scatter"] + 0j),
+        "scatter holds values that are no numbers": lambda part: part.assign(scatter=part["scatter"] + 0j),
     }.items():
         with pytest.raises(bb.InputError, match=f"this is no relatedness as distance_table makes it: {said}"):
             bb.contrasts(with_group(made.related, "relatedness", change))
