@@ -554,9 +554,12 @@ def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
             expected = tuple(sizes.setdefault(dim, size) for dim, size in zip(DIMS[name], array.shape, strict=True))
             if array.shape != expected:
                 raise ValueError(f"{name} has the shape {array.shape}")
-            if array.dtype.kind not in "iuf" or (array.dtype.kind == "f" and not (np.abs(array) < MOST).all()):
-                raise ValueError(f"{name} holds values that are no numbers, or beyond all sense")
-            if name in ("protected", "attributes", "centre") and np.abs(array).max(initial=0) > LONGEST:
+            if array.dtype.kind not in "iuf":
+                raise ValueError(f"{name} holds values that are no numbers")
+            largest = float(np.abs(array).max(initial=0))
+            if array.dtype.kind == "f" and not largest < MOST:
+                raise ValueError(f"{name} holds values that are not finite, or beyond all sense")
+            if name in ("protected", "attributes", "centre") and largest > LONGEST:
                 raise ValueError(f"{name} holds vectors that are longer than 1")
         if sizes["scatter_row"] not in (sizes["protected_word"], min(sizes["protected_word"], sizes["dimension"])):
             raise ValueError(f"scatter has {sizes['scatter_row']} rows")
