@@ -68,7 +68,7 @@ PACKED = ".gz"
 SUFFIXES = (*WORD2VEC, ".npz", ".safetensors", ".parquet", *(suffix + PACKED for suffix in WORD2VEC))
 
 
-def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
+def save_embedding(kv: Embedding, path: str | Path) -> None:
     """Write an embedding in the format that the name of the file asks for.
 
     word2vec's binary (``.bin``) and text format (``.txt``, ``.vec``), each also packed (``.txt.gz``); NumPy's archive
@@ -82,9 +82,7 @@ def save_embedding(kv: KeyedVectors, path: str | Path) -> None:
     >>> len(bb.load_embedding("three.npz"))
     3
     """
-    if not hasattr(kv, "key_to_index"):
-        raise InputError(f"save_embedding takes a gensim KeyedVectors, given is {type(kv).__name__}")
-    file = check_target(path, SUFFIXES, "an embedding")
+    kv, file = opened(kv), check_target(path, SUFFIXES, "an embedding")
     packed = file.suffix == PACKED
     suffix = file.with_suffix("").suffix if packed else file.suffix
     words = kv.index_to_key

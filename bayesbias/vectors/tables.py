@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._support.files import from_json
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import CoverageWarning, InputError, listed, shown, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,6 +185,13 @@ def _columns_of(schema: Any, where: str) -> list[str]:
         )
     if not others:
         raise InputError(f"{where} has the column {word!r} alone: a column of lists, or one a dimension, is needed")
+    whole = [field.name for field in others if is_of.is_integer(field.type)]
+    if len(whole) < len(others) and whole:
+        warn(
+            f"{where}: {listed(whole)} hold whole numbers and the other columns do not: they are taken as dimensions; "
+            "leave out what is none",
+            CoverageWarning,
+        )
     return [word, *(field.name for field in others)]
 
 

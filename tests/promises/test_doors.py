@@ -4,10 +4,13 @@ import bz2
 import gzip
 import json
 import lzma
+import pickle
+import re
 import subprocess
 import sys
 import warnings
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -135,6 +138,54 @@ def test_every_file_gives_the_same_numbers(name, packing, tmp_path):
     assert_same(bb.load_embedding(file, words=["nurse", "new york", "absent"]), ["new york", "nurse"])
 
 
+PLAIN = [word for word in WORDS if " " not in word]
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "embeddings.md"
+ROWS = re.findall(r"^\| (.*) \| `(bb\..*)` \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def rows_given(tmp_path_factory, text_encoder):
+    """What the rows of the page name, as files of one folder and as objects."""
+    folder, kv = tmp_path_factory.mktemp("doors"), KeyedVectors(5)
+    kv.add_vectors(PLAIN, np.stack([MATRIX[WORDS.index(word)] for word in PLAIN]))
+    for suffix in (".bin", ".txt", ".npz", ".safetensors", ".parquet"):
+        bb.save_embedding(kv, folder / f"vectors{suffix}")
+    for name in ("wide.csv", "words.json", "rows.jsonl"):
+        FILES[name](folder / f"vectors{Path(name).suffix}")
+    zipped(folder / "vectors.csv", folder / "vectors.csv.zip")
+    kv.save(str(folder / "model.kv"))
+    np.save(folder / "1990-w.npy", kv.vectors)
+    (folder / "1990-vocab.pkl").write_bytes(pickle.dumps(PLAIN))
+    fasttext = FastText([PLAIN] * 5, vector_size=5, min_count=1, epochs=1, seed=1, workers=1, bucket=10)
+    save_facebook_model(fasttext, str(folder / "cc.bin"))
+    PACKINGS[".gz"](folder / "cc.bin", folder / "cc.en.300.bin.gz")
+    objects = {"model": keyed(), "mapping": DOORS["mapping"](), "frame": WIDE, "polars_frame": pl.from_pandas(WIDE)}
+    objects |= {"arrow_table": pa.table(WIDE), "array": DOORS["xarray"](), "nlp": pipeline()}
+    objects |= {"matrix": MATRIX, "words": WORDS, "static_model": static_model(), "encoder": text_encoder}
+    sentences = pd.concat([LISTS.assign(template=name) for name in ("a", "b")])
+    return folder, {"bb": bb, "sentences": sentences} | objects, fasttext.wv
+
+
+@pytest.mark.parametrize(("door", "code"), ROWS, ids=[door for door, _ in ROWS])
+def test_every_row_of_the_page_gives_the_vectors(door, code, rows_given, monkeypatch):
+    folder, names, composed = rows_given
+    monkeypatch.chdir(folder)
+    loaded = eval(code, names)
+    if isinstance(loaded, KeyedVectors):
+        words = PLAIN if len(loaded) == len(PLAIN) else WORDS
+        expected = composed.get_vector if "fastText model" in door and "cc." in code else None
+        for word in words:
+            assert np.array_equal(loaded[word], expected(word) if expected else MATRIX[WORDS.index(word)]), word
+        assert sorted(loaded.index_to_key) == sorted(words)
+    else:
+        assert sorted(loaded.words) == sorted(WORDS)
+        assert loaded.keyed_vectors().vectors.shape[0] == len(WORDS)
+
+
+def test_the_page_has_a_row_for_each_door():
+    assert len(ROWS) == 23
+
+
 @pytest.mark.filterwarnings("ignore:the table does not tell how words are related")
 def test_whatever_takes_an_embedding_takes_a_table(slice_vectors):
     lists = bb.WordLists("two", {"m": ["he"], "f": ["she"]}, {"m": ["engineer"], "f": ["nurse"]})
@@ -237,6 +288,12 @@ def test_words_that_stand_twice_are_said():
     with pytest.warns(bb.errors.CoverageWarning, match="1 vectors belong to words seen before"):
         kv = bb.load_embedding(pd.DataFrame({"word": ["a", "a"], "x": [1.0, 2.0]}))
     assert kv["a"].tolist() == [1.0]
+
+
+def test_a_count_beside_the_dimensions_is_named():
+    with pytest.warns(bb.errors.CoverageWarning, match="the DataFrame: count hold whole numbers .* leave out"):
+        kv = bb.load_embedding(WIDE.assign(count=range(6)))
+    assert kv.vector_size == 6
 
 
 @pytest.fixture(scope="module")
