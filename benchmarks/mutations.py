@@ -301,7 +301,9 @@ def trials(
 
 def counts(tried: list[Trial]) -> pd.DataFrame:
     """Outcomes by input and change, with a function of each outcome that is not clean."""
-    table = pd.DataFrame(tried)
+    table = pd.DataFrame(
+        [each._replace(said=ascii(each.said)) for each in tried]
+    )  # half a letter is no text of a table
     by = ["input", "change"]
     outcomes = pd.crosstab([table[name] for name in by], table["outcome"]).reindex(columns=OUTCOMES, fill_value=0)
     unclean = table[~table["outcome"].isin(CLEAN)].drop_duplicates(by).set_index(by)
