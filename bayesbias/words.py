@@ -6,17 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from functools import cache
+from functools import cache, partial
 from html import escape
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from unicodedata import normalize
 
-import numpy as np
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, Strict, model_validator
 
-from bayesbias._support.arguments import is_printable, several
+from bayesbias._support.arguments import is_list, is_printable, several, text
 from bayesbias._support.files import check, checked, frozen, home_folder, read_toml
 from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, listed, near, shown
@@ -72,56 +71,56 @@ def _part_of_speech(name: str) -> str:
     return name
 
 
-def _entries(words: Any) -> list[Any]:
+def entries_of(words: Any) -> list[Any]:
     if isinstance(words, str):
         raise ValueError(f"is one string, {words!r}: give a list of words")
-    if not np.iterable(words):
+    if not is_list(words):
         raise ValueError(f"is {shown(words)}: give a list of words")
     if not (entries := list(words)):
         raise ValueError("is empty: give at least one word or leave the list out")
     return entries
 
 
-def _word(word: object) -> str:
+def word_of(word: object) -> str:
     if not is_printable(word):
         raise ValueError(f"holds {shown(word)}: a word is a printable text without blanks at its ends")
     return normalize("NFC", word)
 
 
 def _words(words: Any) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(_word, _entries(words))))
+    return tuple(dict.fromkeys(map(word_of, entries_of(words))))
 
 
 def _forms(forms: Any) -> tuple[str, ...]:
     """The forms of a concept, of which a word alone has one."""
     if not isinstance(forms, list | tuple):
-        return (_word(forms),)
+        return (word_of(forms),)
     if not forms:
         raise ValueError("holds an empty list of forms: give at least one form or leave the concept out")
-    known = tuple(map(_word, forms))
+    known = tuple(map(word_of, forms))
     if again := [form for form, count in Counter(known).items() if count > 1]:
         raise ValueError(f"lists the form {again[0]!r} of {known[0]!r} twice: give each form once")
     return known
 
 
 def _pairs(pairs: Any) -> tuple[tuple[str, str], ...]:
-    entries = list(pairs) if np.iterable(pairs) and not isinstance(pairs, str | WordList) else []
+    entries = list(pairs) if is_list(pairs) and not isinstance(pairs, WordList) else []
     if not entries:
         raise ValueError(f"is {shown(pairs)}, empty or no list: {PAIRS}")
     for pair in entries:
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
             raise ValueError(f"holds {shown(pair)}: {PAIRS}")
-    return tuple(dict.fromkeys((_word(first), _word(second)) for first, second in entries))
+    return tuple(dict.fromkeys((word_of(first), word_of(second)) for first, second in entries))
 
 
 PAIRS = "give pairs of two words, such as ('he', 'she'), or the name of a list of pairs"
 
-type Text = Annotated[str, Strict()]
+type Text = Annotated[str, Strict(), AfterValidator(partial(text, name="the text"))]
 type Name = Annotated[Text, AfterValidator(_name)]
 type Words = Annotated[Sequence[str], PlainValidator(_words)]
 type Pairs = Annotated[tuple[tuple[str, str], ...], PlainValidator(_pairs)]
 type Forms = Annotated[Sequence[str], PlainValidator(_forms)]
-type Concepts = Annotated[Sequence[str], PlainValidator(lambda words: tuple(map(_forms, _entries(words))))]
+type Concepts = Annotated[Sequence[str], PlainValidator(lambda words: tuple(map(_forms, entries_of(words))))]
 type Groups = Annotated[Sequence[Text], BeforeValidator(several), AfterValidator(tuple)]
 type PartOfSpeech = Annotated[Text, AfterValidator(_part_of_speech)]
 type Grammar = Mapping[PartOfSpeech, Words]
@@ -470,7 +469,7 @@ def lists_of_any_kind(name_or_path: str | Path, kind: str = "list") -> WordList 
 def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:
     """Words as they were given, or those of a list that :func:`load_list` takes, each once."""
     loaded: object = load_list(words) if isinstance(words, str | Path) else words
-    entries = list(loaded) if np.iterable(loaded) and not isinstance(loaded, PairList) else []
+    entries = list(loaded) if is_list(loaded) and not isinstance(loaded, PairList) else []
     if not entries or not all(isinstance(word, str) for word in entries):
         raise InputError(f"{name} is {shown(words)}: give words, or the name of a list of words")
     return list(dict.fromkeys(entries))

@@ -244,18 +244,20 @@ def hard_debiased(slice_vectors):
     return bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
 
 
-@pytest.fixture(scope="session")
-def random_embedding():
-    """A function from word lists and a seed to 12 random dimensions of their words and 420 others."""
+def random_vectors(lists, seed):
+    """An embedding of 12 random dimensions of the words of lists and 420 others."""
     from gensim.models import KeyedVectors
 
-    def make(lists, seed):
-        names = sorted({*lists.every_word(), *(f"z{number}" for number in range(420))})
-        kv = KeyedVectors(vector_size=12, dtype=np.float32)
-        kv.add_vectors(names, np.random.default_rng(seed).normal(size=(len(names), 12)).astype(np.float32))
-        return kv
+    names = sorted({*lists.every_word(), *(f"z{number}" for number in range(420))})
+    kv = KeyedVectors(vector_size=12, dtype=np.float32)
+    kv.add_vectors(names, np.random.default_rng(seed).normal(size=(len(names), 12)).astype(np.float32))
+    return kv
 
-    return make
+
+@pytest.fixture(scope="session")
+def random_embedding():
+    """A function from word lists and a seed to random vectors of their words and others."""
+    return random_vectors
 
 
 @pytest.fixture(scope="session")
@@ -295,14 +297,15 @@ def here(program, monkeypatch, tmp_path):
     return program
 
 
+def random_text_vectors(texts):
+    """A random vector of its own for each text."""
+    return [np.random.default_rng(crc32(text.encode())).standard_normal(12) for text in texts]
+
+
 @pytest.fixture(scope="session")
 def text_encoder():
     """An encoder of texts: each has a random vector of its own."""
-
-    def encode(texts):
-        return [np.random.default_rng(crc32(text.encode())).standard_normal(12) for text in texts]
-
-    return encode
+    return random_text_vectors
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from math import inf, isfinite, nan
 from numbers import Real
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 from bayesbias.errors import InputError, near, shown
 
 MOST = 10**9  # largest number of draws, replicates or words that is taken for meant
+WIDEST = 2.0  # no two cosine distances differ by more
 LARGEST = 2**63 - 1  # largest number that files hold, such as a seed
 
 
@@ -97,17 +98,25 @@ def text(value: object, name: str) -> str:
     return value
 
 
-def finite_number(value: object, name: str, positive: bool = False) -> float:
-    """A finite number, above 0 if ``positive``."""
+def finite_number(value: object, name: str, positive: bool = False, most: float = inf) -> float:
+    """A finite number from ``-most`` to ``most``, above 0 if ``positive``."""
     if not isfinite(number := as_float(value)) or (positive and number <= 0):
         raise InputError(f"{name} is {shown(value)}: give a {'positive' if positive else 'finite'} number")
+    if abs(number) > most:
+        least = "above 0" if positive else f"from {-most:g}"
+        raise InputError(f"{name} is {shown(value)}: give a number {least} to {most:g}")
     return number
+
+
+def is_list(value: object) -> TypeGuard[Iterable[Any]]:
+    """True for a list of any kind: no text, no mapping, no table, whose items are others than a reader expects."""
+    alone = isinstance(value, str | bytes | Path | Mapping) or hasattr(value, "columns")
+    return isinstance(value, Iterable) and not alone and getattr(value, "ndim", 1) > 0
 
 
 def several(value: Any) -> list[Any]:
     """The items of a list, or one value alone as a list; mappings and tables are single values."""
-    alone = isinstance(value, str | bytes | Path | Real | Mapping) or hasattr(value, "columns")
-    return [value] if alone or not np.iterable(value) else list(value)
+    return list(value) if is_list(value) else [value]
 
 
 def mapping(value: object, name: str, what: str, kind: Any = object) -> dict[str, Any]:
@@ -125,17 +134,22 @@ def mapping(value: object, name: str, what: str, kind: Any = object) -> dict[str
     return named
 
 
-def interval(value: object, name: str) -> tuple[float, float] | None:
-    """A region as (low, high); one positive number means plus or minus it, None means no region."""
+def interval(value: object, name: str, most: float = MOST) -> tuple[float, float] | None:
+    """A region as (low, high) within plus or minus ``most``; one positive number means plus or minus it, None means no
+    region.
+    """
     if value is None:
         return None
-    if (reach := as_float(value)) > 0:
-        return -reach, reach
+    reach = as_float(value)
+    low, high = (-reach, reach)
     if isinstance(value, tuple | list) and len(value) == 2:
         low, high = map(as_float, value)
-        if low < high:
-            return low, high
-    raise InputError(f"{name} is {shown(value)}: give a positive number (plus or minus it) or a pair (low, high)")
+    if -most <= low < high <= most:
+        return low, high
+    raise InputError(
+        f"{name} is {shown(value)}: give a positive number of at most {most:,.0f} (plus or minus it), or a pair "
+        "(low, high) of such numbers"
+    )
 
 
 def by_name_or_none[T: str](value: T | None, valid: Collection[str], name: str) -> T | None:

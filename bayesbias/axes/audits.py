@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import finite_number, flag, mapping, probability, whole_number
+from bayesbias._support.arguments import WIDEST, finite_number, flag, mapping, probability, whole_number
 from bayesbias._support.figures import drawing
 from bayesbias._support.files import check_target, checked, whole_file
 from bayesbias._support.phrases import negatives, percent, signed
@@ -235,8 +235,8 @@ def audit(
     level
         Share of wrong or empty calls that is expected among the words called.
     rope
-        Places, in cosine distance, within which a word is of no interest; by default half of the standard deviation of
-        places over the vocabulary.
+        Places, in cosine distance, at most 2, within which a word is of no interest; by default half of the standard
+        deviation of places over the vocabulary.
     most_frequent
         Only that many of the first words of a file that is ordered by frequency; by default all words.
     prob, seed
@@ -259,8 +259,8 @@ def audit(
     ['woman', 'man']
     """
     level, prob = probability(level, "level"), probability(prob, "prob")
-    if rope is not None and finite_number(rope, "rope") < 0:
-        raise InputError(f"rope is {rope}: give a distance of at least 0, or None")
+    if rope is not None and finite_number(rope, "rope", most=WIDEST) < 0:
+        raise InputError(f"rope is {rope}: give a distance from 0 to {WIDEST:g}, or None")
     start = whole_number(seed, "seed", least=0, most=None)
     if isinstance(kv, ContextVectors):
         raise InputError(

@@ -105,6 +105,13 @@ def mass(prob: float | None) -> float | None:
     return prob if prob is None else probability(prob, "prob")
 
 
+def seeding(seed: int | None) -> int | None:
+    """The check of a seed, made before the work begins."""
+    from bayesbias._support.arguments import whole_number
+
+    return seed if seed is None else whole_number(seed, "seed", least=0, most=None)
+
+
 # what a command works on
 Embedding = Annotated[
     str, Argument(help="A bundled name or the path of an embedding file.", autocompletion=bundled("embeddings"))
@@ -183,8 +190,8 @@ MaxMissing = Annotated[float, Option(help="Share of a set's words that may be mi
 Normalise = Annotated[bool, Option(help="Scale vectors to length 1 first.")]
 Prob = Annotated[float, Option(callback=mass, help="Posterior mass of the intervals.")]
 Draws = Annotated[int, Option(min=4, help="Posterior draws in all, a multiple of 4.")]
-Seed = Annotated[int, Option(min=0, help="Seed of the random draws.")]
-FreshSeed = Annotated[int | None, Option(min=0, help="Seed of the draws; a fresh one if not given.")]
+Seed = Annotated[int, Option(callback=seeding, min=0, help="Seed of the random draws.")]
+FreshSeed = Annotated[int | None, Option(callback=seeding, min=0, help="Seed of the draws; a fresh one if not given.")]
 Scheduler = Annotated[str | None, Option(help="Address of a Dask scheduler, such as tcp://host:8786.")]
 
 # what is written

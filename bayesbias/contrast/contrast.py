@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import interval, one_of, probability
+from bayesbias._support.arguments import WIDEST, interval, one_of, probability
 from bayesbias._support.files import from_json
 from bayesbias._support.phrases import percent, signed
 from bayesbias.checks.summaries import PROB, cluster_interval_of, contrast_partners, contrasted, flat_draws
@@ -72,7 +72,7 @@ def contrasts(
     prob
         Posterior mass of the equal-tailed intervals.
     rope
-        A region of practical equivalence: plus or minus a number, or (low, high), in cosine distance.
+        A region of practical equivalence: plus or minus a number, or (low, high), in cosine distance, at most 2.
     population
         What the row of the whole list speaks about. ``"given"``: these protected words, and attribute lists like
         these. ``"similar"``: further protected words like these too, which is less certain.
@@ -134,7 +134,7 @@ def contrasts(
     result = Fit.read(post)
     prob = probability(prob, "prob")
     one_of(by, ("protected_word", "group"), "by")
-    region = interval(rope, "rope")
+    region = interval(rope, "rope", WIDEST)
     one_of(population, tuple(POPULATIONS), "population")
     first, second = contrasted(first, second, *connections_of(result))
     if by == "group" and population != GIVEN:

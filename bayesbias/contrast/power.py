@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -16,7 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from bayesbias._support.arguments import probability, whole_number
+from bayesbias._support.arguments import WIDEST, finite_number, probability, whole_number
 from bayesbias._support.phrases import MINUS, percent, share
 from bayesbias._support.results import Result
 from bayesbias.checks.calibration.simulation import complete_truth
@@ -27,7 +26,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, many
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import RELATED, fit
-from bayesbias.models.frames import GROUP
+from bayesbias.models.layout import FRAMES
 from bayesbias.models.marginal import fit_for_crossed, prior_of_means, variances_of
 from bayesbias.models.related import components_for, related_posterior, relatedness_for
 from bayesbias.models.spec import ModelSpec, load_model
@@ -382,7 +381,7 @@ def plan(
         single tables differ by a factor of two and more (control lists of your own have those of neutral words).
         Missing pairs count as measured.
     effect
-        The contrast to be seen, in cosine distance; its sign does not matter.
+        The contrast to be seen, in cosine distance, at most 2; its sign does not matter.
     prob
         Mass of the equal-tailed interval.
     power
@@ -405,11 +404,11 @@ def plan(
     source = words_or_table
     if isinstance(source, pd.DataFrame) and frame_columns(source):
         source = fit(source, seed=seed)
-    if not (isinstance(source, xr.DataTree) and GROUP in source.children):
+    if not (isinstance(source, xr.DataTree) and FRAMES in source.children):
         return _plan(source, goal, first, second, scales, seed)
     # given these templates words are planned; what templates add stands beside it
     apart = source.copy()
-    del apart[GROUP]
+    del apart[FRAMES]
     planned = _plan(apart, goal, first, second, scales, seed)
     effects = frame_effects(source, planned.first, planned.second)
     return replace(planned, notes=(f"List lengths are those for these templates. {effects.text(goal.prob)}",))
@@ -535,9 +534,9 @@ def _planned(present: PlannedSize, ways: Sequence[Way], first: str, second: str,
 
 
 def _effect(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)) or float(value) == 0:
+    if not (contrast := finite_number(value, "effect", most=WIDEST)):
         raise InputError(f"effect is {value!r}: give the contrast to be seen in cosine distance, such as 0.05")
-    return float(value)
+    return contrast
 
 
 Varied = tuple[bool, bool, bool]  # whether stereotype lists, control lists and protected words are varied
@@ -589,10 +588,10 @@ def _fitted(result: Fit) -> Scales:
             f"the model {result.model!r} has no effects of attribute words, or tails that are not normal: "
             "give a fit of the crossed model, or the distance table itself"
         )
-    constant, total = result.tree["constant_data"], len(every["sigma"])
+    data, total = result.data, len(every["sigma"])
     values = np.unique(np.linspace(0, total - 1, min(DRAWS, total)).astype(int))
-    classes = len(np.unique(constant["class"].to_numpy()))
-    return variances_of({name: sd[values] for name, sd in every.items()}, constant.sizes["connection"], classes)
+    drawn = {name: sd[values] for name, sd in every.items()}
+    return variances_of(drawn, len(data.connections), len(data.attribute_classes))
 
 
 def _single_point(scales: Mapping[str, Any], spec: ModelSpec, data: Distances) -> Scales:

@@ -16,7 +16,8 @@ from bayesbias.checks.summaries import PROB, contrasted, describe, flat_draws
 from bayesbias.contrast.contrast import connections_of, contrast_draws
 from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE
 from bayesbias.errors import InputError
-from bayesbias.models.frames import GROUP, frame_notes
+from bayesbias.models.frames import frame_notes
+from bayesbias.models.layout import FRAMES
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import whole_weights
 from bayesbias.numerics.arrays import FloatArray
@@ -134,11 +135,11 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
     ['the word is', 'people talk about']
     """
     result = Fit.read(post)
-    if GROUP not in result.tree.children:
+    if FRAMES not in result.tree.children:
         raise InputError("the fit knows no templates: fit a table that distance_table made of what encode returns")
     names, filled = connections_of(result)
     first, second = contrasted(first, second, names, filled)
-    group = result.tree[GROUP].to_dataset()
+    group = result.tree[FRAMES].to_dataset()
     a, b = names.index(first), names.index(second)
     whole, frames = contrast_draws(result, first, second), int(group.attrs["frames"])
     weights = whole_weights(result.data, filled[:, [a, b]].all(axis=1))

@@ -298,16 +298,21 @@ def as_measured(table: DistanceTable) -> DistanceTable:
 
 
 def slope_adjustment(
-    values: Mapping[str, float], facts: Mapping[str, Any], protected: Sequence[str], before: Relatedness | None
+    values: Mapping[str, float], record: Any, protected: Sequence[str], before: Relatedness | None
 ) -> Adjustment | None:
-    """The adjustment by a common slope from its facts and the words' values; None of one by curves."""
-    if facts["slope"] is None:
-        return None
-    value, se, df = facts["slope"]
-    slope = Slope(value, se, df, r2=float("nan"), words=int(facts["words"]))
-    attribute = WordValues(facts["name"], facts["unit"], facts["source"], values)
-    adjustment = _by_slope(attribute, slope, float(facts["reference"]), pd.Series(values), protected)
-    return replace(adjustment, left_out=tuple(facts["left_out"]), before=before)
+    """The adjustment by a common slope from the text of its facts and the words' values; None of one by curves."""
+    try:
+        facts = from_json(record)
+        attribute = WordValues(facts["name"], facts["unit"], facts["source"], values)
+        reference, words, left_out = float(facts["reference"]), int(facts["words"]), tuple(facts["left_out"])
+        if facts["slope"] is None:
+            return None
+        value, se, df = map(float, facts["slope"])
+        slope = Slope(value, se, df, r2=float("nan"), words=words)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"the facts of its adjustment are {shown(record)}, not those that fit writes") from error
+    adjustment = _by_slope(attribute, slope, reference, pd.Series(values), protected)
+    return replace(adjustment, left_out=left_out, before=before)
 
 
 def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:

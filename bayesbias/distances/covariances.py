@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import several
+from bayesbias._support.arguments import MOST, several
 from bayesbias._support.files import from_json, read_arrays, to_json
 from bayesbias._support.results import Result
 from bayesbias.errors import InputError, listed, shown
@@ -514,6 +514,7 @@ DIMS = {
     "near": ("sample_word",),
     "everywhere": ("sample_word",),
 }
+LONGEST = 1.01  # vectors are of length 1 but for rounding
 PAIRS = ("first", "second", "bins", "counts", "weights")
 OPTIONAL = ("ranks", "forms", "form_of", "sample", "near", "everywhere")
 WORDS = ("protected_word", "attribute_word", "sample_word")
@@ -552,8 +553,13 @@ def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
             expected = tuple(sizes.setdefault(dim, size) for dim, size in zip(DIMS[name], array.shape, strict=True))
             if array.shape != expected:
                 raise ValueError(f"{name} has the shape {array.shape}")
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                raise ValueError(f"{name} holds values that are not finite")
+            if array.dtype.kind not in "iuf":
+                raise ValueError(f"{name} holds values that are no numbers")
+            largest = float(np.abs(array).max(initial=0))
+            if array.dtype.kind == "f" and not largest < MOST:
+                raise ValueError(f"{name} holds values that are not finite, or beyond all sense")
+            if name in ("protected", "attributes", "centre") and largest > LONGEST:
+                raise ValueError(f"{name} holds vectors that are longer than 1")
         if sizes["scatter_row"] not in (sizes["protected_word"], min(sizes["protected_word"], sizes["dimension"])):
             raise ValueError(f"scatter has {sizes['scatter_row']} rows")
         values["counts"] = values["counts"].astype(np.intp)
@@ -603,6 +609,6 @@ def relatedness_in_fit(post: xr.DataTree) -> Relatedness | None:
     """The relatedness of a fit, or None."""
     if KEY not in post.children:
         return None
-    group = post[KEY]
-    arrays = {str(name): group[name].to_numpy() for name in (*DIMS, *WORDS) if name in group}
+    group = post[KEY].dataset
+    arrays = {name: group.variables[name].to_numpy() for name in (*DIMS, *WORDS) if name in group.variables}
     return _relatedness_from({**arrays, "facts": np.array(group.attrs.get("facts", ""))})

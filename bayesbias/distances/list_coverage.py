@@ -197,4 +197,4 @@ def coverage_from(stored: object) -> Coverage:
         return _of_coverage().validate_python(stored)
     except ValidationError as error:
         first = error.errors()[0]
-        raise InputError(f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}") from error
+        raise InputError(f"{'.'.join(map(str, ('coverage', *first['loc'])))}: {first['msg']}") from error

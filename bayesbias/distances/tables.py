@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import flag, mapping, one_of, whole_number
+from bayesbias._support.arguments import flag, mapping, one_of, printable, whole_number
 from bayesbias._support.progress import progress
 from bayesbias.distances.columns import labels_of, numbers_of, refuse_rows, refuse_twice
 from bayesbias.distances.covariances import ENOUGH, Relatedness
@@ -20,7 +20,7 @@ from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, COLUMNS, PAIR, TEM
 from bayesbias.distances.distances import text_where_few
 from bayesbias.distances.list_coverage import SCALE, Coverage, ListEntry, entries_of, list_entry
 from bayesbias.distances.vocabularies import SAMPLE, SampledWords, draws_for, few_words, measured_relatedness
-from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, near, shown, warn
+from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, near, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.vectors import (
     TWINS,
@@ -420,8 +420,7 @@ def score_table(
     True
     """
     one_of(closer, ("high", "low"), "closer")
-    if not isinstance(what, str) or not what.strip():
-        raise InputError(f"what is {shown(what)}: say what the scores are, such as 'log odds of a masked model'")
+    printable(what, "what")
     lists = words if isinstance(words, WordLists) else load_words(words)
     values = _by_pair(scores)
     held = find_keys(lists.every_word(), {str(word) for name in PAIR for word in scores[name]})
@@ -453,7 +452,7 @@ def score_table(
         relatedness=f"none: {what} come without vectors",
         labels=dict(lists.labels),
         language=lists.language,
-        measure=what.strip(),
+        measure=what,
     )
     return DistanceTable(table, coverage=record)
 

@@ -11,28 +11,33 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-import numpy as np
 from pydantic import AfterValidator, PlainValidator, model_validator
 
 from bayesbias._support.arguments import flag, printable, whole_number
 from bayesbias._support.files import check, frozen, home_folder, read_toml
 from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, near, shown
-from bayesbias.words import Language, Name, Text, WordLists, bundled_names, html_of, lists_named, load_words
+from bayesbias.words import (
+    Language,
+    Name,
+    Text,
+    WordLists,
+    bundled_names,
+    entries_of,
+    html_of,
+    lists_named,
+    load_words,
+    word_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def _set_of_words(words: Any) -> tuple[str, ...]:
-    if isinstance(words, str | Mapping | set | frozenset) or not np.iterable(words):
+    if isinstance(words, set | frozenset):
         raise ValueError(f"is {shown(words)}: give its words in order, as a list")
-    given: tuple[str, ...] = tuple(words)
-    if odd := [word for word in given if not isinstance(word, str)]:
-        raise ValueError(f"holds {shown(odd[0])}, which is no word: give text")
-    if not given:
-        raise ValueError("is empty: give at least one word")
-    return given
+    return tuple(map(word_of, entries_of(words)))
 
 
 def _some_sets[T: Mapping[str, Any]](sets: T) -> T:

@@ -31,6 +31,7 @@ from bayesbias.models.functionals import (
     related_cell_errors,
     related_functionals,
 )
+from bayesbias.models.layout import DIMS
 from bayesbias.models.marginal import drawn_scales, fit_for_crossed
 from bayesbias.models.moments import Moments, RelatedTable, mean_moments, moved_points, scale_points
 from bayesbias.models.related import (
@@ -45,7 +46,7 @@ from bayesbias.models.related import (
     words_left_out,
 )
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of, log_priors
-from bayesbias.models.tree import DIMS, MEANS, Fit, at_rows, row_means
+from bayesbias.models.tree import MEANS, Fit, at_rows, row_means
 from bayesbias.models.weights import Cells
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.marginal import LOG_2PI, Scales

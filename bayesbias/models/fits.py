@@ -21,8 +21,9 @@ from bayesbias.errors import DrawsWarning, InputError, warn
 from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.families import MOST_NUMBERS, family_of, parts_of
 from bayesbias.models.frames import frame_data, with_frame_effects
+from bayesbias.models.layout import ADJUSTMENT
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
-from bayesbias.models.tree import ADJUSTMENT, EXACT, Draws, Fit, assemble, made_by, read_distances
+from bayesbias.models.tree import EXACT, Draws, Fit, assemble, made_by, read_distances
 from bayesbias.numerics.arrays import FloatArray
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ import xarray as xr
 
 from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE, coverage_of, frame_columns, like
 from bayesbias.distances.distances import Distances
+from bayesbias.models.layout import FRAMES
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.words import STEREOTYPES
 
-GROUP = "frames"
 UNIT = ["protected_word", "attribute_word", "connection"]
 PRIOR = 0.25
 """Mean of the exponential prior of a frame's standard deviation, in standard deviations of control distances."""
@@ -189,11 +189,11 @@ def with_frame_effects(post: xr.DataTree, data: _FrameData, seed: int) -> xr.Dat
         group["sd"] = ((*steps, "other_connection"), sds.reshape(chains, draws, -1))
     result = post.copy()
     result["posterior"] = xr.DataTree(changed)
-    result[GROUP] = xr.DataTree(
+    result[FRAMES] = xr.DataTree(
         xr.Dataset(group, coords={**coords, "chain": np.arange(chains), "draw": np.arange(draws)})
     )
     counts = [len(frames) for frames, _ in data.axes]
-    result[GROUP].attrs = {"nested": int(data.nested), "frames": counts[0], "control_sd": data.control_sd}
+    result[FRAMES].attrs = {"nested": int(data.nested), "frames": counts[0], "control_sd": data.control_sd}
     return result
 
 
@@ -301,9 +301,9 @@ def _sentence_errors(frames: _FrameData, size: int, rng: np.random.Generator) ->
 
 def frame_notes(result: Fit) -> list[str]:
     """Notes on a fit's templates."""
-    if GROUP not in result.tree.children:
+    if FRAMES not in result.tree.children:
         return []
-    facts = result.tree[GROUP].attrs
+    facts = result.tree[FRAMES].attrs
     count = int(facts["frames"])
     if facts["nested"]:
         return ["Intervals hold the choice of each protected word's sentences."]

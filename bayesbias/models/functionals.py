@@ -20,6 +20,7 @@ from scipy import sparse
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates, identity
+from bayesbias.models.layout import FRAMES
 from bayesbias.models.marginal import drawn_scales, prior_of_means, reduced, variances_of
 from bayesbias.models.related import (
     alike_within,
@@ -52,7 +53,6 @@ from bayesbias.numerics.mixtures import (
 )
 from bayesbias.numerics.related import CellWeights, FactorGrid, positive, smoothed_correlations, weighted_roots
 
-FRAMES = "frames"  # name of the group of a fit with templates
 NODES = 16  # nodes that stand for the posterior of a factor; smooth functions of it are then exact to rounding
 
 

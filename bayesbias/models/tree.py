@@ -19,25 +19,12 @@ import xarray as xr
 from bayesbias._support.files import check_suffix, from_json, home_folder, to_json, whole_file
 from bayesbias.distances.adjustment import Adjustment, slope_adjustment
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group, relatedness_in_fit
-from bayesbias.distances.dataframe import ADJUSTED_FOR
 from bayesbias.distances.distances import Distances, class_of_connection
-from bayesbias.distances.list_coverage import known_coverage
+from bayesbias.distances.list_coverage import coverage_from
 from bayesbias.errors import InputError
+from bayesbias.models.layout import ADJUSTMENT, DATA, DIMS, PAIRED, check_attributes, check_layout, check_numbers
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text
 from bayesbias.numerics.arrays import FloatArray, IntArray
-
-DIMS = {
-    "connection_mean": ("connection",),
-    "connection_sd": ("connection",),
-    "word_mean": ("protected_word", "connection"),
-    "sigma": ("connection",),
-    "connection_covariance": ("connection", "other_connection"),
-    "attribute_effect": ("attribute_word",),
-    "attribute_sd": ("attribute_class",),
-    "sd_factor": ("attribute_class",),
-    "interaction_effect": ("attribute_word", "group"),
-}
-"""Dimensions of the posterior variables beyond chain and draw; a scale that is shared has none."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +94,6 @@ class DrawsOfWords:
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
 EXACT = "exact"  # the engine that needs no sampler
 SAMPLERS = {"nuts": ("pymc", "nutpie")}
-ADJUSTMENT = "adjustment"  # group of a fit of adjusted distances
 
 
 def made_by(spec: ModelSpec, engine: str, seed: int) -> dict[str, Any]:
@@ -186,24 +172,27 @@ class Fit:
     @classmethod
     def read(cls, given: object, where: str = "what was given") -> Fit:
         """A fit, checked; one that was read before, or is kept open, stays as it is."""
-        tree = given.tree if isinstance(given, Fit) else given
-        if (opened := _OPEN.get()) is not None and opened.tree is tree:
+        if isinstance(given, Fit):
+            return given
+        if (opened := _OPEN.get()) is not None and opened.tree is given:
             return opened
-        if not isinstance(tree, xr.DataTree):
-            raise InputError(f"{where} is a {type(tree).__name__}: give the DataTree that fit returns")
-        if "paired" in tree.children:
+        if not isinstance(given, xr.DataTree):
+            raise InputError(f"{where} is a {type(given).__name__}: give the DataTree that fit returns")
+        if PAIRED in given.children:
             raise InputError(
                 f"{where} is the posterior of a comparison, not a fit: use the methods of "
                 "bayesbias.comparison.Comparison(tree)"
             )
-        needed = ("posterior", "word_mean"), ("observed_data", "distance"), ("constant_data", "n")
-        for group, variable in needed:
-            if group not in tree.children or variable not in tree[group].data_vars:
-                raise InputError(f"{where} holds no {group}/{variable}: give the DataTree that fit returns")
-        missing = {"seed", "coverage", "model", "versions"} - set(tree.attrs)
-        if missing or int(tree["constant_data/n"].sum()) != tree["observed_data"].sizes["pair"]:
-            raise InputError(f"{where} is only a part of a fit: give the whole tree that fit returns")
-        return given if isinstance(given, Fit) else cls(tree)
+        if absent := [name for name in ("posterior", *DATA) if name not in given.children]:
+            raise InputError(f"{where} is no fit, since it has no {absent[0]}: give the DataTree that fit returns")
+        result = cls(given)
+        try:
+            check_attributes(given.attrs)
+            check_layout(given, result.spec)
+            check_numbers(given, result.data)
+        except InputError as error:
+            raise InputError(f"{where} is a damaged fit: {error}; give the tree as fit returns it") from error
+        return result
 
     @cached_property
     def kept(self) -> dict[str, Any]:
@@ -219,7 +208,7 @@ class Fit:
         word, connection, attribute = (
             constant[f"{name}_index"].to_numpy().astype(np.intp) for name in ("word", "connection", "attribute")
         )
-        related = relatedness_in_fit(self.tree)
+        related, record = relatedness_in_fit(self.tree), self.fact("coverage")
         return Distances(
             protected_words=protected,
             connections=connections,
@@ -231,38 +220,27 @@ class Fit:
             attribute_class=listed,
             y=self.tree["observed_data/distance"].to_numpy(),
             relatedness=related,
-            coverage=known_coverage(self.fact("coverage")),
-            moved=self._moved,
+            coverage=None if record is None or PAIRED in self.tree.children else coverage_from(record),
+            moved=str(self.tree.attrs.get("moved", "")),
             adjustment=self._slope_adjustment(protected.tolist(), related),
         )
-
-    @property
-    def _moved(self) -> str:
-        """Reason why the distances are not those of vectors; fits of earlier versions tell of adjustments alone."""
-        adjust = self.tree.attrs.get("adjust")
-        return str(self.tree.attrs.get("moved", "" if adjust is None else f"{ADJUSTED_FOR}{adjust}"))
 
     def _slope_adjustment(self, protected: list[str], related: Relatedness | None) -> Adjustment | None:
         """The adjustment of a fit by an estimated slope, whose error further fits of the distances need too."""
         if (group := self.adjustment) is None:
             return None
-        facts = from_json(group.attrs["facts"])
         words = group["attribute_word"].to_numpy().astype(str).tolist()
         numbers = dict(zip(words, group["value"].to_numpy().tolist(), strict=True))
-        return slope_adjustment(numbers, facts, protected, related)
+        return slope_adjustment(numbers, group.attrs.get("facts"), protected, related)
 
     @cached_property
     def spec(self) -> ModelSpec:
         """The model, read from the text that the fit carries."""
-        text = self.tree.attrs.get("model_text")
-        if not isinstance(text, str):
-            raise InputError("the fit does not carry the text of its model: fit the distances again")
-        return model_of_text(text, "the model text of the fit")
+        return model_of_text(self.tree.attrs["model_text"], "the attribute model_text")
 
-    def fact(self, name: str, missing: Any = None) -> Any:
+    def fact(self, name: str) -> Any:
         """A record of the tree by name, such as ``notes``: attributes of trees are texts, JSON in them."""
-        text = self.tree.attrs.get(name)
-        return missing if text is None else from_json(text)
+        return from_json(self.tree.attrs[name])
 
     @property
     def model(self) -> str:
@@ -272,7 +250,7 @@ class Fit:
     @property
     def engine(self) -> str:
         """Name of the engine."""
-        return str(self.tree.attrs.get("engine", "unknown"))
+        return str(self.tree.attrs["engine"])
 
     @property
     def seed(self) -> int:
@@ -282,7 +260,7 @@ class Fit:
     @property
     def notes(self) -> list[str]:
         """Sentences on what was done for the model's sake."""
-        return list(self.fact("notes", ()))
+        return list(self.fact("notes"))
 
     @property
     def versions(self) -> dict[str, str]:
@@ -433,7 +411,7 @@ def load_fit(path: str | Path) -> xr.DataTree:
         for name in EFFECTS:
             if name in posterior.data_vars:
                 posterior[name] = posterior[name].astype(float)
-        if "paired" not in tree.children:  # what compare returns is kept on disk too
+        if PAIRED not in tree.children:  # what compare returns is kept on disk too
             Fit.read(tree, str(file))
     except InputError:
         raise

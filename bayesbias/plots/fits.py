@@ -12,7 +12,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bayesbias._support.arguments import by_name_or_none, interval, one_of, probability
+from bayesbias._support.arguments import WIDEST, by_name_or_none, interval, one_of, probability
 from bayesbias._support.phrases import MINUS, difference, percent, share
 from bayesbias.checks.calibration.topics import LISTS, TopicNull
 from bayesbias.checks.convergence import check_predictions, predictive_cells
@@ -248,7 +248,7 @@ def plot_contrasts(
     """
     result = Fit.read(post)
     prob = probability(prob, "prob")
-    region = interval(rope, "rope")
+    region = interval(rope, "rope", WIDEST)
     one_of(population, tuple(POPULATIONS), "population")
     first, second = contrasted(first, second, *connections_of(result))
     posteriors = rows_of(result, first, second, population, rows)

@@ -29,6 +29,7 @@ from bayesbias.distances.list_coverage import Coverage, known_coverage
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.catalogue import METRICS
+from bayesbias.models.layout import PAIRED
 from bayesbias.models.tree import Fit
 from bayesbias.vectors import list_embeddings
 from bayesbias.vectors.debiasing.registry import METHODS
@@ -167,7 +168,7 @@ def _sources(item: Any) -> Iterator[Cited]:
         named = (Cited(f"{kind} {name}") for kind in METRIC_ROWS for name in item[kind].astype(str).unique())
         yield from chain.from_iterable(map(_completed, named))
     elif isinstance(item, xr.DataTree) and {"model_text", "coverage"} <= set(item.attrs):
-        yield from _of_fit(Fit(item))
+        yield from _of_fit(Fit(item) if PAIRED in item.children else Fit.read(item))
     elif hasattr(item, "bayesbias_name"):
         yield from _completed(Cited(f"embedding {item.bayesbias_name}"))
 

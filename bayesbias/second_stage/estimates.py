@@ -29,8 +29,8 @@ from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
-from bayesbias.models.frames import GROUP as FRAMES
 from bayesbias.models.functionals import CellErrors, related_cell_errors
+from bayesbias.models.layout import FRAMES
 from bayesbias.models.related import cell_lists
 from bayesbias.models.spec import load_model
 from bayesbias.models.tree import EXACT, Fit, read_distances

@@ -40,6 +40,7 @@ REFUSALS = {
     "run google-news-slice weat7 --out more --case lower": "as-is, fallback",
     "demo --out good.csv": "cannot make the folder good.csv",
     "demo --words gendre": "one of gender, race",
+    f"demo --out more --seed {2**70}": f"seed is {2**70}: give a whole number of at most 9,223,372,036,854,775,807",
     "contrasts good.csv": "cannot be read",
     "report absent.nc -o r.html": "there is no file",
     "plan gendre": "gender",

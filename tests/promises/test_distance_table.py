@@ -10,7 +10,6 @@ import pytest
 import bayesbias as bb
 from bayesbias.distances.covariances import relatedness_content
 from bayesbias.errors import RelatednessWarning
-from bayesbias.models.tree import Fit
 
 
 @pytest.fixture(scope="module")
@@ -142,13 +141,6 @@ def test_a_criterion_places_words_of_simulated_distances_by_their_vectors():
     values = dict(zip(words, np.random.default_rng(0).normal(size=len(words)), strict=True))
     said = bb.criterion(post, values, seed=0).text()
     assert "is −0.32 (89% interval −0.69 to 0.11; probability that it is positive 10.5%)" in said
-
-
-def test_a_fit_of_an_earlier_version_knows_that_it_is_adjusted(table):
-    post = bb.fit(table, adjust="length", seed=0, draws=400)
-    del post.attrs["moved"]
-    assert Fit.read(post).data.adjusted == "length"
-    assert bb.plan(post, effect=0.05).text() == bb.plan(bb.fit(table, adjust="length", seed=0, draws=400), 0.05).text()
 
 
 @pytest.fixture(scope="module")

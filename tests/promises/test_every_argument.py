@@ -77,6 +77,10 @@ CALLS = {
     "cite": lambda made: {"result": made.table},
     "compare": lambda made: {"before": made.table, "after": made.after, "draws": 200, "seed": 1},
     "contexts": lambda made: {"corpus": ["a p b", "b q a"], "words": ["p", "q"]},
+    "contexts_from": lambda made: {
+        "table": pd.DataFrame({"word": [*"ppqq"], "template": [*"abab"], "x": [1.0, 2, 3, 4], "y": [4.0, 1, 2, 5]}),
+        "words": ["p", "q"],
+    },
     "common_words": lambda made: {"language": "en", "n": 30, "lists": ["the"]},
     "criterion": lambda made: {"values": made.outside, "contrast": ("human", "neutral"), "stages": made.few},
     "debias": lambda made: {"method": "project", "definitional": made.pairs},
@@ -277,8 +281,7 @@ NAMES = [
 ]
 
 
-@pytest.fixture
-def call(made, name):
+def valid_call(made, name):
     """What is called and the arguments with which it runs."""
     if name in BOUND:
         of, method = name.split(".")
@@ -289,6 +292,11 @@ def call(made, name):
     needed = inspect.signature(function).parameters.values()
     needed = {each.name for each in needed if each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD}
     return function, given | {argument: getattr(made, argument) for argument in needed - given.keys()}
+
+
+@pytest.fixture
+def call(made, name):
+    return valid_call(made, name)
 
 
 NOTHING = (("None", None), ("bool", True), ("Mapping", {}), ("Iterable", []), ("Sequence", []), ("str | None", ""))

@@ -594,7 +594,7 @@ def simulate_null_weat(
     words, attributes
         Words of each of the two target sets, and of each of the two attribute sets.
     sd
-        Of the cosines.
+        Of the cosines, at most 1.
     draws, seed
         Number and seed of the samples of noise.
     sample, effect_size
@@ -616,7 +616,7 @@ def simulate_null_weat(
     'NullWeat'
     """
     words, attributes = whole_number(words, "words", least=2), whole_number(attributes, "attributes")
-    sd, near = finite_number(sd, "sd", positive=True), finite_number(effect_size, "effect_size")
+    sd, near = finite_number(sd, "sd", positive=True, most=1), finite_number(effect_size, "effect_size", most=2)
     draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
     seeds = np.random.SeedSequence(whole_number(seed, "seed", least=0, most=None)).spawn(3)
     of_noise, of_sample, of_partitions, of_test = (np.random.default_rng(seeds[i]) for i in (0, 1, 2, 2))

@@ -370,9 +370,13 @@ def contexts_from(
     ContextVectors(2 words and 0 of the vocabulary, 2 templates, 4 sentences, 2 dimensions; unnamed)
     """
     one_of(representation, tuple(REPRESENTATIONS), "representation")
+    printable(encoder, "encoder")
     if not hasattr(table, "__arrow_c_stream__"):
         raise InputError(f"table is {shown(table)}: give a DataFrame with a row for each sentence")
     whole = arrow_of(table, "the table")
+    for name, column in (("template", template), ("text", text)):
+        if printable(column, name) not in {name, *whole.column_names}:
+            raise InputError(f"{name} is {column!r}: the columns of the table are {listed(whole.column_names)}")
     extra = {name: whole[name].to_pylist() for name in (template, text) if name in whole.column_names}
     blocks = list(rows_of(whole.drop_columns(list(extra)), "the table"))
     of_rows = [word for names, _ in blocks for word in names]

@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import one_of, whole_number
+from bayesbias._support.arguments import one_of, printable, whole_number
 from bayesbias._support.files import home_folder, read_arrays, whole_file
 from bayesbias._support.progress import progress
 from bayesbias.errors import InputError, listed, shown
@@ -180,8 +180,7 @@ def _described(encoder: object, name: str | None, wanted: str | None) -> tuple[s
             "SentenceTransformer(...).encode, or an object with a method tokens"
         )
     called = name if name is not None else getattr(encoder, "name", type(encoder).__name__)
-    if not isinstance(called, str) or not called.strip() or not called.isprintable():
-        raise InputError(f"name is {shown(called)}: give the encoder a printable name")
+    called = printable(called, "name")
     if wanted is None:
         return called, WORD if by_token else POOLED
     kind = one_of(wanted, tuple(REPRESENTATIONS), "representation")
@@ -404,6 +403,11 @@ def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), 
     >>> encoder = bb.hf_token_encoder(model, AutoTokenizer.from_pretrained(name), layers=(-2, -1))  # doctest: +SKIP
     >>> vectors = bb.encode(encoder, "religion", ["seat", "mention"], cache="encodings")  # doctest: +SKIP
     """
+    if not hasattr(model, "config") or not callable(tokenizer):
+        raise InputError(
+            f"given are {shown(model)} and {shown(tokenizer)}: give a model and a tokenizer of transformers, such as "
+            "AutoModel.from_pretrained(...); pip install 'bayesbias[contextual]' installs the library"
+        )
     if not getattr(tokenizer, "is_fast", False):
         raise InputError("the tokenizer does not say where tokens stand: load a fast one (use_fast=True)")
     depth = int(getattr(model.config, "num_hidden_layers", 0))

@@ -1,0 +1,209 @@
+"""The parts of a fit and their dimensions, and the check that a tree has them, made where a fit is read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesbias._support.arguments import MOST, finite_number, is_printable, printable, text, whole_number
+from bayesbias._support.files import from_json
+from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE
+from bayesbias.errors import InputError, many, shown
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesbias.distances.distances import Distances
+    from bayesbias.models.spec import ModelSpec
+
+type Dims = tuple[str, ...]
+STEPS, CELL, PAIR = ("chain", "draw"), ("protected_word", "connection"), ("pair",)
+DIMS: dict[str, Dims] = {
+    "connection_mean": ("connection",),
+    "connection_sd": ("connection",),
+    "word_mean": CELL,
+    "sigma": ("connection",),
+    "connection_covariance": ("connection", "other_connection"),
+    "attribute_effect": ("attribute_word",),
+    "attribute_sd": ("attribute_class",),
+    "sd_factor": ("attribute_class",),
+    "interaction_effect": ("attribute_word", "group"),
+}
+"""Dimensions of the posterior variables beyond chain and draw; a scale that is shared has none."""
+SIGNED = {
+    "connection_mean",
+    "m",
+    "word_mean",
+    "connection_covariance",
+    "attribute_effect",
+    "interaction_effect",
+    "slope",
+}
+"""Posterior variables that may be below 0."""
+ADJUSTMENT = "adjustment"  # group of a fit of adjusted distances
+PAIRED = "paired"  # group of a comparison, whose coverage is that of each embedding
+FRAMES = "frames"  # group of a fit with templates
+INDICES = {"word_index": "protected_word", "connection_index": "connection", "attribute_index": "attribute_word"}
+TEXTS: dict[str, Dims] = {"group": ("protected_word",), "class": ("attribute_word",), "attribute_class": PAIR}
+DATA: dict[str, dict[str, Dims]] = {
+    "observed_data": {"distance": PAIR},
+    "constant_data": dict.fromkeys(("n", "mean", "ssd"), CELL) | dict.fromkeys(INDICES, PAIR) | TEXTS,
+}
+"""Groups of every fit beside the posterior to their variables with dimensions."""
+EXTRAS: dict[str, dict[str, Dims]] = {
+    ADJUSTMENT: {"raw_distance": PAIR, "value": ("attribute_word",), "raw_word_mean": (*STEPS, *CELL)},
+    FRAMES: {"word_shift": (*STEPS, *CELL)},
+}
+"""The same of groups that some fits have."""
+WRITTEN = ("model", "model_text", "model_hash", "engine", "attribute_words")
+RECORDS: dict[str, type | tuple[type, ...]] = {"notes": list, "versions": dict, "coverage": (dict, type(None))}
+"""Attributes of a fit that are JSON, and what it holds."""
+NUMBERS = (
+    "log_evidence",
+    "grid_mass_outside",
+    "independent_protected_words",
+    "importance_points",
+)  # attributes of some fits
+
+
+def check_attributes(attrs: Mapping[Any, Any]) -> None:
+    """Refuse attributes other than those of a fit."""
+    if missing := [name for name in (*WRITTEN, "seed", *RECORDS) if name not in attrs]:
+        raise InputError(f"the attribute {missing[0]} is missing")
+    text(attrs["model_text"], "the attribute model_text")
+    for name in ("engine", "attribute_words"):
+        printable(attrs[name], f"the attribute {name}")
+    for name in {"moved", "adjust"} & set(attrs):
+        text(attrs[name], f"the attribute {name}")
+    for name in set(NUMBERS) & set(attrs):
+        finite_number(attrs[name], f"the attribute {name}")
+    whole_number(attrs["seed"], "the attribute seed", least=0, most=None)
+    for name, kind in RECORDS.items():
+        try:
+            known = isinstance(from_json(attrs[name]), kind)
+        except (TypeError, ValueError):
+            known = False
+        if not known:
+            raise InputError(f"the attribute {name} is {shown(attrs[name])}, not the JSON that fit writes")
+
+
+def posterior_variables(spec: ModelSpec, held: Collection[Hashable], adjusted: bool) -> dict[str, Dims]:
+    """The posterior variables of a model with their dimensions, some of which a fit of one group does not hold."""
+    names = {"connection_mean", "connection_sd", "word_mean", *spec.priors} - {"offset_mean", "offset_sd"}
+    names |= {"attribute_effect"} if spec.crossed else set()
+    on_groups = {"interaction_sd", "interaction_effect"}
+    names = names | on_groups if on_groups & set(held) and on_groups & names else names - on_groups
+    names |= {"slope"} & set(held) if adjusted else set()
+    shared = {"sigma": spec.likelihood.sigma, "attribute_sd": spec.terms.attribute_sd}
+    return {name: (*STEPS, *(() if shared.get(name) == "shared" else DIMS.get(name, ()))) for name in sorted(names)}
+
+
+def frame_variables(part: xr.Dataset) -> dict[str, Dims]:
+    """Variables of the group of templates with their dimensions: contrasts with the first connection, if others are."""
+    other = ("other_connection",)
+    labels = [label for label in (TEMPLATE, ATTRIBUTE_TEMPLATE) if label in part.coords and part.sizes.get(*other)]
+    named = {f"contrast_{label}": (label, *other) for label in labels} | {f"noise_{label}": other for label in labels}
+    return EXTRAS[FRAMES] | named | ({"sd": (*STEPS, *other)} if labels else {})
+
+
+def variables_of(parts: Mapping[str, xr.Dataset], spec: ModelSpec) -> dict[str, dict[str, Dims]]:
+    """Groups of a fit of a model to their variables with dimensions."""
+    posterior = posterior_variables(spec, parts["posterior"].data_vars, ADJUSTMENT in parts)
+    groups = DATA | {name: part for name, part in EXTRAS.items() if name in parts} | {"posterior": posterior}
+    return groups | ({FRAMES: frame_variables(parts[FRAMES])} if FRAMES in parts else {})
+
+
+def check_layout(tree: xr.DataTree, spec: ModelSpec) -> None:
+    """Refuse groups, variables, dimensions and labels other than those of a fit of this model."""
+    if (tree.attrs["model"], tree.attrs["model_hash"]) != (spec.name, spec.hash):
+        raise InputError(f"the attributes model and model_hash are not those of its model_text, {spec.name!r}")
+    parts = {name: node.dataset for name, node in tree.children.items()}
+    groups = variables_of(parts, spec)
+    if unknown := sorted(str(name) for name in parts["posterior"].data_vars if name not in groups["posterior"]):
+        raise InputError(f"posterior/{unknown[0]} is no variable of the model {spec.name!r}")
+    for group, every in groups.items():
+        for name, dims in every.items():
+            if name not in parts[group].variables:
+                raise InputError(f"there is no {group}/{name}")
+            _check_variable(f"{group}/{name}", parts[group].variables[name], dims, is_text=name in TEXTS)
+    for name, dim in INDICES.items():
+        index, size = parts["constant_data"].variables[name].to_numpy(), parts["constant_data"].sizes[dim]
+        if index.dtype.kind not in "iu" or index.min() < 0 or index.max() >= size:
+            raise InputError(f"constant_data/{name} holds numbers that are no places of {dim}")
+    _check_labels({name: parts[name] for name in groups})
+    _check_facts(parts)
+
+
+def _check_facts(parts: Mapping[str, xr.Dataset]) -> None:
+    """Refuse statistics of the sampler, and attributes of templates, that are no numbers."""
+    for stat, values in parts["sample_stats"].data_vars.items() if "sample_stats" in parts else ():
+        if values.dims != STEPS[: values.ndim] or values.dtype.kind not in "biuf" or values.isnull().any():
+            raise InputError(f"sample_stats/{stat} is not a number, or one for each draw")
+    for fact in ("frames", "nested") if FRAMES in parts else ():
+        whole_number(parts[FRAMES].attrs.get(fact), f"the attribute {fact} of the group {FRAMES}", least=0)
+
+
+def _check_variable(where: str, values: xr.Variable, dims: Dims, is_text: bool) -> None:
+    if values.dims != dims:
+        raise InputError(f"{where} has the dimensions {', '.join(map(str, values.dims))}, not {', '.join(dims)}")
+    if not values.size:
+        raise InputError(f"{where} is empty")
+    if is_text and not all(each == "" or is_printable(each) for each in set(values.to_numpy().tolist())):
+        raise InputError(f"{where} holds names that are no printable text")
+    if not is_text and values.dtype.kind not in "iuf":
+        raise InputError(f"{where} holds {values.dtype}, not numbers")
+
+
+def _check_labels(parts: Mapping[str, xr.Dataset]) -> None:
+    """Refuse groups that do not have the labels and sizes of the others."""
+    constant = parts["constant_data"]
+    sizes = dict(constant.sizes) | {step: parts["posterior"].sizes[step] for step in STEPS}
+    for group, part in parts.items():
+        if odd := [dim for dim, size in part.sizes.items() if size != sizes.get(dim, size)]:
+            raise InputError(f"{group} has {part.sizes[odd[0]]} of {odd[0]}, and there are {sizes[odd[0]]}")
+        for dim in {*CELL, "attribute_word"} & set(part.sizes):
+            labels, known = (
+                each.variables[dim].to_numpy().tolist() if dim in each.coords else [] for each in (part, constant)
+            )
+            if labels != known or len({*labels}) < sizes[dim] or not all(map(is_printable, labels)):
+                raise InputError(
+                    f"the labels of {dim} in {group} are {shown(labels)}: each is a printable text that is there once, "
+                    "and all groups have the same"
+                )
+
+
+def check_numbers(tree: xr.DataTree, data: Distances) -> None:
+    """Refuse numbers of a fit that are not finite, or do not go with its distances."""
+    data.check_vectors(distances=False)
+    parts = {name: node.dataset for name, node in tree.children.items()}
+    posterior, cells = parts["posterior"], parts["constant_data"].variables
+    classes = data.connection_classes if "sd_factor" in posterior else data.attribute_classes
+    known = {"group": data.group_names, "attribute_class": classes, "other_connection": data.connections.tolist()}
+    for dim in known.keys() & set(posterior.sizes):
+        if dim not in posterior.coords or posterior.variables[dim].to_numpy().tolist() != known[dim]:
+            raise InputError(f"the labels of {dim} in posterior are not {', '.join(known[dim])}")
+    held = dict.fromkeys(("word_mean", "raw_word_mean", "word_shift"), data.filled)
+    held["interaction_effect"] = data.compared
+    for group in ("posterior", "observed_data", *(EXTRAS.keys() & set(parts))):
+        for name in DATA.get(group, EXTRAS.get(group, posterior.data_vars)):
+            values = parts[group].variables[name].to_numpy()
+            if odd := _odd_numbers(values, held.get(str(name))):
+                raise InputError(
+                    f"{group}/{name} holds {many(odd, 'number')} of {values.size:,} that are NaN or beyond all sense"
+                )
+            if group == "posterior" and name not in SIGNED and values.min() < 0:
+                raise InputError(f"posterior/{name} holds {values.min():g}: no scale is below 0")
+    for name in ("n", "mean", "ssd"):
+        if not np.allclose(cells[name].to_numpy(), getattr(data.cells, name), rtol=1e-6, atol=1e-9, equal_nan=True):
+            raise InputError(f"constant_data/{name} does not go with observed_data/distance")
+
+
+def _odd_numbers(values: NDArray[Any], held: NDArray[np.bool_] | None) -> int:
+    """Count of numbers that are NaN or beyond all sense, at the places of the last dimensions that must hold some."""
+    usual = np.abs(values) < MOST
+    if usual.all():
+        return 0
+    return int((~usual if held is None else ~usual[..., held]).sum())
