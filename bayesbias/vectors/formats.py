@@ -53,6 +53,7 @@ from bayesbias.vectors.readers import (
     mapped,
     plain_file,
     stored_sample,
+    vectors_at,
 )
 from bayesbias.words import WordLists
 
@@ -411,6 +412,9 @@ def _from_file(
     places = _first_places(wanted.met)
     met = wanted.met if len(places) == len(wanted.met) else [wanted.met[place] for place in places.tolist()]
     keys = _decoded(met, path)
+    if wanted.vectors_at:
+        begins, size = np.concatenate(wanted.vectors_at)[places], kv.vector_size
+        return _with_sample(kv, WholeVocabulary(keys, lambda rows: vectors_at(path, begins[rows], size)), request)
     read = WholeVocabulary(keys, lambda rows: _read(path, Placed(places[rows].tolist()))[1])
     return _with_sample(kv, read, request)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter, deque
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader, RawIOBase, TextIOWrapper
+from itertools import compress
 from lzma import LZMAError
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -100,13 +102,15 @@ class Named:
         self.words = words
         # all words in the order of the file; of one with blanks in a text file, if not wanted, the part before them
         self.met = list[bytes]()
+        # bytes of the file at which the vectors of all words begin, where they stand there in binary
+        self.vectors_at = list[IntArray]()
         self._unsure = deque[int]()
         self._firsts = frozenset(word.partition(b" ")[0] for word in words)
 
     def places(self, words: list[bytes]) -> list[int]:
         """Places of the next entries, which have these words, that are wanted."""
         self.met += words
-        return [i for i, word in enumerate(words) if word in self.words]
+        return list(compress(range(len(words)), map(self.words.__contains__, words)))
 
     def may_take(self, lines: _Lines) -> list[int]:
         """Places of the next entries, lines of a text file, whose words up to the first blank may be wanted."""
@@ -182,7 +186,7 @@ def _of_stream(path: Path, file: BinaryIO, wanted: Wanted, tick: Callable[[], No
             rows = rows_of_text(BufferedReader(_Bounded(stream, path, tick)), suffix, str(path))
             yield from _wanted_rows(rows, wanted)
         else:
-            yield from _word2vec_or_glove(stream, path, wanted, tick)
+            yield from _word2vec_or_glove(_Chunks(stream, path, tick, stream is file), path, wanted)
 
 
 @contextmanager
@@ -280,8 +284,7 @@ def begins_with(path: Path, mark: bytes) -> bool:
         return file.read(len(mark)) == mark
 
 
-def _word2vec_or_glove(stream: BinaryIO, path: Path, wanted: Wanted, tick: Callable[[], None]) -> Blocks:
-    reader = _Chunks(stream, path, tick)
+def _word2vec_or_glove(reader: _Chunks, path: Path, wanted: Wanted) -> Blocks:
     first = reader.line().removeprefix(BOM_UTF8)
     if not first.strip():
         raise InputError(f"{path} is empty: an embedding file begins with a header or a word and its numbers")
@@ -301,8 +304,9 @@ def _word2vec_or_glove(stream: BinaryIO, path: Path, wanted: Wanted, tick: Calla
 class _Chunks:
     """A stream read in large pieces, with a position inside the current piece."""
 
-    def __init__(self, stream: BinaryIO, path: Path, tick: Callable[[], None]) -> None:
+    def __init__(self, stream: BinaryIO, path: Path, tick: Callable[[], None], in_place: bool) -> None:
         self.stream, self.path, self.tick = stream, path, tick
+        self.in_place = in_place  # the stream is the file itself, and nothing is unpacked
         self.buffer = b""
         self.position = 0
         self.ended = False
@@ -379,29 +383,36 @@ class _Chunks:
 
 def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wanted) -> Blocks:
     size, count, last = 4 * dimensions, 0, (b"", b"")
+    # a word before a blank and a vector, or nothing of what is not whole yet: no loop in Python over all words
+    entry = re.compile(rb"([^ ]*+) .{%d}|.+" % size, re.DOTALL)
     while count < words:
-        buffer, find, position = reader.buffer, reader.buffer.find, reader.position
-        starts, ends, latest = list[int](), list[int](), len(buffer) - size
-        while count + len(ends) < words and (end := find(b" ", position, latest)) >= 0:
-            starts.append(position)
-            ends.append(end)
-            position = end + 1 + size
-        count += len(ends)
-        reader.position = position
-        if ends:
-            # word2vec's own program ends each vector with a line break
-            tokens = [buffer[start:end].lstrip(b"\n") for start, end in zip(starts, ends, strict=True)]
-            if not _is_text(b"\n".join(tokens)):
-                for i, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        buffer, position = reader.buffer, reader.position
+        written = entry.findall(buffer, position)[: words - count]
+        joined = b" ".join([*written, b""])
+        blanks = np.flatnonzero(np.frombuffer(joined, dtype=np.uint8) == BLANK)
+        ends = position + 1 + blanks + size * np.arange(1, len(written) + 1)
+        if written and not (ends[-1] <= len(buffer) and buffer[ends[-1] - size - 1] == BLANK):
+            del written[-1]
+            ends = ends[:-1]
+        count += len(written)
+        if written:
+            reader.position = int(ends[-1])
+            tokens = written
+            if b"\n" in joined:  # word2vec's own program ends each vector with a line break
+                tokens = [token.lstrip(b"\n") for token in written]
+            if not _is_text(joined):
+                for i, end in enumerate(ends.tolist()):
                     if not _is_text(tokens[i]):
+                        start = end - size - 1 - len(written[i])
                         before = (tokens[i - 1], buffer[start - size : start]) if i else last
-                        _refuse_blank(path, *before, buffer[start:end])
-            last = tokens[-1], buffer[position - size : position]
+                        _refuse_blank(path, *before, buffer[start : end - size - 1])
+            last = tokens[-1], buffer[reader.position - size : reader.position]
+            if isinstance(wanted, Named) and reader.in_place:
+                wanted.vectors_at.append(reader.unpacked - len(buffer) + ends - size)
             chosen = range(len(tokens)) if wanted is None else wanted.places(tokens)
             if chosen:
-                places = np.array(ends, dtype=np.intp)[list(chosen)] + 1
-                rows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(buffer, dtype=np.uint8), size)[places]
-                yield [tokens[row] for row in chosen], rows.view("<f4")
+                vectors = b"".join([buffer[end - size : end] for end in ends[list(chosen)].tolist()])
+                yield [tokens[row] for row in chosen], np.frombuffer(vectors, dtype="<f4").reshape(-1, dimensions)
         if count < words and not reader.more():
             raise InputError(
                 f"{path} is truncated at byte {reader.unpacked:,}: its first line promises {words} vectors, it holds "
@@ -412,6 +423,17 @@ def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wa
             f"{path} is damaged: after the {words} vectors of {dimensions} numbers that its first line promises there "
             "is more; check the numbers in the first line"
         )
+
+
+def vectors_at(path: Path, places: IntArray, dimensions: int) -> Vectors:
+    """Vectors in single precision that begin at these bytes of a file."""
+    vectors = np.empty((len(places), dimensions), dtype="<f4")
+    with path.open("rb", buffering=0) as file:
+        for place, row in zip(places.tolist(), vectors, strict=True):
+            file.seek(place)
+            if file.readinto(memoryview(row).cast("B")) != row.nbytes:
+                raise InputError(f"{path} became shorter while it was read: read it again when it is whole")
+    return vectors
 
 
 def _refuse_blank(path: Path, word: bytes, vector: bytes, following: bytes) -> None:
