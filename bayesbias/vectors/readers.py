@@ -367,6 +367,22 @@ class _Chunks:
         counts = Counter(_numbers_at_end(line) for line in lines if line.strip())
         return max(counts, key=lambda count: (counts[count], count == len(first.split()) - 1))
 
+    def entries(self, size: int, most: int) -> tuple[list[bytes], IntArray]:
+        """Words of the whole entries of the current piece, before a blank and ``size`` bytes, and where these end.
+
+        Not one is looked at in Python, whose loops cost more than the file. Line breaks before a word are kept.
+        """
+        # what is not whole yet counts as a last word, and is told by the blank that it lacks
+        found = re.findall(rb"([^ ]*+) .{%d}|.+" % size, self.buffer[self.position :], re.DOTALL)
+        words = found[:most]
+        letters = np.frombuffer(b" ".join([*words, b""]), dtype=np.uint8)
+        ends = self.position + 1 + np.flatnonzero(letters == BLANK) + size * np.arange(1, len(words) + 1)
+        if words and not (ends[-1] <= len(self.buffer) and self.buffer[ends[-1] - size - 1] == BLANK):
+            words, ends = words[:-1], ends[:-1]
+        if words:
+            self.position = int(ends[-1])
+        return words, ends
+
     def lines(self) -> tuple[_Lines | None, bool]:
         """The whole lines of the current piece, the last one of the file with what is left of it; None at the end.
 
@@ -383,36 +399,23 @@ class _Chunks:
 
 def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wanted) -> Blocks:
     size, count, last = 4 * dimensions, 0, (b"", b"")
-    # a word before a blank and a vector, or nothing of what is not whole yet: no loop in Python over all words
-    entry = re.compile(rb"([^ ]*+) .{%d}|.+" % size, re.DOTALL)
     while count < words:
-        buffer, position = reader.buffer, reader.position
-        written = entry.findall(buffer, position)[: words - count]
-        joined = b" ".join([*written, b""])
-        blanks = np.flatnonzero(np.frombuffer(joined, dtype=np.uint8) == BLANK)
-        ends = position + 1 + blanks + size * np.arange(1, len(written) + 1)
-        if written and not (ends[-1] <= len(buffer) and buffer[ends[-1] - size - 1] == BLANK):
-            del written[-1]
-            ends = ends[:-1]
+        buffer, written, ends = reader.buffer, *reader.entries(size, words - count)
         count += len(written)
         if written:
-            reader.position = int(ends[-1])
-            tokens = written
-            if b"\n" in joined:  # word2vec's own program ends each vector with a line break
-                tokens = [token.lstrip(b"\n") for token in written]
+            joined = b"\n".join(written)
+            # word2vec's own program ends each vector with a line break
+            tokens = [word.lstrip(b"\n") for word in written] if joined.count(b"\n") >= len(written) else written
             if not _is_text(joined):
-                for i, end in enumerate(ends.tolist()):
-                    if not _is_text(tokens[i]):
-                        start = end - size - 1 - len(written[i])
-                        before = (tokens[i - 1], buffer[start - size : start]) if i else last
-                        _refuse_blank(path, *before, buffer[start : end - size - 1])
+                vectors = [buffer[end - size : end] for end in ends.tolist()]
+                _refuse_blanks(path, [last, *zip(tokens, vectors, strict=True)], written)
             last = tokens[-1], buffer[reader.position - size : reader.position]
             if isinstance(wanted, Named) and reader.in_place:
                 wanted.vectors_at.append(reader.unpacked - len(buffer) + ends - size)
             chosen = range(len(tokens)) if wanted is None else wanted.places(tokens)
             if chosen:
-                vectors = b"".join([buffer[end - size : end] for end in ends[list(chosen)].tolist()])
-                yield [tokens[row] for row in chosen], np.frombuffer(vectors, dtype="<f4").reshape(-1, dimensions)
+                numbers = b"".join([buffer[end - size : end] for end in ends[list(chosen)].tolist()])
+                yield [tokens[row] for row in chosen], np.frombuffer(numbers, dtype="<f4").reshape(-1, dimensions)
         if count < words and not reader.more():
             raise InputError(
                 f"{path} is truncated at byte {reader.unpacked:,}: its first line promises {words} vectors, it holds "
@@ -436,16 +439,18 @@ def vectors_at(path: Path, places: IntArray, dimensions: int) -> Vectors:
     return vectors
 
 
-def _refuse_blank(path: Path, word: bytes, vector: bytes, following: bytes) -> None:
+def _refuse_blanks(path: Path, entries: Sequence[tuple[bytes, bytes]], following: Sequence[bytes]) -> None:
     """Refuse a word with a blank, whose rest was read as numbers, so that numbers were read as the following word."""
-    for end in (place for place, letter in enumerate(vector) if letter == BLANK):
-        if _is_text(vector[:end]) and _is_text(following[end + 1 :]) and following[end + 1 :]:
-            whole = word + b" " + vector[:end]
-            raise InputError(
-                f"{path} holds the word {whole.decode()!r}, and word2vec's binary format cannot hold blanks: the "
-                f"vectors of {word.decode()!r} and of the word after it would be wrong; write '_' for the blank, or "
-                "another format (.npz)"
-            )
+    for (word, vector), after in zip(entries, following, strict=False):
+        blanks = [] if _is_text(after) else [place for place, letter in enumerate(vector) if letter == BLANK]
+        for end in blanks:
+            if _is_text(vector[:end]) and _is_text(after[end + 1 :]) and after[end + 1 :]:
+                whole = word + b" " + vector[:end]
+                raise InputError(
+                    f"{path} holds the word {whole.decode()!r}, and word2vec's binary format cannot hold blanks: the "
+                    f"vectors of {word.decode()!r} and of the word after it would be wrong; write '_' for the blank, "
+                    "or another format (.npz)"
+                )
 
 
 def _is_text(token: bytes) -> bool:
