@@ -6,17 +6,22 @@ import gzip
 import json
 import os
 import pickle
+import re
 import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from mmap import ACCESS_READ
+from mmap import mmap as memory_map
 from pathlib import Path
+from struct import unpack_from
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesbias._support.arguments import flag
-from bayesbias._support.files import check_target, from_json, home_folder, to_json, whole_file
+from bayesbias._support.files import check_target, from_json, home_folder, read_as, to_json, whole_file
 from bayesbias._support.paths import shipped
 from bayesbias._support.progress import progress
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, many, near, shown, warn
@@ -362,12 +367,12 @@ def list_embeddings() -> pd.DataFrame:
 
 def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
     """Those of ``words``, all in ``kv``, whose vector is all zeros."""
-    words = list(words)
+    words, where = list(words), getattr(kv, "bayesbias_name", "the embedding")
     zero = []
     for begin in range(0, len(words), BLOCK):
         block = words[begin : begin + BLOCK]
         vectors = kv.vectors[[kv.key_to_index[word] for word in block]]
-        zero += [block[row] for row in np.flatnonzero(~have_directions(block, vectors, "the embedding")).tolist()]
+        zero += [block[row] for row in np.flatnonzero(~have_directions(block, vectors, where)).tolist()]
     return zero
 
 
@@ -518,11 +523,15 @@ class _Rows:
         return self._held
 
 
+FASTTEXT_COUNTS = slice(64, 92)  # bytes of a fastText model with the number of words and others, before the words
 DECADE = "-w.npy"  # how files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl
 
 
-class _PlainUnpickler(pickle.Unpickler):
-    """Reads lists and texts; anything that would run code is refused."""
+class _PlainUnpickler(pickle._Unpickler):
+    """Reads lists and texts; anything that would run code is refused.
+
+    It is the one in Python, whose memory grows with the file: that in C makes room for what nine bytes promise.
+    """
 
     def find_class(self, module: str, name: str) -> Any:
         """Refuse every class and function."""
@@ -534,14 +543,14 @@ def _from_decade(path: Path) -> tuple[list[str], list[NDArray[Any]], str]:
     beside = path.with_name(path.name.removesuffix(DECADE) + "-vocab.pkl")
     if not beside.is_file():
         raise InputError(f"{path} has no words beside it: there is no file {beside.name}")
-    try:
-        matrix = np.load(path, allow_pickle=False, mmap_mode="r")
+    with read_as(f"vectors of the words in {beside.name}", str(path)):
+        matrix = np.lib.format.open_memmap(path, mode="r")
         with beside.open("rb") as file:
             words = _PlainUnpickler(file, encoding="utf-8", errors="replace").load()
-    except (pickle.UnpicklingError, ValueError, EOFError, IndexError, AttributeError, OSError) as error:
-        raise InputError(f"{path} cannot be read with {beside.name}: {error}") from error
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or matrix.ndim != 2:
-        raise InputError(f"{path} and {beside.name} are no matrix and list of words")
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise InputError(f"{path}: {beside.name} holds no list of words")
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
+        raise InputError(f"{path} holds {matrix.dtype} of the shape {matrix.shape}: a matrix of real numbers is needed")
     if len(words) != len(matrix):
         raise InputError(f"{path} has {len(matrix):,} rows, and {beside.name} {len(words):,} words")
     rows = [i for i, word in enumerate(words) if matrix[i].any()]
@@ -570,15 +579,23 @@ def _from_fasttext(path: Path, mmap: bool) -> KeyedVectors:
 
     if mmap:
         raise InputError(f"{path} is a fastText model, which cannot be memory-mapped: read it without mmap")
-    try:
-        with plain_file(path) as file:  # gensim reads numbers from files that are not packed
-            kv = load_facebook_vectors(str(file))
-    except InputError:
-        raise
-    except Exception as error:  # damaged models raise a dozen kinds
-        raise InputError(f"{path} cannot be read as a fastText model: {error or type(error).__name__}") from error
+    # gensim reads numbers from files that are not packed
+    with read_as("a fastText model", str(path)), plain_file(path) as file:
+        _check_words_of_fasttext(file)
+        kv = load_facebook_vectors(str(file))
     kv.bayesbias_name = path.name
     return kv
+
+
+def _check_words_of_fasttext(path: Path) -> None:
+    """Refuse a fastText model that ends within its words, whose end gensim would seek for ever."""
+    with path.open("rb") as file, memory_map(file.fileno(), 0, access=ACCESS_READ) as content:
+        (words,) = unpack_from("<i", content, FASTTEXT_COUNTS.start)
+        entries = re.compile(rb"[^\0]*+\0.{9}", re.DOTALL).finditer(content, FASTTEXT_COUNTS.stop)
+        whole = sum(1 for _ in islice(entries, max(0, words)))
+        del entries
+    if whole < words or not words:
+        raise ValueError(f"it is truncated or damaged: it says that it has {words:,} words, and has {whole:,}")
 
 
 def _from_mapping(source: Mapping[str, ArrayLike], request: _WordRequest | None) -> KeyedVectors:

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.lib.format import read_array, read_array_header_1_0, read_array_header_2_0, read_magic
 from numpy.typing import NDArray
 
-from bayesbias._support.files import archive_of, check_unpacked, from_json
+from bayesbias._support.files import archive_of, check_unpacked, from_json, read_as
 from bayesbias._support.progress import progress
-from bayesbias.errors import InputError, many
+from bayesbias.errors import InputError, many, shown
 from bayesbias.vectors.tables import SUFFIXES as TEXT_TABLES
 from bayesbias.vectors.tables import rows_of_parquet, rows_of_text
 
@@ -49,7 +49,7 @@ FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
 PARQUET_MARK = b"PAR1"
 SAFE_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
 MOST_HEADER = 1 << 28  # bytes of the header of a safetensors file
-LINES = 1_000  # lines of a text between two looks at how much is read
+MOST_LINE = 1 << 27  # letters of a line of a corpus, which is one sentence
 # arrays of an .npz embedding that hold a sample of the vocabulary
 SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
 WEIGHTS = "sample_weights"  # of a sample that follows the nearness of lists
@@ -241,7 +241,7 @@ def _damage_named(path: Path) -> Iterator[None]:
     """Damage of what is packed is told with the name of the file."""
     try:
         yield
-    except (EOFError, zlib.error, LZMAError, BadZipFile, gzip.BadGzipFile) as error:
+    except (EOFError, OSError, NotImplementedError, zlib.error, LZMAError, BadZipFile) as error:
         raise InputError(f"{path} is truncated or damaged: {error}") from error
 
 
@@ -319,7 +319,7 @@ class _Chunks:
             return False
         try:
             piece = self.stream.read(PIECE)
-        except (EOFError, OSError, zlib.error, LZMAError) as error:
+        except (EOFError, OSError, NotImplementedError, zlib.error, LZMAError) as error:
             raise InputError(f"{self.path} is truncated or damaged after byte {self.unpacked:,}: {error}") from error
         self.tick()
         self.ended = not piece
@@ -622,7 +622,7 @@ def _npz_parts(path: Path, archive: ZipFile) -> tuple[NDArray[Any], tuple[int, .
     """Words of an archive, and shape, order and type of its vectors."""
     names = [name.removesuffix(".npy") for name in archive.namelist()]
     if not {"words", "vectors"} <= set(names):
-        raise InputError(f"{path} holds {', '.join(names)}: an .npz embedding has words and vectors")
+        raise InputError(f"{path} holds {', '.join(map(shown, names[:5]))}: an .npz embedding has words and vectors")
     with archive.open("words.npy") as member:
         words = read_array(member, allow_pickle=False)
     with archive.open("vectors.npy") as member:
@@ -649,7 +649,7 @@ def _safetensors(path: Path, wanted: Wanted) -> Blocks:
 def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
     """Words and memory-mapped vectors of a safetensors file (https://github.com/huggingface/safetensors)."""
     size = path.stat().st_size
-    try:
+    with read_as("safetensors with the tensors words (one a line, U8) and vectors", str(path)):
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
             if not 0 < length <= min(MOST_HEADER, size - 8):
@@ -672,10 +672,6 @@ def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
         if len(words) != shape[0]:
             raise ValueError(f"it has {len(words):,} words and {shape[0]:,} vectors")
         return words, np.memmap(path, dtype=dtype, mode="r", offset=spans["vectors"][0], shape=shape)
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{path} cannot be read as safetensors with the tensors words (one a line, U8) and vectors: {error}"
-        ) from error
 
 
 def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
@@ -702,19 +698,16 @@ def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
     )
 
 
-def text_lines(path: Path, done: Callable[[float], None] | None = None) -> Iterator[str]:
-    """The lines of a text in UTF-8, packed by gzip or not."""
+def text_lines(path: Path, done: Callable[[float], None] = lambda _: None) -> Iterator[str]:
+    """The lines of a text in UTF-8, packed or not."""
     try:
-        with path.open("rb") as file:
-            packed = file.read(2) == GZIP_MARK
-            file.seek(0)
+        with path.open("rb") as file, _damage_named(path), unpacked(path, file) as stream:
             # the place in the file itself, packed or not, is what its size is compared with
-            with TextIOWrapper(gzip.open(file) if packed else file, encoding="utf-8-sig") as lines:
-                for number, line in enumerate(lines):
-                    if done and number % LINES == 0:
-                        done(file.tell())
+            bounded = BufferedReader(_Bounded(stream, path, lambda: done(file.tell())), PIECE)
+            with TextIOWrapper(bounded, encoding="utf-8-sig") as lines:
+                while line := lines.readline(MOST_LINE):
+                    if len(line) == MOST_LINE:
+                        raise InputError(f"{path} has a line of {MOST_LINE:,} letters or more: break it into sentences")
                     yield line
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is no text in UTF-8: {error}") from error
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path} is truncated or damaged: {error}") from error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._support.files import from_json
+from bayesbias._support.files import check_unpacked, from_json, read_as
 from bayesbias.errors import CoverageWarning, InputError, listed, shown, warn
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 WORD, VECTORS = "word", ("vector", "embedding")  # names of columns by which one of several is told
 BATCH = 4096  # rows that are read together
+VALUE = 4  # bytes of a value of Parquet in memory, at least
 LARGEST = 1 << 24  # bytes of JSON in which a line must end
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON, JSON_LINES = ".json", (".jsonl", ".ndjson")
@@ -73,21 +74,46 @@ def rows_of_parquet(path: Path) -> Rows:
     """Words and vectors of a Parquet file, some rows at a time."""
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-    try:
-        file = pq.ParquetFile(path)
-        columns = _columns_of(file.schema_arrow, str(path))
-        yield from _rows(file.iter_batches(BATCH, columns=columns), columns, str(path))
-    except InputError:
-        raise
-    except Exception as error:  # damaged Parquet raises a dozen kinds
-        raise InputError(f"{path} cannot be read as Parquet: {error or type(error).__name__}") from error
+    with read_as("Parquet", str(path)):
+        columns = _columns_of(pq.read_schema(path), str(path))
+        yield from _rows(parquet_batches(path, columns, BATCH), columns, str(path))
+
+
+def parquet_batches(path: Path, columns: Sequence[str], rows: int = 1 << 16) -> Iterator[Any]:
+    """The batches of some columns of a Parquet file; what would fill the memory is refused before it is made."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema, packed = pq.read_schema(path), path.stat().st_size
+    texts = [name for name in columns if pa.types.is_string(schema.field(name).type)]
+    file = pq.ParquetFile(path, read_dictionary=texts)  # which holds a text once, however often it occurs
+    check_unpacked(VALUE * file.metadata.num_rows * len(columns), packed, str(path))
+    size = letters = 0
+    for group in range(file.num_row_groups):
+        # what it says of columns ends Python where it is damaged
+        size += file.metadata.row_group(group).total_byte_size
+        check_unpacked(size, packed, str(path))
+        held = file.read_row_group(group, texts)
+        letters += sum(_letters(chunk) for name in texts for chunk in held[name].chunks)
+        check_unpacked(letters, packed, str(path))
+    size = 0
+    for batch in pq.ParquetFile(path).iter_batches(rows, columns=list(columns)):
+        size += batch.nbytes
+        check_unpacked(size, packed, str(path))
+        batch.validate(full=True)
+        yield batch
+
+
+def _letters(column: Any) -> int:
+    """Bytes of all texts of a column that is a dictionary."""
+    ends = np.frombuffer(column.dictionary.buffers()[1], dtype=np.int32)[column.dictionary.offset :]
+    codes = column.indices.drop_null().to_numpy()
+    return int((ends[codes + 1] - ends[codes]).sum(dtype=np.int64))
 
 
 def rows_of_text(stream: BinaryIO, suffix: str, where: str) -> Rows:
     """Words and vectors of a text in a format that the end of a file's name tells."""
-    import pyarrow as pa
-
-    try:
+    with read_as(suffix[1:].upper(), where):
         if suffix in DELIMITERS:
             yield from _rows_of_csv(stream, DELIMITERS[suffix], where)
         elif suffix == JSON:
@@ -97,10 +123,6 @@ def rows_of_text(stream: BinaryIO, suffix: str, where: str) -> Rows:
 
             table = lines.read_json(stream, read_options=lines.ReadOptions(block_size=LARGEST))
             yield from rows_of(table, where)
-    except (pa.ArrowException, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{where} cannot be read as {suffix[1:].upper()}: {error}") from error
 
 
 def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:

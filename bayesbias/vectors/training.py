@@ -437,7 +437,7 @@ def _sentences_of(text: Path | Sentences, done: Callable[[float], None] | None =
 
     ``done`` is told now and then how many bytes of the file, or how many sentences, have been read.
     """
-    sentences: Iterable[Any] = text_lines(text, done) if isinstance(text, Path) else text
+    sentences: Iterable[Any] = text_lines(text, done or (lambda _: None)) if isinstance(text, Path) else text
     for number, sentence in enumerate(sentences):
         if done and number % STEP == 0 and not isinstance(text, Path):
             done(number)
