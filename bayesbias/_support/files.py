@@ -188,12 +188,22 @@ MOST_TOML = 2**25  # bytes: many times the longest list of words, and fewer than
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file."""
+    return parse_toml(_short_text(path, "TOML"), str(path))
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file."""
+    with read_as("JSON", str(path)):
+        return from_json(_short_text(path, "JSON"))
+
+
+def _short_text(path: Path, kind: str) -> str:
     if (size := file_at(path).stat().st_size) > MOST_TOML:
         raise InputError(
-            f"{path} is not a TOML file: it has {size:,} bytes, and {MOST_TOML:,} are read at most; is it an "
+            f"{path} is not a {kind} file: it has {size:,} bytes, and {MOST_TOML:,} are read at most; is it an "
             "embedding, in the place of a word list?"
         )
-    return parse_toml(read_text(path), str(path))
+    return read_text(path)
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
