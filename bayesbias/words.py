@@ -416,10 +416,10 @@ def load_words(name_or_path: str | Path) -> WordLists:
     name_or_path
         A name that :func:`list_words` shows, or the path of a TOML file, or of a JSON file with the same keys:
         ``name``, ``controls`` (a list of ``"neutral"`` and ``"human"``; or a table of any names to words, to a bundled
-        list or to a file), ``description``, ``source``, ``doi``, ``language``, ``provenance``, and after them the tables ``[protected]``
-        and ``[stereotypes]`` (group to words), ``[labels]`` (control list to what it is called in sentences) and
-        ``[grammar]`` (part of speech to words), ``[sources]`` (source to the attribute words that it gives), and
-        ``[factors.<name>]`` (level of a factor to groups), twice or not.
+        list or to a file), ``description``, ``source``, ``doi``, ``language``, ``provenance``, and after them the
+        tables ``[protected]`` and ``[stereotypes]`` (group to words), ``[labels]`` (control list to what it is called
+        in sentences) and ``[grammar]`` (part of speech to words), ``[sources]`` (source to the attribute words that it
+        gives), and ``[factors.<name>]`` (level of a factor to groups), twice or not.
         ``name``, ``[protected]`` and ``[stereotypes]`` are required.
 
     Examples

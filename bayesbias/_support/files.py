@@ -134,7 +134,7 @@ def read_as(kind: str, where: str) -> Iterator[None]:
     """Whatever goes wrong while a file is read is one error that names it: damage raises a dozen kinds."""
     try:
         yield
-    except InputError:
+    except (InputError, Warning):
         raise
     except Exception as error:
         reason = " ".join("".join(letter if letter.isprintable() else " " for letter in str(error)).split())

@@ -23,7 +23,7 @@ from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, lis
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.vectors import TWINS, Case, Embedding, Twins, find_concepts, opened, twins_within
 from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, subwords_of
+from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, first_keys, subwords_of
 from bayesbias.words import GENDERED, WordLists, in_order, load_words, subtag
 
 if TYPE_CHECKING:
@@ -204,6 +204,8 @@ def _distances_of(
     """The distance table of an embedding; ``drawn`` is a sample of its vocabulary that others share."""
     looked = find_concepts(kv, lists.concepts, case, lists.language)
     concepts, alike = looked.concepts, looked.twins()
+    if not looked.forms.keys:
+        raise InputError(f"the embedding holds none of the {len(lists.every_word())} words; {first_keys(kv)}")
     entries = _entries(lists, looked)
     # the words of each list that have the vector of an earlier word of the same list
     same = [

@@ -36,6 +36,7 @@ from bayesbias.vectors.lookup import (
     drawn_rows,
     few,
     find_concepts,
+    first_keys,
     have_directions,
     local_sample,
     nearness_of,
@@ -410,8 +411,16 @@ def _from_file(
     if request is None:
         whole = _made(*_read(path, None), where)
         return _from_keyed_vectors(_with_stored(whole, path), request)
+    return _part_of_file(path, where, request)
+
+
+def _part_of_file(path: Path, where: str, request: _WordRequest) -> KeyedVectors:
+    """The words of a file that are asked for, and beside them a sample of the others."""
     wanted = Named(frozenset(word.encode("utf-8", "surrogatepass") for word in request.words))
-    kv = _with_stored(_made(*_read(path, wanted), where), path)
+    words, vectors = _read(path, wanted)
+    if not words:
+        raise _none_held(where, _decoded(wanted.met[:5], path))
+    kv = _with_stored(_made(words, vectors, where), path)
     if sample_of(kv) is not None:
         return kv
     places = _first_places(wanted.met)
@@ -604,6 +613,8 @@ def _from_mapping(source: Mapping[str, ArrayLike], request: _WordRequest | None)
         vectors = [np.asarray(source[word], dtype=np.float32) for word in words]
     except (TypeError, ValueError) as error:
         raise InputError(f"the mapping does not hold vectors of numbers: {error}") from error
+    if request is not None and not words and source:
+        raise _none_held("the mapping", list(source))
     kv = _keyed_vectors(words, vectors, "the mapping")
     if request is not None:
         keys = list(source)
@@ -625,7 +636,7 @@ def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> K
     words = [word for word in source.index_to_key if request is None or word in request.words]
     subwords = {} if request is None else _of_subwords(source, request)
     if not words and not subwords:
-        raise InputError("the embedding holds none of the words that were asked for")
+        raise _none_held(getattr(source, "bayesbias_name", "the embedding"), source.index_to_key)
     if not subwords and not zero_words(source, words) and len(words) == len(source.index_to_key):
         return source
     rows = source.vectors[[source.key_to_index[word] for word in words]]
@@ -636,6 +647,10 @@ def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> K
     if request is not None and sample_of(source) is None:
         return _with_sample(kv, WholeVocabulary(source.index_to_key, lambda chosen: source.vectors[chosen]), request)
     return kv
+
+
+def _none_held(where: str, keys: Sequence[str]) -> InputError:
+    return InputError(f"{where} holds none of the words that were asked for; {first_keys(keys)}")
 
 
 def _of_subwords(source: KeyedVectors, request: _WordRequest) -> dict[str, NDArray[np.float32]]:
@@ -670,7 +685,7 @@ def _keyed_vectors(tokens: list[str], vectors: NDArray[Any] | list[NDArray[Any]]
 def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:
     """An embedding of words and their vectors (words, d), which it holds as they are where nothing is left out."""
     if not tokens:
-        raise InputError(f"{where} holds no vector, or none of the words that were asked for")
+        raise InputError(f"{where} holds no vector")
     if "" in tokens:
         raise InputError(f"{where}: the word of vector {tokens.index('') + 1} is empty; repair or remove it")
     if matrix.dtype != np.float32:

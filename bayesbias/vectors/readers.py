@@ -264,7 +264,8 @@ class _Bounded(RawIOBase):
         return self._stream.tell()
 
     def readinto(self, buffer: Any) -> int:
-        content = self._stream.read(len(buffer))
+        with _damage_named(self._path):
+            content = self._stream.read(len(buffer))
         check_unpacked(self._stream.tell(), self._packed, str(self._path))
         self._tick()
         buffer[: len(content)] = content

@@ -296,6 +296,25 @@ def test_a_count_beside_the_dimensions_is_named():
     assert kv.vector_size == 6
 
 
+@pytest.mark.parametrize("key", ["/c/en/{}", '"{}"', "{}_NN", "en:{}"])
+def test_where_no_word_is_held_the_sentence_shows_the_first_keys(key, slice_vectors, tmp_path):
+    lists = bb.WordLists("two", {"m": ["he"], "f": ["she"]}, {"m": ["engineer"], "f": ["nurse"]})
+    mapping = {key.format(word): slice_vectors[word] for word in lists.every_word()}
+    kv = bb.load_embedding(mapping)
+    bb.save_embedding(kv, tmp_path / "v.bin")
+    message = (
+        rf"none of the .*words.*; its first keys are {re.escape(repr(key.format('he')))}, .*: rename them, or give"
+    )
+    for use in (
+        lambda: bb.distance_table(mapping, lists),
+        lambda: bb.load_embedding(mapping, lists),
+        lambda: bb.load_embedding(kv, lists),
+        lambda: bb.load_embedding(tmp_path / "v.bin", lists),
+    ):
+        with pytest.raises(bb.InputError, match=message):
+            use()
+
+
 @pytest.fixture(scope="module")
 def encoded(text_encoder):
     return bb.encode(text_encoder, "weat7", ["the {}", "a {} here"], vocabulary=40, name="mine")
