@@ -61,6 +61,7 @@ from bayesbias.vectors.readers import (
     stored_sample,
     vectors_at,
 )
+from bayesbias.vectors.tables import real_vectors
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -393,7 +394,7 @@ def _from_file(
             f"name ({', '.join(manifest)})"
         )
     if path.name.endswith(DECADE):
-        return _from_keyed_vectors(_keyed_vectors(*_from_decade(path)), request)
+        return _from_keyed_vectors(_made(*_from_decade(path)), request)
     if begins_with(path, PICKLE_MARK):
         if not trust_pickle:
             raise InputError(
@@ -547,7 +548,7 @@ class _PlainUnpickler(pickle._Unpickler):
         raise pickle.UnpicklingError(f"it holds {module}.{name}, and a vocabulary is a list of words")
 
 
-def _from_decade(path: Path) -> tuple[list[str], list[NDArray[Any]], str]:
+def _from_decade(path: Path) -> tuple[list[str], NDArray[Any], str]:
     """Vectors of a decade as HistWords keeps them; words that the decade lacks are rows of zeros, and left out."""
     beside = path.with_name(path.name.removesuffix(DECADE) + "-vocab.pkl")
     if not beside.is_file():
@@ -563,7 +564,7 @@ def _from_decade(path: Path) -> tuple[list[str], list[NDArray[Any]], str]:
     if len(words) != len(matrix):
         raise InputError(f"{path} has {len(matrix):,} rows, and {beside.name} {len(words):,} words")
     rows = [i for i, word in enumerate(words) if matrix[i].any()]
-    return [words[row] for row in rows], list(np.asarray(matrix[rows])), str(path)
+    return [words[row] for row in rows], np.asarray(matrix[rows]), str(path)
 
 
 def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
@@ -577,7 +578,7 @@ def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
     kv = getattr(loaded, "wv", loaded)
     if not hasattr(kv, "key_to_index"):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not gensim vectors")
-    vectors = _keyed_vectors(list(kv.index_to_key), kv.vectors, str(path))
+    vectors = _made(list(kv.index_to_key), kv.vectors, str(path))
     vectors.bayesbias_sample = sample_of(kv)
     return vectors
 
@@ -609,21 +610,18 @@ def _check_words_of_fasttext(path: Path) -> None:
 
 def _from_mapping(source: Mapping[str, ArrayLike], request: _WordRequest | None) -> KeyedVectors:
     words = [word for word in source if request is None or word in request.words]
-    try:
-        vectors = [np.asarray(source[word], dtype=np.float32) for word in words]
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the mapping does not hold vectors of numbers: {error}") from error
     if request is not None and not words and source:
         raise _none_held("the mapping", list(source))
-    kv = _keyed_vectors(words, vectors, "the mapping")
+    where = "the mapping"
+    kv = _made(words, real_vectors(words, [source[word] for word in words], where), where)
     if request is not None:
         keys = list(source)
 
         def vectors_of(rows: IntArray) -> NDArray[np.float32]:
             values = np.full((len(rows), kv.vector_size), np.nan, dtype=np.float32)
             for i, row in enumerate(rows.tolist()):
-                vector = np.asarray(source[keys[row]], dtype=np.float32)
-                if vector.shape == (kv.vector_size,):
+                (vector,) = real_vectors([keys[row]], [source[keys[row]]], where)
+                if len(vector) == kv.vector_size:
                     values[i] = vector
             return values
 
@@ -641,7 +639,7 @@ def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> K
         return source
     rows = source.vectors[[source.key_to_index[word] for word in words]]
     rows = np.concatenate([rows, *(vector[None] for vector in subwords.values())])
-    kv = _keyed_vectors([*words, *subwords], rows, getattr(source, "bayesbias_name", "the embedding"))
+    kv = _made([*words, *subwords], rows, getattr(source, "bayesbias_name", "the embedding"))
     kv.bayesbias_sample = sample_of(source)
     setattr(kv, SUBWORDS, frozenset(subwords) | subwords_of(source))
     if request is not None and sample_of(source) is None:
@@ -666,20 +664,6 @@ def _of_subwords(source: KeyedVectors, request: _WordRequest) -> dict[str, NDArr
         except KeyError:  # no part of it is known
             continue
     return vectors
-
-
-def _keyed_vectors(tokens: list[str], vectors: NDArray[Any] | list[NDArray[Any]], where: str) -> KeyedVectors:
-    if isinstance(vectors, list) and tokens:
-        shapes = {np.shape(vector) for vector in vectors}
-        if len(shapes) > 1 or len(next(iter(shapes))) != 1 or next(iter(shapes)) == (0,):
-            pairs = zip(tokens, vectors, strict=True)
-            odd = next((w for w, v in pairs if np.shape(v) != np.shape(vectors[0])), tokens[0])
-            raise InputError(
-                f"{where}: all vectors must be 1-D and of one length, "
-                f"found shapes {sorted(shapes)[:3]} (for instance the word {odd!r})"
-            )
-        vectors = np.stack(vectors)
-    return _made(tokens, np.asarray(vectors), where)
 
 
 def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:

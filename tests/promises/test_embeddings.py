@@ -291,6 +291,18 @@ class TestFormats:
         assert kv.index_to_key == (wanted or list("abcd"))
         assert np.array_equal(kv.vectors, vectors[[1, 3]] if wanted else vectors)
 
+    @pytest.mark.parametrize("form", ["binary", "c binary", "binary.gz", "text"])
+    def test_part_of_a_file_of_many_pieces_has_the_vectors_and_the_sample_of_the_whole(self, source, form):
+        matrix = np.random.default_rng(0).normal(size=(6_000, 60)).astype(np.float32)
+        vectors = {f"w{row}" + "x" * (row % 23): vector for row, vector in enumerate(matrix)}
+        words = list(vectors)[::500]
+        part, expected = (bb.load_embedding(each, words) for each in (source(form, vectors), vectors))
+        assert_holds(part, {word: vectors[word] for word in words})
+        samples = [each.bayesbias_sample for each in (part, expected)]
+        assert samples[0].words == samples[1].words
+        np.testing.assert_array_equal(samples[0].vectors, samples[1].vectors)
+        np.testing.assert_array_equal(samples[0].overall, samples[1].overall)
+
     def test_wanted_words_of_an_archive_are_read_without_the_others(self, written):
         words = [f"w{at}" for at in range(60_000)]
         path = written(npz(words=np.array(words), vectors=np.ones((60_000, 200), dtype=np.float32)))
@@ -496,12 +508,12 @@ class TestRefusals:
             (VECTORS, "cat", "words is one string, 'cat': give a list of words"),
             (VECTORS, [1], "give a list of words"),
             (VECTORS, [None, "cat"], "give a list of words"),
-            ({"cat": [1, 2], "dog": [1, 2, 3]}, None, r"shapes \[\(2,\), \(3,\)\] \(for instance the word 'dog'\)"),
-            ({"cat": 1.0}, None, "all vectors must be 1-D"),
-            ({"cat": []}, None, "all vectors must be 1-D"),
-            ({"cat": [[1, 2], [3, 4]]}, None, "all vectors must be 1-D"),
-            ({"cat": None}, None, "all vectors must be 1-D"),
-            ({"cat": ["x", "y"]}, None, "does not hold vectors of numbers"),
+            ({"cat": [1, 2], "dog": [1, 2, 3]}, None, "the vector of 'dog' has 3 numbers, and the first has 2"),
+            ({"cat": 1.0}, None, "the vector of 'cat' is"),
+            ({"cat": []}, None, "the vector of 'cat' is"),
+            ({"cat": [[1, 2], [3, 4]]}, None, "the vector of 'cat' is"),
+            ({"cat": None}, None, "the vector of 'cat' is"),
+            ({"cat": ["x", "y"]}, None, "the vector of 'cat' is .'x', 'y'.: give real numbers"),
             ({}, None, "holds no vector"),
         ],
     )
