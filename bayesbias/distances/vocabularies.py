@@ -435,7 +435,7 @@ def _read_counts(path: str | Path) -> dict[str, float]:
 
 
 def _separator(lines: Sequence[str]) -> str | None:
-    """What separates words and counts in most lines; None for blanks. A comma may be a part of words."""
+    """The separator of words and counts in most lines; None for blanks. A comma may be a part of words."""
     read = {
         each: [word for line in lines for word, count in [_word_and_count(line, each)] if count >= 0]
         for each in ("\t", None, ",")

@@ -529,7 +529,7 @@ def _is_number(part: bytes) -> bool:
 
 
 def _numbers_at_end(line: bytes) -> int:
-    """How many numbers end a line, without its first part."""
+    """Number of the numbers that end a line, without its first part."""
     _, *parts = line.split()
     return next((i for i, part in enumerate(reversed(parts)) if not _is_number(part)), len(parts))
 
@@ -700,7 +700,7 @@ def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
 
 
 def text_lines(path: Path, done: Callable[[float], None] = lambda _: None) -> Iterator[str]:
-    """The lines of a text in UTF-8, packed or not."""
+    """The lines of a text in UTF-8, packed by gzip, bzip2, xz or zip, or not."""
     try:
         with path.open("rb") as file, _damage_named(path), unpacked(path, file) as stream:
             # the place in the file itself, packed or not, is what its size is compared with

@@ -489,7 +489,7 @@ def contexts(
     Parameters
     ----------
     corpus
-        The path of a UTF-8 text file (one sentence a line; ``.gz`` too), or sentences.
+        The path of a UTF-8 text file (one sentence a line; packed too), or sentences.
     words
         Word lists, what :func:`load_words` takes, or words; capitals count.
     per_word, seed
