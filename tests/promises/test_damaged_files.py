@@ -265,7 +265,7 @@ def damaged(content, rng):
 def test_damaged_files_are_refused_by_name_in_one_line(whole, tmp_path, name, times):
     rng, content, refusals = random.Random(0), (whole / name).read_bytes(), []  # noqa: S311
     READERS[name](whole / name)
-    times = times // 4 if name == "fit.nc" else times  # to open one takes longer
+    times = times // 4 if name in ("fit.nc", "counts.txt") else times  # each of these takes longer
     if name.startswith("1990"):
         shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
     for _ in range(times):
@@ -274,7 +274,7 @@ def test_damaged_files_are_refused_by_name_in_one_line(whole, tmp_path, name, ti
             READERS[name](tmp_path / name)
         except bb.InputError as error:
             refusals.append(str(error))
-    assert len(refusals) > 0.04 * times
+    assert len(refusals) > 0.03 * times
     assert [text for text in refusals if name not in text or not text.isprintable()] == []
 
 
