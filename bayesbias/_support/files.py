@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LONGEST = 240  # bytes of the name of a file, which leave room for that of its temporary one
 # what is packed may hold so many times its size, and so many bytes more; vectors hold a few times their size
 TIMES, ROOM = 100, 1 << 26
-DEEP_KEY = re.compile(r'(?:^|[\[{,])\s*(?:(?:[\w-]+|"[^"\n]*"|' r"'[^'\n]*')[ \t]*\.[ \t]*){20}", re.MULTILINE)
+DEEP_KEY = re.compile(r'(?:^|[\[{,])[ \t]*(?:(?:[\w-]+|"[^"\n]*"|' r"'[^'\n]*')[ \t]*\.[ \t]*){20}", re.MULTILINE)
 
 
 def check_suffix(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path:
@@ -130,16 +130,23 @@ def check_unpacked(size: int, packed: int, where: str) -> None:
 
 
 @contextmanager
-def archive_of(content: BinaryIO, where: str) -> Iterator[ZipFile]:
-    """An .npz file; whatever goes wrong while it is read is one error that names it."""
+def read_as(kind: str, where: str) -> Iterator[None]:
+    """Whatever goes wrong while a file is read is one error that names it: damage raises a dozen kinds."""
     try:
-        with ZipFile(content) as archive:
-            check_unpacked(sum(member.file_size for member in archive.infolist()), content.seek(0, os.SEEK_END), where)
-            yield archive
-    except InputError:
+        yield
+    except (InputError, Warning):
         raise
-    except Exception as error:  # the readers of zip files and arrays raise a dozen kinds
-        raise InputError(f"{where} cannot be read as .npz: {error or type(error).__name__}") from error
+    except Exception as error:
+        reason = " ".join("".join(letter if letter.isprintable() else " " for letter in str(error)).split())
+        raise InputError(f"{where} cannot be read as {kind}: {reason or type(error).__name__}") from error
+
+
+@contextmanager
+def archive_of(content: BinaryIO, where: str) -> Iterator[ZipFile]:
+    """An .npz file."""
+    with read_as(".npz", where), ZipFile(content) as archive:
+        check_unpacked(sum(member.file_size for member in archive.infolist()), content.seek(0, os.SEEK_END), where)
+        yield archive
 
 
 def read_arrays(content: BinaryIO, where: str) -> dict[str, NDArray[Any]]:
@@ -160,12 +167,18 @@ class Document(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def file_at(path: str | Path, instead: str = "") -> Path:
+    """The path of a file that is there: no folder, and no pipe or device, from which reading may never end."""
+    file = home_folder(path)
+    if not file.is_file():
+        raise InputError(f"there is no file {file}" + (f": {instead}" if instead else ""))
+    return file
+
+
 def read_text(path: Path) -> str:
     """The content of a file in UTF-8, without a byte-order mark."""
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise InputError(f"there is no file {path}") from error
+        return file_at(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read as text: {error}") from error
 
@@ -175,12 +188,22 @@ MOST_TOML = 2**25  # bytes: many times the longest list of words, and fewer than
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file."""
-    if path.is_file() and (size := path.stat().st_size) > MOST_TOML:
+    return parse_toml(_short_text(path, "TOML"), str(path))
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file."""
+    with read_as("JSON", str(path)):
+        return from_json(_short_text(path, "JSON"))
+
+
+def _short_text(path: Path, kind: str) -> str:
+    if (size := file_at(path).stat().st_size) > MOST_TOML:
         raise InputError(
-            f"{path} is not a TOML file: it has {size:,} bytes, and {MOST_TOML:,} are read at most; is it an "
+            f"{path} is not a {kind} file: it has {size:,} bytes, and {MOST_TOML:,} are read at most; is it an "
             "embedding, in the place of a word list?"
         )
-    return parse_toml(read_text(path), str(path))
+    return read_text(path)
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:

@@ -126,11 +126,9 @@ def similarities(path: Path) -> pd.DataFrame:
     """Pairs of words and their similarity."""
     import pandas as pd
 
-    from bayesbias._support.files import home_folder
+    from bayesbias._support.files import file_at
 
-    file = home_folder(path)
-    if not file.is_file():
-        raise InputError(f"there is no file {file}")
+    file_at(path)
     table = csv_table(path, keep_default_na=False)
     if len(table.columns) == 3 and not pd.isna(pd.to_numeric(table.columns[2], errors="coerce")):
         raise InputError(f"{path} begins with a pair, {', '.join(table.columns)}: put a header above it")

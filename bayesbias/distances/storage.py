@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._support.arguments import flag
-from bayesbias._support.files import check_suffix, from_json, home_folder, read_arrays, to_json, whole_file
+from bayesbias._support.files import check_suffix, file_at, from_json, read_arrays, read_as, to_json, whole_file
 from bayesbias.distances.adjustment import adjustment_arrays, adjustment_from
 from bayesbias.distances.columns import Labels, columns_of
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
@@ -19,6 +19,7 @@ from bayesbias.distances.dataframe import COLUMNS, PAIR, DistanceTable, Provenan
 from bayesbias.distances.distances import Distances, once, text_where_few
 from bayesbias.distances.list_coverage import Coverage, ListEntry, coverage_from, list_entry
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, warn, within
+from bayesbias.vectors.tables import parquet_batches
 from bayesbias.words import CONTROLS, STEREOTYPES
 
 MOST_METADATA = 90_000_000  # bytes of metadata that Arrow reads, with some to spare
@@ -94,7 +95,7 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     >>> len(again), again.relatedness is not None
     (2256, True)
     """
-    file = home_folder(path)
+    file = file_at(path)
     keep_duplicates = None if keep_duplicates is None else flag(keep_duplicates, "keep_duplicates")
     raw = _read(file)
     published = "word_to_compare" in raw.columns
@@ -204,21 +205,26 @@ def _say_left_out(carried: Provenance, file: Path) -> None:
 
 
 def _read(file: Path) -> pd.DataFrame:
-    if not file.is_file():
-        raise InputError(f"there is no file {file}")
-    try:
+    with read_as("a table", str(file)):
         if file.suffix == ".parquet":
-            return pd.read_parquet(file)
+            return _read_parquet(file)
         empty = {column: ["", "nan", "NaN", "NA"] for column in ("distance", "cosine_distance")}
         text = dict.fromkeys([*COLUMNS[:-1], *PUBLISHED_TEXT], "str")
         raw = pd.read_csv(file, keep_default_na=False, na_values=empty, dtype=text)
-    except Exception as error:  # damaged Parquet raises a dozen kinds
-        raise InputError(f"{file} cannot be read as a table: {error}") from error
     known = [*COLUMNS, *PUBLISHED_TEXT, "cosine_distance"]
     # pandas renames the second
     if twice := [column for column in known if {column, f"{column}.1"} <= set(raw.columns)]:
         raise InputError(f"{file} has two columns {twice[0]!r}: keep one")
     return raw
+
+
+def _read_parquet(file: Path) -> pd.DataFrame:
+    import pyarrow as pa  # loads slowly
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(file)
+    table: pd.DataFrame = pa.Table.from_batches(parquet_batches(file, schema.names), schema).to_pandas()
+    return table
 
 
 def _as_numbers(raw: pd.DataFrame) -> pd.DataFrame:

@@ -34,7 +34,7 @@ from bayesbias.vectors import (
     twins_within,
 )
 from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, subwords_of
+from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, first_keys, subwords_of
 from bayesbias.words import GENDERED, WordLists, in_order, load_words, subtag
 
 if TYPE_CHECKING:
@@ -212,6 +212,8 @@ def _distances_of(
     """The distance table of an embedding; ``drawn`` is a sample of its vocabulary that others share."""
     looked = find_concepts(kv, lists.concepts, case, lists.language)
     concepts, alike = looked.concepts, looked.twins()
+    if not looked.forms.keys:
+        raise InputError(f"the embedding holds none of the {len(lists.every_word())} words; {first_keys(kv)}")
     entries = _entries(lists, looked)
     # the words of each list that have the vector of an earlier word of the same list
     same = [

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import as_float, mapping, whole_number
-from bayesbias._support.files import home_folder
+from bayesbias._support.files import file_at
 from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit
 from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
 from bayesbias.distances.distances import Distances
@@ -362,7 +362,7 @@ def _zipf(
     if isinstance(frequencies, Mapping):
         counts, source = numbers_by_word(frequencies, FREQUENCY, positive=True), "the frequencies that were given"
     elif isinstance(frequencies, str | Path):
-        counts, source = _read_counts(home_folder(frequencies)), f"the file {Path(frequencies).name}"
+        counts, source = _read_counts(frequencies), f"the file {Path(frequencies).name}"
     elif hasattr(frequencies, "index_to_key"):
         keys, part = opened(frequencies).index_to_key, sample_of(frequencies)
         ordered = ordered_by_frequency(keys) if part is None else bool(part.places)
@@ -417,16 +417,13 @@ def _from_wordfreq(words: Sequence[str], wanted: bool, language: str | None) -> 
     return {word: value for word, value in zipf.items() if value > 0}, tag
 
 
-def _read_counts(path: Path) -> dict[str, float]:
+def _read_counts(path: str | Path) -> dict[str, float]:
     """Counts from a file with two columns, separated by tabs, commas or blanks; a header is passed over.
 
     Counts of 0 and lines that cannot be read are passed over and told.
     """
-    if not path.is_file():
-        raise InputError(
-            f"there is no file {path} with frequencies, and no source of that name: give a path or 'wordfreq'"
-        )
-    lines = path.read_bytes().decode("utf-8-sig", errors="backslashreplace").split("\n")
+    content = file_at(path, "give the path of a file with frequencies, or 'wordfreq'").read_bytes()
+    lines = content.decode("utf-8-sig", errors="backslashreplace").split("\n")
     entries = {number: line.strip() for number, line in enumerate(lines, start=1) if line.strip()}
     separator = _separator(list(entries.values())[:LOOKED_AT])
     counts: dict[str, float] = {}
@@ -452,7 +449,7 @@ def _read_counts(path: Path) -> dict[str, float]:
 
 
 def _separator(lines: Sequence[str]) -> str | None:
-    """What separates words and counts in most lines; None for blanks. A comma may be a part of words."""
+    """The separator of words and counts in most lines; None for blanks. A comma may be a part of words."""
     read = {
         each: [word for line in lines for word, count in [_word_and_count(line, each)] if count >= 0]
         for each in ("\t", None, ",")

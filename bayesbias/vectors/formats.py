@@ -10,7 +10,11 @@ import re
 import shutil
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import islice
+from mmap import ACCESS_READ
+from mmap import mmap as memory_map
 from pathlib import Path
+from struct import unpack_from
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
@@ -18,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesbias._support.arguments import flag
-from bayesbias._support.files import check_target, from_json, home_folder, to_json, whole_file
+from bayesbias._support.files import check_target, from_json, home_folder, read_as, to_json, whole_file
 from bayesbias._support.paths import shipped
 from bayesbias._support.progress import progress
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, many, near, shown, warn, within
@@ -35,6 +39,7 @@ from bayesbias.vectors.lookup import (
     few,
     find_concepts,
     find_keys,
+    first_keys,
     have_directions,
     local_sample,
     nearness_of,
@@ -59,7 +64,9 @@ from bayesbias.vectors.readers import (
     mapped,
     plain_file,
     stored_sample,
+    vectors_at,
 )
+from bayesbias.vectors.tables import real_vectors
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -373,12 +380,12 @@ def list_embeddings() -> pd.DataFrame:
 
 def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
     """Those of ``words``, all in ``kv``, whose vector is all zeros."""
-    words = list(words)
+    words, where = list(words), getattr(kv, "bayesbias_name", "the embedding")
     zero = []
     for begin in range(0, len(words), BLOCK):
         block = words[begin : begin + BLOCK]
         vectors = kv.vectors[rows_of(kv, block)]
-        zero += [block[row] for row in np.flatnonzero(~have_directions(block, vectors, "the embedding")).tolist()]
+        zero += [block[row] for row in np.flatnonzero(~have_directions(block, vectors, where)).tolist()]
     return zero
 
 
@@ -398,7 +405,7 @@ def _from_file(
             f"name ({', '.join(manifest)})"
         )
     if path.name.endswith(DECADE):
-        return _from_keyed_vectors(_keyed_vectors(*_from_decade(path)), request)
+        return _from_keyed_vectors(_made(*_from_decade(path)), request)
     if begins_with(path, PICKLE_MARK):
         if not trust_pickle:
             raise InputError(
@@ -416,10 +423,17 @@ def _from_file(
     if request is None:
         whole = _made(*_read(path, None), where)
         return _from_keyed_vectors(_with_stored(whole, path), request)
+    return _part_of_file(path, where, request)
+
+
+def _part_of_file(path: Path, where: str, request: _WordRequest) -> KeyedVectors:
+    """The words of a file that are asked for, and beside them a sample of the others."""
     wanted = Named(spellings([*request.listed, *request.others]))
     words, matrix = _read(path, wanted)
     held = request.keys(words)  # of several spellings of a word one is read
     rows = [row for row, word in enumerate(words) if word in held]
+    if not rows:
+        raise _none_held(where, _decoded(wanted.met[:5], path))
     matrix = matrix if len(rows) == len(words) else matrix[rows]
     kv = _with_stored(_made([words[row] for row in rows], matrix, where), path)
     if sample_of(kv) is not None:
@@ -427,6 +441,9 @@ def _from_file(
     places = _first_places(wanted.met)
     met = wanted.met if len(places) == len(wanted.met) else [wanted.met[place] for place in places.tolist()]
     keys = _decoded(met, path)
+    if wanted.vectors_at:
+        begins, size = np.concatenate(wanted.vectors_at)[places], kv.vector_size
+        return _with_sample(kv, WholeVocabulary(keys, lambda rows: vectors_at(path, begins[rows], size)), request)
     read = WholeVocabulary(keys, lambda rows: _read(path, Placed(places[rows].tolist()))[1])
     return _with_sample(kv, read, request)
 
@@ -530,34 +547,38 @@ class _Rows:
         return self._held
 
 
+FASTTEXT_COUNTS = slice(64, 92)  # bytes of a fastText model with the number of words and others, before the words
 DECADE = "-w.npy"  # how files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl
 
 
-class _PlainUnpickler(pickle.Unpickler):
-    """Reads lists and texts; anything that would run code is refused."""
+class _PlainUnpickler(pickle._Unpickler):
+    """Reads lists and texts; anything that would run code is refused.
+
+    It is the one in Python, whose memory grows with the file: that in C makes room for what nine bytes promise.
+    """
 
     def find_class(self, module: str, name: str) -> Any:
         """Refuse every class and function."""
         raise pickle.UnpicklingError(f"it holds {module}.{name}, and a vocabulary is a list of words")
 
 
-def _from_decade(path: Path) -> tuple[list[str], list[NDArray[Any]], str]:
+def _from_decade(path: Path) -> tuple[list[str], NDArray[Any], str]:
     """Vectors of a decade as HistWords keeps them; words that the decade lacks are rows of zeros, and left out."""
     beside = path.with_name(path.name.removesuffix(DECADE) + "-vocab.pkl")
     if not beside.is_file():
         raise InputError(f"{path} has no words beside it: there is no file {beside.name}")
-    try:
-        matrix = np.load(path, allow_pickle=False, mmap_mode="r")
+    with read_as(f"vectors of the words in {beside.name}", str(path)):
+        matrix = np.lib.format.open_memmap(path, mode="r")
         with beside.open("rb") as file:
             words = _PlainUnpickler(file, encoding="utf-8", errors="replace").load()
-    except (pickle.UnpicklingError, ValueError, EOFError, IndexError, AttributeError, OSError) as error:
-        raise InputError(f"{path} cannot be read with {beside.name}: {error}") from error
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or matrix.ndim != 2:
-        raise InputError(f"{path} and {beside.name} are no matrix and list of words")
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise InputError(f"{path}: {beside.name} holds no list of words")
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
+        raise InputError(f"{path} holds {matrix.dtype} of the shape {matrix.shape}: a matrix of real numbers is needed")
     if len(words) != len(matrix):
         raise InputError(f"{path} has {len(matrix):,} rows, and {beside.name} {len(words):,} words")
     rows = [i for i, word in enumerate(words) if matrix[i].any()]
-    return [words[row] for row in rows], list(np.asarray(matrix[rows])), str(path)
+    return [words[row] for row in rows], np.asarray(matrix[rows]), str(path)
 
 
 def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
@@ -571,7 +592,7 @@ def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
     kv = getattr(loaded, "wv", loaded)
     if not hasattr(kv, "key_to_index"):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not gensim vectors")
-    vectors = _keyed_vectors(list(kv.index_to_key), kv.vectors, str(path))
+    vectors = _made(list(kv.index_to_key), kv.vectors, str(path))
     vectors.bayesbias_sample = sample_of(kv)
     return vectors
 
@@ -582,15 +603,23 @@ def _from_fasttext(path: Path, mmap: bool) -> KeyedVectors:
 
     if mmap:
         raise InputError(f"{path} is a fastText model, which cannot be memory-mapped: read it without mmap")
-    try:
-        with plain_file(path) as file:  # gensim reads numbers from files that are not packed
-            kv = load_facebook_vectors(str(file))
-    except InputError:
-        raise
-    except Exception as error:  # damaged models raise a dozen kinds
-        raise InputError(f"{path} cannot be read as a fastText model: {error or type(error).__name__}") from error
+    # gensim reads numbers from files that are not packed
+    with read_as("a fastText model", str(path)), plain_file(path) as file:
+        _check_words_of_fasttext(file)
+        kv = load_facebook_vectors(str(file))
     kv.bayesbias_name = path.name
     return kv
+
+
+def _check_words_of_fasttext(path: Path) -> None:
+    """Refuse a fastText model that ends within its words, whose end gensim would seek for ever."""
+    with path.open("rb") as file, memory_map(file.fileno(), 0, access=ACCESS_READ) as content:
+        (words,) = unpack_from("<i", content, FASTTEXT_COUNTS.start)
+        entries = re.compile(rb"[^\0]*+\0.{9}", re.DOTALL).finditer(content, FASTTEXT_COUNTS.stop)
+        whole = sum(1 for _ in islice(entries, max(0, words)))
+        del entries
+    if whole < words or not words:
+        raise ValueError(f"it is truncated or damaged: it says that it has {words:,} words, and has {whole:,}")
 
 
 def _from_mapping(source: Mapping[str, ArrayLike], request: _WordRequest | None) -> KeyedVectors:
@@ -598,19 +627,18 @@ def _from_mapping(source: Mapping[str, ArrayLike], request: _WordRequest | None)
     if request is not None:
         wanted = request.keys(source)
         words = [word for word in words if word in wanted]
-    try:
-        vectors = [np.asarray(source[word], dtype=np.float32) for word in words]
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the mapping does not hold vectors of numbers: {error}") from error
-    kv = _keyed_vectors(words, vectors, "the mapping")
+        if not words and source:
+            raise _none_held("the mapping", list(source))
+    where = "the mapping"
+    kv = _made(words, real_vectors(words, [source[word] for word in words], where), where)
     if request is not None:
         keys = list(source)
 
         def vectors_of(rows: IntArray) -> NDArray[np.float32]:
             values = np.full((len(rows), kv.vector_size), np.nan, dtype=np.float32)
             for i, row in enumerate(rows.tolist()):
-                vector = np.asarray(source[keys[row]], dtype=np.float32)
-                if vector.shape == (kv.vector_size,):
+                (vector,) = real_vectors([keys[row]], [source[keys[row]]], where)
+                if len(vector) == kv.vector_size:
                     values[i] = vector
             return values
 
@@ -624,17 +652,21 @@ def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> K
     words = [word for word in source.index_to_key if word in wanted]
     subwords = {} if request is None else _of_subwords(source, request)
     if not words and not subwords:
-        raise InputError("the embedding holds none of the words that were asked for")
+        raise _none_held(getattr(source, "bayesbias_name", "the embedding"), source.index_to_key)
     if not subwords and not zero_words(source, words) and len(words) == len(source.index_to_key):
         return source
     rows = source.vectors[[source.key_to_index[word] for word in words]]
     rows = np.concatenate([rows, *(vector[None] for vector in subwords.values())])
-    kv = _keyed_vectors([*words, *subwords], rows, getattr(source, "bayesbias_name", "the embedding"))
+    kv = _made([*words, *subwords], rows, getattr(source, "bayesbias_name", "the embedding"))
     kv.bayesbias_sample = sample_of(source)
     setattr(kv, SUBWORDS, frozenset(subwords) | subwords_of(source))
     if request is not None and sample_of(source) is None:
         return _with_sample(kv, WholeVocabulary(source.index_to_key, lambda chosen: source.vectors[chosen]), request)
     return kv
+
+
+def _none_held(where: str, keys: Sequence[str]) -> InputError:
+    return InputError(f"{where} holds none of the words that were asked for; {first_keys(keys)}")
 
 
 def _of_subwords(source: KeyedVectors, request: _WordRequest) -> dict[str, NDArray[np.float32]]:
@@ -655,24 +687,10 @@ def _of_subwords(source: KeyedVectors, request: _WordRequest) -> dict[str, NDArr
     return vectors
 
 
-def _keyed_vectors(tokens: list[str], vectors: NDArray[Any] | list[NDArray[Any]], where: str) -> KeyedVectors:
-    if isinstance(vectors, list) and tokens:
-        shapes = {np.shape(vector) for vector in vectors}
-        if len(shapes) > 1 or len(next(iter(shapes))) != 1 or next(iter(shapes)) == (0,):
-            pairs = zip(tokens, vectors, strict=True)
-            odd = next((w for w, v in pairs if np.shape(v) != np.shape(vectors[0])), tokens[0])
-            raise InputError(
-                f"{where}: all vectors must be 1-D and of one length, "
-                f"found shapes {sorted(shapes)[:3]} (for instance the word {odd!r})"
-            )
-        vectors = np.stack(vectors)
-    return _made(tokens, np.asarray(vectors), where)
-
-
 def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:
     """An embedding of words and their vectors (words, d), which it holds as they are where nothing is left out."""
     if not tokens:
-        raise InputError(f"{where} holds no vector, or none of the words that were asked for")
+        raise InputError(f"{where} holds no vector")
     if "" in tokens:
         raise InputError(f"{where}: the word of vector {tokens.index('') + 1} is empty; repair or remove it")
     if matrix.dtype != np.float32:

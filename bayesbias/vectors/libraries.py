@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias.errors import InputError, shown
-from bayesbias.vectors.tables import rows_of_frame
+from bayesbias.vectors.tables import real_vectors, rows_of_frame
 
 
 class Arrays(NamedTuple):
@@ -67,12 +67,17 @@ def _labelled(source: Any) -> tuple[list[str], Any, str]:
 
 
 def _pair(source: Any) -> tuple[list[str], Any, str]:
-    words, vectors = source
-    return list(words), vectors, "the pair of words and vectors"
+    words, vectors, where = list(source[0]), source[1], "the pair of words and vectors"
+    if isinstance(vectors, list | tuple) and len(words) == len(vectors):
+        vectors = real_vectors(words, vectors, where)
+    return words, vectors, where
 
 
 def _is_pair(source: Any) -> bool:
-    return isinstance(source, tuple | list) and len(source) == 2 and np.ndim(source[1]) == 2
+    if not isinstance(source, tuple | list) or len(source) != 2:
+        return False
+    rows = source[1]
+    return (isinstance(rows, list | tuple) and len(rows) > 0 and np.iterable(rows[0])) or np.ndim(rows) == 2
 
 
 def _spacy(source: Any) -> tuple[list[str], Any, str]:

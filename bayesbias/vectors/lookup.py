@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 from unicodedata import is_normalized, normalize
 from zlib import crc32
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of
-from bayesbias.errors import CoverageWarning, InputError, listed, warn
+from bayesbias.errors import CoverageWarning, InputError, listed, shown, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray, first_alike, unit_rows
 from bayesbias.numerics.nearness import drawing_rates
 from bayesbias.words import WordLists, subtag
@@ -619,6 +619,12 @@ def _scrambled(words: Sequence[str], seed: int) -> NDArray[np.uint64]:
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     scrambled: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
     return scrambled
+
+
+def first_keys(keys: Iterable[str] | KeyedVectors) -> str:
+    """A remark on an embedding that holds none of some words: its first keys, which tell how it writes words."""
+    written = ", ".join(map(shown, islice(getattr(keys, "index_to_key", keys), 5)))
+    return f"its first keys are {written}: rename them, or give words as they are written there"
 
 
 def ordered_by_frequency(keys: Sequence[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter, deque
@@ -24,9 +25,9 @@ import numpy as np
 from numpy.lib.format import read_array, read_array_header_1_0, read_array_header_2_0, read_magic
 from numpy.typing import NDArray
 
-from bayesbias._support.files import archive_of, check_unpacked, from_json
+from bayesbias._support.files import archive_of, check_unpacked, from_json, read_as
 from bayesbias._support.progress import progress
-from bayesbias.errors import InputError, many
+from bayesbias.errors import InputError, many, shown
 from bayesbias.vectors.tables import SUFFIXES as TEXT_TABLES
 from bayesbias.vectors.tables import rows_of_parquet, rows_of_text
 
@@ -49,7 +50,7 @@ FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
 PARQUET_MARK = b"PAR1"
 SAFE_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
 MOST_HEADER = 1 << 28  # bytes of the header of a safetensors file
-LINES = 1_000  # lines of a text between two looks at how much is read
+MOST_LINE = 1 << 27  # letters of a line of a corpus, which is one sentence
 # arrays of an .npz embedding that hold a sample of the vocabulary
 SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
 WEIGHTS = "sample_weights"  # of a sample that follows the nearness of lists
@@ -105,6 +106,8 @@ class Named:
         self._words = frozenset(word.encode("utf-8", "surrogatepass") for word in words)
         # all words in the order of the file; of one with blanks in a text file, if not wanted, the part before them
         self.met = list[bytes]()
+        # bytes of the file at which the vectors of all words begin, where they stand there in binary
+        self.vectors_at = list[IntArray]()
         self._unsure = deque[int]()
         self._firsts = frozenset(word.partition(b" ")[0] for word in self._words)
         self._plain = all(map(str.isascii, words))
@@ -200,7 +203,7 @@ def _of_stream(path: Path, file: BinaryIO, wanted: Wanted, tick: Callable[[], No
             rows = rows_of_text(BufferedReader(_Bounded(stream, path, tick)), suffix, str(path))
             yield from _wanted_rows(rows, wanted)
         else:
-            yield from _word2vec_or_glove(stream, path, wanted, tick)
+            yield from _word2vec_or_glove(_Chunks(stream, path, tick, stream is file), path, wanted)
 
 
 @contextmanager
@@ -255,7 +258,7 @@ def _damage_named(path: Path) -> Iterator[None]:
     """Damage of what is packed is told with the name of the file."""
     try:
         yield
-    except (EOFError, zlib.error, LZMAError, BadZipFile, gzip.BadGzipFile) as error:
+    except (EOFError, OSError, NotImplementedError, zlib.error, LZMAError, BadZipFile) as error:
         raise InputError(f"{path} is truncated or damaged: {error}") from error
 
 
@@ -278,7 +281,8 @@ class _Bounded(RawIOBase):
         return self._stream.tell()
 
     def readinto(self, buffer: Any) -> int:
-        content = self._stream.read(len(buffer))
+        with _damage_named(self._path):
+            content = self._stream.read(len(buffer))
         check_unpacked(self._stream.tell(), self._packed, str(self._path))
         self._tick()
         buffer[: len(content)] = content
@@ -298,8 +302,7 @@ def begins_with(path: Path, mark: bytes) -> bool:
         return file.read(len(mark)) == mark
 
 
-def _word2vec_or_glove(stream: BinaryIO, path: Path, wanted: Wanted, tick: Callable[[], None]) -> Blocks:
-    reader = _Chunks(stream, path, tick)
+def _word2vec_or_glove(reader: _Chunks, path: Path, wanted: Wanted) -> Blocks:
     first = reader.line().removeprefix(BOM_UTF8)
     if not first.strip():
         raise InputError(f"{path} is empty: an embedding file begins with a header or a word and its numbers")
@@ -319,8 +322,9 @@ def _word2vec_or_glove(stream: BinaryIO, path: Path, wanted: Wanted, tick: Calla
 class _Chunks:
     """A stream read in large pieces, with a position inside the current piece."""
 
-    def __init__(self, stream: BinaryIO, path: Path, tick: Callable[[], None]) -> None:
+    def __init__(self, stream: BinaryIO, path: Path, tick: Callable[[], None], in_place: bool) -> None:
         self.stream, self.path, self.tick = stream, path, tick
+        self.in_place = in_place  # the stream is the file itself, and nothing is unpacked
         self.buffer = b""
         self.position = 0
         self.ended = False
@@ -333,7 +337,7 @@ class _Chunks:
             return False
         try:
             piece = self.stream.read(PIECE)
-        except (EOFError, OSError, zlib.error, LZMAError) as error:
+        except (EOFError, OSError, NotImplementedError, zlib.error, LZMAError) as error:
             raise InputError(f"{self.path} is truncated or damaged after byte {self.unpacked:,}: {error}") from error
         self.tick()
         self.ended = not piece
@@ -381,6 +385,22 @@ class _Chunks:
         counts = Counter(_numbers_at_end(line) for line in lines if line.strip())
         return max(counts, key=lambda count: (counts[count], count == len(first.split()) - 1))
 
+    def entries(self, size: int, most: int) -> tuple[list[bytes], IntArray]:
+        """Words of the whole entries of the current piece, before a blank and ``size`` bytes, and where these end.
+
+        Not one is looked at in Python, whose loops cost more than the file. Line breaks before a word are kept.
+        """
+        # what is not whole yet counts as a last word, and is told by the blank that it lacks
+        found = re.findall(rb"([^ ]*+) .{%d}|.+" % size, self.buffer[self.position :], re.DOTALL)
+        words = found[:most]
+        letters = np.frombuffer(b" ".join([*words, b""]), dtype=np.uint8)
+        ends = self.position + 1 + np.flatnonzero(letters == BLANK) + size * np.arange(1, len(words) + 1)
+        if words and not (ends[-1] <= len(self.buffer) and self.buffer[ends[-1] - size - 1] == BLANK):
+            words, ends = words[:-1], ends[:-1]
+        if words:
+            self.position = int(ends[-1])
+        return words, ends
+
     def lines(self) -> tuple[_Lines | None, bool]:
         """The whole lines of the current piece, the last one of the file with what is left of it; None at the end.
 
@@ -398,28 +418,22 @@ class _Chunks:
 def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wanted) -> Blocks:
     size, count, last = 4 * dimensions, 0, (b"", b"")
     while count < words:
-        buffer, find, position = reader.buffer, reader.buffer.find, reader.position
-        starts, ends, latest = list[int](), list[int](), len(buffer) - size
-        while count + len(ends) < words and (end := find(b" ", position, latest)) >= 0:
-            starts.append(position)
-            ends.append(end)
-            position = end + 1 + size
-        count += len(ends)
-        reader.position = position
-        if ends:
+        buffer, written, ends = reader.buffer, *reader.entries(size, words - count)
+        count += len(written)
+        if written:
+            joined = b"\n".join(written)
             # word2vec's own program ends each vector with a line break
-            tokens = [buffer[start:end].lstrip(b"\n") for start, end in zip(starts, ends, strict=True)]
-            if not _is_text(b"\n".join(tokens)):
-                for i, (start, end) in enumerate(zip(starts, ends, strict=True)):
-                    if not _is_text(tokens[i]):
-                        before = (tokens[i - 1], buffer[start - size : start]) if i else last
-                        _refuse_blank(path, *before, buffer[start:end])
-            last = tokens[-1], buffer[position - size : position]
+            tokens = [word.lstrip(b"\n") for word in written] if joined.count(b"\n") >= len(written) else written
+            if not _is_text(joined):
+                vectors = [buffer[end - size : end] for end in ends.tolist()]
+                _refuse_blanks(path, [last, *zip(tokens, vectors, strict=True)], written)
+            last = tokens[-1], buffer[reader.position - size : reader.position]
+            if isinstance(wanted, Named) and reader.in_place:
+                wanted.vectors_at.append(reader.unpacked - len(buffer) + ends - size)
             chosen = range(len(tokens)) if wanted is None else wanted.places(tokens)
             if chosen:
-                places = np.array(ends, dtype=np.intp)[list(chosen)] + 1
-                rows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(buffer, dtype=np.uint8), size)[places]
-                yield [tokens[row] for row in chosen], rows.view("<f4")
+                numbers = b"".join([buffer[end - size : end] for end in ends[list(chosen)].tolist()])
+                yield [tokens[row] for row in chosen], np.frombuffer(numbers, dtype="<f4").reshape(-1, dimensions)
         if count < words and not reader.more():
             raise InputError(
                 f"{path} is truncated at byte {reader.unpacked:,}: its first line promises {words} vectors, it holds "
@@ -432,16 +446,29 @@ def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wa
         )
 
 
-def _refuse_blank(path: Path, word: bytes, vector: bytes, following: bytes) -> None:
+def vectors_at(path: Path, places: IntArray, dimensions: int) -> Vectors:
+    """Vectors in single precision that begin at these bytes of a file."""
+    vectors = np.empty((len(places), dimensions), dtype="<f4")
+    with path.open("rb", buffering=0) as file:
+        for place, row in zip(places.tolist(), vectors, strict=True):
+            file.seek(place)
+            if file.readinto(memoryview(row).cast("B")) != row.nbytes:
+                raise InputError(f"{path} became shorter while it was read: read it again when it is whole")
+    return vectors
+
+
+def _refuse_blanks(path: Path, entries: Sequence[tuple[bytes, bytes]], following: Sequence[bytes]) -> None:
     """Refuse a word with a blank, whose rest was read as numbers, so that numbers were read as the following word."""
-    for end in (place for place, letter in enumerate(vector) if letter == BLANK):
-        if _is_text(vector[:end]) and _is_text(following[end + 1 :]) and following[end + 1 :]:
-            whole = word + b" " + vector[:end]
-            raise InputError(
-                f"{path} holds the word {whole.decode()!r}, and word2vec's binary format cannot hold blanks: the "
-                f"vectors of {word.decode()!r} and of the word after it would be wrong; write '_' for the blank, or "
-                "another format (.npz)"
-            )
+    for (word, vector), after in zip(entries, following, strict=False):
+        blanks = [] if _is_text(after) else [place for place, letter in enumerate(vector) if letter == BLANK]
+        for end in blanks:
+            if _is_text(vector[:end]) and _is_text(after[end + 1 :]) and after[end + 1 :]:
+                whole = word + b" " + vector[:end]
+                raise InputError(
+                    f"{path} holds the word {whole.decode()!r}, and word2vec's binary format cannot hold blanks: the "
+                    f"vectors of {word.decode()!r} and of the word after it would be wrong; write '_' for the blank, "
+                    "or another format (.npz)"
+                )
 
 
 def _is_text(token: bytes) -> bool:
@@ -519,7 +546,7 @@ def _is_number(part: bytes) -> bool:
 
 
 def _numbers_at_end(line: bytes) -> int:
-    """How many numbers end a line, without its first part."""
+    """Number of the numbers that end a line, without its first part."""
     _, *parts = line.split()
     return next((i for i, part in enumerate(reversed(parts)) if not _is_number(part)), len(parts))
 
@@ -613,7 +640,7 @@ def _npz_parts(path: Path, archive: ZipFile) -> tuple[NDArray[Any], tuple[int, .
     """Words of an archive, and shape, order and type of its vectors."""
     names = [name.removesuffix(".npy") for name in archive.namelist()]
     if not {"words", "vectors"} <= set(names):
-        raise InputError(f"{path} holds {', '.join(names)}: an .npz embedding has words and vectors")
+        raise InputError(f"{path} holds {', '.join(map(shown, names[:5]))}: an .npz embedding has words and vectors")
     with archive.open("words.npy") as member:
         words = read_array(member, allow_pickle=False)
     with archive.open("vectors.npy") as member:
@@ -640,7 +667,7 @@ def _safetensors(path: Path, wanted: Wanted) -> Blocks:
 def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
     """Words and memory-mapped vectors of a safetensors file (https://github.com/huggingface/safetensors)."""
     size = path.stat().st_size
-    try:
+    with read_as("safetensors with the tensors words (one a line, U8) and vectors", str(path)):
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
             if not 0 < length <= min(MOST_HEADER, size - 8):
@@ -663,10 +690,6 @@ def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
         if len(words) != shape[0]:
             raise ValueError(f"it has {len(words):,} words and {shape[0]:,} vectors")
         return words, np.memmap(path, dtype=dtype, mode="r", offset=spans["vectors"][0], shape=shape)
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{path} cannot be read as safetensors with the tensors words (one a line, U8) and vectors: {error}"
-        ) from error
 
 
 def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
@@ -693,19 +716,16 @@ def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
     )
 
 
-def text_lines(path: Path, done: Callable[[float], None] | None = None) -> Iterator[str]:
-    """The lines of a text in UTF-8, packed by gzip or not."""
+def text_lines(path: Path, done: Callable[[float], None] = lambda _: None) -> Iterator[str]:
+    """The lines of a text in UTF-8, packed by gzip, bzip2, xz or zip, or not."""
     try:
-        with path.open("rb") as file:
-            packed = file.read(2) == GZIP_MARK
-            file.seek(0)
+        with path.open("rb") as file, _damage_named(path), unpacked(path, file) as stream:
             # the place in the file itself, packed or not, is what its size is compared with
-            with TextIOWrapper(gzip.open(file) if packed else file, encoding="utf-8-sig") as lines:
-                for number, line in enumerate(lines):
-                    if done and number % LINES == 0:
-                        done(file.tell())
+            bounded = BufferedReader(_Bounded(stream, path, lambda: done(file.tell())), PIECE)
+            with TextIOWrapper(bounded, encoding="utf-8-sig") as lines:
+                while line := lines.readline(MOST_LINE):
+                    if len(line) == MOST_LINE:
+                        raise InputError(f"{path} has a line of {MOST_LINE:,} letters or more: break it into sentences")
                     yield line
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is no text in UTF-8: {error}") from error
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path} is truncated or damaged: {error}") from error

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._support.files import from_json
-from bayesbias.errors import CoverageWarning, InputError, listed, shown, warn
+from bayesbias._support.files import check_unpacked, read_as
+from bayesbias.errors import CoverageWarning, InputError, listed, many, shown, warn
 
 if TYPE_CHECKING:
     import pandas as pd
 
 WORD, VECTORS = "word", ("vector", "embedding")  # names of columns by which one of several is told
 BATCH = 4096  # rows that are read together
+VALUE = 4  # bytes of a value of Parquet in memory, at least
 LARGEST = 1 << 24  # bytes of JSON in which a line must end
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON, JSON_LINES = ".json", (".jsonl", ".ndjson")
@@ -46,10 +50,28 @@ def arrow_of(frame: Any, where: str) -> Any:
     except (pa.ArrowException, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{where} holds what is no text and no real number: {error}") from error
+        raise InputError(f"{where}{_odd_cell(frame)}: give text and real numbers") from error
     if not table.num_rows:
         raise InputError(f"{where} has no rows: give one for each word")
     return table
+
+
+def _odd_cell(frame: Any) -> str:
+    """The first cell of a DataFrame that is of another kind than the first of its column, or of no kind of Arrow's."""
+    import pyarrow as pa
+
+    for name in frame.columns if hasattr(frame, "iloc") else ():
+        first = None
+        for row, value in enumerate(frame[name], 1):
+            place = f": row {row} of the column {str(name)!r} is {shown(value)}"
+            try:
+                kind = pa.array([value], from_pandas=True).type
+            except (pa.ArrowException, TypeError, ValueError):
+                return place
+            if first not in (None, kind) and pa.types.is_string(first) != pa.types.is_string(kind):
+                return f"{place}, and others are {first}"
+            first = kind if first is None and not pa.types.is_null(kind) else first
+    return " holds what is no text and no real number"
 
 
 def _with_words(frame: pd.DataFrame) -> pd.DataFrame:
@@ -73,34 +95,56 @@ def rows_of_parquet(path: Path) -> Rows:
     """Words and vectors of a Parquet file, some rows at a time."""
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-    try:
-        file = pq.ParquetFile(path)
-        columns = _columns_of(file.schema_arrow, str(path))
-        yield from _rows(file.iter_batches(BATCH, columns=columns), columns, str(path))
-    except InputError:
-        raise
-    except Exception as error:  # damaged Parquet raises a dozen kinds
-        raise InputError(f"{path} cannot be read as Parquet: {error or type(error).__name__}") from error
+    with read_as("Parquet", str(path)):
+        columns = _columns_of(pq.read_schema(path), str(path))
+        yield from _rows(parquet_batches(path, columns, BATCH), columns, str(path))
+
+
+def parquet_batches(path: Path, columns: Sequence[str], rows: int = 1 << 16) -> Iterator[Any]:
+    """The batches of some columns of a Parquet file; what would fill the memory is refused before it is made."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema, packed = pq.read_schema(path), path.stat().st_size
+    texts = [name for name in columns if pa.types.is_string(schema.field(name).type)]
+    file = pq.ParquetFile(path, read_dictionary=texts)  # which holds a text once, however often it occurs
+    check_unpacked(VALUE * file.metadata.num_rows * len(columns), packed, str(path))
+    size = letters = 0
+    for group in range(file.num_row_groups):
+        # what it says of columns ends Python where it is damaged
+        size += file.metadata.row_group(group).total_byte_size
+        check_unpacked(size, packed, str(path))
+        held = file.read_row_group(group, texts)
+        letters += sum(_letters(chunk) for name in texts for chunk in held[name].chunks)
+        check_unpacked(letters, packed, str(path))
+    size = 0
+    for batch in pq.ParquetFile(path).iter_batches(rows, columns=list(columns)):
+        size += batch.nbytes
+        check_unpacked(size, packed, str(path))
+        batch.validate(full=True)
+        yield batch
+
+
+def _letters(column: Any) -> int:
+    """Bytes of all texts of a column that is a dictionary."""
+    ends = np.frombuffer(column.dictionary.buffers()[1], dtype=np.int32)[column.dictionary.offset :]
+    codes = column.indices.drop_null().to_numpy()
+    return int((ends[codes + 1] - ends[codes]).sum(dtype=np.int64))
 
 
 def rows_of_text(stream: BinaryIO, suffix: str, where: str) -> Rows:
     """Words and vectors of a text in a format that the end of a file's name tells."""
-    import pyarrow as pa
-
-    try:
+    with read_as(suffix[1:].upper(), where):
         if suffix in DELIMITERS:
             yield from _rows_of_csv(stream, DELIMITERS[suffix], where)
         elif suffix == JSON:
-            yield from _rows_of_json(from_json(stream.read()), where)
+            content = json.loads(stream.read(), object_pairs_hook=partial(_first_of_each, where))
+            yield from _rows_of_json(content, where)
         else:
             import pyarrow.json as lines  # type: ignore[import-untyped]
 
             table = lines.read_json(stream, read_options=lines.ReadOptions(block_size=LARGEST))
             yield from rows_of(table, where)
-    except (pa.ArrowException, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{where} cannot be read as {suffix[1:].upper()}: {error}") from error
 
 
 def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
@@ -114,17 +158,24 @@ def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
     head = next(csv.reader([first.decode("utf-8-sig")], **how), [])  # type: ignore[arg-type]
     if not head:
         raise InputError(f"{where} is empty: its first line names the columns, or holds a word and its numbers")
+    if len(head) == 1 and ";" in head[0]:
+        raise InputError(f"{where} has ';' between columns: write commas there, and points in decimal numbers")
     names = [str(place) for place in range(len(head))] if all(map(_is_number, head[1:])) and head[1:] else head
-    words = WORD if WORD in names else names[0]
+    # words may look like numbers; a column that only holds these must say that they are words
+    texts = {WORD if WORD in names else names[0]: pa.string()} if WORD in names or names is not head else {}
     stream.seek(0)
     table = csv_files.open_csv(
         stream,
         read_options=csv_files.ReadOptions(column_names=names, skip_rows=int(names is head), block_size=LARGEST),
         parse_options=csv_files.ParseOptions(delimiter=delimiter, quote_char=quotes),
-        convert_options=csv_files.ConvertOptions(column_types={words: pa.string()}),
+        convert_options=csv_files.ConvertOptions(column_types=texts),
     )
-    columns = _columns_of(table.schema, where)
-    yield from _rows((batch.select(columns) for batch in table), columns, where)
+    batches = iter(table)
+    beginning = next(batches, None)
+    columns = _columns_of(table.schema, where, beginning)
+    yield from _rows(
+        (batch.select(columns) for batch in chain([beginning] if beginning else [], batches)), columns, where
+    )
 
 
 def _is_number(text: str) -> bool:
@@ -135,14 +186,27 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def _first_of_each(where: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON with the first value of each key."""
+    held = dict(reversed(pairs))
+    if len(held) < len(pairs):
+        again = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
+        warn(f"{where} has {shown(again)} more than once in an object; the first is kept", CoverageWarning)
+        return dict(reversed(held.items()))
+    return dict(pairs)
+
+
 def _rows_of_json(content: object, where: str) -> Rows:
     """A mapping of words to vectors, one of ``words`` and ``vectors``, or a list of rows with names."""
     import pyarrow as pa
 
-    if isinstance(content, dict) and content.keys() == {"words", "vectors"}:
-        content = dict(zip(content["words"], content["vectors"], strict=True))
     if isinstance(content, dict):
-        content = [{WORD: word, VECTORS[0]: vector} for word, vector in content.items()]
+        parts = content.keys() == {"words", "vectors"}
+        words, vectors = (content["words"], content["vectors"]) if parts else (list(content), list(content.values()))
+        if not (isinstance(words, list) and isinstance(vectors, list) and len(words) == len(vectors) > 0):
+            raise InputError(f"{where} holds {shown(words)} and {shown(vectors)}: give as many vectors as words")
+        yield words, real_vectors(words, vectors, where)
+        return
     if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
         raise InputError(
             f"{where} holds {shown(content)}: an embedding in JSON is an object of words and their lists of numbers, "
@@ -153,12 +217,12 @@ def _rows_of_json(content: object, where: str) -> Rows:
 
 def rows_of(table: Any, where: str) -> Rows:
     """Words and vectors of an Arrow table."""
-    columns = _columns_of(table.schema, where)
+    columns = _columns_of(table.schema, where, table)
     return _rows(table.select(columns).to_batches(BATCH), columns, where)
 
 
-def _columns_of(schema: Any, where: str) -> list[str]:
-    """The column of words, and that of vectors or one column a dimension."""
+def _columns_of(schema: Any, where: str, sample: Any = None) -> list[str]:
+    """The column of words, and that of vectors or one column a dimension; a sample of rows shows what is no number."""
     import pyarrow as pa
 
     is_of = pa.types
@@ -180,6 +244,13 @@ def _columns_of(schema: Any, where: str) -> list[str]:
         return [word, _only(vectors, VECTORS, "vectors (lists of numbers)", schema, where)]
     others = [field for field in schema if field.name != word]
     if odd := [field for field in others if not is_number(field.type)]:
+        texts = sample.column(odd[0].name).to_pylist() if sample is not None and is_text(odd[0].type) else []
+        for row, value in enumerate(texts, 1):
+            if value is not None and not _is_number(value):
+                raise InputError(
+                    f"{where}: row {row} of the column {odd[0].name!r} is {shown(value)}, no number: correct it, or "
+                    "leave the column out"
+                )
         raise InputError(
             f"{where}: the column {odd[0].name!r} holds {odd[0].type}, not real numbers: leave it out or convert it"
         )
@@ -193,6 +264,25 @@ def _columns_of(schema: Any, where: str) -> list[str]:
             CoverageWarning,
         )
     return [word, *(field.name for field in others)]
+
+
+def real_vectors(words: Sequence[object], vectors: Iterable[Any], where: str) -> NDArray[Any]:
+    """The matrix of vectors that were given one by one, each of a word and as long as the first."""
+    rows: list[NDArray[Any]] = []
+    for word, vector in zip(words, vectors, strict=True):
+        if not isinstance(word, str):
+            raise InputError(f"{where}: word {len(rows) + 1} is {shown(word)}, which is no text")
+        place = f"{where}: the vector of {word!r}"
+        try:
+            row = np.asarray(vector)
+        except (TypeError, ValueError):  # lists of several lengths
+            row = np.empty((0, 0))
+        if row.ndim != 1 or row.dtype.kind not in "fiu" or not len(row):
+            raise InputError(f"{place} is {shown(vector)}: give real numbers in a list, one at least")
+        if rows and len(row) != len(rows[0]):
+            raise InputError(f"{place} has {many(len(row), 'number')}, and the first has {len(rows[0])}: give as many")
+        rows.append(row)
+    return np.array(rows) if rows else np.empty((0, 0))
 
 
 def _only(columns: Sequence[str], names: Sequence[str], what: str, schema: Any, where: str) -> str:

@@ -26,7 +26,7 @@ from bayesbias._support.progress import progress, quiet
 from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.vectors.formats import keyed_vectors
-from bayesbias.vectors.readers import text_lines
+from bayesbias.vectors.readers import PACKED, text_lines
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def train_embeddings(
     Parameters
     ----------
     corpus
-        The path of a UTF-8 text file (one sentence a line, words apart by blanks; ``.gz`` too); sentences (lists of
+        The path of a UTF-8 text file (one sentence a line, words apart by blanks; packed too); sentences (lists of
         words, or strings that are split at blanks) that are the same on each pass, an iterator being kept in memory;
         or a mapping of names to these. Sentences of more than 10,000 words are cut into pieces.
     algorithm, dims
@@ -362,7 +362,7 @@ def _texts_by_name(corpus: Text | Mapping[str, Text], name: str | None) -> dict[
         texts = {_known_name(key): _opened(text) for key, text in corpus.items()}
     else:
         text = _opened(corpus)
-        stem = Path(text.name.removesuffix(".gz")).stem if isinstance(text, Path) else "corpus"
+        stem = (Path(text.stem) if text.suffix in PACKED else text).stem if isinstance(text, Path) else "corpus"
         texts = {_known_name(stem if name is None else name): text}
     if len({key.casefold() for key in texts}) < len(texts):
         raise InputError(f"names of corpora differ in capitals only: {listed(list(texts))}; give other names")
@@ -437,7 +437,7 @@ def _sentences_of(text: Path | Sentences, done: Callable[[float], None] | None =
 
     ``done`` is told now and then how many bytes of the file, or how many sentences, have been read.
     """
-    sentences: Iterable[Any] = text_lines(text, done) if isinstance(text, Path) else text
+    sentences: Iterable[Any] = text_lines(text, done or (lambda _: None)) if isinstance(text, Path) else text
     for number, sentence in enumerate(sentences):
         if done and number % STEP == 0 and not isinstance(text, Path):
             done(number)

@@ -3,6 +3,9 @@
 - ``reading``: 684,830 words (as in a published vocabulary) of 300 dimensions in word2vec's binary format, a tenth of
   them as text, whole and 800 words, beside gensim's whole load of the same file; each in a process of its own, after a
   first reading that fills the disk cache;
+- ``words_of_binary``: 800 words of 200,000 in word2vec's binary format, of one length and of many, beside a plain
+  ``read()`` of the file in the same process (seconds of the processor, best of seven): all words told and the 800
+  read, and ``load_embedding`` with its sample of the vocabulary;
 - ``audit``: an audit, beside reading the vectors from disk and multiplying them once, in the same process; the .npz is
   mapped into memory, and 14 of the words are the protected ones;
 - ``debias``: debiasing 684,830 x 300 vectors, beside a copy and one product of them in the same process.
@@ -16,9 +19,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 import bayesbias as bb
 from bayesbias.vectors import keyed_vectors
+from bayesbias.vectors.readers import Named, blocks
 from benchmarks.study import Design, crossed, main
 
 WORDS, DIMENSIONS, WANTED = 684_830, 300, 800
@@ -51,6 +56,13 @@ def timed(work):
     begin = time.perf_counter()
     result = work()
     return time.perf_counter() - begin, result
+
+
+def cpu_seconds(work):
+    """Seconds of the processor for a piece of work."""
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
 
 
 def random_vectors(words):
@@ -96,6 +108,24 @@ def reading(cell):
             gensim = seconds if what.startswith("gensim") else gensim
             row = {"words": count, "task": what, "cpu_seconds": seconds, "times_gensim": gensim / seconds}
             yield row | {"megabytes": size, "of_matrix": size / (found * DIMENSIONS * 4 / 2**20), "read_file": plain}
+
+
+def words_of_binary(cell):
+    words = [f"word{at:06}" + "x" * (at % 17 if cell["lengths"] == "many" else 0) for at in range(200_000)]
+    chosen = words[:: len(words) // WANTED]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.bin"
+        keyed_vectors(words, random_vectors(len(words))).save_word2vec_format(str(path), binary=True)
+        asked = frozenset(word.encode() for word in chosen)
+        tasks = {
+            "plain": path.read_bytes,
+            "words": lambda: [len(tokens) for tokens, _ in blocks(path, Named(asked), lambda _: None)],
+            "words_and_sample": lambda: bb.load_embedding(path, chosen),
+        }
+        runs = pd.DataFrame([{name: cpu_seconds(task) for name, task in tasks.items()} for _ in range(7)])
+    best = runs.min()
+    ratios = {f"{name}_of_plain": best[name] / best["plain"] for name in list(tasks)[1:]}
+    yield best.add_suffix("_seconds").to_dict() | ratios
 
 
 def audit(cell):
@@ -151,6 +181,7 @@ def vectors_and_lists(protected, attributes, groups=2, others=500, dimensions=10
 if __name__ == "__main__":
     main(
         Design("large/reading", crossed(format=("binary", "text")), reading, 1, 3),
+        Design("large/words_of_binary", crossed(lengths=("one", "many")), words_of_binary, 1, 3),
         Design("large/audit", crossed(words=(13_013, 100_000, 1_000_000)), audit, 1, 3),
         Design("large/debias", [{}], debias, 1, 3),
     )

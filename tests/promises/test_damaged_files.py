@@ -1,16 +1,30 @@
 """A damaged or hostile file would be read as something else, or end in a traceback without its name."""
 
+import bz2
+import gzip
 import io
+import json
+import lzma
+import os
+import pickle
 import random
+import shutil
+import time
+import zipfile
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from gensim.models import Word2Vec
+from gensim.models import FastText, Word2Vec
+from gensim.models.fasttext import save_facebook_model
 
 import bayesbias as bb
 from bayesbias import models
 from bayesbias._support import files
+from bayesbias.vectors import readers
 
 MARK = b"\xef\xbb\xbf"
 WORDS = 'name = "two"\n[protected]\na = ["he"]\n[stereotypes]\na = ["she"]\n'
@@ -158,24 +172,280 @@ def test_coverage_of_another_inner_kind_is_refused(tmp_path, table, changed):
         bb.read_distance_table(tmp_path / "t.parquet")
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # h5netcdf's, of a file half opened
-def test_damaged_fits_are_refused_by_name(tmp_path, table):
-    bb.save_fit(bb.fit(table, "published", seed=0, draws=40), tmp_path / "fit.nc")
-    whole = (tmp_path / "fit.nc").read_bytes()
-    rng = random.Random(0)  # noqa: S311
-    path = tmp_path / "cut.nc"
-    errors = []
-    for _ in range(150):
-        damaged = bytearray(whole)
-        for _ in range(40):
-            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
-        path.write_bytes(damaged)
+def counts(path):
+    return bb.balance(table_of_two(), path)
+
+
+@cache
+def table_of_two():
+    return bb.distance_table(SMALL, TWO, relatedness=False)
+
+
+TWO = bb.WordLists("two", {"m": ["he"], "f": ["she"]}, {"m": ["table"], "f": ["nurse"]})
+SMALL = dict(zip(["he", "she", "nurse", "table"], np.random.default_rng(0).normal(size=(4, 5)), strict=True))
+FRAME = pd.DataFrame(SMALL).T.add_prefix("d").rename_axis("word").reset_index()
+LISTS = [{"word": word, "vector": vector.tolist()} for word, vector in SMALL.items()]
+PART = {f"w{place}": np.random.default_rng(place).normal(size=5) for place in range(40)} | SMALL
+READERS = {
+    "v.bin": bb.load_embedding, "v.txt": bb.load_embedding, "v.npz": bb.load_embedding, "part.npz": bb.load_embedding,
+    "v.safetensors": bb.load_embedding, "v.parquet": bb.load_embedding, "v.csv": bb.load_embedding,
+    "v.tsv": bb.load_embedding, "v.json": bb.load_embedding, "rows.json": bb.load_embedding,
+    "v.jsonl": bb.load_embedding, "v.txt.gz": bb.load_embedding, "v.txt.bz2": bb.load_embedding,
+    "v.txt.xz": bb.load_embedding, "v.txt.zip": bb.load_embedding, "fasttext.bin": bb.load_embedding,
+    "1990-w.npy": bb.load_embedding,
+    "1990-vocab.pkl": lambda path: bb.load_embedding(path.with_name("1990-w.npy")),
+    "contexts.npz": bb.contextual.load_context_vectors,
+    "t.parquet": bb.read_distance_table, "t.csv": bb.read_distance_table, "fit.nc": bb.load_fit,
+    "counts.txt": counts, "w.toml": bb.load_words, "q.toml": bb.load_query, "m.toml": bb.load_model,
+}  # fmt: skip
+"""A file of each kind that the package reads, and what reads it."""
+SNIPPETS = (
+    b"[" * 5_000, b"{" * 5_000, b"1e999", b"-1", b"Infinity", b"NaN", b"null", b"9" * 30, b"\0", b"\xff\xfe", b"\n",
+    b" ", b",", b'"' b"\r\n\r\n", b"true", b"\x80", b"0x1",
+)  # fmt: skip
+
+
+def letters(texts):
+    return [[text.count(letter) + 0.1 for letter in "abcdefgh"] for text in texts]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, table):
+    """A folder with all of these files, undamaged."""
+    folder = tmp_path_factory.mktemp("whole")
+    kv = bb.load_embedding(SMALL)
+    for name in ("v.bin", "v.txt", "v.npz", "v.safetensors", "v.parquet"):
+        bb.save_embedding(kv, folder / name)
+    bb.save_embedding(bb.load_embedding(PART, words=list(SMALL)), folder / "part.npz")
+    FRAME.to_csv(folder / "v.csv", index=False)
+    FRAME.to_csv(folder / "v.tsv", index=False, sep="\t")
+    (folder / "v.json").write_text(json.dumps({row["word"]: row["vector"] for row in LISTS}))
+    (folder / "rows.json").write_text(json.dumps(LISTS))
+    (folder / "v.jsonl").write_text("\n".join(map(json.dumps, LISTS)))
+    text = (folder / "v.txt").read_bytes()
+    for suffix, module in ((".gz", gzip), (".bz2", bz2), (".xz", lzma)):
+        (folder / f"v.txt{suffix}").write_bytes(module.compress(text))
+    with zipfile.ZipFile(folder / "v.txt.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("v.txt", text)
+    model = FastText([["he", "she", "nurse"]] * 20, vector_size=6, min_count=1, epochs=1, bucket=50)
+    save_facebook_model(model, str(folder / "fasttext.bin"))
+    np.save(folder / "1990-w.npy", kv.vectors)
+    (folder / "1990-vocab.pkl").write_bytes(pickle.dumps(kv.index_to_key, protocol=2))
+    bb.encode(letters, ["nurse", "bad"], ["{} a.", "the {}"], vocabulary=0, name="x").save(folder / "contexts.npz")
+    bb.write_distance_table(table, folder / "t.parquet")
+    table[:50].to_csv(folder / "t.csv", index=False)
+    bb.save_fit(bb.fit(table_of_two(), "published", seed=0, draws=4), folder / "fit.nc")
+    (folder / "counts.txt").write_text("he 10\nshe 20\nnurse 5\ntable 100\n")
+    (folder / "w.toml").write_text(WORDS)
+    (folder / "q.toml").write_text(QUERY)
+    (folder / "m.toml").write_text(bb.load_model("crossed").text)
+    return folder
+
+
+def damaged(content, rng):
+    """A copy with some bytes changed, cut, left out, put in or said twice."""
+    new, place = bytearray(content), rng.randrange(len(content))
+    match rng.randrange(6):
+        case 0:
+            for _ in range(rng.choice((1, 1, 3, 30))):
+                new[rng.randrange(len(new))] = rng.randrange(256)
+        case 1:
+            del new[place:]
+        case 2:
+            del new[place : place + rng.randrange(1, 20)]
+        case 3:
+            new[place:place] = rng.choice(SNIPPETS)
+        case 4:
+            snippet = rng.choice(SNIPPETS)
+            new[place : place + len(snippet)] = snippet
+        case _:
+            new[place:place] = new[place : place + rng.randrange(1, 60)]
+    return bytes(new)
+
+
+@pytest.mark.filterwarnings("ignore")  # a damaged file that can be read may be odd
+@pytest.mark.parametrize("times", [100, pytest.param(2_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("name", READERS)
+def test_damaged_files_are_refused_by_name_in_one_line(whole, tmp_path, name, times):
+    rng, content, refusals = random.Random(0), (whole / name).read_bytes(), []  # noqa: S311
+    READERS[name](whole / name)
+    times = times // 4 if name in ("fit.nc", "counts.txt") else times  # each of these takes longer
+    if name.startswith("1990"):
+        shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    for _ in range(times):
+        (tmp_path / name).write_bytes(damaged(content, rng))
         try:
-            bb.load_fit(path)
+            READERS[name](tmp_path / name)
         except bb.InputError as error:
-            errors.append(str(error))
-    assert len(errors) > 30
-    assert all("cut.nc" in error for error in errors)
+            refusals.append(str(error))
+    assert len(refusals) > 0.03 * times
+    assert [text for text in refusals if name not in text or not text.isprintable()] == []
+
+
+def archive(**arrays):
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    return content.getvalue()
+
+
+def as_array(values):
+    content = io.BytesIO()
+    np.save(content, values)
+    return content.getvalue()
+
+
+def contexts(changed=(), **arrays):
+    facts = {"words": ["he", "she"], "frames": ["a"], "texts": ["he a", "she a"], "encoder": "x", "skipped": []}
+    facts |= {"vocabulary": 0, "representation": "word", "templates": "t", "centre": "none", "all_but_top": 0}
+    text = json.dumps(facts | dict(changed)).encode()
+    rows = {"word": np.arange(2), "frame": np.zeros(2, dtype=int), "vectors": np.eye(2, dtype=np.float16)}
+    return archive(**{"facts": np.frombuffer(text, dtype=np.uint8), **rows, **arrays})
+
+
+def safetensors(header):
+    return len(header).to_bytes(8, "little") + header + b" " * 100
+
+
+OFFSETS = b'{"words": {"dtype": "U8", "shape": [1], "data_offsets": [0, Infinity]}}'
+CRAFTED = {
+    "a list in a list in a list": ("v.safetensors", safetensors(b'{"a":' * 50_000), "recursion"),
+    "an infinite offset": ("v.safetensors", safetensors(OFFSETS), "infinity to integer"),
+    "a zip file as an array": ("1990-w.npy", archive(a=np.eye(2)), "cannot be read as vectors of the words in 1990-"),
+    "complex vectors": ("1990-w.npy", as_array(np.eye(4) * 1j), r"complex128 of the shape \(4, 4\): a matrix of real"),
+    "texts as vectors": ("1990-w.npy", as_array(np.array([["a"]] * 4)), "<U1 of the shape"),
+    "a pickle with room for two billion": ("1990-vocab.pkl", b"\x80\x02]r\xff\xff\xff\x7f.", "list of words|0 words"),
+    "words of a pickle that are a text": ("1990-vocab.pkl", pickle.dumps("he she"), "1990-vocab.pkl holds no list of"),
+    "a fact in a fact in a fact": (
+        "contexts.npz", contexts(facts=np.frombuffer(b"[" * 200_000, dtype=np.uint8)), "recursion",
+    ),
+    "an infinite number of words": ("contexts.npz", contexts({"vocabulary": float("inf")}), "infinity to integer"),
+    "a negative word": ("contexts.npz", contexts(word=np.array([0, -5])), "word .* is not between 0 and 1"),
+    "a word that is not there": ("contexts.npz", contexts(word=np.array([0, 2])), "word .* is not between 0 and 1"),
+    "a frame that is not there": ("contexts.npz", contexts(frame=np.array([0, 1])), "frame .* is not between 0 and 0"),
+    "vectors in a row": ("contexts.npz", contexts(vectors=np.ones(2)), r"vectors of the shape \(2,\)"),
+    "an outer product": (
+        "contexts.npz", contexts(vectors=np.ones(2), scales=np.ones((2, 1))), r"with scales of the shape \(2, 1\)",
+    ),
+    "words that are numbers": ("contexts.npz", contexts({"words": [1, 2]}), "words are no list of texts"),
+    "words that are a text": ("contexts.npz", contexts({"words": "hs"}), "words are no list of texts"),
+    "places that are fractions": ("contexts.npz", contexts(word=np.array([0.0, 1.5])), "Cannot cast"),
+    "another centre": ("contexts.npz", contexts({"centre": "north"}), "no such vectors: word, north"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CRAFTED)
+def test_what_is_made_to_break_a_reader_is_refused_by_name(whole, tmp_path, case):
+    name, content, message = CRAFTED[case]
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(bb.InputError, match=message) as refusal:
+        READERS[name](tmp_path / name)
+    assert name in str(refusal.value)
+
+
+def test_crafted_context_vectors_are_whole_before_they_are_changed(tmp_path):
+    (tmp_path / "c.npz").write_bytes(contexts())
+    assert bb.contextual.load_context_vectors(tmp_path / "c.npz").words == ("he", "she")
+
+
+class TestBombs:
+    """Small files that would fill the memory or take for ever; the limits are smaller here, so that bombs are too."""
+
+    @pytest.fixture(autouse=True)
+    def limits(self, monkeypatch):
+        monkeypatch.setattr(files, "ROOM", 1 << 16)
+
+    def test_toml_takes_time_in_proportion_to_its_empty_lines(self, tmp_path):
+        seconds = []
+        for lines in (20_000, 160_000):
+            (tmp_path / "w.toml").write_text("\n" * lines + WORDS)
+            begin = time.process_time()
+            assert bb.load_words(tmp_path / "w.toml").every_word() == ("he", "she")
+            seconds.append(time.process_time() - begin)
+        assert seconds[1] < 1  # in quadratic time minutes
+
+    @pytest.mark.parametrize(
+        "columns",
+        [
+            {"word": ["a"] * 200_000, "x": [1.0] * 200_000},
+            {"word": ["a" * 10_000] * 1_000, "x": [1.0] * 1_000},
+            {"word": [f"w{place}" for place in range(500)], "x": [[1.0] * 5_000] * 500},
+        ],
+        ids=["rows", "long words", "long vectors"],
+    )
+    def test_parquet(self, tmp_path, columns):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.table(columns), tmp_path / "v.parquet", compression="zstd")
+        assert (tmp_path / "v.parquet").stat().st_size < 20_000
+        for read in (bb.load_embedding, lambda path: bb.load_embedding(path, words=["a"]), bb.read_distance_table):
+            with pytest.raises(bb.InputError, match=r"v\.parquet unpacks to more than 100 times its size"):
+                read(tmp_path / "v.parquet")
+
+    def test_a_distance_table_of_equal_rows(self, tmp_path, table):
+        pd.DataFrame(table).iloc[[0] * 100_000].to_parquet(tmp_path / "t.parquet")
+        with pytest.raises(bb.InputError, match=r"t\.parquet unpacks to more than 100 times its size"):
+            bb.read_distance_table(tmp_path / "t.parquet")
+
+    @pytest.mark.parametrize(("suffix", "packing"), [(".gz", gzip), (".bz2", bz2), (".xz", lzma)])
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("v.txt", b"a " + b"1 " * 1_000_000),
+            ("v.csv", b"word,x\n" + b"a,1\n" * 500_000),
+            ("v.json", b"[" + b" " * 2_000_000),
+            ("v.jsonl", b'{"word": "a", "x": 1}\n' * 100_000),
+        ],
+    )
+    def test_packed_vectors(self, tmp_path, suffix, packing, name, content):
+        path = tmp_path / f"{name}{suffix}"
+        path.write_bytes(packing.compress(content))
+        with pytest.raises(bb.InputError, match=rf"{path.name} unpacks to more than 100 times its size"):
+            bb.load_embedding(path)
+
+    def test_a_packed_corpus_of_one_line(self, tmp_path, monkeypatch):
+        path = tmp_path / "c.txt.gz"
+        path.write_bytes(gzip.compress(b"he said " * 2_000_000))
+        for read in CORPORA:
+            with pytest.raises(bb.InputError, match=r"c\.txt\.gz unpacks to more than 100 times its size"):
+                read(path)
+        monkeypatch.setattr(readers, "MOST_LINE", 1_000)
+        (tmp_path / "c.txt").write_bytes(b"he said " * 200)
+        for read in CORPORA:
+            with pytest.raises(bb.InputError, match=r"c\.txt has a line of 1,000 letters or more: break it"):
+                read(tmp_path / "c.txt")
+
+
+CORPORA = (
+    lambda path: bb.stability.train_embeddings(path, seeds=1, dims=2, min_count=1),
+    lambda path: bb.contextual.contexts(path, ["he"]),
+)
+
+
+@pytest.mark.parametrize("packing", [gzip, bz2, lzma])
+def test_a_packed_corpus_is_read_as_it_is(tmp_path, packing):
+    (tmp_path / "c.txt").write_bytes(packing.compress(b"he said\n" * 5))
+    (kv,) = CORPORA[0](tmp_path / "c.txt").values()
+    assert sorted(kv.index_to_key) == ["he", "said"]
+
+
+ALONE = {
+    "embedding": bb.load_embedding, "table": bb.read_distance_table, "fit": bb.load_fit, "words": bb.load_words,
+    "list": bb.load_list, "query": bb.load_query, "model": bb.load_model, "frequencies": counts,
+    "contexts": bb.contextual.load_context_vectors, "templates": bb.contextual.load_templates,
+    "sweep": lambda path: bb.sweep(path, path.parent / "out"),
+    "multiverse": lambda path: bb.multiverse(path, path.parent / "out"),
+    **dict(zip(("training", "corpus"), CORPORA, strict=True)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ALONE)
+def test_pipes_and_devices_are_no_files(tmp_path, what):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(bb.InputError, match=rf"there (is|are) no .*{path.name}"):
+            ALONE[what](path)
 
 
 def test_letters_without_a_glyph_are_drawn_without_a_warning(tmp_path, table):

@@ -123,14 +123,16 @@ def test_every_door_gives_the_same_numbers(door):
     assert_same(bb.load_embedding(DOORS[door](), words=["nurse", "new york", "absent"]), ["new york", "nurse"])
 
 
-@pytest.mark.parametrize("packing", ["", *PACKINGS])
-@pytest.mark.parametrize("name", FILES)
+PACKED = [
+    (name, packing) for name in FILES if not name.endswith((".npz", ".safetensors", ".parquet")) for packing in PACKINGS
+]
+
+
+@pytest.mark.parametrize(("name", "packing"), [*((name, "") for name in FILES), *PACKED])
 def test_every_file_gives_the_same_numbers(name, packing, tmp_path):
     file = tmp_path / name
     FILES[name](file)
     if packing:
-        if file.suffix in (".npz", ".safetensors", ".parquet"):
-            pytest.skip("these formats are packed by themselves")
         to = file.with_name(name + packing)
         PACKINGS[packing](file, to)
         file = to
@@ -257,13 +259,26 @@ REFUSED = {
     "a missing vector": (frame(v=[[1.0], [2.0], None]), "row 3 of the column 'v' is missing"),
     "a number missing in a vector": (frame(v=[[1.0, 2.0], [1.0, None], [2.0, 3.0]]), r"'b' \(row 2\) lacks a number"),
     "a missing word": (pd.DataFrame({"word": ["a", None], "x": [1.0, 2.0]}), "row 2 of the column 'word' is missing"),
-    "complex numbers": (frame(x=[1j, 2j, 3j]), "no real number|complex"),
+    "complex numbers": (frame(x=[1j, 2j, 3j]), "row 1 of the column 'x' is 1j: give text and real numbers"),
+    "complex vectors": (frame(v=[np.ones(2), np.ones(2), np.array([1j, 2])]), "row 3 of the column 'v' is array"),
+    "a text among numbers": (frame(x=[1.0, "?", 2.0]), "row 2 of the column 'x' is '\\?', and others are double"),
+    "a number among words": (pd.DataFrame({"word": ["a", 3], "x": [1.0, 2.0]}), "row 2 of the column 'word' is 3"),
     "truth values": (frame(x=[True, False, True]), "the column 'x' holds bool, not real numbers"),
     "dates": (frame(x=pd.to_datetime(["2020", "2021", "2022"])), "the column 'x' holds timestamp"),
     "no column of numbers": (frame(), "has the column 'word' alone"),
     "no row": (frame().iloc[:0].assign(x=[]), "no rows"),
     "a column twice": (pd.DataFrame([["a", 1.0, 2.0]], columns=["word", "x", "x"]), "two columns 'x'"),
-    "empty arrays": ({"a": [], "b": []}, "all vectors must be 1-D"),
+    "empty arrays": ({"a": [], "b": []}, r"the vector of 'a' is \[\]: give real numbers in a list, one at least"),
+    "a mapping of ragged lists": ({"a": [1.0, 2.0], "b": [1.0]}, "of 'b' has 1 number, and the first has 2"),
+    "a mapping of texts": ({"a": [1.0, 2.0], "b": ["1", "2"]}, r"of 'b' is \['1', '2'\]: give real numbers"),
+    "a mapping with a gap": ({"a": [1.0, 2.0], "b": [None, 2.0]}, r"of 'b' is \[None, 2.0\]: give real numbers"),
+    "a mapping of truth values": ({"a": [1.0, 2.0], "b": [True, False]}, "of 'b' is .*: give real numbers"),
+    "a mapping of complex numbers": ({"a": [1.0, 2.0], "b": [1j, 2.0]}, "of 'b' is .*: give real numbers"),
+    "a mapping of numbers": ({7: [1.0, 2.0]}, "word 1 is 7, which is no text"),
+    "a pair of ragged lists": ((["a", "b"], [[1.0, 2.0], [1.0]]), "of 'b' has 1 number, and the first has 2"),
+    "a pair with a gap": ((["a", "b"], [[1.0, 2.0], [1.0, None]]), r"of 'b' is \[1.0, None\]: give real numbers"),
+    "a pair of truth values": ((["a", "b"], np.eye(2) > 0), "array of bool with the shape"),
+    "a word that is missing in a pair": ((["a", None], np.eye(2)), "word 2 is None, which is no text"),
     "infinity": (frame(x=[1.0, np.inf, 2.0]), "'b' hold NaN or infinite"),
     "fewer words than rows": ((["a"], MATRIX), "holds 1 words and 6 vectors"),
     "words that are numbers": (([1, 2, 3, 4, 5, 6], MATRIX), "word 1 is 1, which is no text"),
@@ -284,7 +299,13 @@ def test_tables_that_are_no_embedding_are_refused_in_a_sentence(name):
     assert "\n" not in str(refusal.value)
 
 
-def test_words_that_stand_twice_are_said():
+def test_words_that_stand_twice_are_said(tmp_path):
+    (tmp_path / "v.json").write_text('{"a": [1, 2], "b": [5, 6], "a": [3, 4]}')
+    with pytest.warns(
+        bb.errors.CoverageWarning, match=r"v\.json has 'a' more than once in an object; the first is kept"
+    ):
+        kv = bb.load_embedding(tmp_path / "v.json")
+    assert (kv["a"].tolist(), kv["b"].tolist()) == ([1, 2], [5, 6])
     with pytest.warns(bb.errors.CoverageWarning, match="1 vectors belong to words seen before"):
         kv = bb.load_embedding(pd.DataFrame({"word": ["a", "a"], "x": [1.0, 2.0]}))
     assert kv["a"].tolist() == [1.0]
@@ -294,6 +315,25 @@ def test_a_count_beside_the_dimensions_is_named():
     with pytest.warns(bb.errors.CoverageWarning, match="the DataFrame: count hold whole numbers .* leave out"):
         kv = bb.load_embedding(WIDE.assign(count=range(6)))
     assert kv.vector_size == 6
+
+
+@pytest.mark.parametrize("key", ["/c/en/{}", '"{}"', "{}_NN", "en:{}"])
+def test_where_no_word_is_held_the_sentence_shows_the_first_keys(key, slice_vectors, tmp_path):
+    lists = bb.WordLists("two", {"m": ["he"], "f": ["she"]}, {"m": ["engineer"], "f": ["nurse"]})
+    mapping = {key.format(word): slice_vectors[word] for word in lists.every_word()}
+    kv = bb.load_embedding(mapping)
+    bb.save_embedding(kv, tmp_path / "v.bin")
+    message = (
+        rf"none of the .*words.*; its first keys are {re.escape(repr(key.format('he')))}, .*: rename them, or give"
+    )
+    for use in (
+        lambda: bb.distance_table(mapping, lists),
+        lambda: bb.load_embedding(mapping, lists),
+        lambda: bb.load_embedding(kv, lists),
+        lambda: bb.load_embedding(tmp_path / "v.bin", lists),
+    ):
+        with pytest.raises(bb.InputError, match=message):
+            use()
 
 
 @pytest.fixture(scope="module")
@@ -350,7 +390,22 @@ def test_wrong_tables_of_sentences_are_refused(sentences, change, message):
 BROKEN = {
     "a.csv": (b"", "is empty"),
     "b.csv": (b"word,x\na,1\nb,2,3\n", "cannot be read as CSV"),
-    "c.csv": (b"word,x\na,b\n", "columns word, x hold words|column 'x' holds"),
+    "c.csv": (b"word,x\na,b\n", "row 1 of the column 'x' is 'b', no number"),
+    "k.csv": (b"word,x,y\na,1,2\nb,zz,3\n", "row 2 of the column 'x' is 'zz', no number: correct it, or leave"),
+    "l.csv": (b"word,x,y\na,1,2\nb,,3\n", "row 2 of the column 'x' is missing"),
+    "m.csv": (b"x,y\n1,2\n3,4\n", "has the columns x, y, and none holds words"),
+    "n.csv": (b"a,b,x\np,q,1\n", "the columns a, b hold words .*: call one of them 'word'"),
+    "o.csv": (b"word,x,y\na,1,2\nb,3\n", "cannot be read as CSV: CSV parse error: Expected 3 columns, got 2: b,3"),
+    "p.csv": (b"word;x\na;1,5\n", "has ';' between columns: write commas there, and points"),
+    "q.csv": (b"word,x\na,true\n", "the column 'x' holds bool, not real numbers"),
+    "r.csv": (b"word,x\na,1\n,2\n", "the word of vector 2 is empty"),
+    "s.json": (b'{"a": [1, 2], "b": [1]}', "the vector of 'b' has 1 number, and the first has 2"),
+    "t.json": (b'{"a": [1, 2], "b": [1, null]}', "the vector of 'b' is .1, None.: give real numbers"),
+    "u.json": (b'{"a": [1, 2], "b": ["1", "2"]}', "the vector of 'b' is .'1', '2'.: give real numbers"),
+    "v.json": (b'{"words": ["a", "b"], "vectors": [[1, 2]]}', "give as many vectors as words"),
+    "w.json": (b'[{"word": "a", "vector": [1]}, {"word": "b"}]', "row 2 of the column 'vector' is missing"),
+    "x.jsonl": (b'{"word": "a", "vector": [1, 2]}\n{"word": "b", "vector": [1]}', r"of 'b' \(row 2\) has 1 numbers"),
+    "y.jsonl": (b'{"word": "a", "vector": [1, 2]}\n{"word": "b"}', "row 2 of the column 'vector' is missing"),
     "d.json": (b"{", "cannot be read as JSON"),
     "e.json": (b"[1, 2]", "an embedding in JSON is"),
     "f.jsonl": (b'{"word": "a", "vector": [1', "cannot be read as JSONL"),

@@ -419,3 +419,88 @@ def test_what_takes_single_words_refuses_concepts(slice_vectors, use):
     lists = bb.WordLists("l", {"a": [["he", "him"]], "b": ["she"]}, {"a": ["nurse"], "b": ["doctor"]})
     with pytest.raises(bb.InputError, match="takes single words, and 'he' has 2 forms: choose one form of each"):
         use(slice_vectors, lists)
+
+
+SENT_BIAS = {
+    "targ1": {"category": "Math", "examples": ["algebra", "sums"]},
+    "targ2": {"category": "Arts", "examples": ["poetry"]},
+    "attr1": {"category": "Male", "examples": ["he"]},
+    "attr2": {"category": "Female", "examples": ["she"]},
+}
+RESPONSIBLY = {
+    "first_target": {"name": "Math", "words": ["algebra", "sums"], "remove": ["sums"]},
+    "second_target": {"name": "Arts", "words": ["poetry"]},
+    "first_attribute": {"name": "Male", "words": ["he"]},
+    "second_attribute": {"name": "Female", "words": ["she"]},
+    "original_finding": {"N": "28k"},
+}
+OWN = {"targets": {"Math": ["algebra", "sums"], "Arts": ["poetry"]}, "attributes": {"Male": ["he"], "Female": ["she"]}}
+NO_NAMES = {key: {"category": "x", "examples": held["examples"]} for key, held in SENT_BIAS.items()}
+
+
+@pytest.fixture
+def in_json(tmp_path):
+    def write(content, name="mine.json"):
+        (tmp_path / name).write_text(json.dumps(content))
+        return tmp_path / name
+
+    return write
+
+
+@pytest.mark.parametrize("content", [SENT_BIAS, RESPONSIBLY, OWN])
+def test_a_query_in_json_has_its_targets_and_attributes(in_json, content):
+    query = bb.load_query(in_json(content, "mine.jsonl"))
+    sets = {name: list(words) for name, words in query.sets.items()}
+    assert sets == OWN["targets"] | OWN["attributes"]
+    assert (query.template, query.name) == ((2, 2), "mine")
+
+
+def test_sets_of_one_name_are_told_by_their_keys(in_json):
+    query = bb.load_query(in_json(NO_NAMES))
+    assert (list(query.targets), list(query.attributes)) == (["targ1", "targ2"], ["attr1", "attr2"])
+
+
+def test_files_of_weathub_are_queries_of_the_words_that_they_hold(shared):
+    for path in sorted((shared / "languages" / "weathub_human").glob("*_weat7.json")):
+        sets = json.loads(path.read_text(encoding="utf-8"))
+        held = [list(words) for words in bb.load_query(path).sets.values()]
+        assert held == [sets[key]["examples"] for key in ("targ1", "targ2", "attr1", "attr2")], path.name
+
+
+def test_lists_pairs_and_word_lists_are_read_from_json(in_json):
+    assert bb.load_list(in_json(["he", "his"])).words == ("he", "his")
+    assert bb.load_list(in_json([["he", "she"], ["man", "woman"]])).pairs == (("he", "she"), ("man", "woman"))
+    lists = bb.load_words(in_json({"protected": {"m": ["he"]}, "stereotypes": {"m": ["strong"]}}))
+    assert (lists.name, lists.every_word()) == ("mine", ("he", "strong"))
+
+
+@pytest.mark.parametrize(
+    ("read", "content", "message"),
+    [
+        (bb.load_words, SENT_BIAS, "holds targets and attributes: read it with load_query, or write word lists that"),
+        (bb.load_words, ["he"], r"is a plain list \(kind 'list'\): read it with load_list"),
+        (bb.load_list, SENT_BIAS, "kind is 'query'; load_list reads"),
+        (bb.load_query, {"a": ["x"], "b": ["y"]}, r"the sets a, b, and does not say which are targets.*give bb\.Query"),
+        (bb.load_words, {"a": ["x"], "b": ["y"]}, r"the sets a, b, and does not say .*or bb\.WordLists"),
+        (bb.load_query, [RESPONSIBLY, RESPONSIBLY], r"write one of them, such as json\.loads\(.*\)\[0\], into a file"),
+        (bb.load_list, [["accountant", 0.0, 0.4]], "in JSON are read a list of words, a list of pairs"),
+        (bb.load_query, {"m": {"he": ["x"]}}, "in JSON are read"),
+        (bb.load_query, SENT_BIAS | {"targ1": ["he"]}, "cannot be read as a test"),
+        (
+            bb.load_query,
+            SENT_BIAS | {"targ1": {"category": "a", "examples": "he"}},
+            "as a test: targ1 has no list of words under",
+        ),
+        (bb.load_query, OWN | {"target": {}}, "unknown key 'target'"),
+        (bb.load_query, ["he"], r"is no query \(kind 'list'\): read it with load_list"),
+    ],
+)
+def test_json_that_leaves_a_doubt_is_refused_with_what_to_do(in_json, read, content, message):
+    with pytest.raises(bb.InputError, match=rf"mine\.json.*{message}"):
+        read(in_json(content))
+
+
+def test_damaged_json_is_told_by_its_file(tmp_path):
+    (tmp_path / "mine.json").write_text('{"targets": ')
+    with pytest.raises(bb.InputError, match=r"mine\.json cannot be read as JSON: Expecting value"):
+        bb.load_query(tmp_path / "mine.json")

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, printable, several, text, whole_number
-from bayesbias._support.files import check_suffix, home_folder, read_arrays, whole_file
+from bayesbias._support.files import check_suffix, file_at, from_json, read_arrays, read_as, whole_file
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.vectors import find_keys, keyed_vectors
@@ -428,33 +428,57 @@ def load_context_vectors(path: str | Path) -> ContextVectors:
     >>> bb.encode(encoder, ["nurse", "nurses"], ["{}."], vocabulary=0).save("vectors.npz")
     >>> vectors = bb.contextual.load_context_vectors("vectors.npz")
     """
-    file = home_folder(path)
-    if not file.is_file():
-        raise InputError(f"there is no file {file}")
-    with file.open("rb") as content:
-        arrays = read_arrays(content, str(file))
-    try:
-        facts: Mapping[str, Any] = json.loads(arrays["facts"].tobytes())
-        words = tuple(facts["words"])
-        loaded = ContextVectors(
-            words=words,
-            vocabulary=words[len(words) - int(facts["vocabulary"]) :],
-            frames=tuple(facts["frames"]),
-            word=arrays["word"].astype(np.intp),
-            frame=arrays["frame"].astype(np.intp),
-            vectors=(arrays["vectors"] * arrays.get("scales", np.ones(1))).astype(np.float32),
-            texts=tuple(facts["texts"]),
-            pieces=arrays["pieces"].astype(np.intp) if "pieces" in arrays else None,
-            encoder=str(facts["encoder"]),
-            representation=str(facts["representation"]),
-            templates=str(facts["templates"]),
-            skipped=tuple((word, frame) for word, frame in facts["skipped"]),
-            centre=str(facts["centre"]),
-            all_but_top=int(facts["all_but_top"]),
-        )
-        whole = len(loaded.word) == len(loaded.frame) == len(loaded.vectors) == len(loaded.texts)
-        if not whole or loaded.word.max() >= len(words) or not np.isfinite(loaded.vectors).all():
-            raise ValueError("its parts do not fit together")
-    except (KeyError, ValueError, TypeError, IndexError) as error:
-        raise InputError(f"{file} holds no context vectors: {shown(str(error))}") from error
+    file = file_at(path)
+    with read_as("context vectors", str(file)):
+        with file.open("rb") as content:
+            arrays = read_arrays(content, str(file))
+        loaded = _made_of(from_json(arrays["facts"].tobytes()), arrays)
+        _check_parts(loaded)
     return loaded
+
+
+def _made_of(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ContextVectors:
+    """Context vectors of the parts of a file."""
+    words = _texts(facts["words"], "words")
+    scales = arrays.get("scales", np.ones((1, 1)))
+    if arrays["vectors"].ndim != 2 or scales.shape not in ((1, 1), (len(arrays["vectors"]), 1)):
+        raise ValueError(f"vectors of the shape {arrays['vectors'].shape} with scales of the shape {scales.shape}")
+    return ContextVectors(
+        words=words,
+        vocabulary=words[len(words) - int(facts["vocabulary"]) :],
+        frames=_texts(facts["frames"], "frames"),
+        word=arrays["word"].astype(np.intp, casting="safe"),
+        frame=arrays["frame"].astype(np.intp, casting="safe"),
+        vectors=(arrays["vectors"] * scales).astype(np.float32),
+        texts=_texts(facts["texts"], "texts"),
+        pieces=arrays["pieces"].astype(np.intp, casting="safe") if "pieces" in arrays else None,
+        encoder=str(facts["encoder"]),
+        representation=str(facts["representation"]),
+        templates=str(facts["templates"]),
+        skipped=tuple((str(word), str(frame)) for word, frame in facts["skipped"]),
+        centre=str(facts["centre"]),
+        all_but_top=int(facts["all_but_top"]),
+    )
+
+
+def _texts(value: object, name: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ValueError(f"{name} are no list of texts")
+    return tuple(value)
+
+
+def _check_parts(loaded: ContextVectors) -> None:
+    """Refuse parts that do not fit together."""
+    rows = len(loaded.vectors)
+    places = {"word": (loaded.word, len(loaded.words)), "frame": (loaded.frame, len(loaded.frames) or rows)}
+    if loaded.pieces is not None:
+        places["pieces"] = (loaded.pieces, np.iinfo(np.int16).max + 1)
+    for name, (values, most) in places.items():
+        if values.shape != (rows,) or not rows or values.min() < 0 or values.max() >= most:
+            raise ValueError(f"{name} does not go with {rows} vectors, or is not between 0 and {most - 1}")
+    if len(loaded.texts) != rows or not np.isfinite(loaded.vectors).all():
+        raise ValueError(f"{len(loaded.texts)} texts and {rows} vectors, or vectors that are not finite")
+    if len(set(loaded.words)) < len(loaded.words) or not 0 <= len(loaded.vocabulary) < len(loaded.words):
+        raise ValueError("words stand twice, or none is of lists")
+    if loaded.representation not in REPRESENTATIONS or loaded.centre not in CENTRES:
+        raise ValueError(f"no such vectors: {loaded.representation}, {loaded.centre}")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, printable, whole_number
-from bayesbias._support.files import home_folder, read_arrays, whole_file
+from bayesbias._support.files import file_at, home_folder, read_arrays, whole_file
 from bayesbias._support.progress import progress
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.vectors.contextual.context_vectors import POOLED, REPRESENTATIONS, WORD, ContextVectors
@@ -493,7 +493,7 @@ def contexts(
     Parameters
     ----------
     corpus
-        The path of a UTF-8 text file (one sentence a line; ``.gz`` too), or sentences.
+        The path of a UTF-8 text file (one sentence a line; packed too), or sentences.
     words
         Word lists, what :func:`load_words` takes, or words; capitals count.
     per_word, seed
@@ -555,9 +555,7 @@ def contexts(
 def _lines(corpus: str | Path | Iterable[str]) -> tuple[Iterable[object], str]:
     """The sentences of a corpus, and what it is called."""
     if isinstance(corpus, str | Path):
-        file = home_folder(corpus)
-        if not file.is_file():
-            raise InputError(f"there is no file {file}: give the path of a corpus, or sentences")
+        file = file_at(corpus, "give the path of a corpus, or sentences")
         return text_lines(file), f"sentences of {file.name}"
     if not np.iterable(corpus):
         raise InputError(f"corpus is {shown(corpus)}: give the path of a text file, or sentences")
