@@ -116,13 +116,13 @@ def _pairs(pairs: Any) -> tuple[tuple[str, str], ...]:
 PAIRS = "give pairs of two words, such as ('he', 'she'), or the name of a list of pairs"
 
 type Text = Annotated[str, Strict(), AfterValidator(partial(text, name="the text"))]
-type Name = Annotated[Text, AfterValidator(_name)]
+type Name = Annotated[str, Strict(), AfterValidator(_name)]
 type Words = Annotated[Sequence[str], PlainValidator(_words)]
 type Pairs = Annotated[tuple[tuple[str, str], ...], PlainValidator(_pairs)]
 type Forms = Annotated[Sequence[str], PlainValidator(_forms)]
 type Concepts = Annotated[Sequence[str], PlainValidator(lambda words: tuple(map(_forms, entries_of(words))))]
 type Groups = Annotated[Sequence[Text], BeforeValidator(several), AfterValidator(tuple)]
-type PartOfSpeech = Annotated[Text, AfterValidator(_part_of_speech)]
+type PartOfSpeech = Annotated[str, Strict(), AfterValidator(_part_of_speech)]
 type Grammar = Mapping[PartOfSpeech, Words]
 type Language = Annotated[str | None, BeforeValidator(_language_tag)]
 type Provenance = Literal["validated", "translated", "machine"]
@@ -514,7 +514,7 @@ def read_lists(path: Path) -> dict[str, Any]:
 
 
 def _sets(content: Mapping[str, Any], keys: Sequence[str], name: str, words: str) -> dict[str, Any]:
-    """The sets of a test by their names, or by their keys where names are missing or alike."""
+    """The sets of a test by their names, or by their keys where names are missing or equal."""
     if odd := [key for key in keys if not _is_words(content[key][words])]:
         raise ValueError(f"{odd[0]} has no list of words under {words!r}")
     names = [str(content[key].get(name, key)) for key in keys]

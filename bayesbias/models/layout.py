@@ -132,7 +132,7 @@ def check_layout(tree: xr.DataTree, spec: ModelSpec) -> None:
     for name, dim in INDICES.items():
         index, size = parts["constant_data"].variables[name].to_numpy(), parts["constant_data"].sizes[dim]
         if index.dtype.kind not in "iu" or index.min() < 0 or index.max() >= size:
-            raise InputError(f"constant_data/{name} holds numbers that are no places of {dim}")
+            raise InputError(f"constant_data/{name} holds places beyond the labels of {dim}: a part was cut out")
     _check_labels({name: parts[name] for name in groups})
     _check_facts(parts)
 

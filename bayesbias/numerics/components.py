@@ -151,7 +151,7 @@ class FacetSums:
 
     def log_likelihood(self, variances: FloatArray) -> FloatArray:
         """Log density (B,) of the sums of squares at variances (B, C), up to a constant: the restricted likelihood."""
-        expected = variances @ self.weights
+        expected = np.maximum(variances @ self.weights, TINY)  # the squares of tiny deviations are 0
         return -0.5 * (np.log(expected) @ self.freedom + (1 / expected) @ self.squares)
 
     def finite_population(self, variances: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -214,7 +214,7 @@ def test_a_model_with_student_residuals_is_scored_by_pairs_only(crossed_table, m
             dims = ("chain", "draw")
             nu = np.random.default_rng(0).gamma(20, 1, [post["posterior"].sizes[name] for name in dims])
             post["posterior"] = post["posterior"].dataset.assign(nu=(dims, nu))
-            post.attrs |= {"engine": "nuts"}
+            post.attrs |= {"engine": "nuts", "model": "robust", "model_text": spec.text, "model_hash": spec.hash}
             del post.attrs["log_evidence"]
         return post
 

@@ -155,8 +155,8 @@ def test_the_classifier_converges_where_rows_repeat():
     [
         ({}, {"a": ["x"]}, "targets holds no set"),
         ({"a": []}, {"b": ["x"]}, "targets.a is empty"),
-        ({"a": "he"}, {"b": ["x"]}, "targets.a is 'he': give its words in order"),
-        ({"a": [1]}, {"b": ["x"]}, "targets.a holds 1, which is no word"),
+        ({"a": "he"}, {"b": ["x"]}, "targets.a is one string, 'he': give a list of words"),
+        ({"a": [1]}, {"b": ["x"]}, "targets.a holds 1: a word is a printable text"),
         ({"a": {"he", "him"}}, {"b": ["x"]}, "give its words in order"),
         ({"": ["he"]}, {"b": ["x"]}, "a name in targets is ''"),
         (["he"], {"b": ["x"]}, "targets is"),

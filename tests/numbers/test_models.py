@@ -298,7 +298,10 @@ def test_a_fit_is_saved_whole_or_not_at_all(tmp_path, religion_fit, limited_file
 
 
 def test_what_is_no_fit_or_a_part_of_one_is_refused(tmp_path, religion_fit):
-    with pytest.raises(bb.InputError, match="only a part of a fit"):
+    with pytest.raises(
+        bb.InputError,
+        match="a damaged fit: constant_data/connection_index holds places beyond the labels of connection",
+    ):
         bb.summary(religion_fit.sel(connection=["human"]))
     for content in (b"", b"text", b"\x89HDF\r\n\x1a\n"):
         (tmp_path / "fit.nc").write_bytes(content)

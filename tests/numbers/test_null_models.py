@@ -287,7 +287,7 @@ def test_the_statistics_have_the_spread_that_theory_says():
     t = stats.t.ppf([0.05, 0.5, 0.975], 10)
     np.testing.assert_allclose(np.quantile(null.effect_size, [0.05, 0.5, 0.975]), 2 * t / np.sqrt(t**2 + 10), atol=0.02)
     # the effect size does not depend on the scale of cosines
-    small, large = (simulate_null_weat(draws=20, sd=sd).effect_size for sd in (0.08, 8))
+    small, large = (simulate_null_weat(draws=20, sd=sd).effect_size for sd in (0.008, 0.8))
     np.testing.assert_allclose(small, large, rtol=1e-9)
 
 

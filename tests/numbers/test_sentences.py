@@ -410,8 +410,9 @@ class TestTables:
             bb.distance_table(vectors.frames_like(vectors.frames[0]), lists, frames="crossed")
         table = bb.distance_table(vectors, lists)
         table.loc[5, "template"] = ""
-        with pytest.raises(InputError, match="a template has no name"):
+        with pytest.raises(InputError, match="row 5, column 'template' is empty"):
             bb.write_distance_table(table, "t.csv")
+        table = bb.distance_table(vectors, lists)
         table.loc[7, "distance"] = np.nan
         with pytest.raises(InputError, match="row 7, column 'distance'"):
             bb.fit(table)

@@ -28,7 +28,7 @@ REFUSALS = {
     "distances vectors.kv gender -o t.csv": "pickle",
     "distances truncated.bin gender -o t.csv": "truncated",
     "fit absent.csv -o f.nc": "there is no file",
-    "fit bad.csv -o f.nc": "row 1, column 'distance': 2.5",
+    "fit bad.csv -o f.nc": "row 1, column 'distance' holds 2.5",
     "fit good.csv -o f.nc --model crosed": "published",
     "fit good.csv -o f.nc --engine exact --model baseline": "cannot fit",
     "fit good.csv -o f.nc --draws 4001": "do not split evenly",

@@ -95,7 +95,7 @@ VARIABLES = {
     "fewer draws": ("posterior/sigma", lambda values: values[:, :-1], "posterior/sigma holds .* beyond all sense"),
     "distance": ("observed_data/distance", set_first(np.nan), "observed_data/distance holds 1 number"),
     "another distance": ("observed_data/distance", set_first(1.9), "constant_data/mean does not go with"),
-    "index": ("constant_data/word_index", set_first(99), "constant_data/word_index holds numbers that are no places"),
+    "index": ("constant_data/word_index", set_first(99), "constant_data/word_index holds places beyond the labels"),
     "group": ("constant_data/group", lambda values: values.astype(object).where(False, 3), "constant_data/group holds"),
     "count": ("constant_data/n", set_first(7), "constant_data/n does not go with observed_data/distance"),
 }

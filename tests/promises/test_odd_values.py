@@ -44,7 +44,7 @@ def test_captions_titles_and_names_are_such_as_files_hold(made, odd):
         "title": lambda: bb.plots.matrix(pd.DataFrame([[1.0, 2.0]]), title=odd),
         "name: the text holds": lambda: bb.Query(SETS, {"c": ["k"]}, name=odd),
         "name": lambda: bb.encode(made.encoder, ["p", "q"], ["the {}"], name=odd),
-        "the name of an embedding": lambda: bb.distance_tables({odd: made.kv}, made.lists),
+        "a name in embeddings is": lambda: bb.distance_tables({odd: made.kv}, made.lists),
     }.items():
         with pytest.raises(bb.InputError, match=name):
             call()

@@ -464,7 +464,8 @@ def test_files_of_weathub_are_queries_of_the_words_that_they_hold(shared):
     for path in sorted((shared / "languages" / "weathub_human").glob("*_weat7.json")):
         sets = json.loads(path.read_text(encoding="utf-8"))
         held = [list(words) for words in bb.load_query(path).sets.values()]
-        assert held == [sets[key]["examples"] for key in ("targ1", "targ2", "attr1", "attr2")], path.name
+        given = [sets[key]["examples"] for key in ("targ1", "targ2", "attr1", "attr2")]
+        assert held == [[unicodedata.normalize("NFC", word) for word in words] for words in given], path.name
 
 
 def test_lists_pairs_and_word_lists_are_read_from_json(in_json):

@@ -363,6 +363,7 @@ def contexts_from(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> vectors = [[1.0, 0.1], [0.9, 0.3], [0.2, 1.0], [0.4, 1.0]]
     >>> rows = {"word": ["he", "he", "nurse", "nurse"], "template": ["a", "b", "a", "b"], "vector": vectors}
     >>> table = pd.DataFrame(rows)
