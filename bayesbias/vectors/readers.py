@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader, RawIOBase, TextIOWrapper
-from itertools import compress
+from itertools import compress, pairwise
 from lzma import LZMAError
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,6 +45,7 @@ PRINTED = bytes([*b"\t\n\r", *range(0x20, 0x7F)])  # of ASCII
 CONTROL = bytes({*range(0x20), 0x7F} - set(b"\n"))  # of no text
 FEW = 3  # dimensions below which the bytes of a vector may all be printed ones by chance
 LOOKED_AT = 100  # lines by which the number of dimensions is told where no header tells it
+SMALLEST, GREATEST = 1e-25, 1e15  # between which lie the sizes of numbers in vectors, except 0
 DIGITS = 4  # digits of a number from which on a shorter one beside it looks cut
 FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
 PARQUET_MARK = b"PAR1"
@@ -424,9 +425,9 @@ def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wa
             joined = b"\n".join(written)
             # word2vec's own program ends each vector with a line break
             tokens = [word.lstrip(b"\n") for word in written] if joined.count(b"\n") >= len(written) else written
-            if not _is_text(joined):
+            if not _is_text(joined) or _beyond_sense(_first_numbers(buffer, ends - size)).any():
                 vectors = [buffer[end - size : end] for end in ends.tolist()]
-                _refuse_blanks(path, [last, *zip(tokens, vectors, strict=True)], written)
+                _refuse_blanks(path, [last, *zip(tokens, vectors, strict=True)])
             last = tokens[-1], buffer[reader.position - size : reader.position]
             if isinstance(wanted, Named) and reader.in_place:
                 wanted.vectors_at.append(reader.unpacked - len(buffer) + ends - size)
@@ -440,6 +441,8 @@ def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wa
                 f"{count} whole ones"
             )
     if reader.more() or reader.buffer[reader.position :].strip(b"\n"):
+        # the last word may be one of two parts: anything may follow it
+        _refuse_blanks(path, [last, (reader.buffer[reader.position :][:size] + b".", b"")])
         raise InputError(
             f"{path} is damaged: after the {words} vectors of {dimensions} numbers that its first line promises there "
             "is more; check the numbers in the first line"
@@ -457,18 +460,37 @@ def vectors_at(path: Path, places: IntArray, dimensions: int) -> Vectors:
     return vectors
 
 
-def _refuse_blanks(path: Path, entries: Sequence[tuple[bytes, bytes]], following: Sequence[bytes]) -> None:
+def _refuse_blanks(path: Path, entries: Sequence[tuple[bytes, bytes]]) -> None:
     """Refuse a word with a blank, whose rest was read as numbers, so that numbers were read as the following word."""
-    for (word, vector), after in zip(entries, following, strict=False):
-        blanks = [] if _is_text(after) else [place for place, letter in enumerate(vector) if letter == BLANK]
-        for end in blanks:
-            if _is_text(vector[:end]) and _is_text(after[end + 1 :]) and after[end + 1 :]:
+    for (word, vector), (after, numbers) in pairwise(entries):
+        if not _is_text(word) or (_is_text(after) and not _beyond_sense(np.frombuffer(vector, dtype="<f4")).any()):
+            continue
+        ahead = after + b" " + numbers
+        for end in (place for place, letter in enumerate(vector) if letter == BLANK):
+            # the numbers of the whole word end so many bytes later, and the next word begins there
+            following = ahead[end + 1 :].partition(b" ")[0].lstrip(b"\n")
+            if following and _is_text(following) and _is_text(vector[:end]):
                 whole = word + b" " + vector[:end]
                 raise InputError(
                     f"{path} holds the word {whole.decode()!r}, and word2vec's binary format cannot hold blanks: the "
                     f"vectors of {word.decode()!r} and of the word after it would be wrong; write '_' for the blank, "
                     "or another format (.npz)"
                 )
+
+
+def _first_numbers(buffer: bytes, begins: IntArray) -> Vectors:
+    """The first number of each vector that begins at some bytes."""
+    four = np.frombuffer(buffer, dtype=np.uint8)[begins[:, None] + np.arange(4)]
+    numbers: Vectors = four.view("<f4")[:, 0]
+    return numbers
+
+
+def _beyond_sense(numbers: Vectors) -> NDArray[np.bool_]:
+    """True for numbers that no vector holds, as letters and bytes out of step give them."""
+    with np.errstate(invalid="ignore"):
+        size = np.abs(numbers)
+        usual: NDArray[np.bool_] = (size == 0) | ((size > SMALLEST) & (size < GREATEST))
+    return ~usual
 
 
 def _is_text(token: bytes) -> bool:

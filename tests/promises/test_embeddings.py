@@ -596,6 +596,15 @@ class TestSaving:
         some = {word: vectors[word] for word in words[::2]}
         assert_holds(bb.load_embedding(tmp_path / f"v{suffix}", words=words[::2]), some)
 
+    @pytest.mark.parametrize("seed", range(40))
+    def test_a_word_with_a_blank_never_loads_from_word2vecs_binary(self, tmp_path, seed):
+        """Wherever it stands, and whatever the bytes of the numbers that are read as words look like."""
+        rng = np.random.default_rng(seed)
+        words = rng.permutation(["he", "new york", "cat", "dog", "bird"])
+        (tmp_path / "v.bin").write_bytes(binary({word: rng.standard_normal(10).tolist() for word in words}))
+        with pytest.raises(bb.InputError, match="holds the word 'new york', and word2vec's binary format cannot hold"):
+            bb.load_embedding(tmp_path / "v.bin")
+
     def test_what_cannot_be_saved_is_refused_and_leaves_nothing(self, tmp_path, limited_files):
         kv = keyed({"new york": [1.0, 2.0], "dog": [3.0, 4.0]})
         with pytest.raises(bb.InputError, match="1 words hold blanks"):
