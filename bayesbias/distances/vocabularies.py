@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -423,18 +424,17 @@ def _read_counts(path: str | Path) -> dict[str, float]:
     Counts of 0 and lines that cannot be read are passed over and told.
     """
     content = file_at(path, "give the path of a file with frequencies, or 'wordfreq'").read_bytes()
-    lines = content.decode("utf-8-sig", errors="backslashreplace").split("\n")
+    lines = content.decode("utf-8-sig", errors="surrogateescape").split("\n")
     entries = {number: line.strip() for number, line in enumerate(lines, start=1) if line.strip()}
     separator = _separator(list(entries.values())[:LOOKED_AT])
     counts: dict[str, float] = {}
     odd = {}
     for number, line in entries.items():
         word, count = _word_and_count(line, separator)
-        if count > 0:
+        if count > 0 and not ESCAPED.search(word):
             counts[word] = counts.get(word, 0.0) + count
-        else:
+        elif number > min(entries) or count >= 0:  # else a header
             odd[number] = line
-    odd.pop(next(iter(entries), 0), None)  # a header
     if len(odd) > len(counts):
         number, line = next(iter(odd.items()))
         raise InputError(f"{path}, line {number}: {line[:60]!r} is not a word and its count")
@@ -446,6 +446,9 @@ def _read_counts(path: str | Path) -> dict[str, float]:
             CoverageWarning,
         )
     return counts
+
+
+ESCAPED = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8
 
 
 def _separator(lines: Sequence[str]) -> str | None:

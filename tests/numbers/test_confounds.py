@@ -402,7 +402,8 @@ class TestSources:
             (b"the 1000\n</s> 0\n", {"the": 1000}, "1 line without a word and a count .* line 2: '</s> 0'"),
             (b"the 900\nnurse many\nnurse 100\n", {"the": 900, "nurse": 100}, "1 line .*: 'nurse many'"),
             ("the 900\na\u0085b 100\n".encode(), {"the": 900, "a\u0085b": 100}, None),
-            (b"the 900\ncaf\xe9 100\n", {"the": 900, r"caf\xe9": 100}, None),
+            (b"</s> 0\nthe 1000\n", {"the": 1000}, "1 line without a word and a count .* line 1: '</s> 0'"),
+            (b"the 1000\ncaf\xe9 100\n", {"the": 1000}, "1 line without .*line 2: 'caf.udce9 100'"),
         ],
     )  # fmt: skip
     def test_a_comma_is_part_of_a_word_and_odd_lines_are_told(self, tmp_path, content, counts, passed_over):
