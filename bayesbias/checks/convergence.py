@@ -432,7 +432,7 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
         notes += balance.warnings
     record = coverage_of(table)
     if record is not None:
-        present = set(table["attribute_class"]) | set(table["group"])
+        present = {*table["attribute_class"].unique(), *table["group"].unique()}
         thin = [
             f"{entry['list']} ({entry['found']} of {entry['asked']})"
             for entry in record.lists

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,6 +45,7 @@ SMALL_SAMPLE = 0.17
 # (400 / N)^(1/2) less the latter: measured on random topics in three embeddings (docs/validation.md)
 UNREACHED, FAR_ENOUGH = 0.35, 0.35
 FAMILY_WORDS = 500  # protected words beyond which their mean correlation is estimated from as many, drawn at random
+MOST_KEPT = 16  # overlaps of lists that are kept
 MOST_PROTECTED = 5000  # protected words beyond which the correlation of each two of them is not made
 
 
@@ -320,7 +322,20 @@ class Relatedness(Result):
 
     def overlaps(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Identical pairs and similarities of lists, which hold the words that ``member`` (lists, words) says."""
-        return self.pairs_of_lists(member, words)[0].shares()
+        digest = hashlib.blake2b(np.ascontiguousarray(member)).digest()
+        key = (member.dtype.str, member.shape, digest, tuple(words))
+        if key not in self._overlaps_counted:
+            if len(self._overlaps_counted) >= MOST_KEPT:
+                self._overlaps_counted.clear()
+            same, shares = self.pairs_of_lists(member, words)[0].shares()
+            same.flags.writeable = shares.flags.writeable = False
+            self._overlaps_counted[key] = same, shares
+        return self._overlaps_counted[key]
+
+    @cached_property
+    def _overlaps_counted(self) -> dict[tuple[Any, ...], tuple[FloatArray, FloatArray]]:
+        """Overlaps that were counted already: a report asks for the same lists some fifty times."""
+        return {}
 
     def pairs_of_lists(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[PairCounts, FloatArray | None]:
         """Pairs of words of each two lists, and the share of each form in a word as :meth:`expanded` returns it."""

@@ -455,7 +455,7 @@ def _method(facts: _PageFacts) -> str:
     result, table = facts.result, facts.table
     text = WORDS.method(
         record=facts.coverage,
-        stereotypes=table[table["attribute_class"].isin(table["group"])]["attribute_word"].nunique(),
+        stereotypes=table[table["attribute_class"].isin(table["group"].unique())]["attribute_word"].nunique(),
         model=result.model,
         family=family_of(result.spec).method_text(result.spec),
         sampling=sampling_text(result),
@@ -506,9 +506,7 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
 
 def _hash(table: pd.DataFrame) -> str:
     """A number for the words and distances of a table, whatever the order of its rows."""
-    columns = table[["protected_word", "attribute_word", "connection", "distance"]].astype({"distance": float})
-    rows = sorted(
-        f"{word}\t{attribute}\t{connection}\t{distance!r}"
-        for word, attribute, connection, distance in columns.itertuples(index=False)
-    )
+    columns = [table[name].tolist() for name in ("protected_word", "attribute_word", "connection")]
+    distances = table["distance"].astype(float).tolist()
+    rows = sorted([f"{a}\t{b}\t{c}\t{distance!r}" for a, b, c, distance in zip(*columns, distances, strict=True)])
     return hashlib.sha256("\n".join(rows).encode("utf-8", "surrogatepass")).hexdigest()
