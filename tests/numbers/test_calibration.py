@@ -35,6 +35,8 @@ FEW = {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 2, "h": 1}, "human": 4}
 
 
 @pytest.mark.study
+# NUTS takes over in one of some two thousand of these small tables
+@pytest.mark.filterwarnings("ignore:Pareto k of the importance weights was")
 @pytest.mark.parametrize(
     ("model", "engine", "shape"),
     [
