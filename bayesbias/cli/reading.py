@@ -87,10 +87,10 @@ def csv_table(path: Path, **options: Any) -> pd.DataFrame:
     """A CSV file as a table."""
     import pandas as pd
 
-    from bayesbias._support.files import home_folder
+    from bayesbias._support.files import file_at
 
     try:
-        table: pd.DataFrame = pd.read_csv(home_folder(path), **options)
+        table: pd.DataFrame = pd.read_csv(file_at(path), **options)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is no CSV table: {error}") from error
     return table
@@ -126,9 +126,6 @@ def similarities(path: Path) -> pd.DataFrame:
     """Pairs of words and their similarity."""
     import pandas as pd
 
-    from bayesbias._support.files import file_at
-
-    file_at(path)
     table = csv_table(path, keep_default_na=False)
     if len(table.columns) == 3 and not pd.isna(pd.to_numeric(table.columns[2], errors="coerce")):
         raise InputError(f"{path} begins with a pair, {', '.join(table.columns)}: put a header above it")

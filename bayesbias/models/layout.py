@@ -203,7 +203,7 @@ def check_numbers(tree: xr.DataTree, data: Distances) -> None:
 
 def _odd_numbers(values: NDArray[Any], held: NDArray[np.bool_] | None) -> int:
     """Count of numbers that are NaN or beyond all sense, at the places of the last dimensions that must hold some."""
-    usual = np.abs(values) < MOST
-    if usual.all():
+    if values.min() > -MOST and values.max() < MOST:  # NaN is neither; no array is made of a fit without fault
         return 0
+    usual = np.abs(values) < MOST
     return int((~usual if held is None else ~usual[..., held]).sum())

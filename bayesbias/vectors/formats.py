@@ -584,11 +584,9 @@ def _from_decade(path: Path) -> tuple[list[str], NDArray[Any], str]:
 def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
     from gensim.utils import SaveLoad, unpickle
 
-    try:
+    with read_as("a gensim pickle", str(path)):
         loaded = unpickle(str(path))
         loaded = SaveLoad.load(str(path), mmap="r" if mmap else None) if isinstance(loaded, SaveLoad) else loaded
-    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, OSError) as error:
-        raise InputError(f"{path} cannot be opened as a gensim pickle: {error}") from error
     kv = getattr(loaded, "wv", loaded)
     if not hasattr(kv, "key_to_index"):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not gensim vectors")

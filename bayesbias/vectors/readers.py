@@ -29,7 +29,7 @@ from bayesbias._support.files import archive_of, check_unpacked, from_json, read
 from bayesbias._support.progress import progress
 from bayesbias.errors import InputError, many, shown
 from bayesbias.vectors.tables import SUFFIXES as TEXT_TABLES
-from bayesbias.vectors.tables import rows_of_parquet, rows_of_text
+from bayesbias.vectors.tables import is_written_number, rows_of_parquet, rows_of_text
 
 CHUNK = 1 << 23  # bytes of vectors that are read together
 PIECE = 1 << 20  # bytes of a stream that are read together: as much as a processor's cache holds
@@ -552,25 +552,17 @@ def _entry(path: Path, number: int, line: bytes, dimensions: int) -> tuple[bytes
 def _fault(line: bytes) -> str:
     """The first part of a line that should be a number and is none, or how many numbers there are."""
     _, *parts = line.split() or [b""]
-    odd = next((part for part in parts if not _is_number(part)), None)
+    odd = next((part for part in parts if not is_written_number(part)), None)
     if odd is None:
         return many(len(parts), "number")
     hint = {b",": ": write decimal points", b":": ": write every number, also those that are 0"}
     return f"{odd[:20].decode(errors='replace')!r} is no number" + next((hint[c] for c in hint if c in odd), "")
 
 
-def _is_number(part: bytes) -> bool:
-    try:
-        float(part)
-    except ValueError:
-        return False
-    return b"_" not in part  # Python reads 1_0 as 10
-
-
 def _numbers_at_end(line: bytes) -> int:
     """Number of the numbers that end a line, without its first part."""
     _, *parts = line.split()
-    return next((i for i, part in enumerate(reversed(parts)) if not _is_number(part)), len(parts))
+    return next((i for i, part in enumerate(reversed(parts)) if not is_written_number(part)), len(parts))
 
 
 def _cut(line: bytes) -> bool:
@@ -582,7 +574,7 @@ def _cut(line: bytes) -> bool:
 def _one_number_too_many(token: bytes) -> bool:
     """True where a supposed token with a space is a word and a number: the line is too long."""
     _, blank, last = token.rpartition(b" ")
-    return bool(blank) and _is_number(last)
+    return bool(blank) and is_written_number(last)
 
 
 def _line_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:

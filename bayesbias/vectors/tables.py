@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -160,7 +161,7 @@ def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
         raise InputError(f"{where} is empty: its first line names the columns, or holds a word and its numbers")
     if len(head) == 1 and ";" in head[0]:
         raise InputError(f"{where} has ';' between columns: write commas there, and points in decimal numbers")
-    names = [str(place) for place in range(len(head))] if all(map(_is_number, head[1:])) and head[1:] else head
+    names = [str(place) for place in range(len(head))] if all(map(is_written_number, head[1:])) and head[1:] else head
     # words may look like numbers; a column that only holds these must say that they are words
     texts = {WORD if WORD in names else names[0]: pa.string()} if WORD in names or names is not head else {}
     stream.seek(0)
@@ -178,19 +179,20 @@ def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
     )
 
 
-def _is_number(text: str) -> bool:
+def is_written_number(text: str | bytes) -> bool:
+    """True for a number as files write it."""
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return ("_" if isinstance(text, str) else b"_") not in text  # type: ignore[operator]  # Python reads 1_0 as 10
 
 
 def _first_of_each(where: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON with the first value of each key."""
     held = dict(reversed(pairs))
     if len(held) < len(pairs):
-        again = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
+        again = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         warn(f"{where} has {shown(again)} more than once in an object; the first is kept", CoverageWarning)
         return dict(reversed(held.items()))
     return dict(pairs)
@@ -246,7 +248,7 @@ def _columns_of(schema: Any, where: str, sample: Any = None) -> list[str]:
     if odd := [field for field in others if not is_number(field.type)]:
         texts = sample.column(odd[0].name).to_pylist() if sample is not None and is_text(odd[0].type) else []
         for row, value in enumerate(texts, 1):
-            if value is not None and not _is_number(value):
+            if value is not None and not is_written_number(value):
                 raise InputError(
                     f"{where}: row {row} of the column {odd[0].name!r} is {shown(value)}, no number: correct it, or "
                     "leave the column out"

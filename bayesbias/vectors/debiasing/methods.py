@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, cg
 
-from bayesbias._support.arguments import finite_number, one_of, whole_number
+from bayesbias._support.arguments import finite_number, is_list, one_of, whole_number
 from bayesbias._support.results import Cited, Result
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import (
@@ -148,7 +148,7 @@ def _as_sets(sets: object, name: str, least: int) -> list[Words]:
         raise InputError(f"{name} is {shown(values)}: give a list of sets of words, such as [('he', 'she'), ...]")
     made = []
     for words in values:
-        if isinstance(words, str) or not np.iterable(words) or not all(isinstance(w, str) for w in words):
+        if not is_list(words) or not all(isinstance(w, str) for w in words):
             raise InputError(f"{name} holds {words!r}: give each set as a list of words")
         if len(set(words)) < least:
             raise InputError(f"{name} holds {tuple(words)!r}: a set needs {least} words at least")
@@ -158,7 +158,7 @@ def _as_sets(sets: object, name: str, least: int) -> list[Words]:
 
 def as_words(words: object, name: str) -> list[str]:
     """Words as a list."""
-    if isinstance(words, str) or not np.iterable(words):
+    if not is_list(words):
         raise InputError(f"{name} is {words!r}: give a list of words")
     listed = list(words)
     if odd := [word for word in listed if not isinstance(word, str)]:
