@@ -259,7 +259,7 @@ def _damage_named(path: Path) -> Iterator[None]:
     """Damage of what is packed is told with the name of the file."""
     try:
         yield
-    except (EOFError, OSError, NotImplementedError, zlib.error, LZMAError, BadZipFile) as error:
+    except (EOFError, OSError, RuntimeError, UnicodeDecodeError, zlib.error, LZMAError, BadZipFile) as error:
         raise InputError(f"{path} is truncated or damaged: {error}") from error
 
 
@@ -338,7 +338,7 @@ class _Chunks:
             return False
         try:
             piece = self.stream.read(PIECE)
-        except (EOFError, OSError, NotImplementedError, zlib.error, LZMAError) as error:
+        except (EOFError, OSError, RuntimeError, UnicodeDecodeError, zlib.error, LZMAError) as error:
             raise InputError(f"{self.path} is truncated or damaged after byte {self.unpacked:,}: {error}") from error
         self.tick()
         self.ended = not piece

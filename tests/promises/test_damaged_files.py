@@ -282,6 +282,21 @@ def test_damaged_files_are_refused_by_name_in_one_line(whole, tmp_path, name, ti
     assert [text for text in refusals if name not in text or not text.isprintable()] == []
 
 
+@pytest.mark.parametrize(
+    ("header", "place", "bits"),
+    [(b"PK\x01\x02", 8, 1), (b"PK\x03\x04", 7, 8)],  # a member that is encrypted; a name in UTF-8 that is not
+)
+def test_a_zip_archive_with_other_flags_is_refused(tmp_path, header, place, bits):
+    file = tmp_path / "v.txt.zip"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("v.txt", "he 0.1 0.2\nshe 0.3 0.4\n")
+    content = bytearray(file.read_bytes().replace(b"v.txt", b"\x8f.txt"))
+    content[content.index(header) + place] ^= bits
+    file.write_bytes(content)
+    with pytest.raises(bb.InputError, match="is truncated or damaged"):
+        bb.load_embedding(file)
+
+
 def archive(**arrays):
     content = io.BytesIO()
     np.savez(content, **arrays)
