@@ -217,8 +217,13 @@ def unpacked(path: Path, file: BinaryIO) -> Iterator[BinaryIO]:
         with opened(file) as stream:
             yield stream
     elif mark.startswith(ZIP_MARK) and (member := _packed_member(path)) is not None:
-        with ZipFile(file) as archive, archive.open(member) as stream:
-            yield cast(BinaryIO, stream)
+        with ZipFile(file) as archive:
+            try:
+                stream = archive.open(member)
+            except UnicodeDecodeError as error:  # of its name, which is there twice
+                raise BadZipFile("the name of the member is no UTF-8") from error
+            with stream:
+                yield cast(BinaryIO, stream)
     else:
         yield file
 
@@ -259,7 +264,7 @@ def _damage_named(path: Path) -> Iterator[None]:
     """Damage of what is packed is told with the name of the file."""
     try:
         yield
-    except (EOFError, OSError, RuntimeError, UnicodeDecodeError, zlib.error, LZMAError, BadZipFile) as error:
+    except (EOFError, OSError, RuntimeError, zlib.error, LZMAError, BadZipFile) as error:
         raise InputError(f"{path} is truncated or damaged: {error}") from error
 
 
@@ -338,7 +343,7 @@ class _Chunks:
             return False
         try:
             piece = self.stream.read(PIECE)
-        except (EOFError, OSError, RuntimeError, UnicodeDecodeError, zlib.error, LZMAError) as error:
+        except (EOFError, OSError, RuntimeError, zlib.error, LZMAError) as error:
             raise InputError(f"{self.path} is truncated or damaged after byte {self.unpacked:,}: {error}") from error
         self.tick()
         self.ended = not piece
