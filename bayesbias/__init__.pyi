@@ -45,9 +45,11 @@ from .metrics import load_query as load_query
 from .metrics import metric as metric
 from .metrics import run_metrics as run_metrics
 from .models import fit as fit
+from .models import from_draws as from_draws
 from .models import list_models as list_models
 from .models import load_fit as load_fit
 from .models import load_model as load_model
+from .models import pymc_model as pymc_model
 from .models import save_fit as save_fit
 from .plots import plot_change as plot_change
 from .plots import plot_coefficients as plot_coefficients

@@ -8,6 +8,7 @@ from ..distances import score_table as score_table
 from ..distances import share_sample as share_sample
 from ..models import add_log_likelihood as add_log_likelihood
 from ..models import add_predictive as add_predictive
+from ..models import add_prior as add_prior
 from ..reporting.verdicts import verdict_sentences as verdict_sentences
 from ..second_stage import TwoStage as TwoStage
 from . import calibration as calibration

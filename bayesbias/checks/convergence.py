@@ -19,8 +19,9 @@ from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
 from bayesbias.distances.dataframe import coverage_of
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of
-from bayesbias.models.fits import MORE_DRAWS, engine_of, made_independently, predictive_generator
+from bayesbias.models.fits import MORE_DRAWS, engine_of, made_independently
 from bayesbias.models.frames import frame_notes
+from bayesbias.models.groups import predictive_generator
 from bayesbias.models.related import kernels_of
 from bayesbias.models.spec import log_priors
 from bayesbias.models.tree import Draws, Fit, read_distances
@@ -461,7 +462,7 @@ def _width_notes(result: Fit, words: int) -> list[str]:
             f"For statements about further words like these the effective number of protected words is {worth:.1f}, of "
             f"{words}: such statements depend on the prior as much as on the data."
         ]
-    if connections < 2 or words < FEW_WORDS:
+    if connections < 2 or words < FEW_WORDS or not SCALES.intersection(result.priors()):
         return []
     change = _prior_width(result)
     if words >= THIN_LIST and not abs(change) > MOST_WIDTH:
@@ -533,7 +534,8 @@ def _columns(result: Fit) -> tuple[np.ndarray, list[str]]:
     for name, values in result.posterior.data_vars.items():
         labels, array = [str(dim) for dim in values.dims[2:]], values.to_numpy()
         mask = np.zeros(array.shape[2:], dtype=bool)
-        mask[tuple(places[dim] for dim in labels)] = True
+        # along a dimension of one's own, on which rows have no place, all values count
+        mask[tuple(places.get(dim, slice(None)) for dim in labels)] = True
         array = array[:, :, mask] if labels else array[:, :, None]
         if not np.isfinite(array).all() or (np.ptp(array, axis=(0, 1)) == 0).any():
             broken.append(str(name))

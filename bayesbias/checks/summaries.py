@@ -47,7 +47,7 @@ def flat_draws(values: FloatArray) -> FloatArray:
     return np.reshape(values, (-1, *np.shape(values)[2:]))
 
 
-DIMENSIONS = ["protected_word", "connection", "attribute_word", "attribute_class", "group"]
+DIMENSIONS = ["protected_word", "connection", "attribute_word", "attribute_class", "word_group"]
 """Columns of a summary that say what a parameter is of, in their order; the first two are always there."""
 LEFT_OUT = (*EFFECTS, "connection_covariance")
 """Parameters that a summary leaves out unless effects are asked for: they are many, or of no use one by one."""
@@ -74,7 +74,7 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
     -------
     DataFrame
         Columns ``parameter``, ``protected_word``, ``connection`` and, where a model has them, ``attribute_word``,
-        ``attribute_class`` and ``group`` (pd.NA where they do not apply), ``mean``, ``sd``, ``low``, ``high``
+        ``attribute_class`` and ``word_group`` (pd.NA where they do not apply), ``mean``, ``sd``, ``low``, ``high``
         (cosine distance) and ``n``: distances in the cell, in the connection, of the attribute word, or in all. Cells
         without a distance have no row.
 
@@ -102,14 +102,19 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
         shape = values.shape
         grid = np.indices(shape).reshape(len(shape), int(np.prod(shape)))
         names = {dim: values[dim].to_numpy()[codes] for dim, codes in zip(labels, grid, strict=True)}
-        # the value of this parameter behind each distance
-        index = [places[dim] for dim in labels]
-        place = np.ravel_multi_index(index, shape) if labels else np.zeros_like(places["connection"])
-        n = np.bincount(place, minlength=grid.shape[1])
+        # the distances behind each value of this parameter; along a dimension of one's own they are the same
+        index = [place for dim in labels if (place := places.get(dim)) is not None]
+        sizes = [size for dim, size in zip(labels, shape, strict=True) if dim in places]
+        place = np.ravel_multi_index(index, sizes) if index else np.zeros_like(places["connection"])
+        by_place = np.bincount(place, minlength=int(np.prod(sizes))).reshape(sizes)
+        own = tuple(i for i, dim in enumerate(labels) if dim not in places)
+        n = np.broadcast_to(np.expand_dims(by_place, own), shape)
         flat = {key: np.ravel(value) for key, value in numbers.items()}
         pieces.append(pd.DataFrame({"parameter": name, **names, **flat, "n": n.ravel()}))
     table = pd.concat(pieces, ignore_index=True)
     dims = [dim for dim in DIMENSIONS if dim in table or dim in DIMENSIONS[:2]]
+    figures = ("parameter", "mean", "sd", "low", "high", "n")
+    dims += [str(column) for column in table if column not in (*dims, *figures)]
     table = table.reindex(columns=["parameter", *dims, "mean", "sd", "low", "high", "n"])
     table = table[table["n"] > 0].reset_index(drop=True)
     table = table.assign(**{column: table[column].astype("string") for column in dims})

@@ -51,8 +51,8 @@ POPULATIONS = {
 MEANINGS = {
     POOLED: "Rows of words are associations, partially pooled towards the whole list, their mean: a word's own "
     "stereotypes against those of other groups, less how near each list is to all protected words.",
-    RAW: "Rows of words are associations, not pooled: a word's own stereotypes against those of other groups, less how "
-    "near each list is to all protected words.",
+    RAW: "Rows of words are associations, not pooled after the fit: a word's own stereotypes against those of other "
+    "groups, less how near each list is to all protected words.",
     DIFFERENCE: "Rows of words are differences of two mean distances. They also hold how near the lists are to all "
     "protected words, so that a row by itself is not the word's bias.",
 }
@@ -109,7 +109,8 @@ def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows:
     if population == SIMILAR or not len(words):  # means of connections, for words like these
         headline = _of_connections(result, [first, second], [[1.0, -1.0]], whole.index)
     pooled = _pooled(result, words, sums.kind)
-    kind = POOLED if sums.kind == RAW and rows is None else rows or sums.kind
+    # of a model of one's own it is not known how it treats words
+    kind = POOLED if sums.kind == RAW and rows is None and not result.spec.own else rows or sums.kind
     notes = () if sums.kind == DIFFERENCE else _notes(cells)
     lacking = why_no_association(data, cells, first, second)
     if lacking and second == OTHER:

@@ -34,8 +34,9 @@ PAIR_DRAWS = 1000  # draws of which the densities of single pairs are made
 Unit = Literal["attribute", "protected", "pair"]
 UNITS = {"attribute": "word", "protected": "protected", "pair": "pair"}
 """Units that can be left out, and the names of their columns."""
+OF_UNITS = {"attribute": "an attribute word", "protected": "a protected word", "pair": "single pairs"}
 
-Model = str | Path | ModelSpec
+Model = str | Path | ModelSpec | xr.DataTree
 Done = Callable[[float], None]
 
 
@@ -79,8 +80,9 @@ def compare_models(
     table
         A distance table. Repeated pairs are dropped for every model, so that all are judged by the same rows.
     models
-        Names that :func:`list_models` shows, paths of TOML files, or loaded models. By default the published and the
-        crossed models, and ``related`` where the table carries relatedness.
+        Names that :func:`list_models` shows, paths of TOML files, or loaded models; with ``unit="pair"`` also fits of
+        models of one's own to these distances. By default the published and the crossed models, and ``related`` where
+        the table carries relatedness.
     draws
         Posterior draws of each fit, a multiple of 4.
     seed
@@ -116,12 +118,13 @@ def compare_models(
     one_of(unit, tuple(UNITS), "unit")
     pairs = flag(pairs, "pairs")
     related = relatedness_of(table) is not None and unit != "protected"
-    specs = _specs([*MODELS, *(["related"] if related else [])] if models is None else models)
-    for spec in specs:
+    candidates = _candidates([*MODELS, *(["related"] if related else [])] if models is None else models)
+    for spec, _ in candidates:
         if (reason := family_of(spec).unpredicted(unit)) is not None:
+            able = [repr(other) for other in UNITS if family_of(spec).unpredicted(other) is None]
             raise InputError(
-                f"the model {spec.name!r} cannot predict a {unit} word: {reason}; leave the model out, or take "
-                "unit='attribute'"
+                f"the model {spec.name!r} cannot predict the distances of {OF_UNITS[unit]}: {reason}; leave the model "
+                f"out, or take unit={' or '.join(able)}"
             )
     draws, seed = whole_number(draws, "draws"), whole_number(seed, "seed", least=0, most=None)
     Distances.read(table, check=False)
@@ -134,32 +137,48 @@ def compare_models(
         rows = once(table, "the table", "models are compared on pairs that count once")
         notes.append(f"{repeated:,} of {len(table):,} rows repeat a pair and were dropped for every model.")
     data = read_distances(rows)
+    for spec, own in candidates:
+        if own is not None and not _same_distances(own.data, data):
+            raise InputError(
+                f"the fit of the model {spec.name!r} was made of other distances than the rows compared here: fit "
+                "these, each pair once"
+            )
     judged = []
-    with progress("comparing models", len(specs)) as done:
-        for i, spec in enumerate(specs):
-            judged.append(_judge(spec, rows, data, draws, seed, pairs, unit, _part(done, i, 1)))
+    with progress("comparing models", len(candidates)) as done:
+        for i, (spec, own) in enumerate(candidates):
+            fitted = own or Fit(fit(rows, spec, draws=draws, seed=seed)).model_alone
+            judged.append(_judge(fitted, rows, data, pairs, unit, _part(done, i, 1)))
     result = _ranking(judged, unit)
     notes += [f"{entry.name}: {note}" for entry in judged for note in entry.notes]
     result.attrs = {"notes": notes, "seed": seed, "rows": len(rows), "unit": unit}
     return result
 
 
-def _specs(models: Sequence[Model]) -> list[ModelSpec]:
+def _same_distances(one: Distances, other: Distances) -> bool:
+    """True where both hold the same pairs of words and distances, row by row."""
+    frames = [each.to_frame()[[*PAIR, "distance"]] for each in (one, other)]
+    return len(frames[0]) == len(frames[1]) and frames[0].astype(str).equals(frames[1].astype(str))
+
+
+def _candidates(models: Sequence[Model]) -> list[tuple[ModelSpec, Fit | None]]:
+    """Models, with the fit of one that is the user's own."""
     if isinstance(models, Model | bytes) or not isinstance(models, Sequence) or not models:
         raise InputError(f"models is {models!r}: give a list of at least one model, such as {list(MODELS)}")
-    specs = [load_model(model) for model in models]
+    entries = [Fit.read(model) if isinstance(model, xr.DataTree) else load_model(model) for model in models]
+    specs = [each.spec if isinstance(each, Fit) else each for each in entries]
     names = [spec.name for spec in specs]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"two models are named {twice!r}: give each file a name of its own")
-    return specs
+    # a model of the package is fitted to the rows that are compared, whatever its fit was made of
+    return [
+        (spec, each if isinstance(each, Fit) and spec.own else None) for spec, each in zip(specs, entries, strict=True)
+    ]
 
 
-def _judge(
-    spec: ModelSpec, table: pd.DataFrame, data: Distances, draws: int, seed: int, pairs: bool, unit: Unit, done: Done
-) -> _Judged:
-    """Fit a model and score it; ``done`` is told which share of that is behind."""
-    result = Fit(fit(table, spec, draws=draws, seed=seed))
+def _judge(result: Fit, table: pd.DataFrame, data: Distances, pairs: bool, unit: Unit, done: Done) -> _Judged:
+    """Score a fit; ``done`` is told which share of that is behind."""
+    spec = result.spec
     done(0.1)
     # draws of engines without chains are independent, and their own checks stand in notes
     faults = diagnose(result.tree).faults if "diverging" in result.stats else ()
@@ -242,17 +261,17 @@ def _refitted(
         return None
     size = result.posterior.sizes["chain"] * result.posterior.sizes["draw"]
     try:
-        without = fit(table[~rows], spec, engine=result.engine, draws=size, seed=result.seed)
+        without = Fit(fit(table[~rows], spec, engine=result.engine, draws=size, seed=result.seed)).model_alone
     except InputError:
         return None  # without the word, a connection's distances do not vary
-    if set(without["posterior"].data_vars) != set(result.posterior.data_vars):
+    if set(without.posterior.data_vars) != set(result.posterior.data_vars):
         return None  # another model: without the word there is one group only
-    if "log_evidence" in result.tree.attrs and "log_evidence" in without.attrs:
+    if "log_evidence" in result.tree.attrs and "log_evidence" in without.tree.attrs:
         # log p(y of the word | all others) = log p(y) - log p(all others)
-        return float(result.tree.attrs["log_evidence"] - without.attrs["log_evidence"])
+        return float(result.tree.attrs["log_evidence"] - without.tree.attrs["log_evidence"])
     if empties:
         return None
-    return float(logsumexp(_word_densities(Fit(without), data, np.array([word]))) - np.log(size))
+    return float(logsumexp(_word_densities(without, data, np.array([word]))) - np.log(size))
 
 
 def _word_densities(result: Fit, data: Distances, words: IntArray) -> FloatArray:
@@ -312,7 +331,7 @@ def _effects(posterior: xr.Dataset, data: Distances, rows: IntArray, group: str)
     if "attribute_effect" in posterior:
         effects = effects + flat_draws(posterior["attribute_effect"].sel(attribute_word=names).to_numpy())
     if "interaction_effect" in posterior:
-        both = posterior["interaction_effect"].sel(attribute_word=names, group=group)
+        both = posterior["interaction_effect"].sel(attribute_word=names, word_group=group)
         effects = effects + flat_draws(both.to_numpy())
     return effects
 

@@ -20,8 +20,10 @@ from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import fit
+from bayesbias.models.groups import log_likelihood_of, log_prior_of
+from bayesbias.models.layout import STEPS
 from bayesbias.models.moments import Moments
-from bayesbias.models.spec import Gamma, ModelSpec
+from bayesbias.models.spec import Gamma
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import FloatArray
 
@@ -96,7 +98,9 @@ def prior_sensitivity(
     The model is fitted again to the same distances with each prior in turn, and with all of them, ``factor`` times
     wider and narrower; that of a Student t's degrees of freedom stays. The prior matters where a refit moves the
     contrast by more than half a posterior sd, changes its sd by more than 20%, or decides whether its 89% interval
-    excludes 0 (by an end that moves at least a quarter of a posterior sd: less may be the noise of draws).
+    excludes 0 (by an end that moves at least a quarter of a posterior sd: less may be the noise of draws). The errors
+    of templates and of an estimated slope, which no prior of the model touches, are left out. A model of one's own is
+    not fitted again: its priors are scaled alone.
 
     Parameters
     ----------
@@ -119,26 +123,25 @@ def prior_sensitivity(
     >>> type(found).__name__
     'PriorSensitivity'
     """
-    result = Fit.read(post)
+    result = Fit.read(post).model_alone
     seed = whole_number(seed, "seed", least=0, most=None)
     if not 1 < (wider := finite_number(factor, "factor")) <= WIDEST:
         raise InputError(f"factor is {shown(factor)}: give a number above 1, such as 2, and at most {WIDEST:,}")
     one_of(population, tuple(POPULATIONS), "population")
     first, second = contrasted(first, second, *connections_of(result))
     drawn = contrast_draws(result, first, second, population)
-    spec = result.spec
-    refits = _refits(result, spec, (first, second, population), wider, seed, drawn)
-    power = _power(result, spec, f"{first} - {second}", drawn)
-    return PriorSensitivity(first, second, refits, power, _verdict(refits, f"{first}{MINUS}{second}"))
+    refits = _refits(result, (first, second, population), wider, seed, drawn)
+    power = _power(result, f"{first} - {second}", drawn)
+    name = f"{first}{MINUS}{second}"
+    verdict = _verdict(refits, name) if len(refits) > 1 else _verdict_by_power(power, name)
+    return PriorSensitivity(first, second, refits, power, verdict)
 
 
-def _refits(
-    result: Fit, spec: ModelSpec, contrast: tuple[str, str, str], factor: float, seed: int, drawn: FloatArray
-) -> pd.DataFrame:
+def _refits(result: Fit, contrast: tuple[str, str, str], factor: float, seed: int, drawn: FloatArray) -> pd.DataFrame:
     """The contrast (two connections and a population) by the fit as given and by each refit."""
-    priors = result.priors()
+    spec, priors = result.spec, result.priors()
     movable = [name for name, prior in priors.items() if not isinstance(prior, Gamma)]
-    changes = [(name, change) for name in [*movable, ALL] for change in ("wider", "narrower")]
+    changes = [] if not movable else [(name, change) for name in [*movable, ALL] for change in ("wider", "narrower")]
     table = result.data.to_frame()
     rows = [(pd.NA, "as given", *describe(drawn, PROB).values())]
     with progress("fitting with other priors", len(changes)) as done:
@@ -195,23 +198,23 @@ def _verdict(refits: pd.DataFrame, contrast: str) -> str:
     return f"{verdict}; {' and '.join(more)} matter{'s' * (len(more) == 1)} too." if more else f"{verdict}."
 
 
-def _power(result: Fit, spec: ModelSpec, contrast: str, drawn: FloatArray) -> pd.DataFrame:
+def _verdict_by_power(power: pd.DataFrame, contrast: str) -> str:
+    whole = power.iloc[0]
+    return (
+        f"A model of one's own is not fitted again with other priors. By power-scaling {whole['diagnosis']} for "
+        f"{contrast}: sensitivity {whole['prior']:.2f} to the prior and {whole['likelihood']:.2f} to the likelihood."
+    )
+
+
+def _power(result: Fit, contrast: str, drawn: FloatArray) -> pd.DataFrame:
     """Power-scaling sensitivity of the contrast, the means and the scales."""
     from arviz_stats import psense
 
-    posterior, steps = result.posterior, ("chain", "draw")
-    shape, coords = [posterior.sizes[name] for name in steps], {name: posterior[name] for name in steps}
-    names = [str(name) for name in posterior.data_vars if name not in WORDS]
-    dataset = posterior[names].assign({contrast: (steps, drawn.reshape(shape))})
-    log_priors, log_likelihood = family_of(spec).log_terms(result)
-    priors = {name: each.reshape(shape) for name, each in log_priors.items()}
-    tree = xr.DataTree.from_dict(
-        {
-            "/posterior": dataset,
-            "/log_prior": xr.Dataset({name: (steps, each) for name, each in priors.items()}, coords),
-            "/log_likelihood": xr.Dataset({"distance": (steps, log_likelihood.reshape(shape))}, coords),
-        }
-    )
+    posterior = result.posterior
+    names = [str(name) for name, each in posterior.data_vars.items() if name not in WORDS and each.ndim <= 3]
+    dataset = posterior[names].assign({contrast: (STEPS, drawn.reshape(result.steps))})
+    groups = {"posterior": dataset, "log_prior": log_prior_of(result), "log_likelihood": log_likelihood_of(result)}
+    tree = xr.DataTree.from_dict(groups)
     by_prior, by_likelihood = psense(tree, group="prior"), psense(tree, group="likelihood")
     pieces = []
     for name in [contrast, *names]:
@@ -282,8 +285,8 @@ def influence(
     family = family_of(spec)
     if (reason := family.obstacle(spec)) is not None:
         raise InputError(
-            f"the model {spec.name!r} needs NUTS for every word left out: {reason}; fit these distances with "
-            "'crossed' or 'published' and ask for the influence there"
+            f"the influence of words under the model {spec.name!r} needs a fit without each of them: {reason}; fit "
+            "these distances with 'crossed' or 'published' and ask for the influence there"
         )
     spec, data = family.prepared(spec, result.data)
     moments, moments_without = family_of(spec).moments(spec, data, rng)

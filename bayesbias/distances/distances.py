@@ -211,7 +211,7 @@ class Distances:
             "other_connection": self.connection,
             "attribute_word": self.attribute,
             "attribute_class": self.class_index[self.attribute],
-            "group": self.group_index[self.word],
+            "word_group": self.group_index[self.word],
         }
 
     @property

@@ -37,11 +37,12 @@ from bayesbias.models.moments import Moments, RelatedTable, mean_moments, moved_
 from bayesbias.models.related import (
     draw_errors,
     further_word_sd,
-    log_terms,
+    log_likelihood,
     prior_scale,
     priors_of,
     protected_root,
     related_posterior,
+    related_sums,
     too_many_lists,
     words_left_out,
 )
@@ -97,6 +98,8 @@ class Independent:
         "model, set beside it here, allows for."
     )
     """Difference of these models from those beside them."""
+    without_prior: ClassVar[str] = ""
+    """Reason why there are no draws of a prior, a sentence; empty where there are."""
     most_numbers: ClassVar[int] = MOST_NUMBERS
     """Draws times parameters of single words that a fit holds at most."""
 
@@ -172,15 +175,16 @@ class Independent:
 
         return without
 
-    def log_terms(self, result: Fit) -> tuple[dict[str, FloatArray], FloatArray]:
-        """Log priors by name and log likelihood of all distances given everything, each (draws,)."""
-        posterior = result.posterior
-        values = {str(name): posterior[name].to_numpy() for name in posterior.data_vars}
+    def log_priors(self, result: Fit) -> dict[str, FloatArray]:
+        """Log priors (chain, draw) by name, as of :func:`bayesbias.models.spec.log_priors`."""
+        values = {str(name): each.to_numpy() for name, each in result.posterior.data_vars.items()}
+        return log_priors(values, result.priors())
+
+    def log_likelihood(self, result: Fit) -> FloatArray:
+        """Log likelihood (chain, draw) of all distances given everything."""
         density = self.density(result)
-        total = np.zeros(posterior.sizes["chain"] * posterior.sizes["draw"])
-        for part in parts_of(len(result.data.y)):
-            total += density(part).sum(axis=1)
-        return log_priors(values, result.priors()), total
+        total = sum(density(part).sum(axis=1) for part in parts_of(len(result.data.y)))
+        return np.reshape(total, result.steps)
 
     def words_left_out(self, spec: ModelSpec, data: Distances) -> FloatArray | None:
         """Log density of each attribute word's distances given all others; None where draws must tell it."""
@@ -268,7 +272,11 @@ class Independent:
         """Parameters from the prior, scales without truncation: arrays of the posterior's shapes, without draws."""
         scales: Truth = {}
         for name, size in _scale_sizes(spec, data).items():
-            prior = spec.priors[name]
+            if spec.terms.intercept and name == "connection_mean":
+                scales["m"] = spec.priors["m"].draw(rng, 1)[0]
+                scales[name] = scales["m"] + spec.priors["offset_mean"].draw(rng, size)
+                continue
+            prior = spec.priors["offset_sd" if spec.terms.intercept and name == "connection_sd" else name]
             if isinstance(prior, Pooled):
                 common = spec.priors[common_of(name)].draw(rng, 1)
                 scales[common_of(name)] = common[0]
@@ -378,6 +386,10 @@ class Related(Independent):
         "This fit estimates from the vectors how the distances of similar words are correlated. The published model "
         "takes all distances for independent, the crossed one those of different words."
     )
+    without_prior = (
+        "The means of words have a flat prior, and the covariance of the distances comes from the vectors: there is no "
+        "prior predictive distribution."
+    )
     most_numbers = 2**24  # several arrays of this size are held at once
 
     @staticmethod
@@ -428,11 +440,16 @@ class Related(Independent):
             return related_functionals(result.spec, result.data, cells, weights)
         return drawn_functionals(result.draws("word_mean"), cells, weights)
 
-    def log_terms(self, result: Fit) -> tuple[dict[str, FloatArray], FloatArray]:
-        """Log priors by name and log likelihood, each (draws,)."""
+    def log_priors(self, result: Fit) -> dict[str, FloatArray]:
+        """That of the factors; nothing flows back from the covariance between protected words."""
+        factors = result.posterior["sd_factor"].to_numpy()
+        return {"sd_factor": priors_of(result.spec).factor.log_density(factors).sum(axis=2)}
+
+    def log_likelihood(self, result: Fit) -> FloatArray:
+        """Log likelihood (chain, draw) of the means of cells, which are correlated, and of the scatter within them."""
         data = result.data
         cells = result.draws("word_mean")[:, data.filled]
-        return log_terms(related_posterior(result.spec, data), cells, result.draws("sd_factor"))
+        return log_likelihood(related_sums(data), cells, result.draws("sd_factor")).reshape(result.steps)
 
     def words_left_out(self, spec: ModelSpec, data: Distances) -> FloatArray | None:
         """Log density of each attribute word's distances given those of all others; NaN for words alone in a list."""

@@ -11,22 +11,24 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._support.arguments import one_of, whole_number
+from bayesbias._support.arguments import one_of, text, whole_number
 from bayesbias._support.files import to_json
 from bayesbias.distances.adjustment import Adjustment, as_measured
 from bayesbias.distances.adjustment import adjust as adjusted_for
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.distances import Distances
-from bayesbias.errors import DrawsWarning, InputError, warn
+from bayesbias.errors import InputError, shown
 from bayesbias.models import exact, marginal, nuts
-from bayesbias.models.families import MOST_NUMBERS, family_of, parts_of
+from bayesbias.models.families import family_of
 from bayesbias.models.frames import frame_data, with_frame_effects
-from bayesbias.models.layout import ADJUSTMENT
+from bayesbias.models.layout import ADJUSTMENT, STEPS
+from bayesbias.models.own import WORD_MEAN, OwnModel, is_own
+from bayesbias.models.own import sampled as sampled_own
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
-from bayesbias.models.tree import EXACT, Draws, Fit, assemble, made_by, read_distances
-from bayesbias.numerics.arrays import FloatArray
+from bayesbias.models.tree import EXACT, Draws, Fit, assemble, made_by, read_distances, with_slope_moved
 
 if TYPE_CHECKING:
+    import pymc
     from gensim.models import KeyedVectors
 
 
@@ -115,7 +117,7 @@ CHOICES = (RELATED, FALLBACK)  # what "auto" takes the first of whose family can
 
 def fit(
     table: pd.DataFrame,
-    model: str | Path | ModelSpec = AUTO,
+    model: str | Path | ModelSpec | OwnModel = AUTO,
     engine: str = "auto",
     draws: int = 4000,
     chains: int = 4,
@@ -123,6 +125,8 @@ def fit(
     adjust: str | Mapping[str, Mapping[str, float]] | None = None,
     frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
     priors: Mapping[str, Mapping[str, Any]] | None = None,
+    sampler: Mapping[str, Any] | None = None,
+    word_mean: str = WORD_MEAN,
 ) -> xr.DataTree:
     """The posterior of a model of distances.
 
@@ -133,7 +137,9 @@ def fit(
         are simulated or adjusted. Of words in sentences the means over templates are fitted; the templates are a random
         effect, which is integrated over, so that intervals are for templates like these.
     model
-        A name that :func:`list_models` shows, the path of a TOML file, or a loaded model. ``"auto"`` is ``"related"``
+        A name that :func:`list_models` shows, the path of a TOML file, a loaded model, or a model of one's own: a
+        PyMC model, or a function that makes one from the distances
+        (:class:`bayesbias.models.Distances`). ``"auto"`` is ``"related"``
         where the table carries relatedness (:func:`distance_table` adds it), else ``"crossed"``, which takes different
         words for unrelated and says so.
     engine
@@ -155,6 +161,11 @@ def fit(
         Priors in place of the model's: parameter name to what a model file gives for it, such as
         ``{"sigma": {"distribution": "half_normal", "sd": 0.2}}``, or ``{"sigma": {"rate": 5}}`` to change a field. The
         fit records the model with these priors, and its notes name them.
+    sampler
+        Options of ``pymc.sample`` for ``engine="nuts"``, such as ``{"target_accept": 0.99, "tune": 2000}`` or
+        ``{"nuts_sampler": "numpyro"}``.
+    word_mean
+        In a model of one's own, the variable (protected_word, connection) of the words' mean distances.
 
     Returns
     -------
@@ -163,7 +174,7 @@ def fit(
         and the marginal engine (``pareto_k`` and ``importance_ess``). Posterior variables: ``connection_mean``,
         ``connection_sd`` (connection), ``word_mean`` (protected_word, connection), ``sigma`` (connection, or none
         where it is shared); crossed models add ``attribute_effect`` (attribute_word), ``attribute_sd``
-        (attribute_class, or none), ``attribute_sd0``, ``interaction_effect`` (attribute_word, group) and
+        (attribute_class, or none), ``attribute_sd0``, ``interaction_effect`` (attribute_word, word_group) and
         ``interaction_sd``; ``"related"`` has ``sd_factor`` and ``connection_covariance`` instead of ``sigma``. All but
         that factor are in cosine distance (the covariance in its square). A connection without data is absent; a cell
         without data is NaN. The attributes record model, engine, seed, versions and coverage.
@@ -181,19 +192,75 @@ def fit(
     >>> post["posterior/connection_mean"].mean(("chain", "draw")).round(2).to_series().to_dict()
     {'associated': 0.93, 'different': 0.94, 'human': 0.94, 'neutral': 0.94}
     """
+    if frequencies is not None and adjust is None:
+        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+    if not isinstance(model, str | Path | ModelSpec):
+        if not is_own(model):
+            raise InputError(
+                f"a model is a name, a path, a PyMC model or a function that makes one, not {shown(model)}"
+            )
+        if priors is not None or engine not in ("auto", "nuts") or adjust is not None:
+            raise InputError(
+                "a model of one's own has its own priors and covariates and is sampled by NUTS: leave priors, adjust "
+                "and engine out"
+            )
+        return sampled_own(table, model, checked_draws(draws, chains), used_seed(seed), sampler, word_mean)
+    if text(word_mean, "word_mean") != WORD_MEAN:
+        raise InputError(f"word_mean is {shown(word_mean)}, a variable of a model of one's own: leave it out")
     if adjust is not None:
         table = adjusted_for(table, adjust, frequencies)
-    elif frequencies is not None:
-        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
-    options = _FitOptions(model, engine, *checked_draws(draws, chains), used_seed(seed), priors)
+    options = _FitOptions(model, engine, *checked_draws(draws, chains), used_seed(seed), priors, sampler)
     post = _posterior(table, options)
     if not isinstance(table, DistanceTable) or (adjustment := table.adjustment) is None:
         return post
     return _recorded(_with_slope(post, adjustment, options.seed), adjustment, _posterior(as_measured(table), options))
 
 
+def pymc_model(
+    table: pd.DataFrame | xr.DataTree,
+    model: str | Path | ModelSpec = AUTO,
+    priors: Mapping[str, Mapping[str, Any]] | None = None,
+) -> pymc.Model:
+    """The model of a distance table in PyMC, to be read, changed and sampled; ``engine="nuts"`` samples exactly this.
+
+    Its free variables are the posterior variables of :func:`fit`, with names and dimensions, so that PyMC takes the
+    draws of any engine: ``pm.sample_posterior_predictive``, ``pm.compute_log_likelihood``, ``pm.compute_log_prior``.
+    Means of words and pooled scales are moved as standardised deviations by the sampler, in transforms. The observed
+    variable is ``distance`` (pair).
+
+    Parameters
+    ----------
+    table
+        A distance table, or a fit, whose distances and model are taken.
+    model, priors
+        As in :func:`fit`. ``"auto"`` is the model of a fit.
+
+    Returns
+    -------
+    pymc.Model
+        Coordinates ``protected_word``, ``connection``, ``attribute_word``, ``attribute_class``, ``word_group`` (groups
+        of protected words) and ``pair`` (rows). Places without a distance have draws from their prior; fits hold NaN
+        there. ``"related"`` has means of words with a flat prior and no prior predictive distribution; the covariance
+        of further words follows from its draws in :func:`fit`, and is no part of it. Of adjusted distances the error of
+        an estimated slope is none either.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> model = bb.pymc_model(table, "published")
+    >>> [variable.name for variable in model.free_RVs]
+    ['connection_mean', 'connection_sd', 'word_mean', 'sigma']
+    """
+    from bayesbias.models.builder import build
+
+    data = read_distances(table)
+    of_fit = is_auto(model) and not isinstance(table, pd.DataFrame)
+    spec, _ = _chosen_model(Fit.read(table).spec if of_fit else model, data, priors)
+    return build(*family_of(spec).prepared(spec, data))
+
+
 class _FitOptions(NamedTuple):
-    """The model to fit, its priors, the engine, the draws and the seed."""
+    """The model to fit, its priors, the engine, the draws and the seed, and options of the sampler."""
 
     model: str | Path | ModelSpec
     engine: str
@@ -201,13 +268,14 @@ class _FitOptions(NamedTuple):
     chains: int
     seed: int
     priors: Mapping[str, Mapping[str, Any]] | None
+    sampler: Mapping[str, Any] | None = None
 
 
 def _posterior(table: pd.DataFrame, options: _FitOptions) -> xr.DataTree:
     """The posterior of the distances as they stand in a table."""
     data = read_distances(table)
     spec, notes = _chosen_model(options.model, data, options.priors)
-    fitted = run(spec, data, options.engine, options.draws, options.chains, options.seed)
+    fitted = run(spec, data, options.engine, options.draws, options.chains, options.seed, options.sampler)
     how = {
         **made_by(fitted.spec, fitted.engine, options.seed),
         "attribute_words": family_of(fitted.spec).attribute_words,
@@ -252,12 +320,23 @@ class Run(NamedTuple):
     engine: str
 
 
-def run(spec: ModelSpec, data: Distances, engine: str, draws: int, chains: int, seed: int) -> Run:
+def run(
+    spec: ModelSpec,
+    data: Distances,
+    engine: str,
+    draws: int,
+    chains: int,
+    seed: int,
+    sampler: Mapping[str, Any] | None = None,
+) -> Run:
     """The draws of an engine, or for ``"auto"`` of the fastest that can fit the model; ``draws`` are those in all."""
     chosen = choose_engine(spec, engine)
+    if sampler is not None and chosen.sample is not nuts.sample:
+        raise InputError(f"sampler is for engine='nuts', and the engine is {chosen.name!r}: leave one of them out")
+    how = () if sampler is None else (nuts.checked_options(sampler),)
     spec, data = family_of(spec).prepared(spec, data)
     draws, why = fewer_draws(spec, data, draws, chains)
-    drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(seed))
+    drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(seed), *how)
     return Run(spec, replace(data, notes=(*data.notes, *why)), drawn, chosen.name)
 
 
@@ -309,126 +388,14 @@ def list_models() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "description", "engines", "source", "doi", "path"])
 
 
-def add_predictive(post: xr.DataTree, seed: int | None = None, draws: int | None = None) -> xr.DataTree:
-    """The fit with a group ``posterior_predictive``: ``distance`` (chain, draw, pair) of the same words again.
-
-    Where words are related, distances are known once the words are: the draws are those of other lists, as similar as
-    these, on the same protected words.
-
-    Parameters
-    ----------
-    post
-        A result of :func:`fit`.
-    seed
-        Seed of the predictive draws; None takes one that follows from the seed of the fit.
-    draws
-        Of how many of the fit's draws the group is made, at even steps; None takes all where these are at most 2**26
-        numbers (draws x pairs, half a gigabyte), else as many as that, with a warning.
-
-    Returns
-    -------
-    DataTree
-        A new tree; ``post`` is untouched.
-
-    Examples
-    --------
-    >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> post = bb.fit(table, seed=0)
-    >>> post = bb.checks.add_predictive(post, seed=0, draws=200)
-    >>> "posterior_predictive" in post.children
-    True
-    """
-    result = Fit.read(post)
-    rng, posterior = predictive_generator(result, seed), _thinned(result, draws)
-    value = family_of(result.spec).predicted(result, posterior, rng)
-    return _with_group(result, "posterior_predictive", value, posterior)
-
-
-def _thinned(result: Fit, draws: int | None) -> xr.Dataset:
-    """The posterior at even steps: so many draws in all, or as many as the memory of a group allows."""
-    posterior, pairs = result.posterior, result.tree["observed_data"].sizes["pair"]
-    chains, each = posterior.sizes["chain"], posterior.sizes["draw"]
-    if draws is not None:
-        step = -(-each * chains // whole_number(draws, "draws", least=chains, most=each * chains))
-    else:
-        step = -(-chains * each * pairs // MOST_NUMBERS)
-    thinned = posterior.isel(draw=slice(None, None, step))
-    if draws is None and step > 1:
-        every = chains * each
-        warn(
-            f"the group is made of {chains * thinned.sizes['draw']:,} of {every:,} draws: all would be "
-            f"{every * pairs:,} numbers, more than {MOST_NUMBERS:,} (draws={every} takes all)",
-            DrawsWarning,
-        )
-    return thinned
-
-
-def add_log_likelihood(post: xr.DataTree, draws: int | None = None) -> xr.DataTree:
-    """The fit with a group ``log_likelihood``: ``distance`` (chain, draw, pair), for ``az.loo`` and ``az.compare``.
-
-    Where words are related, the density is that of one distance alone, given the mean of its cell; it does not know
-    of the correlation with other distances (:func:`compare_models` leaves out words with it).
-
-    Parameters
-    ----------
-    post
-        A result of :func:`fit`.
-    draws
-        Of how many of the fit's draws the group is made, as in :func:`add_predictive`.
-
-    Returns
-    -------
-    DataTree
-        A new tree; ``post`` is untouched.
-
-    Examples
-    --------
-    >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> post = bb.fit(table, seed=0)
-    >>> post = bb.checks.add_log_likelihood(post, draws=200)
-    >>> "log_likelihood" in post.children
-    True
-    """
-    result = Fit.read(post)
-    posterior = _thinned(result, draws)
-    thinned = post.copy()
-    thinned["posterior"] = xr.DataTree(posterior)
-    density = family_of(result.spec).density(Fit(thinned))
-    value = np.empty((posterior.sizes["chain"] * posterior.sizes["draw"], result.tree["observed_data"].sizes["pair"]))
-    for part in parts_of(value.shape[1]):
-        value[:, part] = density(part)
-    return _with_group(result, "log_likelihood", value.reshape(posterior.sizes["chain"], -1, value.shape[1]), posterior)
-
-
-def predictive_generator(result: Fit, seed: int | None = None) -> np.random.Generator:
-    """A generator for predictive draws, apart from the one that made the fit."""
-    return np.random.default_rng([result.seed, 1] if seed is None else whole_number(seed, "seed", least=0, most=None))
-
-
-def _with_group(result: Fit, group: str, values: FloatArray, posterior: xr.Dataset) -> xr.DataTree:
-    """The fit with a group of numbers (chain, draw, pair)."""
-    coords = {name: posterior[name].to_numpy() for name in ("chain", "draw")}
-    coords["pair"] = result.tree["observed_data"]["pair"].to_numpy()
-    tree = result.tree.copy()
-    tree[group] = xr.DataTree(xr.Dataset({"distance": (("chain", "draw", "pair"), values)}, coords=coords))
-    return tree
-
-
 def _with_slope(post: xr.DataTree, adjustment: Adjustment, seed: int) -> xr.DataTree:
     """The fit with the uncertainty of the common slope in its means: the posterior variable ``slope`` has its draws."""
     if adjustment.slope is None:
         return post
     slope, posterior = adjustment.slope, post["posterior"].dataset
-    steps = (posterior.sizes["chain"], posterior.sizes["draw"])
-    moved = slope.se * np.random.default_rng([seed, 2]).standard_t(slope.df, steps)
-    data = Fit(post).data
-    value = adjustment.attribute.of(data.attribute_words)[data.attribute] - adjustment.reference
-    by_cell = np.where(data.filled, replace(data, y=value).cells.mean, np.nan)
-    changed = posterior.assign(
-        word_mean=posterior["word_mean"] - moved[:, :, None, None] * by_cell,
-        connection_mean=posterior["connection_mean"] - moved[:, :, None] * np.nanmean(by_cell, axis=0),
-        slope=(("chain", "draw"), slope.value + moved),
-    )
+    sizes = [posterior.sizes[name] for name in STEPS]
+    moved = xr.DataArray(slope.se * np.random.default_rng([seed, 2]).standard_t(slope.df, sizes), dims=STEPS)
+    changed = with_slope_moved(posterior, Fit(post).data, adjustment, moved).assign(slope=slope.value + moved)
     tree = post.copy()
     tree["posterior"] = xr.DataTree(changed)
     return tree

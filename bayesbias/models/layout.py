@@ -30,7 +30,7 @@ DIMS: dict[str, Dims] = {
     "attribute_effect": ("attribute_word",),
     "attribute_sd": ("attribute_class",),
     "sd_factor": ("attribute_class",),
-    "interaction_effect": ("attribute_word", "group"),
+    "interaction_effect": ("attribute_word", "word_group"),
 }
 """Dimensions of the posterior variables beyond chain and draw; a scale that is shared has none."""
 SIGNED = {
@@ -43,6 +43,7 @@ SIGNED = {
     "slope",
 }
 """Posterior variables that may be below 0."""
+OWN = "own"  # the attribute attribute_words of a fit of a model of one's own
 ADJUSTMENT = "adjustment"  # group of a fit of adjusted distances
 PAIRED = "paired"  # group of a comparison, whose coverage is that of each embedding
 FRAMES = "frames"  # group of a fit with templates
@@ -92,6 +93,10 @@ def check_attributes(attrs: Mapping[Any, Any]) -> None:
 
 def posterior_variables(spec: ModelSpec, held: Collection[Hashable], adjusted: bool) -> dict[str, Dims]:
     """The posterior variables of a model with their dimensions, some of which a fit of one group does not hold."""
+    if spec.own:
+        return {
+            name: (*STEPS, *DIMS[name]) for name in ("word_mean", "connection_mean") if name in {"word_mean", *held}
+        }
     names = {"connection_mean", "connection_sd", "word_mean", *spec.priors} - {"offset_mean", "offset_sd"}
     names |= {"attribute_effect"} if spec.crossed else set()
     on_groups = {"interaction_sd", "interaction_effect"}
@@ -122,7 +127,8 @@ def check_layout(tree: xr.DataTree, spec: ModelSpec) -> None:
         raise InputError(f"the attributes model and model_hash are not those of its model_text, {spec.name!r}")
     parts = {name: node.dataset for name, node in tree.children.items()}
     groups = variables_of(parts, spec)
-    if unknown := sorted(str(name) for name in parts["posterior"].data_vars if name not in groups["posterior"]):
+    unknown = sorted(str(name) for name in parts["posterior"].data_vars if name not in groups["posterior"])
+    if unknown and not spec.own:
         raise InputError(f"posterior/{unknown[0]} is no variable of the model {spec.name!r}")
     for group, every in groups.items():
         for name, dims in every.items():
@@ -140,10 +146,15 @@ def check_layout(tree: xr.DataTree, spec: ModelSpec) -> None:
 def _check_facts(parts: Mapping[str, xr.Dataset]) -> None:
     """Refuse statistics of the sampler, and attributes of templates, that are no numbers."""
     for stat, values in parts["sample_stats"].data_vars.items() if "sample_stats" in parts else ():
-        if values.dims != STEPS[: values.ndim] or values.dtype.kind not in "biuf" or values.isnull().any():
+        if not is_statistic(values):
             raise InputError(f"sample_stats/{stat} is not a number, or one for each draw")
     for fact in ("frames", "nested") if FRAMES in parts else ():
         whole_number(parts[FRAMES].attrs.get(fact), f"the attribute {fact} of the group {FRAMES}", least=0)
+
+
+def is_statistic(values: xr.DataArray) -> bool:
+    """True for a statistic of the sampler: a number, or one for each draw."""
+    return values.dims == STEPS[: values.ndim] and values.dtype.kind in "biuf" and not values.isnull().any()
 
 
 def _check_variable(where: str, values: xr.Variable, dims: Dims, is_text: bool) -> None:
@@ -181,8 +192,9 @@ def check_numbers(tree: xr.DataTree, data: Distances) -> None:
     parts = {name: node.dataset for name, node in tree.children.items()}
     posterior, cells = parts["posterior"], parts["constant_data"].variables
     classes = data.connection_classes if "sd_factor" in posterior else data.attribute_classes
-    known = {"group": data.group_names, "attribute_class": classes, "other_connection": data.connections.tolist()}
-    for dim in known.keys() & set(posterior.sizes):
+    known = {"word_group": data.group_names, "attribute_class": classes, "other_connection": data.connections.tolist()}
+    own = tree.attrs["attribute_words"] == OWN
+    for dim in () if own else known.keys() & set(posterior.sizes):
         if dim not in posterior.coords or posterior.variables[dim].to_numpy().tolist() != known[dim]:
             raise InputError(f"the labels of {dim} in posterior are not {', '.join(known[dim])}")
     held = dict.fromkeys(("word_mean", "raw_word_mean", "word_shift"), data.filled)
@@ -194,7 +206,7 @@ def check_numbers(tree: xr.DataTree, data: Distances) -> None:
                 raise InputError(
                     f"{group}/{name} holds {many(odd, 'number')} of {values.size:,} that are NaN or beyond all sense"
                 )
-            if group == "posterior" and name not in SIGNED and values.min() < 0:
+            if group == "posterior" and not own and name not in SIGNED and values.min() < 0:
                 raise InputError(f"posterior/{name} holds {values.min():g}: no scale is below 0")
     for name in ("n", "mean", "ssd"):
         if not np.allclose(cells[name].to_numpy(), getattr(data.cells, name), rtol=1e-6, atol=1e-9, equal_nan=True):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,7 @@ MOST_PROTECTED = 2000  # protected words beyond which the density of words left 
 MOST_NUMBERS_OF_LISTS = 2**28
 """Numbers of the similarities and correlations of lists, for each two of them, beyond which a fit is refused."""
 MOST_WORDS = 5000  # attribute words beyond which a matrix of them is too large; a fit needs none
+MOST_NUMBERS_OF_ROOTS = 2**26  # numbers of the roots of all components that are kept between draws
 NUMBERS_AT_ONCE = 2**22  # numbers of draws of distances that are looked at at once
 LEAST_SCATTER = 1e-12  # expected sum of squares within cells up to which a class has no scatter
 FLOOR = 1e-6
@@ -322,6 +324,14 @@ def covariance_of_cells(sums: RelatedSums) -> FloatArray:
     return sums.covariance
 
 
+def root_of_cells(sums: RelatedSums) -> FloatArray:
+    """Lower root (n, n) of the covariance of a table's cells, where a density is asked for."""
+    covariance = covariance_of_cells(sums)
+    jitter = JITTER * max(float(np.diag(covariance).mean()), 1e-6)
+    root: FloatArray = np.linalg.cholesky(covariance + jitter * np.eye(len(covariance)))
+    return root
+
+
 def refuse_many_cells(cells: int) -> None:
     """Refuse to make a covariance matrix of too many cells."""
     if cells > MOST_CELLS:
@@ -468,30 +478,39 @@ def further_word_sd(data: Distances) -> FloatArray:
 
 
 def draw_errors(data: Distances, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draws (B, rows) of distances to other lists, as similar as these, less the means of their cells.
+    """Draws (B, rows) of distances to other lists, as similar as these, less the means of their cells."""
+    return errors_of(data)(factors, rng)
 
-    The errors of the cells' means and the scatter within cells have the distributions of the model for given factors
-    (B, A). Within a cell words deviate as their correlations say; those of many words need not be positive
-    semi-definite, so that only their pattern is taken from there, not their size.
+
+def errors_of(data: Distances) -> Callable[[FloatArray, np.random.Generator], FloatArray]:
+    """A function that makes draws (B, rows) of errors from the factors (B, A), for what asks again and again.
+
+    The errors of the cells' means and the scatter within cells have the distributions of the model for given factors.
+    Within a cell words deviate as their correlations say; those of many words need not be positive semi-definite, so
+    that only their pattern is taken from there, not their size.
     """
-    sums = related_sums(data)
-    drawn = _draw_fields(data, len(factors), rng)
+    sums, fields = related_sums(data), _fields_of(data)
     cell = cell_numbers(data.filled)[data.word, data.connection]
     member = sparse.csr_array((np.ones(len(cell)), (np.arange(len(cell)), cell)))
     known = sums.freedom > 0
-    # as in factor_grid: freedom * scatter / factor^2 is chi-squared (wanted is before the factor)
-    chi2 = np.where(known, rng.chisquare(np.where(known, sums.freedom, 1.0), factors.shape), 1.0)
-    wanted = sums.expected * np.divide(chi2, sums.freedom, out=chi2.copy(), where=known)
-    errors = draw_cell_errors(sums, factors, rng)
-    for part in _parts_of(drawn):
-        deviations = drawn[part]
-        deviations -= (deviations @ member / member.sum(axis=0))[:, cell]
-        squares = _counted_squares(data, deviations)
-        ratio = np.divide(wanted[part], squares, out=np.ones_like(squares), where=known & (squares > 0))
-        scale = np.sqrt(ratio) * factors[part]
-        deviations *= scale[:, data.connection_class[data.connection]]
-        deviations += errors[part][:, cell]
-    return drawn
+
+    def draw(factors: FloatArray, rng: np.random.Generator) -> FloatArray:
+        drawn = fields(len(factors), rng)
+        # as in factor_grid: freedom * scatter / factor^2 is chi-squared (wanted is before the factor)
+        chi2 = np.where(known, rng.chisquare(np.where(known, sums.freedom, 1.0), factors.shape), 1.0)
+        wanted = sums.expected * np.divide(chi2, sums.freedom, out=chi2.copy(), where=known)
+        errors = draw_cell_errors(sums, factors, rng)
+        for part in _parts_of(drawn):
+            deviations = drawn[part]
+            deviations -= (deviations @ member / member.sum(axis=0))[:, cell]
+            squares = _counted_squares(data, deviations)
+            ratio = np.divide(wanted[part], squares, out=np.ones_like(squares), where=known & (squares > 0))
+            scale = np.sqrt(ratio) * factors[part]
+            deviations *= scale[:, data.connection_class[data.connection]]
+            deviations += errors[part][:, cell]
+        return drawn
+
+    return draw
 
 
 def _parts_of(drawn: FloatArray) -> Iterator[slice]:
@@ -500,23 +519,33 @@ def _parts_of(drawn: FloatArray) -> Iterator[slice]:
     return (slice(begin, begin + step) for begin in range(0, len(drawn), step))
 
 
-def _draw_fields(data: Distances, size: int, rng: np.random.Generator) -> FloatArray:
-    """Draws (size, rows) of distances to random words as similar as those of a table."""
+def _fields_of(data: Distances) -> Callable[[int, np.random.Generator], FloatArray]:
+    """A function that makes draws (size, rows) of distances to random words as similar as those of a table."""
     kernels = kernels_of(data)
-    parts = kernels.components
+    parts, words = kernels.components, len(data.attribute_words)
     # the distance of words j and w, less its mean, is the sum over q of loading_jq sqrt(variance_q) field_q(w)
     columns = parts.loadings * np.sqrt(parts.variances)
-    total, place = np.zeros((size, len(data.y))), data.word * len(data.attribute_words) + data.attribute
-    step = max(1, NUMBERS_AT_ONCE // (size * len(data.attribute_words)))
-    for begin in range(0, columns.shape[1], step):
-        here = columns[:, begin : begin + step]
-        fields = np.empty((size, here.shape[1], len(data.attribute_words)))
-        for i in range(here.shape[1]):
-            root = root_of(kernels.of(begin + i))
-            fields[:, i] = rng.standard_normal((size, len(root))) @ root.T
-        for part in _parts_of(total):
-            total[part] += (here @ fields[part]).reshape(len(total[part]), -1)[:, place]
-    return total
+    place = data.word * words + data.attribute
+
+    def root_at(component: int) -> FloatArray:
+        return root_of(kernels.of(component))
+
+    if columns.shape[1] * words**2 <= MOST_NUMBERS_OF_ROOTS:
+        root_at = lru_cache(maxsize=None)(root_at)
+
+    def draw(size: int, rng: np.random.Generator) -> FloatArray:
+        total, step = np.zeros((size, len(data.y))), max(1, NUMBERS_AT_ONCE // (size * words))
+        for begin in range(0, columns.shape[1], step):
+            here = columns[:, begin : begin + step]
+            fields = np.empty((size, here.shape[1], words))
+            for i in range(here.shape[1]):
+                root = root_at(begin + i)
+                fields[:, i] = rng.standard_normal((size, len(root))) @ root.T
+            for part in _parts_of(total):
+                total[part] += (here @ fields[part]).reshape(len(total[part]), -1)[:, place]
+        return total
+
+    return draw
 
 
 def words_left_out(posterior: RelatedPosterior, data: Distances) -> FloatArray:
@@ -572,20 +601,11 @@ def words_left_out(posterior: RelatedPosterior, data: Distances) -> FloatArray:
     return value
 
 
-def log_terms(
-    posterior: RelatedPosterior, cells: FloatArray, factors: FloatArray
-) -> tuple[dict[str, FloatArray], FloatArray]:
-    """Log priors by name and log likelihood, each (B,), at draws of the cells' means (B, n) and the factors (B, A).
-
-    Constants are left out. The prior of the covariance between protected words is not among them: nothing flows back
-    from it.
-    """
-    sums, log_factors = posterior.sums, np.log(factors)
-    covariance = covariance_of_cells(sums)
-    jitter = JITTER * max(float(np.diag(covariance).mean()), 1e-6)
-    chol = np.linalg.cholesky(covariance + jitter * np.eye(len(sums.y)))
-    errors = solve_triangular(chol, ((cells - sums.y) / factors[:, sums.kind]).T, lower=True)
-    likelihood = -0.5 * (errors**2).sum(axis=0) - log_factors[:, sums.kind].sum(axis=1)
+def log_likelihood(sums: RelatedSums, cells: FloatArray, factors: FloatArray) -> FloatArray:
+    """Log likelihood (B,) at draws of the cells' means (B, n) and the factors (B, A), without constants."""
+    log_factors = np.log(factors)
+    errors = solve_triangular(root_of_cells(sums), ((cells - sums.y) / factors[:, sums.kind]).T, lower=True)
+    normal = -0.5 * (errors**2).sum(axis=0) - log_factors[:, sums.kind].sum(axis=1)
     # the scatter within cells, as in factor_grid
-    likelihood -= (log_factors + 0.5 * sums.scatter * np.exp(-2 * log_factors)) @ sums.freedom
-    return {"sd_factor": posterior.priors.factor.log_density(factors).sum(axis=1)}, likelihood
+    value: FloatArray = normal - (log_factors + 0.5 * sums.scatter * np.exp(-2 * log_factors)) @ sums.freedom
+    return value

@@ -55,7 +55,8 @@ class _Prior(Document):
         import pymc as pm
 
         distribution, parameters = self.pymc_form
-        return getattr(pm, distribution)(name, **parameters, dims=dims)
+        # plain numbers of few digits become single precision there: the mean of an exponential is 5e-8 off
+        return getattr(pm, distribution)(name, **{key: np.float64(x) for key, x in parameters.items()}, dims=dims)
 
 
 class _Scale(_Prior):
@@ -331,6 +332,8 @@ class ModelSpec:
         Parameter name to its prior.
     text
         The file, as read.
+    own
+        True for a model that is not of the package, which is known by its draws alone.
     """
 
     name: str
@@ -342,6 +345,7 @@ class ModelSpec:
     terms: Terms
     priors: Mapping[str, Prior]
     text: str
+    own: bool = False
 
     @property
     def hash(self) -> str:
@@ -379,7 +383,10 @@ def load_model(name_or_path: str | Path | ModelSpec) -> ModelSpec:
     if isinstance(name_or_path, ModelSpec):
         return name_or_path
     if not isinstance(name_or_path, str | Path):
-        raise InputError(f"a model is given by its name or path, not as {type(name_or_path).__name__}")
+        raise InputError(
+            f"a model is given by its name or path, not as {type(name_or_path).__name__}: a PyMC model, or a function "
+            "that makes one, is given to bayesbias.fit, whose result goes on from there"
+        )
     bundled = bundled_models()
     path = bundled.get(str(name_or_path), home_folder(name_or_path))
     if not path.is_file():
@@ -387,6 +394,12 @@ def load_model(name_or_path: str | Path | ModelSpec) -> ModelSpec:
             f"there is no model {str(name_or_path)!r}: give the path of a TOML file or one of {', '.join(bundled)}"
         )
     return model_of_text(read_text(path), str(path))
+
+
+def own_model(name: str, source: str) -> ModelSpec:
+    """A model of one's own, whose likelihood and priors are not known here, with the source that its fit carries."""
+    known_parts = Likelihood(family="normal", sigma="connection")
+    return ModelSpec(name, "a model of one's own", "", None, "", known_parts, Terms(), {}, source, own=True)
 
 
 def model_of_text(text: str, where: str) -> ModelSpec:

@@ -22,8 +22,18 @@ from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group,
 from bayesbias.distances.distances import Distances, class_of_connection
 from bayesbias.distances.list_coverage import coverage_from
 from bayesbias.errors import InputError
-from bayesbias.models.layout import ADJUSTMENT, DATA, DIMS, PAIRED, check_attributes, check_layout, check_numbers
-from bayesbias.models.spec import ModelSpec, Prior, model_of_text
+from bayesbias.models.layout import (
+    ADJUSTMENT,
+    DATA,
+    DIMS,
+    FRAMES,
+    OWN,
+    PAIRED,
+    check_attributes,
+    check_layout,
+    check_numbers,
+)
+from bayesbias.models.spec import ModelSpec, Prior, model_of_text, own_model
 from bayesbias.numerics.arrays import FloatArray, IntArray
 
 
@@ -94,6 +104,7 @@ class DrawsOfWords:
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
 EXACT = "exact"  # the engine that needs no sampler
 SAMPLERS = {"nuts": ("pymc", "nutpie")}
+FURTHER = "connection_mean"  # variable of the means over further protected words
 
 
 def made_by(spec: ModelSpec, engine: str, seed: int) -> dict[str, Any]:
@@ -113,11 +124,11 @@ def assemble(spec: ModelSpec, data: Distances, drawn: Draws, made: Mapping[str, 
         "connection": data.connections,
         "attribute_word": data.attribute_words,
     }
-    every = labels | {"attribute_class": data.attribute_classes, "group": data.group_names}
+    every = labels | {"attribute_class": data.attribute_classes, "word_group": data.group_names}
     every |= {"other_connection": data.connections}
     if spec.related:
         every["attribute_class"] = data.connection_classes
-    chains, draws = drawn.posterior["connection_mean"].shape[:2]
+    chains, draws = drawn.posterior["word_mean"].shape[:2]
     steps = {"chain": np.arange(chains), "draw": np.arange(draws)}
     dims = {name: DIMS.get(name, ())[: np.ndim(values) - 2] for name, values in drawn.posterior.items()}
     used = {dim for names in dims.values() for dim in names}
@@ -236,7 +247,10 @@ class Fit:
     @cached_property
     def spec(self) -> ModelSpec:
         """The model, read from the text that the fit carries."""
-        return model_of_text(self.tree.attrs["model_text"], "the attribute model_text")
+        text = self.tree.attrs["model_text"]
+        if self.tree.attrs.get("attribute_words") == OWN:  # which a comparison does not have
+            return own_model(self.model, text)
+        return model_of_text(text, "the attribute model_text")
 
     def fact(self, name: str) -> Any:
         """A record of the tree by name, such as ``notes``: attributes of trees are texts, JSON in them."""
@@ -283,11 +297,50 @@ class Fit:
         return self.tree["posterior"].dataset
 
     @property
+    def steps(self) -> tuple[int, int]:
+        """Numbers of chains and of draws in each."""
+        return self.posterior.sizes["chain"], self.posterior.sizes["draw"]
+
+    @cached_property
+    def model_alone(self) -> Fit:
+        """The fit as its engine drew it: means without the errors of templates and of an estimated slope.
+
+        Densities are of these means. The errors are independent of them, and were added afterwards.
+        """
+        posterior, adjustment = self.posterior, self.data.adjustment
+        if FRAMES in self.tree.children:
+            frames = self.tree[FRAMES].dataset
+            shift = frames["word_shift"]
+            # the deviations of words sum to 0, but for sentences of their own, which move no further words
+            common = shift.mean("protected_word") * (1 - frames.attrs["nested"])
+            means = {"word_mean": posterior["word_mean"] - shift, FURTHER: posterior[FURTHER] - common}
+            posterior = posterior.assign(means)
+        if adjustment is not None and adjustment.slope is not None:
+            moved = adjustment.slope.value - posterior["slope"]
+            posterior = with_slope_moved(posterior, self.data, adjustment, moved).drop_vars("slope")
+        if posterior is self.posterior:
+            return self
+        groups = {name: node for name, node in self.tree.children.items() if name not in (FRAMES, ADJUSTMENT)}
+        alone = xr.DataTree.from_dict(groups | {"posterior": xr.DataTree(posterior)})
+        alone.attrs = self.tree.attrs
+        return Fit(alone)
+
+    @property
     def places(self) -> dict[str, IntArray]:
         """Dimension of the posterior to the place (pairs,) of each distance on it."""
         if "sd_factor" not in self.tree["posterior"]:
             return self.data.places
         return self.data.places | {"attribute_class": self.data.connection_class[self.data.connection]}
+
+    @property
+    def knows_further(self) -> bool:
+        """True where the fit has means over further protected words: a model of one's own may have none."""
+        return FURTHER in self.posterior
+
+    @property
+    def predicts(self) -> bool:
+        """True where distances can be predicted: of a model of one's own from the draws that the fit holds."""
+        return not self.spec.own or "posterior_predictive" in self.tree.children
 
     @property
     def adjustment(self) -> xr.DataTree | None:
@@ -296,6 +349,11 @@ class Fit:
 
     def draws(self, name: str) -> FloatArray:
         """Draws (D, ...) of a posterior variable, chain after chain."""
+        if name not in self.tree["posterior"]:
+            raise InputError(
+                f"the fit of the model {self.model!r} has no {name!r}"
+                + (", without which nothing is known of further words: ask of the given ones" * (name == FURTHER))
+            )
         values = self.tree["posterior"][name].to_numpy()
         return values.reshape(-1, *values.shape[2:])
 
@@ -310,6 +368,16 @@ class Fit:
         """The priors that the fit made use of: word x group is left out of a table with one group."""
         absent = {"interaction_sd"} - set(self.posterior.data_vars)
         return {name: prior for name, prior in self.spec.priors.items() if name not in absent}
+
+
+def with_slope_moved(posterior: xr.Dataset, data: Distances, adjustment: Adjustment, moved: xr.DataArray) -> xr.Dataset:
+    """The posterior of adjusted distances where the slope is larger by ``moved`` (chain, draw)."""
+    value = adjustment.attribute.of(data.attribute_words)[data.attribute] - adjustment.reference
+    by_cell = xr.DataArray(np.where(data.filled, replace(data, y=value).cells.mean, np.nan), dims=DIMS["word_mean"])
+    return posterior.assign(
+        word_mean=posterior["word_mean"] - moved * by_cell,
+        connection_mean=posterior[FURTHER] - moved * by_cell.mean("protected_word"),
+    )
 
 
 _OPEN: ContextVar[Fit | None] = ContextVar("open fit", default=None)
@@ -406,6 +474,8 @@ def load_fit(path: str | Path) -> xr.DataTree:
         with xr.open_datatree(file, engine="h5netcdf") as opened:
             tree = opened.load()
         posterior = tree.children.get("posterior", xr.DataTree())
+        if "group" in posterior.dims:  # as earlier versions called it: ArviZ joins groups of a tree along that name
+            posterior = tree["posterior"] = xr.DataTree(posterior.to_dataset().rename(group="word_group"))
         for name in EFFECTS:
             if name in posterior.data_vars:
                 posterior[name] = posterior[name].astype(float)

@@ -32,7 +32,6 @@ from bayesbias.checks.calibration.topics import TopicNull
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
 from bayesbias.checks.summaries import PROB, summary, variance_shares
 from bayesbias.contrast import (
-    SIMILAR,
     Plan,
     adjustment,
     beside_associated,
@@ -51,6 +50,7 @@ from bayesbias.errors import listed
 from bayesbias.models import list_models
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import AUTO, fit, made_independently, sampling_text
+from bayesbias.models.own import ELSEWHERE
 from bayesbias.models.spec import load_model
 from bayesbias.models.tree import Fit, kept_open
 from bayesbias.models.weights import DIFFERENCE
@@ -67,6 +67,7 @@ from bayesbias.reporting.verdicts import (
     contrast_sentences,
     effective_sentences,
     frequency_sentences,
+    of_further_words,
     reservations,
     verdict_sentences,
     whole,
@@ -250,7 +251,7 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
     if facts.plan is None or facts.other is None:
         return {}
     table, row, scores = facts.headline, whole(facts.headline), facts.result.data.measure
-    similar = contrasts(facts.post, "associated", facts.other, facts.prob, population=SIMILAR).iloc[0]
+    similar = of_further_words(facts.result, facts.other, facts.prob)
     lines = {
         WORDS.examples_question(): _examples(facts),
         WORDS.certainty_question(): WORDS.certainty(
@@ -264,7 +265,7 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
             words=len(table) - 1, similar=similar, told=words_sentence(table)
         ),
     }
-    if not (excludes_zero(row) and excludes_zero(similar)):
+    if not (excludes_zero(row) and (similar is None or excludes_zero(similar))):
         lines[WORDS.decision_question()] = WORDS.decision(row=row, plan=facts.plan)
     said = {question: line for question, line in lines.items() if line}
     return said | unsaid(WORDS.limit_of_rows(), about=SCORES if scores else TEXTS)
@@ -387,12 +388,15 @@ def _checks(facts: _PageFacts) -> Iterator[Block]:
     yield Items([*facts.verdict.notes, *reservations(facts.result)])
     numbers = pd.DataFrame(list(facts.verdict.numbers().items()), columns=["figure", "value"])
     yield WORDS.table("figures_of_fit", numbers)
-    table = check_predictions(facts.post, (0.5, facts.prob)).fillna({"connection": "all"})
-    inside = [str(name) for name in table if str(name).startswith("inside_")]
-    shares = {name: (WORDS.inside_heading(mass=name[7:]), "percent") for name in inside}
-    columns = {"connection": ("connection", "text"), **shares, "n": ("n", "count")}
-    yield table_of(WORDS.predicted_shares(), _called(facts, table, "connection"), columns)
-    yield Picture("predictions", WORDS.predictions(), partial(plot_predictions, facts.post, facts.prob))
+    if facts.result.predicts:
+        table = check_predictions(facts.post, (0.5, facts.prob)).fillna({"connection": "all"})
+        inside = [str(name) for name in table if str(name).startswith("inside_")]
+        shares = {name: (WORDS.inside_heading(mass=name[7:]), "percent") for name in inside}
+        columns = {"connection": ("connection", "text"), **shares, "n": ("n", "count")}
+        yield table_of(WORDS.predicted_shares(), _called(facts, table, "connection"), columns)
+        yield Picture("predictions", WORDS.predictions(), partial(plot_predictions, facts.post, facts.prob))
+    else:
+        yield WORDS.no_predictions()
     if facts.topics is not None:
         yield WORDS.chance(topics=facts.topics.text())
         yield WORDS.table("random_lists", facts.topics.table(facts.prob), mass=facts.percent)
@@ -441,7 +445,8 @@ def _sensitivity(facts: _PageFacts) -> Iterator[Block]:
 
 def _coefficients(facts: _PageFacts) -> Iterator[Block]:
     yield Picture("coefficients", WORDS.coefficients(), partial(plot_coefficients, facts.post, facts.prob))
-    yield WORDS.table("variances", variance_shares(facts.post, facts.prob))
+    if not facts.result.spec.own:
+        yield WORDS.table("variances", variance_shares(facts.post, facts.prob))
     everything = summary(facts.post, facts.prob)
     of_words, unit = everything["protected_word"].notna(), facts.result.data.unit
     everything["connection"] = everything["connection"].fillna(everything.get("attribute_class")).fillna("")
@@ -460,7 +465,7 @@ def _method(facts: _PageFacts) -> str:
         family=family_of(result.spec).method_text(result.spec),
         sampling=sampling_text(result),
         version=result.versions["bayesbias"],
-        seed=result.seed,
+        seed=None if result.engine == ELSEWHERE else result.seed,
         mass=facts.percent,
         **facts.counts,
     )
@@ -485,23 +490,37 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
     options = f" --draws {sizes['chain'] * sizes['draw']}"
     options += "" if made_independently(facts.result) else f" --engine {facts.result.engine}"
     options += f" --adjust {adjusted}" * (adjusted in (FREQUENCY, LENGTH))
-    yield Code(
-        f"bayesbias distances {quote(name)} {quote(words)} --out distances.parquet\n"
-        f"bayesbias fit distances.parquet --model {quote(model)} --seed {attrs['seed']}{options} --out fit.nc\n"
-        "bayesbias report fit.nc --out report.html"
-    )
+    distances = f"bayesbias distances {quote(name)} {quote(words)} --out distances.parquet"
+    own, drawn_here = facts.result.spec.own, facts.result.engine != ELSEWHERE
+    sampler = {} if "sampler_options" not in attrs else facts.result.fact("sampler_options")
+    if own:
+        made = f"post = bb.from_draws(draws, table, name={attrs['model']!r})  # draws of another sampler"
+        if drawn_here:
+            number = f"draws={sizes['chain'] * sizes['draw']}, chains={sizes['chain']}"
+            made = f"post = bb.fit(table, builder, seed={attrs['seed']}, {number})  # the function below"
+        read = 'import bayesbias as bb\n\ntable = bb.read_distance_table("distances.parquet")'
+        yield Code(distances)
+        yield Code(f'{read}\n{made}\nbb.report(post, "report.html")')
+    else:
+        yield Code(
+            f"{distances}\n"
+            f"bayesbias fit distances.parquet --model {quote(model)} --seed {attrs['seed']}{options} --out fit.nc\n"
+            "bayesbias report fit.nc --out report.html"
+        )
     own_numbers = adjusted and adjusted not in (FREQUENCY, LENGTH)
     beside = (
         (debiased, WORDS.debiased(method=debiased)),
-        (model == "MODEL.toml", WORDS.own_model()),
+        (model == "MODEL.toml" and not own, WORDS.own_model()),
         (adjusted == FREQUENCY, WORDS.own_frequencies()),
         (own_numbers, WORDS.own_numbers(by=adjusted)),
+        (sampler, WORDS.sampler(options=sampler)),
     )
     yield Items([sentence for applies, sentence in beside if applies])
     hashes = WORDS.hashes(model=attrs["model_hash"][:16], distances=_hash(facts.table)[:16])
     seed = WORDS.seed(seed=attrs["seed"], engine=attrs["engine"])
-    yield Items([WORDS.versions(versions=facts.result.versions), hashes, seed])
-    yield Code(attrs["model_text"])
+    yield Items([WORDS.versions(versions=facts.result.versions), hashes, *[seed] * drawn_here])
+    if attrs["model_text"]:
+        yield Code(attrs["model_text"])
 
 
 def _hash(table: pd.DataFrame) -> str:

@@ -130,13 +130,20 @@ def _headline(result: Fit, other: str, prob: float) -> str:
     return WORDS.verdict(
         row=whole(table),
         size=round(abs(table["mean"].iloc[0]), 3),
-        similar=contrasts(result.tree, "associated", other, prob=prob, population=SIMILAR).iloc[0],
+        similar=of_further_words(result, other, prob),
         other=labelled(other, table.attrs.get("labels", {}), PHRASES),
         caution=family_of(result.spec).caution,
         population=POPULATIONS[GIVEN],
         mass=percent(prob),
         told=words_sentence(table),
     )
+
+
+def of_further_words(result: Fit, other: str, prob: float) -> pd.Series | None:
+    """The contrast for further protected words, where the fit knows of them."""
+    if not result.knows_further:
+        return None
+    return contrasts(result.tree, "associated", other, prob=prob, population=SIMILAR).iloc[0]
 
 
 def words_sentence(table: pd.DataFrame) -> str:

@@ -80,10 +80,10 @@ class Pool(Staged):
     tree
         A DataTree that ArviZ reads: group ``posterior`` with ``theta`` (setting), ``mean`` (over these embeddings: that
         of ``theta``), ``population_mean`` (of embeddings like these), ``between_sd`` (of embeddings like these, all in
-        all), and where they are asked for ``group_mean`` (of embeddings like those of a group), ``group_sd`` (between
-        groups), ``within_sd`` (between the embeddings of a group), ``training_sd``. The square of ``between_sd`` is
-        that of ``group_sd`` plus that of ``within_sd``. With ``on``: ``correlation``, ``slope``, ``intercept`` and
-        ``residual_sd`` of each relation (variable).
+        all), and where they are asked for ``group_mean`` (embedding_group; of embeddings like those of a group),
+        ``group_sd`` (between groups), ``within_sd`` (between the embeddings of a group), ``training_sd``. The square of
+        ``between_sd`` is that of ``group_sd`` plus that of ``within_sd``. With ``on``: ``correlation``, ``slope``,
+        ``intercept`` and ``residual_sd`` of each relation (variable).
     outside
         The outside variables by setting, with their standard errors.
     correlates
@@ -353,7 +353,7 @@ def pool(
     width, rng = WIDTH if units is None else STANDARD_WIDTH, np.random.default_rng([seed_used, 1])
     drawn = layout.drawn(y, covariance, width, options.draws, rng)
     relations, correlates = _relations(outside, y, covariance, layout, drawn, width, rng)
-    coords = {"setting": settings, "group": bands, "variable": _variables(outside)}
+    coords = {"setting": settings, "embedding_group": bands, "variable": _variables(outside)}
     tree = posterior_tree(
         layout.variables(drawn, equal) | relations, seed_used, **{name: each for name, each in coords.items() if each}
     )
@@ -558,7 +558,7 @@ class _Grouping:
             # groups are the first of the effects
             variables["group_sd"] = (None, drawn.scales[:, 0])
             variables["within_sd"] = (None, own)
-            variables["group_mean"] = ("group", drawn.coefficients + drawn.effects[0][:, _firsts(self.band)])
+            variables["group_mean"] = ("embedding_group", drawn.coefficients + drawn.effects[0][:, _firsts(self.band)])
         return variables
 
     def setting_weights(self, weights: FloatArray) -> FloatArray:

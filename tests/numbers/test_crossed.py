@@ -48,8 +48,13 @@ def distances_expected(post, table):
     """Mean and sd of each row's distance in each draw, (chain, draw, row), by labels."""
     posterior = post["posterior"]
     word, group, attribute, connection = (
-        posterior.indexes[name].get_indexer(table[name]) if name in posterior.indexes else None
-        for name in ("protected_word", "group", "attribute_word", "connection")
+        posterior.indexes[dim].get_indexer(table[name]) if dim in posterior.indexes else None
+        for dim, name in (
+            ("protected_word", "protected_word"),
+            ("word_group", "group"),
+            ("attribute_word", "attribute_word"),
+            ("connection", "connection"),
+        )
     )
     mean = posterior["word_mean"].to_numpy()[:, :, word, connection]
     mean = mean + posterior["attribute_effect"].to_numpy()[:, :, attribute]
@@ -67,7 +72,7 @@ COMMON = {
     "attribute_effect": ("attribute_word",),
     "attribute_sd": (),
 }
-BY_GROUP = {"interaction_effect": ("attribute_word", "group"), "interaction_sd": ()}
+BY_GROUP = {"interaction_effect": ("attribute_word", "word_group"), "interaction_sd": ()}
 DIMS = {
     "crossed_plain": COMMON,
     "crossed_shared": COMMON | BY_GROUP,
@@ -79,7 +84,7 @@ LABELS = {
     "protected_word": [f"w{at}" for at in range(6)],
     "attribute_word": [f"{label}{at}" for label, size in (("a", 3), ("b", 3), *CONTROLS.items()) for at in range(size)],
     "attribute_class": ["stereotype", "human", "neutral"],
-    "group": ["a", "b"],
+    "word_group": ["a", "b"],
 }
 
 
@@ -102,7 +107,7 @@ def test_names_dims_and_holes_of_a_posterior(edited, name):
     )
     assert np.isnan(posterior["word_mean"].sel(protected_word="w3", connection="associated")).all()
     if "interaction_effect" in posterior:
-        assert np.isnan(posterior["interaction_effect"].sel(attribute_word="human0", group="b")).all()
+        assert np.isnan(posterior["interaction_effect"].sel(attribute_word="human0", word_group="b")).all()
     assert {name: values.dims for name, values in post["sample_stats"].data_vars.items()} == {
         "pareto_k": (),
         "importance_ess": (),
@@ -184,6 +189,16 @@ def test_a_saved_fit_comes_back_whole(tmp_path):
     for tree in parts:
         tree["posterior"] = xr.DataTree(tree["posterior"].dataset.drop_vars(single))
     assert parts[0].identical(parts[1])
+
+
+def test_a_fit_whose_groups_of_words_had_another_name_is_read(tmp_path):
+    post = bb.fit(simulated(), draws=80, seed=1)
+    old = post.copy()
+    old["posterior"] = xr.DataTree(post["posterior"].to_dataset().rename(word_group="group"))
+    bb.save_fit(old, tmp_path / "fit.nc")
+    back = bb.load_fit(tmp_path / "fit.nc")
+    assert back["posterior"].sizes == post["posterior"].sizes
+    assert bb.summary(back, effects=True)["word_group"].dropna().unique().tolist() == ["a", "b"]
 
 
 def same(values):

@@ -230,7 +230,7 @@ def test_a_model_with_student_residuals_is_scored_by_pairs_only(crossed_table, m
     post = bb.checks.add_log_likelihood(fitted(small, bb.load_model("robust"), draws=400, seed=0))
     expected = post["log_likelihood/distance"].to_numpy().reshape(400, -1)
     density = models.families.family_of(Fit(post).spec).density(Fit(post))
-    joined = np.hstack([density(part) for part in models.fits.parts_of(expected.shape[1])])
+    joined = np.hstack([density(part) for part in models.families.parts_of(expected.shape[1])])
     np.testing.assert_allclose(joined, expected, rtol=0, atol=1e-9)
 
 

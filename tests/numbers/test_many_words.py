@@ -281,7 +281,7 @@ def test_groups_of_many_numbers_are_made_of_fewer_draws(monkeypatch):
         every = bb.checks.add_log_likelihood(post)["log_likelihood/distance"]
         np.testing.assert_array_equal(part, every[:, ::5])
         with monkeypatch.context() as limited:
-            limited.setattr("bayesbias.models.fits.MOST_NUMBERS", 100 * len(table))
+            limited.setattr("bayesbias.models.groups.MOST_NUMBERS", 100 * len(table))
             with pytest.warns(UserWarning, match="100 of 400 draws"):
                 fewer = bb.checks.add_predictive(post)["posterior_predictive/distance"]
         assert dict(fewer.sizes) == {"chain": 4, "draw": 25, "pair": len(table)}

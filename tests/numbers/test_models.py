@@ -233,7 +233,7 @@ def test_a_faulty_table_is_refused(table, message, model):
         ({"draws": 4001}, "do not split evenly"),
         ({"draws": 1e3}, r"draws is 1000.0: give a whole number"),
         ({"seed": -1}, "seed is -1: give a whole number of at least 0"),
-        ({"model": None}, "by its name or path, not as NoneType"),
+        ({"model": None}, "is a name, a path, a PyMC model or a function that makes one, not None"),
     ],
 )
 def test_faulty_options_are_refused(options, message):

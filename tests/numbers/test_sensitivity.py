@@ -170,19 +170,19 @@ def test_log_priors_are_those_of_scipy():
 
 
 def test_the_log_likelihood_is_the_sum_over_pairs(plenty):
-    pairs = bb.checks.add_log_likelihood(plenty)["log_likelihood/distance"].to_numpy()
-    fitted = Fit(plenty)
-    sums = models.families.family_of(fitted.spec).log_terms(fitted)[1]
-    np.testing.assert_allclose(sums, pairs.sum(axis=2).ravel(), rtol=1e-12)
+    pairs = bb.checks.add_log_likelihood(plenty)["log_likelihood/distance"]
+    sums = models.groups.log_likelihood_of(Fit(plenty))["distance"]
+    xr.testing.assert_allclose(sums, pairs.sum("pair"), rtol=1e-12)
 
 
-def test_power_scaling_is_that_of_arviz_on_the_same_groups(few, few_found):
+def test_power_scaling_is_that_of_arviz_on_a_fit_with_its_priors(few, few_found):
     power = few_found.power.set_index(["parameter", "label"])
     assert len(power) == 1 + 3 * 3
-    whole = bb.checks.add_log_likelihood(few)
-    expected = psense(whole, var_names=["connection_mean"], group="likelihood")["connection_mean"]
-    own = power.loc["connection_mean", "likelihood"][expected["connection"].to_numpy()]
-    assert own.tolist() == pytest.approx(expected.to_numpy().tolist(), abs=1e-9)
+    whole = bb.checks.add_prior(few, draws=1, log_likelihood=True)
+    for group in ("prior", "likelihood"):
+        for name, expected in psense(whole, var_names=["~word_mean"], group=group).items():
+            own = power.loc[name, group][expected["connection"].to_numpy()]
+            assert own.tolist() == pytest.approx(expected.to_numpy().tolist(), abs=1e-9)
 
 
 def test_a_model_is_read_back_from_its_fit(few, edited):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from scipy.stats import chisquare
 
 import bayesbias as bb
@@ -443,6 +444,13 @@ def framed(rng, tau, frames, words=40, sd=0.05, step=0.0):
     return pd.concat(rows, ignore_index=True)
 
 
+def same_densities(post, plain):
+    """Assert that a fit with the errors of templates has the densities of one without."""
+    both = [bb.checks.add_prior(each, draws=1, log_likelihood=True) for each in (post, plain)]
+    for group in ("log_prior", "log_likelihood"):
+        xr.testing.assert_allclose(*(each[group].to_dataset() for each in both))
+
+
 class TestFramesAsRandomEffect:
     def test_ranks_of_the_frame_sd_are_uniform(self):
         rng, ranks = np.random.default_rng(0), []
@@ -538,6 +546,13 @@ class TestFramesAsRandomEffect:
         # what a fit adds to a contrast is the error of the mean over frames, noise of words apart
         error = np.sqrt((own**2 / frames).mean() + noise / frames)
         assert error == pytest.approx(float(posterior["theta"].std()), rel=0.08)
+
+    def test_priors_and_densities_are_those_of_the_model_without_frames(self):
+        table = framed(np.random.default_rng(3), 0.06, 8)
+        post, plain = (bb.fit(given, "published", draws=400, seed=0) for given in (table, averaged(table)))
+        same_densities(post, plain)
+        assert bb.frame_effects(post, "associated", "human").share > 0.5
+        assert not bb.checks.prior_sensitivity(post, "associated", "human").matters
 
     def test_pools_and_criteria_know_of_frames(self):
         table = framed(np.random.default_rng(3), 0.06, 8)
@@ -736,6 +751,7 @@ class TestSentencesOfACorpus:
         assert pair["distance"] == pytest.approx(1 - units[first, 0] @ units[second].mean(axis=0), abs=1e-6)
         post = bb.fit(table, "crossed", seed=0)
         plain = bb.fit(averaged(table), "crossed", seed=0)
+        same_densities(post, plain)
         found = bb.frame_effects(post)
         assert 0 < found.share < 1
         assert bb.contrasts(post)["sd"].iloc[1] > bb.contrasts(plain)["sd"].iloc[1]

@@ -96,6 +96,29 @@ def test_repeated_rows_are_kept_as_the_table_was_written(prints):
         assert bb.load_fit("f.nc")["observed_data"].sizes["pair"] == rows
 
 
+@pytest.mark.usefixtures("without_pictures")
+def test_draws_of_a_model_of_ones_own_have_contrasts_a_report_and_a_criterion(here, slice_vectors):
+    table = bb.distance_table(slice_vectors, "weat7")
+    draws = bb.fit(table, "published", draws=800, seed=5)["posterior"].to_dataset()[["word_mean"]]
+    post = bb.from_draws(draws, table, name="by Stan")
+    bb.save_fit(post, "own.nc")
+    code, out, errors = here("contrasts", "own.nc", "--second", "human", "-o", "c.csv")
+    assert code == 0, errors
+    assert "The model is one's own" in " ".join(out.split())
+    assert pd.read_csv("c.csv")["mean"].tolist() == pytest.approx(bb.contrasts(post, second="human")["mean"].tolist())
+    code, _, errors = here("report", "own.nc", "-o", "own.md", "--no-sensitivity")
+    assert code == 0, errors
+    assert "Model by Stan, engine elsewhere" in Path("own.md").read_text(encoding="utf-8")
+    words = draws["protected_word"].to_numpy()[:6]
+    pd.Series(np.arange(6.0), index=words).rename_axis("word").rename("value").to_csv("values.csv")
+    code, out, errors = here("criterion", "own.nc", "values.csv", "--contrast", "math,arts")
+    assert code == 0, errors
+    assert "Over 6 words the contrast math − arts" in " ".join(out.split())
+    code, _, errors = here("contrasts", "own.nc", "--population", "similar")
+    assert code == 1
+    assert "has no 'connection_mean', without which nothing is known of further words" in " ".join(errors.split())
+
+
 FORMS = """
 name = "forms"
 controls = ["human"]

@@ -124,8 +124,8 @@ GROUPS = {
     "no labels": ("posterior", lambda part: part.drop_vars("connection"), "the labels of connection in posterior are"),
     "groups": (
         "posterior",
-        lambda part: part.assign_coords(group=["a", "z"]),
-        "the labels of group in posterior are not a, b",
+        lambda part: part.assign_coords(word_group=["a", "z"]),
+        "the labels of word_group in posterior are not a, b",
     ),
     "words": (
         "constant_data",

@@ -6,10 +6,12 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import bayesbias as bb
 from bayesbias.distances.covariances import relatedness_content
 from bayesbias.errors import RelatednessWarning
+from bayesbias.models.tree import Fit
 
 
 @pytest.fixture(scope="module")
@@ -193,11 +195,16 @@ class TestAdjusted:
         assert rows.loc[1, "raw"] == pytest.approx(plain["mean"], abs=0.002)
         assert rows.loc[1, "raw_high"] - rows.loc[1, "raw_low"] == pytest.approx(plain["high"] - plain["low"], rel=0.1)
 
-    def test_refits_know_the_error_of_the_slope(self, table):
+    def test_densities_and_refits_leave_out_the_error_of_the_slope(self, table):
         rng = np.random.default_rng(0)
         numbers = {word: rng.normal() for word in table["attribute_word"].unique()}
         numbers |= {word: 15 + rng.normal() for word in bb.load_words("weat7").stereotypes["math"]}
         post = bb.fit(bb.adjust(table.without_relatedness(), by={"made up": numbers}), seed=0)
+        plain = bb.fit(pd.DataFrame(Fit(post).data.to_frame()), seed=0)
+        both = [bb.checks.add_prior(each, draws=1, log_likelihood=True) for each in (post, plain)]
+        for group in ("log_prior", "log_likelihood"):
+            xr.testing.assert_allclose(*(each[group].to_dataset() for each in both))
+        assert bb.contrasts(post, "associated", "neutral").loc[0, "sd"] > 1.2 * bb.contrasts(plain).loc[0, "sd"]
         found = bb.checks.prior_sensitivity(post, "associated", "neutral").refits
         assert found["sd_ratio"].between(0.85, 1.15).all()
 

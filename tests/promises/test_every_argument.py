@@ -93,6 +93,7 @@ CALLS = {
     "encode": lambda made: {"encoder": made.encoder, "words": ["p", "q"], "templates": ["the {}"], "vocabulary": 0},
     "fit": lambda made: {"model": "crossed", "draws": 200, "seed": 1},
     "frame_effects": lambda made: {"post": made.framed},
+    "from_draws": lambda made: {"draws": made.published["posterior"].to_dataset()[["word_mean", "connection_mean"]]},
     "list_words": lambda made: {"language": "de"},
     "load_embedding": lambda made: {"source": str(made.file("e.npz", partial(bb.save_embedding, made.kv)))},
     "load_fit": lambda made: {"path": made.file("fit.nc", partial(bb.save_fit, made.post))},
@@ -108,6 +109,7 @@ CALLS = {
     "plot_change": lambda made: {"result": made.comparison},
     "pool": lambda made: {"tables": {"one": made.table, "two": made.after}, "stages": made.few},
     "rank": lambda made: {"kvs": made.pair, "queries": made.query, "metrics": "weat", "draws": 5},
+    "pymc_model": lambda made: {"model": "published"},
     "read_distance_table": lambda made: {"path": made.file("t.parquet", partial(bb.write_distance_table, made.table))},
     "relatedness": lambda made: {"words": made.lists, "sample": 420},
     "report": lambda made: {"path": made.folder / "r.html", "sensitivity": False},
@@ -128,6 +130,7 @@ CALLS = {
     "trend": lambda made: {"tables": {"1": made.table, "2": made.after, "3": made.nearly}, "stages": made.few},
     "write_distance_table": lambda made: {"path": made.folder / "o.csv"},
     "checks.add_predictive": lambda made: {"seed": 1, "draws": 8},
+    "checks.add_prior": lambda made: {"post": made.published, "draws": 8, "seed": 1},
     "checks.adjustment": lambda made: {"post": made.adjusted},
     "checks.bootstrap_metric": lambda made: {"name": "weat", "draws": 10, "posterior": False},
     "checks.check_relatedness": lambda made: {"data": made.related_table},
@@ -307,8 +310,8 @@ PATHS = ("path", "out", "folder", "cache", "pictures", "source")
 def is_valid(value, parameter, usual):
     """Test that a value is what the argument has anyway, names a file, or says that nothing is given, as is usual."""
     said = str(parameter.annotation)
-    if parameter.name == "what" and isinstance(value, str):  # names what scores are; stands in attrs only
-        return True
+    if isinstance(value, str) and (parameter.name in ("what", "description") or parameter.default == "own"):
+        return True  # names what scores are, or a model of one's own; stands in attrs only
     if value is usual or (isinstance(value, str) and value == "nonsense" and parameter.name in PATHS):
         return True
     if isinstance(value, Mapping) and not isinstance(value, dict):

@@ -1,5 +1,6 @@
 """Who follows docs/extending.md to the letter would get code that fails, or that no contract holds."""
 
+import html
 import json
 import re
 import shutil
@@ -7,6 +8,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
+import bayesbias as bb
 
 CONTRACTS = ("test_every_*", "test_families", "test_imports", "test_registries")
 ROOT = Path(__file__).parents[2]
@@ -142,6 +145,24 @@ def test_the_script_of_the_page_uses_its_metric_and_its_method(mine, outside, tm
     ]
     assert any(line.startswith("centroid: before < after, ") for line in lines)
     assert lines[-1].startswith(f"2 fits in {tmp_path / 'sweep'}: 2 done, 0 failed.")
+
+
+@pytest.mark.full
+def test_the_model_of_the_page_is_fitted_from_a_script(extended, outside, tmp_path):
+    headline, _, row, _, sigmas = outside(extended / "mine", "alone.py", str(tmp_path / "r.html")).splitlines()
+    assert headline.startswith("This fit passes its checks")
+    table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
+    means = table.pivot_table("distance", "protected_word", "connection")
+    observed = (means["associated"] - means["different"]).mean()
+    name, mean, sd = row.split(",")
+    assert name == "whole list"
+    assert float(mean) == pytest.approx(observed, abs=0.2 * float(sd))
+    within = table["distance"] - table.groupby(["protected_word", "connection"])["distance"].transform("mean")
+    by_word = within.groupby(table["protected_word"], sort=False).std()
+    assert json.loads(sigmas) == pytest.approx(by_word.to_list(), rel=0.05)
+    page = html.unescape((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert "by a model of the authors' own" in page
+    assert "def alone(data):" in page
 
 
 def test_entry_points_of_the_page_make_the_same_known_to_every_program(mine, outside, tmp_path):

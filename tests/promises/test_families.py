@@ -25,11 +25,12 @@ OF_PACKAGE = {
     vars(kind).get(name) for kind in (families.Independent, families.Crossed, families.Related) for name in SAID
 }
 ASKED = {
-    *("prepared", "is_exact", "functionals", "cells", "obstacle", "moments", "log_terms", "words_left_out"),
-    *("density", "predicted", "predicted_cells", "variances", "drawn_truth", "completed_truth", "drawn_distances"),
+    *("prepared", "is_exact", "functionals", "cells", "obstacle", "moments", "log_priors", "log_likelihood"),
+    *("words_left_out", "density", "predicted", "predicted_cells", "variances"),
+    *("drawn_truth", "completed_truth", "drawn_distances"),
     *("unpredicted", "lacking", "numbers_of_words", "scales", "shrinks_words", "unit_of_pooling", "method_text"),
     *("needs_relatedness", "most_numbers", "method", "counterparts", "beside_counterparts", "caution_of_changes"),
-    *("caution", "reservation", "about_given_words", "attribute_words", "cell_errors"),
+    *("caution", "reservation", "about_given_words", "attribute_words", "cell_errors", "without_prior"),
 }
 
 
@@ -134,13 +135,20 @@ ANALYSES = {
         lambda of: bb.checks.add_log_likelihood(of.post, draws=40)["log_likelihood"].to_dataset().to_dataframe(),
         {"density"},
     ),
+    "add_prior": (
+        lambda of: bb.checks.add_prior(of.post, draws=40, seed=0)["prior_predictive"].to_dataset().to_dataframe(),
+        {"without_prior", "log_priors", "drawn_truth", "drawn_distances"},
+    ),
     "check_predictions": (lambda of: bb.check_predictions(of.post, seed=0), {"predicted_cells", "variances"}),
     "variance_shares": (lambda of: bb.checks.variance_shares(of.post), {"variances"}),
     "influence": (
         lambda of: bb.checks.influence(of.post, words="protected"),
         {"obstacle", "prepared", "moments", "about_given_words"},
     ),
-    "prior_sensitivity": (lambda of: bb.checks.prior_sensitivity(of.post).refits, {"log_terms", "density"}),
+    "prior_sensitivity": (
+        lambda of: bb.checks.prior_sensitivity(of.post).refits,
+        {"log_priors", "log_likelihood", "density"},
+    ),
     "compare_models": (
         lambda of: bb.checks.compare_models(of.table, [of.model], draws=40).drop(columns="model"),
         {"unpredicted", "words_left_out", "density", "prepared"},
@@ -260,14 +268,16 @@ def test_a_family_without_words_of_its_own_is_refused():
         families.register(Silent())
     with pytest.raises(InputError, match="the family is a type: give an object of a class derived from Independent"):
         families.register(Toy)
-    assert len(families.FAMILIES) == 4
+    assert len(families.FAMILIES) == 5
 
 
 def test_a_family_says_what_it_cannot_predict(table):
     silent, related = families.Independent(), families.Related()
     assert not any(silent.unpredicted(unit) for unit in ("attribute", "protected", "pair"))
     assert related.unpredicted("attribute") is None
-    with pytest.raises(InputError, match="cannot predict a protected word: it reads the covariance") as error:
+    with pytest.raises(
+        InputError, match="cannot predict the distances of a protected word: it reads the covariance"
+    ) as error:
         bb.checks.compare_models(table, ["crossed", "related"], unit="protected")
     assert related.unpredicted("protected") in str(error.value)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesbias as bb
@@ -68,12 +69,28 @@ def given(tmp_path, monkeypatch, text_encoder, random_embedding):
         if page == "multiverse.md":
             plan, *_ = re.findall(r"^```toml\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)
             (tmp_path / "plan.toml").write_text(plan.replace("1000", "20"), encoding="utf-8")
+        if page == "pymc.md":
+            as_r_writes(bb.fit(bb.distance_table("google-news-slice", "weat7"), "published", seed=3), "draws.csv")
         if page == "sentences.md":  # sentence-transformers is large: a function of texts stands in for its model
             library = types.ModuleType("sentence_transformers")
             library.SentenceTransformer = lambda name: types.SimpleNamespace(encode=text_encoder)
             monkeypatch.setitem(sys.modules, "sentence_transformers", library)
 
     return give
+
+
+def as_r_writes(post, path):
+    """Write draws of word_mean as R's posterior package does, words and connections in the order of the table."""
+    places = [post[f"constant_data/{name}_index"].to_numpy() for name in ("word", "connection")]
+    first = [list(dict.fromkeys(place.tolist())) for place in places]
+    means = post["posterior/word_mean"].to_numpy()[:, :, first[0]][:, :, :, first[1]]
+    chains, draws, words, connections = means.shape
+    columns = {
+        f"word_mean[{j + 1},{k + 1}]": means[:, :, j, k].ravel() for k in range(connections) for j in range(words)
+    }
+    chain, iteration = (place.ravel() + 1 for place in np.indices((chains, draws)))
+    drawn = pd.DataFrame({**columns, ".chain": chain, ".iteration": iteration, ".draw": np.arange(chains * draws) + 1})
+    drawn.to_csv(path, index=False)
 
 
 def python_of(page):
@@ -123,6 +140,14 @@ def test_the_code_of(page, given, capsys):
         assert "This fit passes its checks" in capsys.readouterr().out
     if page == "judging.md":
         assert names["contrast"].coverage[-1] == 1
+    if page == "pymc.md":
+        assert bb.diagnose(names["own"]).ok
+        assert names["compared"]["elpd_diff"]["published"] == pytest.approx(-30, abs=3)
+        length = bb.summary(names["own"]).query("parameter == 'by_length'").iloc[0]
+        assert [length["low"], length["high"]] == pytest.approx([-0.001, 0.007], abs=0.001)
+        assert f"{names['outside']:.0%} of the distances" in PAGES[page]
+        theirs, ours = (bb.contrasts(names[name])["mean"] for name in ("again", "post"))
+        assert theirs.to_numpy() == pytest.approx(ours.to_numpy(), abs=0.003)
     if page == "explanation/contrived.md":
         row = r"^\| .*? \| (.*?) \| .*? \| (.*?) \((.*?) to (.*?)\) \| (\d+) \|$"
         printed = re.findall(row, PAGES[page].replace("\N{MINUS SIGN}", "-"), re.MULTILINE)
@@ -193,6 +218,23 @@ def test_the_reference_has_every_command_model_and_metric(made):
     models, metrics = made.models()["reference/models.rst"], made.metrics()["reference/metrics.rst"]
     assert all(f"{name}.toml" in models for name in bb.list_models()["name"])
     assert all(f"``{name}``" in metrics for name in bb.list_metrics()["name"])
+
+
+def test_the_graph_of_the_published_model_is_that_of_its_pymc_model(site):
+    assert (DOCS / "pymc.svg").read_text(encoding="utf-8") == site("_graph").published()
+
+
+@pytest.mark.parametrize("model", ["published", "crossed"])
+def test_models_say_what_a_table_looks_like_before_data(made, model):
+    study = pytest.importorskip("benchmarks.validity.published_tables", reason="the benchmarks are not here")
+    stored = pd.read_csv(ROOT / "benchmarks" / "results" / "prior_predictive.csv").set_index(["model", "figure"])
+    for row in study.prior_predictive({"model": model}):
+        kept = stored.loc[(model, row.pop("figure"))]
+        assert kept.to_dict() == pytest.approx(row, rel=1e-3, abs=1e-4)
+    page = made.models()["reference/models.rst"]
+    share = 100 * stored.loc[(model, "outside"), "middle"]
+    assert f"{share:.0f} (" in page.partition(f"\n{model}\n---")[2].partition("outside [0, 2]")[2][:40]
+    assert "there is no prior predictive distribution." in page
 
 
 def test_gallery_scripts_are_short_and_described(made):

@@ -62,7 +62,7 @@ class ReliabilityRegression(Result):
         the outcome; ``r2``, ``r2_low``, ``r2_high``, the share of the variance, where the row stands for a whole part.
         A text column has a row of its own and one for each level but the reference.
     posterior
-        ArviZ groups. ``posterior``: ``coefficient`` (term), ``group_sd`` (group), ``residual_sd``, ``r2`` (part), and
+        ArviZ groups. ``posterior``: ``coefficient`` (term), ``group_sd`` (factor), ``residual_sd``, ``r2`` (part), and
         the effects of each grouping, such as ``algorithm_effect`` (algorithm_level). ``sample_stats``;
         ``observed_data`` (row); ``constant_data``: ``design`` (row, term).
     references, levels
@@ -227,7 +227,7 @@ def _variance_shares(
     """Part to its share of the variance (chain, draw), given the design (rows, terms) of the fixed effects.
 
     ``parts`` are the features of the terms, the intercept first; ``values`` has draws (chain, draw, ...) of
-    ``coefficient`` (term), ``group_sd`` (group) and ``residual_sd``.
+    ``coefficient`` (term), ``group_sd`` (factor) and ``residual_sd``.
     """
     covariance = np.atleast_2d(np.cov(columns[:, 1:], rowvar=False, ddof=1))
     coefficient, features = values["coefficient"][:, :, 1:], np.array(parts[1:])
@@ -426,7 +426,9 @@ def _tree(
     outcome: pd.Series,
 ) -> xr.DataTree:
     """Draws, statistics of the sampler and data with ArviZ's groups."""
-    dims = {"coefficient": ("term",), "group_sd": ("group",)} | {f"{name}_effect": (f"{name}_level",) for name in names}
+    dims = {"coefficient": ("term",), "group_sd": ("factor",)} | {
+        f"{name}_effect": (f"{name}_level",) for name in names
+    }
     variables = {name: ((*STEP, *dims.get(name, ())), value) for name, value in values.items() if value.size}
     coords = {"term": list(design.terms), "part": list(shares), **{f"{name}_level": names[name] for name in names}}
     steps = {name: np.arange(size) for name, size in zip(STEP, values["residual_sd"].shape, strict=True)}
@@ -435,7 +437,7 @@ def _tree(
         {
             "/posterior": xr.Dataset(
                 variables | {"r2": ((*STEP, "part"), np.stack(list(shares.values()), axis=2))},
-                steps | coords | ({"group": list(names)} if names else {}),
+                steps | coords | ({"factor": list(names)} if names else {}),
             ),
             "/sample_stats": xr.Dataset(
                 {name: (STEP[: np.ndim(value)], value) for name, value in stats.items()}, steps

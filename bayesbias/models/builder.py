@@ -1,0 +1,274 @@
+"""The models in PyMC: their free variables are the posterior variables of a fit, the distances are observed."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+from numpy.typing import NDArray
+from pymc.logprob.transforms import Transform
+
+from bayesbias.distances.distances import Distances
+from bayesbias.errors import DrawsWarning, warn
+from bayesbias.models import related
+from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.marginal import cell_numbers
+
+SHARP = 6  # variance of cell means over that of their noise from which on cells are drawn directly
+CELL = ("protected_word", "connection")
+
+
+class Standardised(Transform):  # type: ignore[misc]
+    """The sampler moves (x - location) / scale, or x itself where ``direct``; the model's variable stays x.
+
+    The last two inputs of the variable are its location and scale: of a normal, a Student t and, of log x, a log-normal
+    one.
+    """
+
+    name = "standardised"
+
+    def __init__(self, direct: NDArray[np.bool_] | bool = False, log: bool = False) -> None:
+        self.direct, self.log = np.asarray(direct), log
+
+    def _place(self, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
+        location, scale = inputs[-2:]
+        return pt.where(self.direct, 0.0, location), pt.where(self.direct, 1.0, scale)
+
+    def forward(self, value: Any, *inputs: Any) -> Any:
+        """The value that the sampler moves."""
+        location, scale = self._place(inputs)
+        return ((pt.log(value) if self.log else value) - location) / scale
+
+    def backward(self, value: Any, *inputs: Any) -> Any:
+        """The variable."""
+        location, scale = self._place(inputs)
+        moved = location + scale * value
+        return pt.exp(moved) if self.log else moved
+
+    def log_jac_det(self, value: Any, *inputs: Any) -> Any:
+        """The log of the derivative of the variable by what is moved."""
+        location, scale = self._place(inputs)
+        jacobian = pt.log(scale) + pt.zeros_like(value)
+        return jacobian + location + scale * value if self.log else jacobian
+
+
+class Correlated(Transform):  # type: ignore[misc]
+    """The sampler moves independent standard errors of the cells, the model's variable is the grid of their means.
+
+    The last input of the variable is the factor of each class of attribute words.
+    """
+
+    name = "correlated"
+
+    def __init__(self, centre: FloatArray, root: FloatArray, kind: NDArray[np.intp], filled: NDArray[np.bool_]) -> None:
+        self.centre, self.root, self.kind, self.filled = centre, root, kind, filled
+        self.inverse = np.linalg.inv(root)
+
+    def forward(self, value: Any, *inputs: Any) -> Any:
+        """The value that the sampler moves."""
+        return self.inverse @ ((value[np.nonzero(self.filled)] - self.centre) / inputs[-1][self.kind])
+
+    def backward(self, value: Any, *inputs: Any) -> Any:
+        """The variable; NaN where there is no distance."""
+        grid = pt.full(self.filled.shape, np.nan)
+        return grid[np.nonzero(self.filled)].set(self.centre + inputs[-1][self.kind] * (self.root @ value))
+
+    def log_jac_det(self, value: Any, *inputs: Any) -> Any:
+        """The log of the determinant of the derivative."""
+        return np.linalg.slogdet(self.root)[1] + pt.log(inputs[-1][self.kind]).sum()
+
+
+def build(spec: ModelSpec, data: Distances) -> pm.Model:
+    """The model of distances as its family prepared them, one observed value a row of the table."""
+    return _of_cells(spec, data) if spec.related else _of_rows(spec, data)
+
+
+def _coords(data: Distances) -> dict[str, Any]:
+    return {
+        "protected_word": data.protected_words,
+        "connection": data.connections,
+        "attribute_word": data.attribute_words,
+        "attribute_class": data.attribute_classes,
+        "word_group": data.group_names,
+        "pair": np.arange(len(data.y)),
+    }
+
+
+def _of_rows(spec: ModelSpec, data: Distances) -> pm.Model:
+    """Distances are independent given the means of cells and the effects of attribute words.
+
+    Cells of a connection with much data are moved as they are (centred), others as standardised deviations from its
+    mean: either form alone mixes badly on one of the two kinds.
+    """
+    priors, terms = spec.priors, spec.terms
+    with pm.Model(coords=_coords(data)) as model:
+        # names that a fit's constant_data lacks: PyMC keeps 32 bits of whole numbers, and refuses those of the fit
+        places = {name: pm.Data(f"{name}_of_pair", index, dims="pair") for name, index in _places(spec, data).items()}
+        if terms.intercept:
+            offset = priors["offset_mean"]
+            if not isinstance(offset, Normal):
+                raise TypeError("offset_mean has a normal prior")
+            m = priors["m"].in_pymc("m")
+            mean = pm.Normal("connection_mean", m + offset.mean, offset.sd, dims="connection")
+            scale = priors["offset_sd"].in_pymc("connection_sd", dims="connection")
+        else:
+            mean = priors["connection_mean"].in_pymc("connection_mean", dims="connection")
+            scale = _scales(spec, "connection_sd", "connection")
+        moved = {"dims": CELL, "default_transform": Standardised(centred_connections(data) & data.filled)}
+        if terms.protected_words == "student_t":
+            word_mean = pm.StudentT("word_mean", nu=priors["word_nu"].in_pymc("word_nu"), mu=mean, sigma=scale, **moved)
+        else:
+            word_mean = pm.Normal("word_mean", mean, scale, **moved)
+        value = word_mean[places["word"], places["connection"]]
+        if spec.crossed:
+            if terms.attribute_sd == "shared":
+                scale = priors["attribute_sd"].in_pymc("attribute_sd")
+            else:
+                scale = _scales(spec, "attribute_sd", "attribute_class")[data.class_index]
+            value += pm.Normal("attribute_effect", 0.0, scale, dims="attribute_word")[places["attribute"]]
+        if terms.word_x_group:
+            interaction = pm.Normal(
+                "interaction_effect",
+                0.0,
+                priors["interaction_sd"].in_pymc("interaction_sd"),
+                dims=("attribute_word", "word_group"),
+                default_transform=Standardised(data.compared & _centred_interactions(data)),
+            )
+            value += interaction[places["attribute"], places["group"]]
+        by_connection = spec.likelihood.sigma == "connection"
+        sigma = priors["sigma"].in_pymc("sigma", dims="connection" if by_connection else None)
+        residual = {
+            "mu": value,
+            "sigma": sigma[places["connection"]] if by_connection else sigma,
+            "observed": pm.Data("observed_distance", data.y, dims="pair"),
+            "dims": "pair",
+        }
+        if spec.likelihood.family == "student_t":
+            pm.StudentT("distance", nu=priors["nu"].in_pymc("nu"), **residual)
+        else:
+            pm.Normal("distance", **residual)
+    return model
+
+
+def _places(spec: ModelSpec, data: Distances) -> dict[str, NDArray[np.intp]]:
+    """Places of each row on the dimensions that the model uses."""
+    places = {"word": data.word, "connection": data.connection}
+    if spec.crossed:
+        places["attribute"] = data.attribute
+    if spec.terms.word_x_group:
+        places["group"] = data.group_index[data.word]
+    return places
+
+
+def _scales(spec: ModelSpec, name: str, dims: str) -> Any:
+    """Scales of one name, each with its prior or around a common one."""
+    prior = spec.priors[name]
+    if not isinstance(prior, Pooled):
+        return prior.in_pymc(name, dims=dims)
+    common = spec.priors[common_of(name)].in_pymc(common_of(name))
+    return pm.LogNormal(name, pt.log(common), prior.spread, dims=dims, default_transform=Standardised(log=True))
+
+
+def _of_cells(spec: ModelSpec, data: Distances) -> pm.Model:
+    """Means of cells are normal with the covariance of the vectors, the scatter within them is chi-squared.
+
+    Means of words have a flat prior, so that there is no prior predictive distribution. The rows of a table have no
+    joint normal density with these margins: the similarities that are estimated for them make no covariance matrix.
+    """
+    sums, priors = related.related_sums(data), related.priors_of(spec)
+    root = related.root_of_cells(sums)
+    inverse = np.linalg.inv(root)
+    cell = cell_numbers(data.filled)[data.word, data.connection]
+    n, classes = np.bincount(cell), data.connection_class[data.connection]
+    counted = related.counted_connections(data)[data.connection]
+    word, connection = np.nonzero(data.filled)
+    known = sums.freedom > 0
+
+    errors_at = cache(lambda: related.errors_of(data))
+
+    def log_density(value: Any, word_mean: Any, factor: Any, _rows: Any) -> Any:
+        mean = pt.zeros(len(n))[cell].inc(value) / n
+        errors = inverse @ ((mean - word_mean[word, connection]) / factor[sums.kind])
+        squares = pt.zeros(len(known))[classes].inc(pt.where(counted, (value - mean[cell]) ** 2, 0.0))
+        scatter = pt.where(known, squares / np.where(known, sums.expected, 1.0), 1.0)
+        # up to constants: N(mean | word_mean, F C F), and freedom * scatter / factor^2 ~ chi-squared(freedom)
+        normal = -0.5 * (errors**2).sum() - pt.log(factor[sums.kind]).sum()
+        return normal - (sums.freedom * (pt.log(factor) + 0.5 * scatter / factor**2)).sum()
+
+    def draw(
+        word_mean: FloatArray, factor: FloatArray, _rows: Any, rng: np.random.Generator, size: Any = None
+    ) -> FloatArray:
+        value: FloatArray = word_mean[data.word, data.connection] + errors_at()(np.asarray(factor)[None], rng)[0]
+        return value
+
+    with pm.Model(coords=_coords(data) | {"attribute_class": data.connection_classes}) as model:
+        factor = priors.factor.in_pymc("sd_factor", dims="attribute_class")
+        observed = np.full(data.filled.shape, np.nan)
+        observed[data.filled] = sums.y
+        word_mean = pm.CustomDist(
+            "word_mean",
+            observed,
+            factor,
+            logp=lambda value, observed, factor: pt.zeros(()),
+            random=_no_prior,
+            support_point=lambda variable, size, observed, factor: observed,
+            signature="(j,k),(a)->(j,k)",
+            dims=CELL,
+            default_transform=Correlated(sums.y, root, sums.kind, data.filled),
+        )
+        pm.CustomDist(
+            "distance",
+            word_mean,
+            factor,
+            pm.Data("word_of_pair", data.word, dims="pair"),
+            logp=log_density,
+            random=draw,
+            observed=pm.Data("observed_distance", data.y, dims="pair"),
+            dims="pair",
+            signature="(j,k),(a),(p)->(p)",
+        )
+    return model
+
+
+def _no_prior(observed: FloatArray, factor: FloatArray, rng: np.random.Generator, size: Any = None) -> FloatArray:
+    """NaN for each mean: a flat prior has no draws. PyMC asks for some when it draws the graph of a model, too."""
+    warn(
+        "in the model 'related' means of words have a flat prior, so that there is no prior predictive distribution "
+        "(NaN); 'crossed' and 'published' have one",
+        DrawsWarning,
+    )
+    return np.full_like(observed, np.nan)
+
+
+def centred_connections(data: Distances) -> NDArray[np.bool_]:
+    """Connections (K,) whose cells have means known more sharply than the means vary between cells."""
+    cells = data.cells
+    freedom = (np.maximum(cells.n - 1, 0)).sum(axis=0)
+    residual = cells.ssd.sum(axis=0) / np.maximum(freedom, 1)
+    filled = np.maximum(data.filled.sum(axis=0), 1)
+    noise = residual * (1 / np.where(data.filled, cells.n, np.inf)).sum(axis=0) / filled
+    centre = np.where(data.filled, cells.mean, 0).sum(axis=0) / filled
+    between = (np.where(data.filled, cells.mean - centre, 0) ** 2).sum(axis=0) / filled
+    sharp: NDArray[np.bool_] = (freedom > 0) & (between > SHARP * noise)
+    return sharp
+
+
+def _centred_interactions(data: Distances) -> bool:
+    """True where a word's mean residuals by group differ by more than noise, so that its effects are known sharply."""
+    residual = data.y - data.cells.mean[data.word, data.connection]
+    met = data.compared
+    place = data.attribute * met.shape[1] + data.group_index[data.word]
+    n = np.bincount(place, minlength=met.size).reshape(met.shape)
+    mean = np.bincount(place, weights=residual, minlength=met.size).reshape(met.shape) / np.maximum(n, 1)
+    several = met.sum(axis=1) > 1
+    if not several.any():
+        return False
+    apart = np.where(met, mean - (mean * met).sum(axis=1, keepdims=True) / met.sum(axis=1, keepdims=True), 0)[several]
+    # as in an analysis of variance: the mean square of group means within words against that of noise alone
+    freedom = (met[several].sum(axis=1) - 1).sum()
+    noise = residual.var() * (met / np.maximum(n, 1))[several].sum() / met[several].sum()
+    return bool((apart**2).sum() / freedom > 3 * noise)

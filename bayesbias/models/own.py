@@ -1,0 +1,450 @@
+"""Models of one's own: a model in PyMC, or draws that were made elsewhere, as a fit."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bayesbias._support.arguments import printable, text
+from bayesbias._support.progress import quiet
+from bayesbias.distances.distances import Distances
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.estimates import Estimates
+from bayesbias.models.families import MOST_NUMBERS, Independent, MomentsOf, PairDensity, Truth, register
+from bayesbias.models.frames import frame_data
+from bayesbias.models.functionals import CellErrors, drawn_functionals
+from bayesbias.models.layout import CELL, DIMS, OWN, STEPS, is_statistic
+from bayesbias.models.nuts import checked_options, sampler_facts, trace_of
+from bayesbias.models.spec import ModelSpec, bundled_models, own_model
+from bayesbias.models.tree import FURTHER, Draws, Fit, assemble, made_by, read_distances
+from bayesbias.models.weights import Cells
+from bayesbias.numerics.arrays import FloatArray
+
+if TYPE_CHECKING:
+    import pymc
+
+type OwnModel = pymc.Model | Callable[[Distances], pymc.Model]
+
+WORD_MEAN, OBSERVED = "word_mean", "distance"
+ELSEWHERE = "elsewhere"  # the engine of draws that the package did not make
+RESERVED = ("slope", "sd_factor")
+"""Names of variables by which analyses know fits of the package's own models."""
+UNOBSERVED = (
+    "The model has no one observed variable that holds the distances of the table, row by row, so that the fit has no "
+    "predictions and no log likelihood."
+)
+OPTIONAL = ("posterior_predictive", "log_likelihood", "log_prior", "prior", "prior_predictive")
+
+
+class Own(Independent):
+    """A model of one's own is known by its draws."""
+
+    attribute_words = OWN
+    caution = "The model is one's own: its assumptions on words are not checked here."
+    reservation = (
+        "The model of this fit is the user's own. How often its intervals hold is not known: simulate from it, or set "
+        "the default model beside it."
+    )
+    caution_of_changes = ""
+    method = "Distances were modelled by a model of the authors' own"
+    without_prior = (
+        "The model is one's own: draws of its prior are made by pm.sample_prior_predictive of the PyMC model."
+    )
+    counterparts = ("related", "published")
+    beside_counterparts = "The model of this fit is the user's own; models of the package stand beside it."
+
+    @staticmethod
+    def holds(spec: ModelSpec) -> bool:
+        return spec.own
+
+    def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
+        """A fit of draws is not made again."""
+        refuse("be fitted again", "give fit its builder or its PyMC model")
+
+    def shrinks_words(self, spec: ModelSpec) -> bool:
+        """Not known."""
+        return False
+
+    def obstacle(self, spec: ModelSpec) -> str | None:
+        """Draws alone are known."""
+        return "it is a model of one's own, of which draws are known"
+
+    def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
+        """Posterior of weighted sums (m, J * C) of cells, from draws."""
+        return drawn_functionals(result.draws(WORD_MEAN), cells, weights)
+
+    def log_priors(self, result: Fit) -> dict[str, FloatArray]:
+        """Log priors (chain, draw) of parameters that depend on no other, as PyMC computed them."""
+        return {str(name): _summed(each) for name, each in _group_of(result, "log_prior").data_vars.items()}
+
+    def log_likelihood(self, result: Fit) -> FloatArray:
+        """Log likelihood (chain, draw) of all distances, as PyMC computed it."""
+        return _summed(_group_of(result, "log_likelihood")[OBSERVED])
+
+    def density(self, result: Fit, step: int = 1) -> PairDensity:
+        """Log densities (draws, pairs), as PyMC computed them."""
+        values = _group_of(result, "log_likelihood")[OBSERVED].sel({name: result.posterior[name] for name in STEPS})
+        flat = by_draw(values)[::step]
+        return lambda part: flat[:, part]
+
+    def predicted(self, result: Fit, posterior: xr.Dataset, rng: np.random.Generator) -> FloatArray:
+        """Predictive draws (chain, draw, pair), as PyMC made them."""
+        values = _group_of(result, "posterior_predictive")[OBSERVED].sel({name: posterior[name] for name in STEPS})
+        return values.transpose(*STEPS, "pair").to_numpy()
+
+    def predicted_cells(self, result: Fit, rng: np.random.Generator) -> FloatArray:
+        """Of each cell the predicted distance to one of its words, drawn at random for each draw."""
+        values = _group_of(result, "posterior_predictive")[OBSERVED].transpose(*STEPS, "pair").to_numpy()
+        data = result.data
+        drawn = np.full((*values.shape[:2], *data.filled.shape), np.nan)
+        cell = data.word * len(data.connections) + data.connection
+        order, n = np.argsort(cell, kind="stable"), np.bincount(cell, minlength=data.filled.size)
+        begins = np.cumsum(n) - n
+        flat = drawn.reshape(*values.shape[:2], -1)
+        for place in np.flatnonzero(n):
+            rows = order[begins[place] + rng.integers(n[place], size=values.shape[:2])]
+            flat[..., place] = np.take_along_axis(values, rows[..., None], axis=2)[..., 0]
+        return drawn
+
+    def variances(self, result: Fit) -> dict[str, FloatArray]:
+        """Refused."""
+        refuse("be split into shares of variance")
+
+    def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> NoReturn:
+        """Refused: leaving a word out needs a refit."""
+        refuse("tell the influence of single words", "fit the table without a word")
+
+    def _refits(self, spec: ModelSpec, data: Distances, moments: MomentsOf) -> NoReturn:
+        refuse("be fitted without a word")
+
+    def unpredicted(self, unit: str) -> str | None:
+        """Words left out have no density; single distances have."""
+        return None if unit == "pair" else "it is a model of one's own, whose density of words left out is not known"
+
+    def cell_errors(self, result: Fit, connections: tuple[str, ...], topic: bool) -> CellErrors:
+        """Refused: the errors of attribute words and of protected words are not told apart by draws."""
+        refuse("enter a second stage, which needs the covariance of its errors")
+
+    def completed_truth(
+        self, spec: ModelSpec, data: Distances, truth: Mapping[str, Any], rng: np.random.Generator
+    ) -> Truth:
+        """Refused."""
+        refuse("simulate tables here", "draw them with pm.sample_prior_predictive")
+
+    drawn_truth = drawn_distances = completed_truth  # type: ignore[assignment]
+
+
+register(Own())
+
+
+def refuse(what: str, instead: str = "fit a model of the package for that") -> NoReturn:
+    """Say of a model of one's own that it cannot answer."""
+    raise InputError(f"a model of one's own, of which draws are known, cannot {what}: {instead}")
+
+
+def _group_of(result: Fit, name: str) -> xr.Dataset:
+    """A group of the fit that PyMC made for the distances."""
+    part = name if name == "log_prior" else f"{name}/{OBSERVED}"
+    if name not in result.tree.children or (part != name and OBSERVED not in result.tree[name]):
+        raise InputError(
+            f"the fit of the model {result.model!r}, which is one's own, holds no {part}: fit adds it where the model "
+            "has one observed variable that holds the distances of the table, and from_draws takes it as a group"
+        )
+    return result.tree.children[name].dataset
+
+
+def _summed(values: xr.DataArray) -> FloatArray:
+    """Sums (chain, draw) over all other dimensions."""
+    total: FloatArray = values.sum([dim for dim in values.dims if dim not in STEPS]).transpose(*STEPS).to_numpy()
+    return total
+
+
+def by_draw(values: xr.DataArray) -> FloatArray:
+    """Values (draws, ...) chain after chain."""
+    array = values.transpose(*STEPS, ...).to_numpy()
+    flat: FloatArray = array.reshape(-1, *array.shape[2:])
+    return flat
+
+
+def is_own(model: object) -> TypeGuard[OwnModel]:
+    """True for a PyMC model, or a function that makes one."""
+    return callable(model) or _is_pymc(model)
+
+
+def _is_pymc(model: object) -> bool:
+    """True for a PyMC model; where PyMC is not loaded there is none."""
+    pymc = sys.modules.get("pymc")
+    return pymc is not None and isinstance(model, pymc.Model)
+
+
+def sampled(
+    table: pd.DataFrame,
+    model: OwnModel,
+    size: tuple[int, int],
+    seed: int,
+    options: Mapping[str, Any] | None,
+    word_mean: str,
+) -> xr.DataTree:
+    """A fit by NUTS of a model of one's own, draws in all and chains given."""
+    data = read_distances(table)
+    if data.adjusted or frame_data(table, data) is not None:
+        raise InputError(
+            "the distances are adjusted, or those of sentence templates: a model of one's own is not told of the error "
+            "of an adjustment or of templates; give a table of distances as measured, of one vector a word"
+        )
+    name = text(getattr(model, "__name__", "") or getattr(model, "name", "") or "own", "the name of the model")
+    built = _built(model, data, name)
+    name += " (own)" * (name in bundled_models())
+    options = None if options is None else checked_options(options)
+    names = [variable.name for variable in (*built.free_RVs, *built.deterministics)]
+    dims = {each: tuple(map(str, built.named_vars_to_dims.get(each) or ())) for each in names}
+    _check_variables(dims, word_mean, f"the model {name!r}")
+    for dim in CELL:
+        _check_labels(dim, built.coords[dim] or (), data)
+    chains, draws = size[1], size[0] // size[1]
+    if size[0] * len(data.y) > MOST_NUMBERS:
+        raise InputError(
+            f"{size[0]:,} draws of {len(data.y):,} distances are more than {MOST_NUMBERS:,} numbers: give draws="
+            f"{max(MOST_NUMBERS // len(data.y) // chains * chains, chains)} or fewer"
+        )
+    _check_start(built, name, options or {})
+    trace = trace_of(built, chains, draws, np.random.default_rng(seed), options)
+    tree = xr.DataTree.from_dict({f"/{name}": trace[name].to_dataset() for name in ("posterior", "sample_stats")})
+    with quiet("pymc"):
+        if (observed := _observed_distances(built, data)) is not None:
+            _add_groups(tree, built, observed, seed)
+    notes = () if observed is not None else (UNOBSERVED,)
+    post = _fit_of(tree, data, name, seed, word_mean, _source(model), "nuts", notes)
+    post.attrs |= sampler_facts(trace.attrs["sampler"], options)
+    return post
+
+
+def _built(model: OwnModel, data: Distances, name: str) -> pymc.Model:
+    """The model itself, or what the function makes of the distances."""
+    import pymc as pm
+
+    if isinstance(model, pm.Model):
+        return model
+    try:
+        built = model(data)
+    except Exception as error:  # of a function that may come from anywhere
+        raise InputError(f"the model {name!r} failed: {type(error).__name__}: {error}") from error
+    if not isinstance(built, pm.Model):
+        raise InputError(f"the model {name!r} made {shown(built)}: it takes the distances and returns a pymc.Model")
+    return built
+
+
+def _check_variables(dims: Mapping[str, tuple[str, ...]], word_mean: str, of: str) -> None:
+    """Refuse variables, by name with their dimensions beyond chain and draw, of which no fit can be made."""
+    if word_mean not in dims:
+        raise InputError(
+            f"there is no variable {word_mean!r} with the dims {CELL} in {of}, the mean distance of each protected "
+            f"word and connection: there are {listed(sorted(dims)) or 'none'}; name it by word_mean="
+        )
+    if {*dims[word_mean]} != {*CELL}:
+        raise InputError(f"{word_mean!r} of {of} needs the dims {CELL}, with the labels of the table")
+    if reserved := [each for each in (*RESERVED, *{WORD_MEAN} - {word_mean}) if each in dims]:
+        raise InputError(f"the variable {reserved[0]!r} has a meaning of its own in fits: call it otherwise")
+    if dims.get(FURTHER, DIMS[FURTHER]) != DIMS[FURTHER]:
+        raise InputError(f"{FURTHER!r} of {of}, the mean over further protected words, needs the dims {DIMS[FURTHER]}")
+
+
+def _check_start(model: pymc.Model, name: str, options: Mapping[str, Any]) -> None:
+    """Refuse a model that a sampler cannot begin with."""
+    discrete = [variable.name for variable in model.free_RVs if variable.dtype.startswith(("int", "bool"))]
+    if discrete and options.get("nuts_sampler") != "pymc":
+        raise InputError(
+            f"the model {name!r} has the discrete variable {discrete[0]!r}, which has no gradient: give "
+            "sampler={'nuts_sampler': 'pymc'}, or sum over its values"
+        )
+    densities = {} if "initvals" in options else model.point_logps()
+    if broken := [each for each, value in densities.items() if not np.isfinite(value)]:
+        raise InputError(
+            f"the log density of {broken[0]!r} in the model {name!r} is {densities[broken[0]]} where the sampler "
+            "begins: look for scales below 0 and for values where its distribution has none"
+        )
+
+
+def _observed_distances(model: pymc.Model, data: Distances) -> str | None:
+    """The variable of a model whose observed values are the distances of the table, row by row, if there is one."""
+    observed = {each.name: model.rvs_to_values[each].eval() for each in model.observed_RVs}
+    names = [name for name, values in observed.items() if values.shape == data.y.shape and np.allclose(values, data.y)]
+    return names[0] if len(names) == len(observed) == 1 else None
+
+
+def _source(model: OwnModel) -> str:
+    """The source of a function, where there is one."""
+    try:
+        return dedent(inspect.getsource(model)) if inspect.isfunction(model) else ""
+    except OSError:  # it was typed into a console
+        return ""
+
+
+def _add_groups(tree: xr.DataTree, model: pymc.Model, observed: str, seed: int) -> None:
+    """The predictive draws, log likelihood and log prior of a model, by the names that a fit has."""
+    import pymc as pm
+
+    drawn = pm.sample_posterior_predictive(
+        tree, var_names=[observed], random_seed=np.random.default_rng([seed, 1]), progressbar=False, model=model
+    )["posterior_predictive"].to_dataset()
+    pm.stats.compute_log_likelihood(tree, var_names=[observed], model=model, progressbar=False)
+    for name, group in (("posterior_predictive", drawn), ("log_likelihood", tree["log_likelihood"].to_dataset())):
+        values = group[observed]
+        values = values.rename({str(values.dims[-1]): "pair"}).rename(OBSERVED).drop_vars("pair", errors="ignore")
+        tree[name] = xr.DataTree(values.assign_coords(pair=np.arange(values.sizes["pair"])).to_dataset())
+    from pytensor.graph.traversal import ancestors
+
+    # power-scaling moves priors of parameters that depend on no other
+    top = [each.name for each in model.free_RVs if not set(ancestors([each])) & (set(model.free_RVs) - {each})]
+    pm.stats.compute_log_prior(tree, var_names=top, model=model, progressbar=False)
+
+
+def from_draws(
+    draws: xr.DataTree | xr.Dataset | Mapping[str, Any],
+    table: pd.DataFrame,
+    name: str = "own",
+    word_mean: str = WORD_MEAN,
+    description: str = "",
+) -> xr.DataTree:
+    """A fit of draws that were made elsewhere: by Stan, in R, or by another sampler.
+
+    Parameters
+    ----------
+    draws
+        A DataTree with the group ``posterior``, a Dataset, or arrays by name. ``word_mean`` has the dims (``chain``,
+        ``draw``, ``protected_word``, ``connection``), with the labels of the table; of an array in that order, with
+        the labels as the table has them. ``connection_mean`` (``connection``), if it is there, is the mean over further
+        protected words. Of a DataTree the groups ``sample_stats`` (numbers by draw), ``log_likelihood``, ``log_prior``,
+        ``posterior_predictive``, ``prior`` and ``prior_predictive`` are kept; distances are ``distance`` (``pair``).
+    table
+        The distance table that was fitted.
+    name
+        Name of the model, for notes and reports.
+    word_mean
+        Name of the variable of the mean distances, if it has another.
+    description
+        How the draws were made, such as the model's code; kept in the fit.
+
+    Returns
+    -------
+    DataTree
+        A fit, which every function takes that draws alone can answer.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> drawn = bb.fit(table, "published", seed=0)["posterior"].to_dataset()
+    >>> post = bb.from_draws(drawn[["word_mean", "connection_mean"]], table, name="by another sampler")
+    >>> post.attrs["model"]
+    'by another sampler'
+    """
+    data = read_distances(table)
+    if isinstance(draws, xr.DataTree):
+        if "posterior" not in draws.children:
+            raise InputError("the DataTree of draws has no group 'posterior'")
+        tree = draws.copy()
+        observed = tree["observed_data"].dataset.get(OBSERVED) if "observed_data" in tree.children else None
+        if observed is not None and not (observed.shape == data.y.shape and np.allclose(observed, data.y)):
+            raise InputError("observed_data/distance of the draws holds other distances than the table")
+    elif isinstance(draws, xr.Dataset):
+        tree = xr.DataTree.from_dict({"/posterior": draws})
+    elif isinstance(draws, Mapping):
+        arrays = {str(key): values for key, values in draws.items()}
+        tree = xr.DataTree.from_dict({"/posterior": _labelled(arrays, data, word_mean)})
+    else:
+        raise InputError(f"draws is {shown(draws)}: give a DataTree, a Dataset, or a mapping of names to arrays")
+    made, posterior = text(description, "description"), tree["posterior"].dataset
+    if apart := [key for key, each in posterior.data_vars.items() if not {*STEPS} <= {*each.dims}]:
+        raise InputError(f"the draws of {apart[0]!r} have the dims {posterior[apart[0]].dims}: needed are {STEPS} too")
+    dims = {str(key): tuple(str(dim) for dim in each.dims if dim not in STEPS) for key, each in posterior.items()}
+    _check_variables(dims, text(word_mean, "word_mean"), "the draws")
+    return _fit_of(tree, data, printable(name, "name"), 0, word_mean, made, ELSEWHERE)
+
+
+def _labelled(arrays: Mapping[str, Any], data: Distances, word_mean: str) -> xr.Dataset:
+    """Arrays (chain, draw, ...) by name, with the labels of a table where the package knows their dimensions."""
+    known = {word_mean: CELL, "connection_mean": CELL[1:]}
+    labels = {dim: _labels_of(data)[dim] for dim in CELL}
+    variables: dict[str, Any] = {}
+    for name, values in arrays.items():
+        try:
+            array = np.asarray(values)
+        except ValueError as error:
+            raise InputError(f"the draws of {name!r} are {shown(values)}: give an array (chain, draw, ...)") from error
+        own = [f"{name}_dim_{i}" for i in range(array.ndim - 2)]
+        dims = (*STEPS, *known.get(name, own))
+        if array.ndim != len(dims) or any(
+            array.shape[i] != len(labels[dim]) for i, dim in enumerate(dims) if dim in labels
+        ):
+            sizes = ", ".join(f"{dim} ({len(labels[dim])})" if dim in labels else dim for dim in dims)
+            raise InputError(f"the draws of {name!r} have the shape {array.shape}: needed is {sizes}")
+        variables[name] = (dims, array)
+    return xr.Dataset(variables, coords=labels)
+
+
+def _stats_of(tree: xr.DataTree) -> xr.Dataset:
+    """Statistics of the sampler that are numbers, unlike nutpie's messages of divergences."""
+    stats = tree["sample_stats"].to_dataset() if "sample_stats" in tree.children else xr.Dataset()
+    return stats[[name for name, each in stats.data_vars.items() if is_statistic(each)]]
+
+
+def _labels_of(data: Distances) -> dict[str, NDArray[np.str_]]:
+    return {
+        "protected_word": data.protected_words,
+        "connection": data.connections,
+        "attribute_word": data.attribute_words,
+    }
+
+
+def _check_labels(dim: str, given: Iterable[object], data: Distances) -> None:
+    """Refuse labels other than those of the table, in whatever order."""
+    labels, own = [str(label) for label in given], _labels_of(data)[dim].tolist()
+    if sorted(labels) != sorted(own):
+        raise InputError(
+            f"the labels of {dim} are {listed(labels) or 'missing'}, and those of the table {listed(own)}: give the "
+            "labels of this table"
+        )
+
+
+def _fit_of(
+    tree: xr.DataTree,
+    data: Distances,
+    name: str,
+    seed: int,
+    word_mean: str,
+    source: str,
+    engine: str,
+    notes: tuple[str, ...] = (),
+) -> xr.DataTree:
+    """The fit of draws, checked: labels of the table, finite numbers."""
+    posterior = tree["posterior"].to_dataset().rename({word_mean: WORD_MEAN})
+    labels = {dim: own for dim, own in _labels_of(data).items() if dim in posterior.dims}
+    for dim in labels:
+        _check_labels(dim, posterior[dim].to_numpy() if dim in posterior.coords else (), data)
+    posterior = posterior.assign_coords({dim: posterior[dim].astype(str) for dim in labels}).sel(labels)
+    posterior = posterior.transpose(*STEPS, *CELL, ..., missing_dims="ignore")
+    means = posterior[WORD_MEAN]
+    posterior[WORD_MEAN] = means.where(xr.DataArray(data.filled, dims=CELL))
+    values = {key: variable.to_numpy() for key, variable in posterior.data_vars.items() if key != WORD_MEAN}
+    values[WORD_MEAN] = means.to_numpy()[:, :, data.filled]
+    if broken := [key for key, each in values.items() if each.dtype.kind not in "fiu" or not np.isfinite(each).all()]:
+        raise InputError(f"the draws of {broken[0]!r} are not all finite real numbers")
+    spec = own_model(name, source)
+    how = made_by(spec, engine, seed) | {"attribute_words": Own.attribute_words}
+    fitted = assemble(spec, data, Draws({WORD_MEAN: means.to_numpy()}, notes=notes), how)
+    fitted["posterior"] = xr.DataTree(posterior)
+    if (stats := _stats_of(tree)).data_vars:
+        fitted["sample_stats"] = xr.DataTree(stats)
+    for group in OPTIONAL:
+        if group in tree.children:
+            fitted[group] = xr.DataTree(tree[group].to_dataset())
+    return fitted

@@ -1,0 +1,284 @@
+"""A user's own model would answer with other numbers than its draws hold, or where it cannot."""
+
+import json
+
+import arviz as az
+import numpy as np
+import pymc as pm
+import pytest
+import xarray as xr
+
+import bayesbias as bb
+from tests.numbers.test_published_fits import FITS, LOOSER, distances_to_published
+
+
+def published(data):
+    """The model of Dobrzeniecka and Urbaniak (2024), by hand."""
+    coords = {"protected_word": data.protected_words, "connection": data.connections, "pair": range(len(data.y))}
+    with pm.Model(coords=coords) as model:
+        mean = pm.Normal("connection_mean", 1, 0.3, dims="connection")
+        sd = pm.Exponential("connection_sd", 2.0, dims="connection")
+        apart = pm.Normal("apart", dims=("protected_word", "connection"))
+        word = pm.Deterministic("word_mean", mean + sd * apart, dims=("protected_word", "connection"))
+        sigma = pm.Exponential("sigma", 2.0, dims="connection")
+        place = data.word, data.connection
+        pm.Normal("distance", word[place], sigma[data.connection], observed=data.y, dims="pair")
+    return model
+
+
+def tails(data):
+    """Student-t distances around means that depend on the length of the protected word, under names of its own."""
+    length = np.array([len(word) for word in data.protected_words], dtype=float)
+    length = (length - length.mean()) / length.std()
+    coords = {"protected_word": data.protected_words, "connection": data.connections, "row": range(len(data.y))}
+    with pm.Model(coords=coords | {"covariate": ["length"]}) as model:
+        mean = pm.Normal("mean", 1, 0.3, dims="connection")
+        by_length = pm.Normal("by_length", 0, 0.1, dims=("covariate", "connection"))
+        sd = pm.HalfNormal("sd", 0.1, dims="connection")
+        apart = pm.Normal("apart", dims=("protected_word", "connection"))
+        theta = pm.Deterministic(
+            "theta", mean + length[:, None] * by_length[0] + sd * apart, dims=("protected_word", "connection")
+        )
+        nu = pm.Gamma("nu", 2, 0.1)
+        sigma = pm.HalfNormal("sigma", 0.2)
+        pm.StudentT("y", nu=nu, mu=theta[data.word, data.connection], sigma=sigma, observed=data.y, dims="row")
+    return model
+
+
+@pytest.fixture(scope="module")
+def table():
+    return bb.distance_table("google-news-slice", "weat7")
+
+
+@pytest.fixture(scope="module")
+def of_user(table):
+    return bb.fit(table, tails, draws=600, chains=2, seed=1, word_mean="theta", sampler={"tune": 500})
+
+
+@pytest.fixture(scope="module")
+def built_in(table):
+    return bb.fit(table, "published", draws=4000, seed=1)
+
+
+@pytest.mark.full
+def test_the_published_model_by_hand_is_the_built_in_one(table, built_in):
+    by_hand = bb.fit(table, published, draws=2000, chains=2, seed=1)
+    assert by_hand.attrs["model"] == "published (own)"
+    for population in ("given", "similar"):
+        own, theirs = (bb.contrasts(post, population=population).iloc[0] for post in (by_hand, built_in))
+        error = theirs["sd"] / np.sqrt(400)
+        assert own["mean"] == pytest.approx(theirs["mean"], abs=4 * error)
+        assert own["sd"] == pytest.approx(theirs["sd"], rel=0.08)
+    words = [post["posterior/word_mean"].mean(("chain", "draw")).to_numpy() for post in (by_hand, built_in)]
+    sd = built_in["posterior/word_mean"].std(("chain", "draw")).to_numpy()
+    assert (np.abs(words[0] - words[1]) / sd).max() < 0.25
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", FITS)
+def test_the_published_model_by_hand_gives_the_published_figures(shared, name):
+    figures = json.loads((shared / "paper_results" / "published_fits.json").read_text())[name]
+    table = bb.read_distance_table(shared / "paper_tables" / f"{name}.csv", keep_duplicates=True)
+    means, ends = distances_to_published(bb.fit(table, published, draws=8000, seed=0), figures)
+    assert means.max() < (0.012 if name == LOOSER else 0.003)
+    assert ends.max() < (0.018 if name == LOOSER else 0.006)
+
+
+def test_a_fit_of_ones_own_carries_its_name_source_and_sampler(of_user, tmp_path):
+    assert of_user.attrs["model"] == "tails"
+    assert of_user.attrs["model_text"].startswith("def tails(data):")
+    assert json.loads(of_user.attrs["sampler_options"]) == {"tune": "500"}
+    bb.save_fit(of_user, tmp_path / "own.nc")
+    again = bb.load_fit(tmp_path / "own.nc")
+    assert bb.contrasts(again).equals(bb.contrasts(of_user))
+
+
+def test_contrasts_are_those_of_the_draws(of_user, table):
+    means = of_user["posterior/word_mean"]
+    apart = (means.sel(connection="associated") - means.sel(connection="different")).mean("protected_word")
+    assert bb.contrasts(of_user, "associated", "different").iloc[0]["mean"] == pytest.approx(apart.mean().item())
+    one = (means.sel(connection="associated") - means.sel(connection="different")).sel(protected_word="algebra")
+    row = bb.contrasts(of_user, "associated", "different").query("protected_word == 'algebra'").iloc[0]
+    assert row["sd"] == pytest.approx(one.std().item(), rel=0.01)
+
+
+def test_predictions_and_densities_are_those_of_pymc(of_user):
+    predicted = bb.checks.add_predictive(of_user)["posterior_predictive/distance"]
+    assert predicted.equals(of_user["posterior_predictive/distance"])
+    density = bb.checks.add_log_likelihood(of_user)["log_likelihood/distance"]
+    assert density.equals(of_user["log_likelihood/distance"])
+    loo = az.loo(of_user)
+    assert loo.elpd == pytest.approx(az.loo(bb.checks.add_log_likelihood(of_user)).elpd)
+
+
+def test_answers_that_draws_give(of_user, tmp_path):
+    assert len(bb.association(of_user)) > 16
+    assert bb.diagnose(of_user).r_hat < 1.05
+    rows = bb.summary(of_user)
+    assert rows.loc[rows["parameter"] == "by_length", ["connection", "covariate"]].notna().all(axis=None)
+    assert bb.contrasts(of_user).attrs["rows"] == "association"  # nothing is pooled after the fit
+    assert "further protected words like these" not in bb.checks.verdict_sentences(of_user)[0]
+    for figure in (bb.plot_contrasts, bb.plot_decomposition, bb.plot_coefficients):
+        figure(of_user).savefig(tmp_path / "figure.png")
+    text = bb.report(of_user, tmp_path / "own.html").read_text(encoding="utf-8")
+    assert "by a model of the authors&#39; own" in text or "by a model of the authors' own" in text
+    assert "bb.fit(table, builder, seed=1, draws=600, chains=2)" in text
+    assert "MODEL.toml" not in text
+    power = bb.checks.prior_sensitivity(of_user)
+    assert "A model of one's own is not fitted again" in str(power)
+    assert {"nu", "sigma"} <= set(power.power["parameter"])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        bb.checks.variance_shares,
+        bb.checks.influence,
+        bb.plan,
+        lambda post: bb.contrasts(post, population="similar"),
+    ],
+)
+def test_answers_that_draws_do_not_give_are_refused(ask, of_user):
+    with pytest.raises(bb.InputError, match=r"one's own|has no 'connection_mean'|no effects of attribute words"):
+        ask(of_user)
+
+
+def test_draws_made_elsewhere_are_a_fit(built_in, table):
+    posterior = built_in["posterior"].to_dataset()
+    labelled = posterior[["word_mean", "connection_mean"]].isel(protected_word=slice(None, None, -1))
+    arrays = {name: posterior[name].to_numpy() for name in ("word_mean", "connection_mean")}
+    transposed = labelled.transpose("connection", "draw", ...)
+    renamed = xr.DataTree.from_dict({"/posterior": posterior[["word_mean"]].rename(word_mean="mu")})
+    theirs = bb.contrasts(built_in).iloc[0]
+    for draws, how in ((labelled, {}), (transposed, {}), (arrays, {}), (renamed, {"word_mean": "mu"})):
+        post = bb.from_draws(draws, table, name="by Stan", **how)
+        row = bb.contrasts(post).iloc[0]
+        assert row["mean"] == pytest.approx(theirs["mean"], abs=0.1 * theirs["sd"])
+        assert post.attrs["model"] == "by Stan"
+
+
+def test_statistics_of_a_sampler_that_are_no_numbers_are_left_out(built_in, table):
+    """Of nutpie with divergences, and of PyMC."""
+    posterior = built_in["posterior"].to_dataset()
+    shape = posterior.sizes["chain"], posterior.sizes["draw"]
+    at = {name: posterior[name] for name in ("chain", "draw")}
+    divergent = np.zeros(shape, dtype=bool)
+    divergent[0, :7] = True
+    stats = {
+        "diverging": divergent,
+        "divergence_message": np.where(divergent, "energy", None).astype(object),
+        "largest_eigval": np.full(shape, np.nan),
+    }
+    of_sampler = xr.Dataset({name: (("chain", "draw"), values) for name, values in stats.items()}, at)
+    tree = xr.DataTree.from_dict({"/posterior": posterior[["word_mean"]], "/sample_stats": of_sampler})
+    post = bb.from_draws(tree, table)
+    assert list(post["sample_stats"].data_vars) == ["diverging"]
+    assert bb.diagnose(post).divergences == 7
+
+
+def test_draws_of_a_model_are_compared_by_single_pairs(built_in, table):
+    """The published model against its own draws, given as those of another: no difference."""
+    groups = {"/posterior": built_in["posterior"].to_dataset()[["word_mean", "connection_mean"]]}
+    groups["/log_likelihood"] = bb.checks.add_log_likelihood(built_in)["log_likelihood"].to_dataset()
+    own = bb.from_draws(xr.DataTree.from_dict(groups), table, name="by Stan")
+    rows = bb.checks.compare_models(table, ["published", own], unit="pair", draws=4000, seed=1).set_index("model")
+    assert rows.loc["by Stan", "elpd_pair"] == pytest.approx(rows.loc["published", "elpd_pair"], abs=1e-9)
+    assert rows.loc["by Stan", "elpd_pair"] == pytest.approx(az.loo(own).elpd, abs=0.2)  # 1,000 of the draws
+    for models, how, message in (
+        ([own], {}, "cannot predict the distances of an attribute word.* unit='pair'"),
+        ([own, own], {"unit": "pair"}, "two models are named 'by Stan'"),
+    ):
+        with pytest.raises(bb.InputError, match=message):
+            bb.checks.compare_models(table, models, **how)
+    with pytest.raises(bb.InputError, match="made of other distances than the rows compared here"):
+        bb.checks.compare_models(table.iloc[::-1], [own], unit="pair")
+
+
+def without_dims(data):
+    with pm.Model() as model:
+        pm.Normal("word_mean", shape=(3, 2))
+    return model
+
+
+def other_labels(data):
+    with pm.Model(coords={"protected_word": ["a"], "connection": data.connections}) as model:
+        pm.Normal("word_mean", dims=("protected_word", "connection"))
+    return model
+
+
+def not_finite(data):
+    coords = {"protected_word": data.protected_words, "connection": data.connections}
+    with pm.Model(coords=coords) as model:
+        pm.Deterministic("broken", pm.math.log(-1 + 0 * pm.Normal("x")))
+        pm.Normal("word_mean", dims=("protected_word", "connection"))
+    return model
+
+
+def discrete(data):
+    model = published(data)
+    with model:
+        pm.Bernoulli("kind", 0.5)
+    return model
+
+
+def no_start(data):
+    coords = {"protected_word": data.protected_words, "connection": data.connections}
+    with pm.Model(coords=coords) as model:
+        word_mean = pm.Normal("word_mean", dims=("protected_word", "connection"))
+        pm.Uniform("distance", word_mean[data.word, data.connection], 0.0, observed=data.y)
+    return model
+
+
+FEW = {"draws": 20, "chains": 1, "seed": 1, "sampler": {"tune": 20}}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("model", "how", "message"),
+    [
+        (lambda data: 3, {}, "made 3: it takes the distances and returns a pymc.Model"),
+        (lambda data: 1 / 0, {}, "the model '<lambda>' failed: ZeroDivisionError: division by zero"),
+        (tails, {}, "no variable 'word_mean' with the dims .* in the model 'tails'.* name it by word_mean="),
+        (without_dims, {}, "'word_mean' of the model 'without_dims' needs the dims"),
+        (other_labels, {}, "the labels of protected_word are a, and those of the table"),
+        pytest.param(not_finite, FEW, "the draws of 'broken' are not all finite real numbers", marks=pytest.mark.full),
+        (discrete, {}, "the discrete variable 'kind', which has no gradient: give sampler="),
+        (no_start, {}, "the log density of 'distance' in the model 'no_start' is -inf where the sampler begins"),
+        (published, {"sampler": {"tune": "many"}}, r"sampler\['tune'\] is 'many'"),
+        (published, {"sampler": {"target_accept": 2}}, r"sampler\['target_accept'\] is 2"),
+        (published, {"sampler": {"nuts_sampler": "stan"}}, "valid are pymc, nutpie"),
+        (published, {"engine": "exact"}, "leave priors, adjust and engine out"),
+        (published, {"priors": {"sigma": {"rate": 1}}}, "leave priors, adjust and engine out"),
+        (3.5, {}, "a model is a name, a path, a PyMC model or a function that makes one, not 3.5"),
+        (published, {"draws": 200_000}, "are more than 67,108,864 numbers: give draws="),
+    ],
+)
+def test_models_that_are_none_are_refused(model, how, message, table):
+    with pytest.raises(bb.InputError, match=message):
+        bb.fit(table, model, **how)
+
+
+def test_draws_that_do_not_fit_are_refused(built_in, table):
+    posterior = built_in["posterior"].to_dataset()
+    other = posterior.assign_coords(protected_word=[f"w{place}" for place in range(16)])
+    observed = xr.Dataset({"distance": ("pair", [1.0])})
+    for draws, message in (
+        (other, "the labels of protected_word are w0, w1"),
+        (posterior[["sigma"]], "no variable 'word_mean' with the dims .* in the draws.*: there are sigma"),
+        (posterior.isel(chain=0), r"the dims \('draw', .*: needed are \('chain', 'draw'\) too"),
+        ({"word_mean": [[1], [1, 2]]}, r"are \[\[1\], \[1, 2\]\]: give an array"),
+        (posterior.assign(word_mean=posterior["word_mean"] * np.nan), "'word_mean' are not all finite"),
+        (posterior.assign(slope=posterior["sigma"]), "'slope' has a meaning of its own in fits"),
+        (
+            posterior.assign(connection_mean=posterior["word_mean"]),
+            "'connection_mean' of the draws, the mean over further protected words, needs the dims",
+        ),
+        (
+            xr.DataTree.from_dict({"/posterior": posterior, "/observed_data": observed}),
+            "observed_data/distance of the draws holds other distances than the table",
+        ),
+        ({"word_mean": np.zeros((2, 5, 3, 3))}, r"shape \(2, 5, 3, 3\): needed is chain, draw, protected_word \(16\)"),
+        ([1, 2], "give a DataTree, a Dataset"),
+    ):
+        with pytest.raises(bb.InputError, match=message):
+            bb.from_draws(draws, table)

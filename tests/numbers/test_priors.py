@@ -1,0 +1,175 @@
+"""What a model says before it sees data would be shown wrongly, or a prior that disagrees with the data pass."""
+
+import arviz as az
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import bayesbias as bb
+from bayesbias import models
+
+STEPS = ("chain", "draw")
+PRIOR = ("prior", "prior_predictive")
+
+
+@pytest.fixture(scope="module")
+def table():
+    return bb.distance_table("google-news-slice", "weat7")
+
+
+@pytest.fixture(scope="module")
+def published(table):
+    return bb.fit(table, "published", draws=400, seed=1)
+
+
+@pytest.fixture(scope="module")
+def related(table):
+    return bb.fit(table, draws=400, seed=1)
+
+
+def test_draws_are_those_of_the_priors(published):
+    full = bb.checks.add_prior(published, draws=4000, seed=1)
+    drawn, predicted = full["prior"].to_dataset(), full["prior_predictive/distance"]
+    sigma, mean = drawn["sigma"].to_numpy().ravel(), drawn["connection_mean"].to_numpy().ravel()
+    assert stats.kstest(sigma, stats.expon(scale=1 / 2).cdf).pvalue > 0.001
+    assert stats.kstest(mean, stats.norm(1, 0.3).cdf).pvalue > 0.001
+    apart = (drawn["word_mean"] - drawn["connection_mean"]) / drawn["connection_sd"]
+    assert stats.kstest(apart.to_numpy()[0, :, 0, 0], stats.norm.cdf).pvalue > 0.001
+    # variances of the connection's mean, and twice that of an exponential variable's square: 2 / rate^2
+    assert predicted.std().item() == pytest.approx(np.sqrt(0.3**2 + 2 * 2 / 2.0**2), rel=0.03)
+    assert set(published.children) == set(full.children) - {*PRIOR, "log_prior"}
+
+
+@pytest.mark.parametrize(
+    ("model", "how"),
+    [
+        ("crossed", {}),
+        ("pooled", {}),
+        *(
+            pytest.param(name, {"engine": "nuts", "sampler": {"tune": 100}}, marks=[pytest.mark.full, pytest.mark.nuts])
+            for name in ("baseline", "robust", "crossed_t")
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_groups_have_the_variables_dims_and_labels_of_the_posterior(model, how, table):
+    """An attribute word that met no word of a group has no effect there, before the data either."""
+    post = bb.fit(table, model, draws=40, seed=1, **how)
+    full = bb.checks.add_prior(post, draws=30, seed=2)
+    prior, posterior = full["prior"].to_dataset(), full["posterior"].to_dataset()
+    assert set(prior.data_vars) == set(posterior.data_vars)
+    for name, each in prior.data_vars.items():
+        assert each.dims == posterior[name].dims
+        assert (each.isnull().all(STEPS) == posterior[name].isnull().all(STEPS)).all()
+        for dim in each.dims[2:]:
+            assert each[dim].equals(posterior[dim])
+    pairs = full["prior_predictive/distance"]
+    assert dict(pairs.sizes) == {"chain": 1, "draw": 30, "pair": len(table)}
+    assert pairs["pair"].equals(post["observed_data/pair"])
+    assert pairs.notnull().all()
+    assert np.isfinite(list(full["log_prior"].to_dataset().to_array().to_numpy())).all()
+
+
+def test_the_log_prior_is_the_density_of_the_draws(published):
+    found = bb.checks.add_prior(published, draws=1)["log_prior"].to_dataset()
+    posterior = published["posterior"].to_dataset()
+    by_hand = {
+        "connection_mean": stats.norm(1, 0.3).logpdf(posterior["connection_mean"]).sum(axis=2),
+        "connection_sd": stats.expon(scale=1 / 2).logpdf(posterior["connection_sd"]).sum(axis=2),
+        "sigma": stats.expon(scale=1 / 2).logpdf(posterior["sigma"]).sum(axis=2),
+    }
+    assert set(found) == set(by_hand)
+    for name, values in by_hand.items():
+        np.testing.assert_allclose(found[name] - found[name][0, 0], values - values[0, 0], atol=1e-9)
+
+
+@pytest.mark.parametrize("model", ["published", "crossed"])
+def test_a_prior_ten_standard_deviations_off_is_flagged(model, table):
+    """Power-scaling by ArviZ, as it is; means lie near .93."""
+    found = {}
+    for mean in (0.93, 0.93 + 10 * 0.05):
+        post = bb.fit(table, model, draws=1000, seed=1, priors={"connection_mean": {"mean": mean, "sd": 0.05}})
+        full = bb.checks.add_prior(post, draws=1, log_likelihood=True)
+        found[mean] = az.psense_summary(full, var_names=["connection_mean"])
+    right, wrong = found.values()
+    assert set(right["diagnosis"]) == {"✓"}
+    assert wrong["diagnosis"].str.startswith("potential").all()
+    assert (wrong["prior"] > 2 * right["prior"]).all()
+
+
+def test_related_words_have_a_log_prior_alone_and_two_densities(related, table):
+    full = bb.checks.add_prior(related, log_likelihood=True)
+    assert not set(PRIOR) & set(full.children)
+    assert full["log_prior"].attrs["notes"].endswith("there is no prior predictive distribution.")
+    assert list(full["log_prior"].data_vars) == ["sd_factor"]
+    assert full["log_likelihood/distance"].dims == STEPS
+    pairs = bb.checks.add_log_likelihood(related)["log_likelihood"].to_dataset()
+    assert full["pointwise_log_likelihood"].to_dataset().equals(pairs)
+    likelihood = az.psense(full, var_names=["connection_mean"], group="likelihood")["connection_mean"]
+    full["log_likelihood"] = full["pointwise_log_likelihood"]
+    single = az.psense(full, var_names=["connection_mean"], group="likelihood")["connection_mean"]
+    assert (likelihood < 1).all()
+    assert (single > 2 * likelihood).all()
+
+
+def test_of_a_large_table_power_scaling_takes_all_draws_and_loo_some(published, monkeypatch):
+    monkeypatch.setattr(models.groups, "MOST_NUMBERS", 100 * 2256)
+    with pytest.warns(bb.errors.DrawsWarning, match="made of 100 of 400 draws"):
+        full = bb.checks.add_prior(published, draws=10, log_likelihood=True)
+    monkeypatch.undo()
+    assert full["pointwise_log_likelihood/distance"].sizes == {"chain": 4, "draw": 25, "pair": 2256}
+    whole = bb.checks.add_prior(published, draws=10, log_likelihood=True)
+    xr.testing.assert_allclose(
+        az.psense(full, var_names=["connection_mean"], group="likelihood"),
+        az.psense(whole, var_names=["connection_mean"], group="likelihood"),
+    )
+
+
+def test_a_table_of_any_size_has_a_log_prior_where_there_are_no_draws(related):
+    full = bb.checks.add_prior(related, draws=10**8)
+    assert np.isfinite(full["log_prior/sd_factor"]).all()
+
+
+def test_seeds_and_files(published, tmp_path):
+    full = bb.checks.add_prior(published, draws=20, log_likelihood=True)
+    bb.save_fit(full, tmp_path / "fit.nc")
+    again = bb.checks.add_prior(bb.load_fit(tmp_path / "fit.nc"), draws=20)
+    for group in (*PRIOR, "log_prior", "log_likelihood"):
+        xr.testing.assert_identical(again[group].to_dataset(), full[group].to_dataset())
+    drawn = [bb.checks.add_prior(published, draws=20, seed=seed)["prior/sigma"] for seed in (7, 7, 8)]
+    assert drawn[0].equals(drawn[1])
+    assert not drawn[0].equals(drawn[2])
+
+
+def test_cells_without_distances_and_one_group(table):
+    part = table[(table["protected_word"] != "art") | (table["connection"] != "human")]
+    full = bb.checks.add_prior(bb.fit(part, "crossed", draws=40, seed=1), draws=5, log_likelihood=True)
+    assert full["prior/word_mean"].isnull().sum() == 5
+    assert np.isfinite(full["prior_predictive/distance"]).all()
+    full = bb.checks.add_prior(bb.fit(table[table["group"] == "math"], "crossed", draws=40, seed=1), draws=5)
+    assert "interaction_sd" not in full["prior"]
+    assert "interaction_sd" not in full["log_prior"]
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"draws": 0}, "draws is 0"),
+        ({"draws": 10**8}, "100,000,000 draws of 2,256 distances are more than 67,108,864 numbers: give draws=29,?746"),
+        ({"seed": -1}, "seed is -1"),
+        ({"log_likelihood": "pairs"}, "log_likelihood is 'pairs'"),
+    ],
+)
+def test_wrong_arguments_are_named(published, how, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.checks.add_prior(published, **how)
+
+
+def test_what_is_no_fit_is_named(published, table):
+    for given in (published["posterior"], table, xr.DataTree.from_dict({"/posterior": xr.Dataset()})):
+        with pytest.raises(bb.InputError, match="give the DataTree that fit returns"):
+            bb.checks.add_prior(given)
+    drawn = bb.from_draws({"word_mean": published["posterior/word_mean"].to_numpy()}, table)
+    with pytest.raises(bb.InputError, match="holds no log_prior: fit adds it where the model"):
+        bb.checks.add_prior(drawn)
