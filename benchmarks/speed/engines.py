@@ -13,7 +13,7 @@ import nutpie
 from arviz_stats.base import array_stats
 
 import bayesbias as bb
-from benchmarks.inside import TARGET_ACCEPT, TUNE, Distances, build
+from benchmarks.inside import TARGET_ACCEPT, TUNE
 from benchmarks.study import Design, crossed, main, published_table
 
 TABLES = ("religion_group_reddit_dataset", "gender_group_google_dataset", "race_group_reddit_dataset", "weat_1_google")
@@ -36,7 +36,7 @@ def of_marginal(table, model, seeds):
 
 
 def of_nutpie(table, model):
-    compiled = nutpie.compile_pymc_model(build(bb.load_model(model), Distances.read(table, check=False)))
+    compiled = nutpie.compile_pymc_model(bb.pymc_model(table, model))
     options = {"chains": 4, "cores": 2, "progress_bar": False, "target_accept": TARGET_ACCEPT}
     nutpie.sample(compiled, draws=20, tune=20, seed=1, **options)
     begin = time.perf_counter()

@@ -7,7 +7,9 @@
   fits of the published model (draws paired at random), and with the paired model: does it hold at hand, and how
   probable is it for words of that kind?
 - ``published_debiasing_parts``: the changes of its contrasts as sums of two parts;
-- ``model_choice``: leave-one-word-out of the published and the crossed models.
+- ``model_choice``: leave-one-word-out of the published and the crossed models;
+- ``prior_predictive``: what each model says a table looks like before data (5%, 50% and 95% of 1,000 tables with the
+  words of the list ``gender``), and what the published tables look like (smallest, median, largest).
 """
 
 import time
@@ -16,6 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import pandas as pd
 
 import bayesbias as bb
 from benchmarks.study import TABLES, Design, crossed, excludes, main, published_table
@@ -176,11 +179,45 @@ def model_choice(cell):
     return found.assign(seconds_for_all=round(seconds, 1)).to_dict("records")
 
 
+def looks(distances, connection):
+    """Of tables (draws, rows): mean, sd, share where no cosine distance lies, and sd of the means of connections."""
+    means = [distances[:, connection == each].mean(axis=1) for each in np.unique(connection)]
+    outside = (distances < 0) | (distances > 2)
+    return pd.DataFrame(
+        {
+            "mean": distances.mean(axis=1),
+            "sd": distances.std(axis=1),
+            "outside": outside.mean(axis=1),
+            "between": np.std(means, axis=0),
+        }
+    )
+
+
+def prior_predictive(cell):
+    """A row for each figure of a table: its ends and middle over tables of the prior, or over those that are there."""
+    if cell["model"] == OBSERVED:
+        tables = [(table["distance"].to_numpy()[None], table["connection"]) for table in map(published_table, TABLES)]
+        looked, ends = pd.concat([looks(distances, connection) for distances, connection in tables]), (0, 0.5, 1)
+    else:
+        table = bb.distance_table("google-news-slice", "gender", relatedness=False)
+        engines = bb.list_models().set_index("name").loc[cell["model"], "engines"]
+        few = {"draws": 8, "chains": 1, "sampler": {"tune": 8}} if engines == "nuts" else {}  # the prior needs no draws
+        post = bb.checks.add_prior(bb.fit(table, cell["model"], seed=0, **few), draws=1000, seed=0)
+        drawn = post["prior_predictive/distance"].to_numpy()[0]
+        looked, ends = looks(drawn, post["constant_data/connection_index"].to_numpy()), (0.05, 0.5, 0.95)
+    for figure, values in looked.items():
+        yield {"figure": figure, **dict(zip(("low", "middle", "high"), np.quantile(values, ends), strict=True))}
+
+
+OBSERVED = "published tables"
+WITH_PRIOR = [name for name in bb.list_models()["name"] if name not in ("change", "related")]  # of distances
+
 DESIGNS = (
     Design("headline", crossed(table=TABLES, model=POPULATIONS), headline, 1),
     Design("published_debiasing", [{}], findings, 1, 3),
     Design("published_debiasing_parts", crossed(topic=("religion", "gender", "race")), parts, 1),
     Design("model_choice", crossed(table=TABLES), model_choice, 1),
+    Design("prior_predictive", crossed(model=[*WITH_PRIOR, OBSERVED]), prior_predictive, 1),
 )
 
 if __name__ == "__main__":

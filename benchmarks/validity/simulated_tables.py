@@ -11,6 +11,7 @@
   before follow the crossed model and changes the model of changes, with the scales that both have in the published
   tables before and after debiasing;
 - ``ranks``, ``ranks_2``, ``related_ranks``: simulation-based calibration of the fast engines;
+- ``ranks_own``: simulation-based calibration of a model of one's own in PyMC, fitted by ``bayesbias.fit``;
 - ``priors``: printed intervals for truths that were drawn from each model's own prior;
 - ``power``: what tests of ranks see of intervals that are too narrow, too wide or shifted: the truth and the draws are
   normal, so that the rank of the truth among 199 draws is binomial given the truth.
@@ -19,10 +20,11 @@
 from itertools import product
 
 import numpy as np
+import pymc as pm
 from scipy.special import ndtr
 
 import bayesbias as bb
-from benchmarks.inside import TYPICAL_SCALES, kolmogorov_smirnov, model_of_text, spread_test
+from benchmarks.inside import TYPICAL_SCALES, Ranks, kolmogorov_smirnov, model_of_text, read_distances, spread_test
 from benchmarks.study import TABLES, Design, crossed, holds, main, published_table
 
 ALWAYS = ("published", "crossed", "crossed_plain")
@@ -229,6 +231,40 @@ def related_ranks(cell):
     return found.uniformity.assign(replicates=cell.replicates).to_dict("records")
 
 
+def student(data):
+    """A model of one's own: Student-t distances around means that depend on a covariate of the protected word."""
+    covariate = np.linspace(-1, 1, len(data.protected_words))
+    coords = {"protected_word": data.protected_words, "connection": data.connections, "pair": range(len(data.y))}
+    with pm.Model(coords=coords) as model:
+        mean = pm.Normal("connection_mean", 0.9, 0.1, dims="connection")
+        slope = pm.Normal("slope_of_words", 0, 0.05)
+        sd = pm.HalfNormal("connection_sd", 0.1, dims="connection")
+        apart = pm.Normal("apart", dims=("protected_word", "connection"))
+        word = pm.Deterministic(
+            "word_mean", mean + slope * covariate[:, None] + sd * apart, dims=("protected_word", "connection")
+        )
+        nu, sigma = pm.Gamma("nu", 4, 0.5), pm.HalfNormal("sigma", 0.1)
+        mu = word[data.word, data.connection]
+        pm.StudentT("distance", nu=nu, mu=mu, sigma=sigma, observed=data.y, dims="pair")
+    return model
+
+
+def own_ranks(cell):
+    """Every fifth of 500 draws, so that they are nearly independent."""
+    table, ranks = bb.calibration.simulate(SMALL["small"], "published", seed=0), {}
+    with student(read_distances(table)):
+        drawn = pm.sample_prior_predictive(cell.replicates, random_seed=1)
+    for i in range(cell.replicates):
+        distances = drawn["prior_predictive/distance"][0, i].to_numpy()
+        simulated = bb.DistanceTable(table.assign(distance=distances), truth={})
+        posterior = bb.fit(simulated, student, draws=500, chains=1, seed=i)["posterior"]
+        for name in ("connection_mean", "slope_of_words", "connection_sd", "word_mean", "nu", "sigma"):
+            values, true = posterior[name].to_numpy()[0, 1::5], drawn[f"prior/{name}"].to_numpy()[0, i]
+            ranks.setdefault(name, []).append((values < true).sum(axis=0).ravel())
+    found = Ranks("student", "nuts", 100, {name: np.array(values) for name, values in ranks.items()}, None)
+    return found.uniformity.assign(replicates=cell.replicates).to_dict("records")
+
+
 def priors(cell):
     replicates = cell.replicates * (5 if cell["analysis"] in QUICK else 1)
     found = bb.calibration.prior_check(cell["analysis"], replicates, seed=1)
@@ -261,6 +297,7 @@ DESIGNS = (
     Design("calibration/changes", TOPICS, changes, 250, by=("kind", "quantity"), how={"se": "coverage"}),
     Design("calibration/ranks", crossed(model=MODELS, shape=SMALL), ranks(41), 1000, 5),
     Design("calibration/ranks_2", [{"model": "crossed", "shape": "small"}], ranks(42), 2000, 5),
+    Design("calibration/ranks_own", [{}], own_ranks, 200, 5),
     Design("related/ranks", crossed(words=("gender", "race", "religion")), related_ranks, 1000),
     Design("calibration/priors", crossed(analysis=bb.calibration.prior_analyses()), priors, 200),
     Design("calibration/power", [{}], power, 4000, 3),
