@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from collections.abc import Callable
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from pkgutil import resolve_name
@@ -12,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pandas as pd
+from _tables import number, read
 
 import bayesbias as bb
 
@@ -300,7 +303,11 @@ def models() -> dict[str, str]:
     lines = [
         *heading("Models", "="),
         "A model is a TOML file; copy one, change a prior, and give its path to :func:`bayesbias.fit`. "
-        ":doc:`/model` explains the default and its calibration.",
+        ":doc:`/model` explains the default and its calibration, and :doc:`/pymc` shows a model in PyMC.",
+        "",
+        "*Before data* is what the priors alone say a table looks like (:func:`bayesbias.checks.add_prior`): the "
+        "median and 90% of 1,000 tables that are drawn, with the words of the list ``gender``. Beside it stand the "
+        "median and the range of the 18 :doc:`published tables </published>`. No cosine distance lies outside [0, 2].",
         "",
         SYMBOLS,
         "",
@@ -311,10 +318,38 @@ def models() -> dict[str, str]:
         lines += [".. math::", "", f"   {model_formula(spec)}", ""]
         priors = [[f"``{name}``", f"``{prior}``"] for name, prior in _priors(Path(row.path)).items()]
         lines += table(["parameter", "prior"], priors, "30 70")
+        lines += before_data(spec)
         lines += [f"Engines: {row.engines}. Source: {plain(row.source)}. {doi(row.doi)}", ""]
         text = Path(row.path).read_text(encoding="utf-8").replace("\n", "\n   ")
         lines += [f".. code-block:: toml\n   :caption: {row.name}.toml\n\n   {text}", ""]
     return {"reference/models.rst": "\n".join(lines)}
+
+
+LOOKS = {
+    "mean": ("mean distance", partial(number, digits=2)),
+    "sd": ("standard deviation of distances", partial(number, digits=2)),
+    "outside": ("outside [0, 2], in percent", lambda share: number(100 * share, 0)),
+    "between": ("standard deviation of the means of connections", partial(number, digits=3)),
+}
+"""Figures of a table, and how they are called and written."""
+
+
+def before_data(spec) -> list[str]:
+    """What the priors of a model say a table looks like, beside the published tables."""
+    if reason := bb.models.families.family_of(spec).without_prior:
+        return [f"Before data: {plain(reason)}", ""]
+    looks = read("prior_predictive").set_index(["model", "figure"])
+    if spec.name not in looks.index:
+        return []
+    rows = [
+        [name, *(_middle_of(looks.loc[(of, figure)], form) for of in (spec.name, "published tables"))]
+        for figure, (name, form) in LOOKS.items()
+    ]
+    return table(["of a table", "before data", "18 published tables"], rows, "40 30 30")
+
+
+def _middle_of(row: pd.Series, form: Callable[[float], str]) -> str:
+    return f"{form(row['middle'])} ({form(row['low'])} to {form(row['high'])})"
 
 
 def _priors(path: Path) -> dict[str, str]:
