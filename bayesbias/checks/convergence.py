@@ -312,7 +312,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
 
 def _verdict(result: Fit) -> Verdict:
     """The verdict on a fit, worked out."""
-    chains, draws = result.posterior.sizes["chain"], result.posterior.sizes["draw"]
+    chains, draws = result.steps
     stats = result.stats
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else None
     values, broken = _columns(result)

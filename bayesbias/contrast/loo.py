@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -197,8 +198,8 @@ def _judge(result: Fit, table: pd.DataFrame, data: Distances, pairs: bool, unit:
         )
     by_pair = None
     if pairs:  # each pair given all others, and the effects of its words
-        size, total = result.tree["observed_data"].sizes["pair"], result.posterior.sizes
-        density = family_of(spec).density(result, max(1, total["chain"] * total["draw"] // PAIR_DRAWS))
+        size = result.tree["observed_data"].sizes["pair"]
+        density = family_of(spec).density(result, max(1, prod(result.steps) // PAIR_DRAWS))
         values, bad = np.empty(size), 0
         for part in parts_of(size):
             values[part], k = _left_out(density(part))
@@ -259,7 +260,7 @@ def _refitted(
     empties = unit == "protected" or bool((data.cells.n[data.word[rows], data.connection[rows]] == 1).any())
     if rows.all() or (empties and "log_evidence" not in result.tree.attrs):
         return None
-    size = result.posterior.sizes["chain"] * result.posterior.sizes["draw"]
+    size = prod(result.steps)
     try:
         without = Fit(fit(table[~rows], spec, engine=result.engine, draws=size, seed=result.seed)).model_alone
     except InputError:

@@ -599,6 +599,15 @@ def functionals_of(result: Fit, cells: Cells, weights: sparse.csr_array) -> Esti
     return family_of(result.spec).functionals(result, cells, weights)
 
 
+def check_draws_of_pairs(draws: int, pairs: int, chains: int = 1) -> None:
+    """Refuse a group of so many draws of all distances, a multiple of the chains, that it would fill the memory."""
+    if draws * pairs > MOST_NUMBERS:
+        raise InputError(
+            f"{draws:,} draws of {pairs:,} distances are more than {MOST_NUMBERS:,} numbers: give draws="
+            f"{max(MOST_NUMBERS // pairs // chains * chains, chains)} or fewer"
+        )
+
+
 def parts_of(pairs: int) -> Iterator[slice]:
     """Slices of the pairs, few enough at a time for the memory."""
     return (slice(begin, min(begin + PAIRS_AT_ONCE, pairs)) for begin in range(0, pairs, PAIRS_AT_ONCE))

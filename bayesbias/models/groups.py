@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 
 from bayesbias._support.arguments import flag, whole_number
-from bayesbias.errors import DrawsWarning, InputError, warn
-from bayesbias.models.families import MOST_NUMBERS, family_of, parts_of
+from bayesbias.errors import DrawsWarning, warn
+from bayesbias.models.families import MOST_NUMBERS, check_draws_of_pairs, family_of, parts_of
 from bayesbias.models.layout import DIMS, STEPS
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import FloatArray
@@ -72,11 +72,7 @@ def add_prior(
 def _drawn_prior(result: Fit, draws: int, rng: np.random.Generator) -> dict[str, xr.Dataset]:
     """Draws of a fit's parameters from their priors, and of the distances that follow."""
     family, posterior, data = family_of(result.spec), result.posterior, result.data
-    if draws * len(data.y) > MOST_NUMBERS:
-        raise InputError(
-            f"{draws:,} draws of {len(data.y):,} distances are more than {MOST_NUMBERS:,} numbers: give draws="
-            f"{max(MOST_NUMBERS // len(data.y), 1)} or fewer"
-        )
+    check_draws_of_pairs(draws, len(data.y))
     truths = [family.drawn_truth(result.spec, data, rng) for _ in range(draws)]
     distances = np.stack([family.drawn_distances(result.spec, truth, data, rng) for truth in truths])[None]
     at = {"chain": [0], "draw": np.arange(draws)}
@@ -131,7 +127,7 @@ def add_predictive(post: xr.DataTree, seed: int | None = None, draws: int | None
 def _thinned(result: Fit, draws: int | None) -> xr.Dataset:
     """The posterior at even steps: so many draws in all, or as many as the memory of a group allows."""
     posterior, pairs = result.posterior, result.tree["observed_data"].sizes["pair"]
-    chains, each = posterior.sizes["chain"], posterior.sizes["draw"]
+    chains, each = result.steps
     if draws is not None:
         step = -(-each * chains // whole_number(draws, "draws", least=chains, most=each * chains))
     else:

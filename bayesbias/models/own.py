@@ -19,7 +19,7 @@ from bayesbias._support.progress import quiet
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
-from bayesbias.models.families import MOST_NUMBERS, Independent, MomentsOf, PairDensity, Truth, register
+from bayesbias.models.families import Independent, MomentsOf, PairDensity, Truth, check_draws_of_pairs, register
 from bayesbias.models.frames import frame_data
 from bayesbias.models.functionals import CellErrors, drawn_functionals
 from bayesbias.models.layout import CELL, DIMS, OWN, STEPS, is_statistic
@@ -60,7 +60,7 @@ class Own(Independent):
         "The model is one's own: draws of its prior are made by pm.sample_prior_predictive of the PyMC model."
     )
     counterparts = ("related", "published")
-    beside_counterparts = "The model of this fit is the user's own; models of the package stand beside it."
+    beside_counterparts = "The model of this fit is the user's own; models of the package are shown for comparison."
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
@@ -211,11 +211,7 @@ def sampled(
     for dim in CELL:
         _check_labels(dim, built.coords[dim] or (), data)
     chains, draws = size[1], size[0] // size[1]
-    if size[0] * len(data.y) > MOST_NUMBERS:
-        raise InputError(
-            f"{size[0]:,} draws of {len(data.y):,} distances are more than {MOST_NUMBERS:,} numbers: give draws="
-            f"{max(MOST_NUMBERS // len(data.y) // chains * chains, chains)} or fewer"
-        )
+    check_draws_of_pairs(size[0], len(data.y), chains)
     _check_start(built, name, options or {})
     trace = trace_of(built, chains, draws, np.random.default_rng(seed), options)
     tree = xr.DataTree.from_dict({f"/{name}": trace[name].to_dataset() for name in ("posterior", "sample_stats")})
