@@ -19,24 +19,32 @@ from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.marginal import cell_numbers
 
 SHARP = 6  # variance of cell means over that of their noise from which on cells are drawn directly
+SMALL = 0.01  # the least standard deviation of distances at which chains start
 CELL = ("protected_word", "connection")
 
 
 class Standardised(Transform):  # type: ignore[misc]
-    """The sampler moves (x - location) / scale, or x itself where ``direct``; the model's variable stays x.
+    """The sampler moves (x - location) / scale; the model's variable stays x.
 
     The last two inputs of the variable are its location and scale: of a normal, a Student t and, of log x, a log-normal
-    one.
+    one. Where it is ``direct``, estimates and their standard errors, which do not move, stand in for them: samplers
+    start within 1 of 0 in what is moved.
     """
 
     name = "standardised"
 
-    def __init__(self, direct: NDArray[np.bool_] | bool = False, log: bool = False) -> None:
-        self.direct, self.log = np.asarray(direct), log
+    def __init__(
+        self,
+        direct: NDArray[np.bool_] | bool = False,
+        estimate: FloatArray | float = 0.0,
+        error: FloatArray | float = 1.0,
+        log: bool = False,
+    ) -> None:
+        self.direct, self.estimate, self.error, self.log = np.asarray(direct), estimate, error, log
 
     def _place(self, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
         location, scale = inputs[-2:]
-        return pt.where(self.direct, 0.0, location), pt.where(self.direct, 1.0, scale)
+        return pt.where(self.direct, self.estimate, location), pt.where(self.direct, self.error, scale)
 
     def forward(self, value: Any, *inputs: Any) -> Any:
         """The value that the sampler moves."""
@@ -104,7 +112,12 @@ def _of_rows(spec: ModelSpec, data: Distances) -> pm.Model:
     Cells of a connection with much data are moved as they are (centred), others as standardised deviations from its
     mean: either form alone mixes badly on one of the two kinds.
     """
-    priors, terms = spec.priors, spec.terms
+    priors, terms, start = spec.priors, spec.terms, starts(spec, data)
+    error = start["connection_sd"] / np.sqrt(len(data.protected_words))
+    population: dict[str, Any] = {
+        "dims": "connection",
+        "default_transform": Standardised(True, start["connection_mean"], error),
+    }
     with pm.Model(coords=_coords(data)) as model:
         # names that a fit's constant_data lacks: PyMC keeps 32 bits of whole numbers, and refuses those of the fit
         places = {name: pm.Data(f"{name}_of_pair", index, dims="pair") for name, index in _places(spec, data).items()}
@@ -113,12 +126,12 @@ def _of_rows(spec: ModelSpec, data: Distances) -> pm.Model:
             if not isinstance(offset, Normal):
                 raise TypeError("offset_mean has a normal prior")
             m = priors["m"].in_pymc("m")
-            mean = pm.Normal("connection_mean", m + offset.mean, offset.sd, dims="connection")
+            mean = pm.Normal("connection_mean", m + offset.mean, offset.sd, **population)
             scale = priors["offset_sd"].in_pymc("connection_sd", dims="connection")
         else:
-            mean = priors["connection_mean"].in_pymc("connection_mean", dims="connection")
+            mean = priors["connection_mean"].in_pymc("connection_mean", **population)
             scale = _scales(spec, "connection_sd", "connection")
-        moved = {"dims": CELL, "default_transform": Standardised(centred_connections(data) & data.filled)}
+        moved = {"dims": CELL, "default_transform": Standardised(*centred_cells(data))}
         if terms.protected_words == "student_t":
             word_mean = pm.StudentT("word_mean", nu=priors["word_nu"].in_pymc("word_nu"), mu=mean, sigma=scale, **moved)
         else:
@@ -136,7 +149,7 @@ def _of_rows(spec: ModelSpec, data: Distances) -> pm.Model:
                 0.0,
                 priors["interaction_sd"].in_pymc("interaction_sd"),
                 dims=("attribute_word", "word_group"),
-                default_transform=Standardised(data.compared & _centred_interactions(data)),
+                default_transform=Standardised(*_centred_interactions(data)),
             )
             value += interaction[places["attribute"], places["group"]]
         by_connection = spec.likelihood.sigma == "connection"
@@ -152,6 +165,26 @@ def _of_rows(spec: ModelSpec, data: Distances) -> pm.Model:
         else:
             pm.Normal("distance", **residual)
     return model
+
+
+def starts(spec: ModelSpec, data: Distances) -> dict[str, FloatArray]:
+    """Means and standard deviations of the distances, around which chains start.
+
+    From where priors are centred, all distances can be many standard deviations away: a scale with a heavy-tailed prior
+    then runs to values from which its chain never returns. A PyMC model with starts of its own cannot be copied.
+    """
+    if spec.related:
+        return {}
+    mean, filled = data.cells.mean, data.filled
+    centre = np.where(filled, mean, 0.0).sum(axis=0) / np.maximum(filled.sum(axis=0), 1)
+    cells = np.where(filled, mean, centre)
+    residual = data.y - mean[data.word, data.connection]
+    return {
+        "connection_mean": centre,
+        "connection_sd": np.maximum(cells.std(axis=0), SMALL),
+        "word_mean": cells,
+        "sigma": np.full(len(centre) if spec.likelihood.sigma == "connection" else (), max(residual.std(), SMALL)),
+    }
 
 
 def _places(spec: ModelSpec, data: Distances) -> dict[str, NDArray[np.intp]]:
@@ -244,31 +277,36 @@ def _no_prior(observed: FloatArray, factor: FloatArray, rng: np.random.Generator
     return np.full_like(observed, np.nan)
 
 
-def centred_connections(data: Distances) -> NDArray[np.bool_]:
-    """Connections (K,) whose cells have means known more sharply than the means vary between cells."""
-    cells = data.cells
+Centred = tuple[NDArray[np.bool_], FloatArray, FloatArray]
+"""Where a variable is moved as it is, its estimates there, and their standard errors."""
+
+
+def centred_cells(data: Distances) -> Centred:
+    """Cells (J, K) of connections whose means are known more sharply than they vary between cells."""
+    cells, filled = data.cells, data.filled
     freedom = (np.maximum(cells.n - 1, 0)).sum(axis=0)
     residual = cells.ssd.sum(axis=0) / np.maximum(freedom, 1)
-    filled = np.maximum(data.filled.sum(axis=0), 1)
-    noise = residual * (1 / np.where(data.filled, cells.n, np.inf)).sum(axis=0) / filled
-    centre = np.where(data.filled, cells.mean, 0).sum(axis=0) / filled
-    between = (np.where(data.filled, cells.mean - centre, 0) ** 2).sum(axis=0) / filled
-    sharp: NDArray[np.bool_] = (freedom > 0) & (between > SHARP * noise)
-    return sharp
+    variance = residual / np.maximum(cells.n, 1)
+    number = np.maximum(filled.sum(axis=0), 1)
+    noise = np.where(filled, variance, 0).sum(axis=0) / number
+    centre = np.where(filled, cells.mean, 0).sum(axis=0) / number
+    between = (np.where(filled, cells.mean - centre, 0) ** 2).sum(axis=0) / number
+    sharp: NDArray[np.bool_] = filled & (residual > 0) & (between > SHARP * noise)
+    return sharp, np.where(sharp, cells.mean, 0.0), np.where(sharp, np.sqrt(variance), 1.0)
 
 
-def _centred_interactions(data: Distances) -> bool:
-    """True where a word's mean residuals by group differ by more than noise, so that its effects are known sharply."""
+def _centred_interactions(data: Distances) -> Centred:
+    """Effects (attribute word, group), where they differ by more than noise between the groups that a word meets."""
     residual = data.y - data.cells.mean[data.word, data.connection]
     met = data.compared
     place = data.attribute * met.shape[1] + data.group_index[data.word]
-    n = np.bincount(place, minlength=met.size).reshape(met.shape)
-    mean = np.bincount(place, weights=residual, minlength=met.size).reshape(met.shape) / np.maximum(n, 1)
-    several = met.sum(axis=1) > 1
-    if not several.any():
-        return False
-    apart = np.where(met, mean - (mean * met).sum(axis=1, keepdims=True) / met.sum(axis=1, keepdims=True), 0)[several]
+    n = np.maximum(np.bincount(place, minlength=met.size).reshape(met.shape), 1)
+    mean = np.bincount(place, weights=residual, minlength=met.size).reshape(met.shape) / n
+    within, words = met.sum(axis=1, keepdims=True), met.sum(axis=1) > 1
+    apart = np.where(met, mean - (mean * met).sum(axis=1, keepdims=True) / np.maximum(within, 1), 0.0)
+    error = np.sqrt(residual.var() / n)
     # as in an analysis of variance: the mean square of group means within words against that of noise alone
-    freedom = (met[several].sum(axis=1) - 1).sum()
-    noise = residual.var() * (met / np.maximum(n, 1))[several].sum() / met[several].sum()
-    return bool((apart**2).sum() / freedom > 3 * noise)
+    freedom = (met[words].sum(axis=1) - 1).sum()
+    noise = (met * error**2)[words].sum() / max(met[words].sum(), 1)
+    sharp = met & bool(words.any() and (apart[words] ** 2).sum() / freedom > 3 * noise > 0)
+    return sharp, np.where(sharp, apart, 0.0), np.where(sharp, error, 1.0)

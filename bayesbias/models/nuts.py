@@ -48,9 +48,11 @@ def sample(
     In the model of related words nothing flows back from the parameters of the population, which are drawn given the
     means of words.
     """
-    from bayesbias.models.builder import build
+    from bayesbias.models.builder import build, starts
 
-    sampled = run_nuts(build(spec, data), chains, draws, rng, options)
+    initvals = starts(spec, data)
+    start = {"initvals": initvals} if initvals else {}
+    sampled = run_nuts(build(spec, data), chains, draws, rng, {**start, **(options or {})})
     posterior = sampled.values
     attrs: dict[str, Any] = sampler_facts(sampled.sampler, options)
     if spec.related:

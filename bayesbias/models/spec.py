@@ -50,13 +50,15 @@ class _Prior(Document):
         """The name of its distribution in PyMC, and its parameters there."""
         raise TypeError(f"the prior {type(self).__name__} depends on another parameter")
 
-    def in_pymc(self, name: str, dims: str | None = None) -> Any:
-        """A variable with this prior in the PyMC model of the context."""
+    def in_pymc(self, name: str, dims: str | None = None, **options: Any) -> Any:
+        """A variable with this prior in the PyMC model of the context; options are those of PyMC's distributions."""
         import pymc as pm
 
         distribution, parameters = self.pymc_form
         # plain numbers of few digits become single precision there: the mean of an exponential is 5e-8 off
-        return getattr(pm, distribution)(name, **{key: np.float64(x) for key, x in parameters.items()}, dims=dims)
+        return getattr(pm, distribution)(
+            name, **{key: np.float64(x) for key, x in parameters.items()}, dims=dims, **options
+        )
 
 
 class _Scale(_Prior):

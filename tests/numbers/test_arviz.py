@@ -117,10 +117,9 @@ NO_ENERGY = dict.fromkeys(("bfmi", "plot_energy"), ("no Hamiltonian is sampled",
 SCALES = {"bayesian_r2": ("each connection has a scale of its own", "could not be broadcast")}
 NO_PRIOR = dict.fromkeys(("bayes_factor", "plot_bf", "plot_prior_posterior"), ("no draws of a prior", "'prior'"))
 NO_REFITS = dict.fromkeys(("loo_kfold", "reloo"), ("densities of rows left out are not known", "one's own"))
-VECTORS = {
-    "bayesian_r2": ("the scale of a row comes from the vectors", "sigma"),
-    "loo_moment_match": ("PyMC has one density of all distances", "log_lik_i_upars_fn are required"),
-}
+NO_MODEL = {"loo_moment_match": ("the model that was sampled is not known", "cannot be fitted again")}
+NO_MOMENTS = {"loo_moment_match": ("a mean that no distance has is NaN in every draw", "sigma > 0")}
+VECTORS = {"bayesian_r2": ("the scale of a row comes from the vectors", "sigma")}
 
 
 def own(data):
@@ -148,7 +147,7 @@ def elsewhere(table, **how):
 NUTS = {"engine": "nuts", "sampler": {"tune": 500}}
 KINDS = {
     "published": ("published", {}, NO_ENERGY | SCALES),
-    "published, a cell without distances": ("published", {}, NO_ENERGY | SCALES),
+    "published, a cell without distances": ("published", {}, NO_ENERGY | NO_MOMENTS | SCALES),
     "published by NUTS": ("published", NUTS, SCALES),
     "crossed": ("crossed", {}, NO_ENERGY | SCALES),
     "crossed by NUTS": ("crossed", NUTS, SCALES),
@@ -156,7 +155,7 @@ KINDS = {
     "related": ("related", {}, NO_ENERGY | NO_PRIOR | VECTORS),
     "related by NUTS": ("related", NUTS, NO_PRIOR | VECTORS),
     "own": (own, NUTS, NO_PRIOR | NO_REFITS),
-    "drawn elsewhere": (elsewhere, {}, NO_ENERGY | NO_REFITS | SCALES),
+    "drawn elsewhere": (elsewhere, {}, NO_ENERGY | NO_REFITS | NO_MODEL | SCALES),
 }
 """Models and engines, and what does not apply to their fits: a reason, and the error."""
 
