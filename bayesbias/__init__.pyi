@@ -1,5 +1,4 @@
 from . import checks as checks
-from . import datasets as datasets
 from . import errors as errors
 from . import metrics as metrics
 from . import plots as plots
@@ -31,11 +30,16 @@ from .distances import DistanceTable as DistanceTable
 from .distances import adjust as adjust
 from .distances import common_words as common_words
 from .distances import coverage as coverage
+from .distances import datasets as datasets
 from .distances import distance_table as distance_table
 from .distances import distance_tables as distance_tables
 from .distances import read_distance_table as read_distance_table
 from .distances import relatedness as relatedness
 from .distances import write_distance_table as write_distance_table
+from .documents import VectorSample as VectorSample
+from .documents import covariates as covariates
+from .documents import instances as instances
+from .documents import vector_sample as vector_sample
 from .errors import InputError as InputError
 from .estimates import Estimates as Estimates
 from .metrics import Query as Query

@@ -232,7 +232,7 @@ def datasets(
     ] = None,
 ) -> None:
     """Data sets that are known by name, with their licences, or the file of one of them."""
-    from bayesbias.datasets import FOLDER, dataset_path, list_datasets
+    from bayesbias.distances.datasets import FOLDER, dataset_path, list_datasets
 
     if name is not None:
         with working(f"fetching {name}"):
@@ -244,7 +244,7 @@ def datasets(
     table["here"] = table["here"].map({True: "yes", False: ""})
     lists = table["kind"] == "word lists"
     for kind, part in table[~lists].groupby("kind", sort=False):
-        title = "Frequencies" if kind == "frequencies" else f"{str(kind).capitalize()}s"
+        title = str(kind).capitalize().removesuffix("s") + "s"
         show(part[["name", "size", "licence", "here"]], title, whole="name")
         _say_origins(part)
     several = table[lists]
@@ -253,7 +253,7 @@ def datasets(
         f"Word lists: {len(several)}, weathub_LANGUAGE_TEST, such as weathub_de_weat7; languages {', '.join(languages)}"
     )
     _say_origins(several)
-    if unknown := table.loc[table["url"] == "", "name"].tolist():
+    if unknown := table.loc[(table["url"] == "") & (table["kind"] != "documents"), "name"].tolist():
         say(f"No address is known of: {', '.join(unknown)}.")
     known = table.loc[table["url"] != "", "name"].iloc[0]
     say(f'In Python: bb.datasets.load_dataset("{known}"). Files are fetched once and their hash is checked;')
@@ -277,6 +277,7 @@ COMMANDS = {
     "What can be told": (measures.plan, measures.topics),
     "Classic metrics": (measures.metrics, measures.rank, measures.silhouette, measures.reliability),
     "Words on axes": (many.axis, many.audit, many.criterion),
+    "Words in documents": (many.documents,),
     "Debiasing, and many embeddings": (
         *(many.debias, many.compare, many.pool, many.trend, many.multiverse, many.sweep),
     ),

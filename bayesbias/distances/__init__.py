@@ -1,5 +1,6 @@
 """Distance tables: one row for each pair of a protected word and an attribute word."""
 
+from bayesbias.distances import datasets
 from bayesbias.distances.adjustment import Adjustment, adjust
 from bayesbias.distances.common import common_words
 from bayesbias.distances.covariances import Relatedness
@@ -17,6 +18,7 @@ __all__ = [
     "adjust",
     "common_words",
     "coverage",
+    "datasets",
     "distance_table",
     "distance_tables",
     "read_distance_table",

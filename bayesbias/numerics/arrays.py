@@ -159,7 +159,7 @@ def equalised(vectors: FloatArray, directions: FloatArray) -> FloatArray:
     return unit_rows(shared + np.sqrt(max(1 - shared @ shared, 0.0)) * towards)
 
 
-def _orthogonal_map(first: NDArray[np.floating], second: NDArray[np.floating]) -> FloatArray:
+def orthogonal_map(first: NDArray[np.floating], second: NDArray[np.floating]) -> FloatArray:
     """The orthogonal R that minimises the Frobenius norm of first R - second: U V' where first' second = U S V'.
 
     Schönemann, P. H. (1966). A generalized solution of the orthogonal Procrustes problem. Psychometrika 31(1).
@@ -180,7 +180,7 @@ def word_stability(
 
     The embeddings have vectors (words, dimensions) of the same words; maps may be fitted to other words.
     """
-    rotations = [_orthogonal_map(*pair) for pair in combinations(embeddings if fitted is None else fitted, 2)]
+    rotations = [orthogonal_map(*pair) for pair in combinations(embeddings if fitted is None else fitted, 2)]
     units = [unit_rows(vectors) for vectors in embeddings]
     cosines = [
         np.vecdot(first @ rotation, second)

@@ -358,6 +358,37 @@ class Empirical(Law):
 
 
 @dataclass(frozen=True)
+class NormalNodes(Nodes):
+    """A law that is normal at each node, with a mean and a covariance of its own."""
+
+    mass: FloatArray  # (N,)
+    mean: FloatArray  # (N, p)
+    errors: FloatArray  # covariances (N, p, p)
+
+    def means_at(self, weights: Matrix) -> FloatArray:
+        value: FloatArray = (weights @ self.mean.T).T
+        return value
+
+    def between(self, first: Matrix, second: Matrix) -> FloatArray:
+        one, other = (each.toarray() if sparse.issparse(each) else each for each in (first, second))
+        value: FloatArray = np.einsum("mp,npq,mq->nm", one, self.errors, other, optimize=True)
+        return value
+
+    def covariance(self, weights: Matrix) -> FloatArray:
+        moved = self.mean - self.mass @ self.mean
+        whole = np.tensordot(self.mass, self.errors, 1) + (moved * self.mass[:, None]).T @ moved
+        return covariance_of(whole, weights)
+
+    def draws(self, weights: Matrix, size: int, rng: np.random.Generator) -> FloatArray:
+        node = rng.choice(len(self.mass), size=size, p=self.mass)
+        roots = np.stack([root_of(each) for each in self.errors[np.unique(node)]])
+        own = roots[np.unique(node, return_inverse=True)[1]]
+        drawn = self.mean[node] + np.einsum("npq,nq->np", own, rng.standard_normal((size, own.shape[2])))
+        value: FloatArray = (weights @ drawn.T).T
+        return value
+
+
+@dataclass(frozen=True)
 class PooledRows(Nodes):
     """The law of J values whose deviations from their mean are partially pooled.
 

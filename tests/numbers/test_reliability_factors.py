@@ -15,7 +15,7 @@ from bayesbias import numerics, reliability
 from bayesbias.baselines.reliability import word_features
 from bayesbias.baselines.reliability.features import _read_wordnet
 from bayesbias.baselines.reliability.regression import FIXED_SD, _design, _variance_shares
-from bayesbias.numerics.arrays import _orthogonal_map, word_stability
+from bayesbias.numerics.arrays import orthogonal_map, word_stability
 
 HALF = np.sqrt(0.5)
 
@@ -27,13 +27,13 @@ def rotation(size, seed):
 def test_the_map_is_the_best_orthogonal_one(monkeypatch):
     rng = np.random.default_rng(0)
     first, second = rng.standard_normal((2, 40, 5))
-    found = _orthogonal_map(first, second)
+    found = orthogonal_map(first, second)
     np.testing.assert_allclose(found, linalg.orthogonal_procrustes(first, second)[0], atol=1e-12)
     np.testing.assert_allclose(found @ found.T, np.eye(5), atol=1e-12)
     least = np.linalg.norm(first @ found - second)
     assert all(np.linalg.norm(first @ rotation(5, seed) - second) > least for seed in range(20))
     monkeypatch.setattr(numerics.arrays, "BLOCK", 7)
-    np.testing.assert_allclose(_orthogonal_map(first, second), found, atol=1e-12)
+    np.testing.assert_allclose(orthogonal_map(first, second), found, atol=1e-12)
 
 
 def test_stability_by_hand():

@@ -194,6 +194,8 @@ WITHOUT_WORDS = {
     "intersections", "quadrants",  # as Axis.with_words
     "calibration.null_false_positive_rate",  # as fit
     "plots.plot_axis",  # as Axis.with_words
+    "instances",  # its words are those of the texts
+    "vector_sample",  # its words are those of the table
 }  # fmt: skip
 """Functions that take vectors and no words, or words that one of the others looks up."""
 VECTORS = re.compile(r"Embedding|KeyedVectors|ContextVectors|Seeds|Axis\b")

@@ -1,4 +1,4 @@
-"""Published data by name: distance tables, embeddings, word lists and frequencies, fetched once and checked by hash."""
+"""Published data by name: distance tables, embeddings, documents, word lists, frequencies, each checked by its hash."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from pydantic import Field
 from bayesbias._support.files import Document, check, from_json, home_folder, read_text, read_toml
 from bayesbias._support.paths import shipped
 from bayesbias._support.progress import quiet
-from bayesbias.distances import DistanceTable, read_distance_table
+from bayesbias.distances.dataframe import DistanceTable
+from bayesbias.distances.storage import read_distance_table
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.vectors import load_embedding
 
@@ -28,7 +29,7 @@ __all__ = ["dataset_path", "list_datasets", "load_dataset"]
 
 FOLDER = "BAYESBIAS_DATA"  # the variable that names a local folder to look in first
 COLUMNS = ["name", "kind", "description", "licence", "source", "doi", "bytes", "hash", "url", "here"]
-type Kind = Literal["distance table", "embedding", "word lists", "frequencies"]
+type Kind = Literal["distance table", "embedding", "word lists", "frequencies", "documents"]
 
 
 class _File(Document):
@@ -65,6 +66,8 @@ class _Dataset(_File):
         if self.kind == "embedding":
             gensim = os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")
             places.append(Path(gensim) / name / self.file)
+        if self.kind == "documents":
+            places.append(shipped("data") / "documents" / self.file)
         return next((place for place in places if place.is_file()), None)
 
     def hash_of(self, path: Path) -> str:
@@ -105,9 +108,10 @@ def list_datasets() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``name``; ``kind`` (distance table, embedding, word lists, frequencies); ``description``; ``licence``;
-        ``source``; ``doi``; ``bytes`` of the file; its ``hash``; its ``url``, empty where none is known; and ``here``,
-        whether the file is in the folder that ``BAYESBIAS_DATA`` names, in the cache, or in that of gensim.
+        ``name``; ``kind`` (distance table, embedding, word lists, frequencies, documents); ``description``;
+        ``licence``; ``source``; ``doi``; ``bytes`` of the file; its ``hash``; its ``url``, empty where none is known;
+        and ``here``, whether the file is bundled, or in the folder that ``BAYESBIAS_DATA`` names, in the cache, or in
+        that of gensim.
 
     Examples
     --------
@@ -183,10 +187,14 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
     DataFrame or KeyedVectors
         A distance table as :func:`read_distance_table` gives it, in which a pair of words counts once; a gensim
         KeyedVectors; of word lists one row a word with the columns ``list``, ``category`` and ``word``; of frequencies
-        the columns ``word`` and ``count``.
+        the columns ``word`` and ``count``; of documents a row each with ``text`` and covariates.
 
     Examples
     --------
+    >>> bb.datasets.load_dataset("sotu-addresses")[["year", "president", "party"]].tail(2)
+         year       president       party
+    231  2020  Donald J Trump  Republican
+    232  2021  Joseph R Biden  Democratic
     >>> table = bb.datasets.load_dataset("weat_7_google")  # doctest: +SKIP
     >>> bb.fit(table, "published", seed=0)  # doctest: +SKIP
     """
@@ -200,6 +208,10 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
         if table.coverage is None:
             return table
         return DistanceTable(table, coverage=replace(table.coverage, source=dataset.source, doi=dataset.doi))
+    if dataset.kind == "documents":
+        frame = pd.read_parquet(path)
+        frame.attrs["dataset"] = {"name": name, "source": dataset.source, "licence": dataset.licence}
+        return frame
     if dataset.kind == "word lists":
         content = from_json(read_text(path))
         rows = [(key, part["category"], word) for key, part in content.items() for word in part["examples"]]

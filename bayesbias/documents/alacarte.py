@@ -1,0 +1,353 @@
+"""Vectors of the instances of a word from the words around them: embeddings à la carte."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bayesbias._support.arguments import printable, whole_number
+from bayesbias._support.progress import progress
+from bayesbias._support.runs import one_thread
+from bayesbias.documents.corpora import Documents, documents_of, lower_case
+from bayesbias.documents.samples import TargetVectors, VectorSample, cluster_of, names_given, speakers_noted
+from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.vectors import Embedding, about, opened
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+LEAST_WORDS = 2  # words for each dimension from which a transform is estimated
+LEAST_COUNT = 10  # occurrences of a word from which it counts for that
+BLOCK = 2048  # instances whose products are taken together
+METHOD = "10.18653/v1/P18-1002"
+
+
+def instances(
+    corpus: Any,
+    targets: Iterable[str] | str,
+    kv: Embedding,
+    *,
+    transform: FloatArray | None = None,
+    window: int = 6,
+    min_count: int = 5,
+    text: str = "text",
+    clusters: str | None = None,
+    covariates: Iterable[str] | None = None,
+    tokens: Callable[[str], Sequence[str]] = lower_case,
+) -> VectorSample:
+    """Vectors of each occurrence of words in documents, from the words around it.
+
+    The vector of an instance is the mean of the vectors of the words at most ``window`` places away, times a transform
+    that turns such means into vectors of words (Khodak et al. 2018).
+
+    Parameters
+    ----------
+    corpus
+        Documents: a DataFrame (pandas, Polars, Arrow), the path of JSON lines, CSV, TSV or Parquet, or an iterable of
+        texts, of lists of words, or of mappings. It is read two or three times, row by row.
+    targets
+        Words, or phrases of several words. Where one is part of another, the longer one takes the instance.
+    kv
+        The embedding of the words around, and of attribute words.
+    transform
+        A matrix (d, d), or None to estimate it on the corpus: least squares of the vectors of words on the means of
+        their contexts, weighted by the logarithm of how often they occur.
+    window
+        Places on either side.
+    min_count
+        Words that occur less often in the corpus are left out of contexts; their places are kept.
+    text
+        The column of the documents' texts.
+    clusters
+        The column that says who speaks: errors are between speakers. By default each document is one of its own.
+    covariates
+        Columns to keep; by default all others.
+    tokens
+        A function from a text to its words; by default words in lower case.
+
+    Returns
+    -------
+    VectorSample
+        Instances by target and unit, where a unit is a document, or with clusters what one speaker says under the same
+        covariates.
+
+    Raises
+    ------
+    InputError
+        A target does not occur, a column is missing, a transform has other dimensions, or a file is damaged.
+
+    References
+    ----------
+    Khodak, M., Saunshi, N., Liang, Y., Ma, T., Stewart, B. and Arora, S. (2018). A la carte embedding: cheap but
+    effective induction of semantic feature vectors. ACL. https://doi.org/10.18653/v1/P18-1002
+
+    Examples
+    --------
+    >>> speeches = [{"text": f"the {tax} tax is {tax}", "party": party} for party, tax in (("L", "low"), ("R", "high"))]
+    >>> import numpy as np
+    >>> bb.instances(speeches * 10, "tax", "glove-50d-slice", transform=np.eye(50))
+    VectorSample(tax: 20 vectors in 20 clusters by document)
+    """
+    window, least = whole_number(window, "window"), whole_number(min_count, "min_count")
+    printable(text, "text")
+    if clusters is not None:
+        printable(clusters, "clusters")
+    columns = None if covariates is None else names_given(covariates, "covariates")
+    if not callable(tokens):
+        raise InputError(f"tokens is {shown(tokens)}: give a function from a text to its words")
+    phrases = _phrases(targets)
+    embedding = opened(kv)
+    documents = documents_of(corpus, text, columns, clusters, tokens)
+    counts, number = _counted(documents)
+    known = _Known.of(embedding, {word for word, count in counts.items() if count >= least})
+    notes: list[str] = []
+    with one_thread():
+        if transform is None:
+            matrix, note = _estimated(documents, number, known, counts, window)
+            notes.append(note)
+        else:
+            matrix = _checked(transform, embedding.vector_size)
+        sums, units, skipped, seen = _summed(documents, number, known, matrix, phrases, window, clusters)
+    if absent := [word for word in phrases if word not in sums]:
+        raise InputError(
+            f"{listed(absent)}: no instance in {many(number, 'document')}"
+            + (f"; {seen[absent[0]]} have no known word around them" if seen[absent[0]] else "; look at the spelling")
+        )
+    if skipped:
+        notes.append(f"{many(skipped, 'instance')} without a known word around are left out.")
+    nested = [(short, long) for short in phrases for long in phrases if short != long and _within(short, long)]
+    notes += [f"Instances of {long!r} do not count for {short!r}." for short, long in nested]
+    notes += speakers_noted(units, clusters)
+    return VectorSample(
+        tuple(phrases),
+        units,
+        cluster_of(units, clusters),
+        clusters,
+        {word: sums[word].closed(len(units)) for word in phrases},
+        embedding,
+        {
+            "vectors": "à la carte",
+            "corpus": getattr(corpus, "attrs", {}).get("dataset", {}),
+            "embedding": about(embedding)["name"],
+            "documents": number,
+            "words": counts.total(),
+            "window": window,
+            "min_count": least,
+            "transform": "estimated" if transform is None else "given",
+        },
+        tuple(notes),
+    )
+
+
+def _phrases(targets: Iterable[str] | str) -> dict[str, tuple[str, ...]]:
+    """Targets by their words, longest first."""
+    return {target: tuple(target.split()) for target in names_given(targets, "targets")}
+
+
+def _within(short: str, long: str) -> bool:
+    return f" {short} " in f" {long} "
+
+
+def _counted(documents: Documents) -> tuple[Counter[str], int]:
+    counts: Counter[str] = Counter()
+    number = 0
+    with progress("counting words", 0) as done:
+        for number, (tokens, _) in enumerate(documents, 1):
+            counts.update(tokens)
+            done(number)
+    if not counts:
+        raise InputError("the corpus holds no word")
+    return counts, number
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Words that have a vector and are frequent enough."""
+
+    place: Mapping[str, int]
+    vectors: NDArray[np.float32]  # (V + 1, d); the last row, of all other words, is 0
+
+    @classmethod
+    def of(cls, kv: KeyedVectors, words: set[str]) -> _Known:
+        held = [word for word in kv.index_to_key if word in words]
+        rows = [kv.key_to_index[word] for word in held]
+        vectors = np.vstack([kv.vectors[rows], np.zeros((1, kv.vector_size), dtype=np.float32)])
+        return cls({word: place for place, word in enumerate(held)}, vectors)
+
+    def codes(self, tokens: Sequence[str]) -> IntArray:
+        """Rows of the vectors of tokens."""
+        other = len(self.place)
+        return np.fromiter((self.place.get(token, other) for token in tokens), dtype=np.intp, count=len(tokens))
+
+
+def _checked(transform: Any, dimensions: int) -> FloatArray:
+    try:
+        matrix = np.asarray(transform, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"transform is {shown(transform)}: give a matrix of {dimensions} x {dimensions}") from error
+    if matrix.shape != (dimensions, dimensions) or not np.isfinite(matrix).all():
+        shape = " x ".join(map(str, matrix.shape)) or "one number"
+        raise InputError(f"transform is {shape}: give finite numbers, {dimensions} x {dimensions} as the embedding has")
+    return matrix
+
+
+def _estimated(
+    documents: Documents, number: int, known: _Known, counts: Counter[str], window: int
+) -> tuple[FloatArray, str]:
+    """The transform by weighted least squares, and what it rests on."""
+    size, d = known.vectors.shape
+    sums, met = np.zeros((size, d)), np.zeros(size)
+    with progress("estimating the transform", number) as done:
+        for place, (tokens, _) in enumerate(documents):
+            codes = known.codes(tokens)
+            if len(codes) > 1:
+                context, around = _contexts(known, codes, window)
+                some = around > 0
+                by_word = sparse.csr_array(
+                    (1 / around[some], (codes[some], np.flatnonzero(some))), shape=(size, len(codes))
+                )
+                sums += by_word @ context
+                met += np.bincount(codes[some], minlength=size)
+            done(place)
+    used = np.flatnonzero(met[:-1] >= LEAST_COUNT)
+    if len(used) < LEAST_WORDS * d:
+        raise InputError(
+            f"{many(len(used), 'word')} of the corpus have a vector and occur {LEAST_COUNT} times, and a transform of "
+            f"{d} dimensions needs {LEAST_WORDS * d}: give one that was estimated on a larger corpus, as transform"
+        )
+    x, y, weights = sums[used] / met[used, None], known.vectors[used].astype(float), np.log(met[used])
+    scaled = x * weights[:, None]
+    matrix: FloatArray = np.linalg.lstsq(x.T @ scaled, scaled.T @ y, rcond=None)[0].T
+    left = ((y - x @ matrix.T) ** 2).sum(axis=1)
+    centred = ((y - np.average(y, axis=0, weights=weights)) ** 2).sum(axis=1)
+    share = 1 - (weights @ left) / (weights @ centred)
+    return matrix, f"The transform is estimated on {len(used):,} words of the corpus (R² {share:.2f})."
+
+
+def _contexts(known: _Known, codes: IntArray, window: int) -> tuple[FloatArray, FloatArray]:
+    """Sums (T, d) of the vectors around each token of a document, and how many words these are."""
+    vectors = known.vectors[codes].astype(float)
+    is_known = (codes < len(known.place)).astype(float)
+    whole = np.cumsum(np.column_stack([np.vstack([0 * vectors[:1], vectors]), np.r_[0, is_known]]), axis=0)
+    place = np.arange(len(codes))
+    ends, begins = np.minimum(place + window + 1, len(codes)), np.maximum(place - window, 0)
+    around = whole[ends] - whole[begins]
+    around[:, :-1] -= vectors
+    around[:, -1] -= is_known
+    return around[:, :-1], around[:, -1]
+
+
+@dataclass
+class _Sums:
+    """Sums of one target that grow as documents are read."""
+
+    dimensions: int
+    n: list[int] = field(default_factory=list)
+    total: list[FloatArray] = field(default_factory=list)
+    squares: list[float] = field(default_factory=list)
+    products: FloatArray = field(init=False)
+    waiting: list[FloatArray] = field(default_factory=list)
+    place: dict[int, int] = field(default_factory=dict)  # of each unit in these lists
+
+    def __post_init__(self) -> None:
+        self.products = np.zeros((self.dimensions, self.dimensions))
+
+    def add(self, unit: int, vector: FloatArray) -> None:
+        """One instance of a unit."""
+        place = self.place.setdefault(unit, len(self.n))
+        if place == len(self.n):
+            self.n.append(0)
+            self.total.append(np.zeros(self.dimensions))
+            self.squares.append(0.0)
+        self.n[place] += 1
+        self.total[place] += vector
+        self.squares[place] += float(vector @ vector)
+        self.waiting.append(vector)
+        if len(self.waiting) == BLOCK:
+            self._multiply()
+
+    def _multiply(self) -> None:
+        block = np.array(self.waiting).reshape(-1, self.dimensions)
+        self.products += block.T @ block
+        self.waiting.clear()
+
+    def closed(self, units: int) -> TargetVectors:
+        """The sums over so many units."""
+        self._multiply()
+        rows = np.array(list(self.place), dtype=np.intp)
+        n, total, squares = np.zeros(units, dtype=np.intp), np.zeros((units, self.dimensions)), np.zeros(units)
+        n[rows], total[rows], squares[rows] = self.n, np.array(self.total), self.squares
+        return TargetVectors.of(n, total, squares, self.products)
+
+
+def _summed(
+    documents: Documents,
+    number: int,
+    known: _Known,
+    transform: FloatArray,
+    phrases: Mapping[str, tuple[str, ...]],
+    window: int,
+    clusters: str | None,
+) -> tuple[dict[str, _Sums], pd.DataFrame, int, Counter[str]]:
+    """Sums by target, the units, and how many instances have no known word around them, in all and by target."""
+    sums = {phrase: _Sums(len(transform)) for phrase in phrases}
+    firsts = _by_first(phrases)
+    units: dict[tuple[Any, ...], int] = {}
+    lost: Counter[str] = Counter()
+    with progress("reading documents", number) as done:
+        for place, (tokens, values) in enumerate(documents):
+            done(place)
+            unit = None
+            for phrase, begin, end in _occurrences(tokens, firsts):
+                beside = [*tokens[max(0, begin - window) : begin], *tokens[end : end + window]]
+                codes = known.codes(beside)
+                codes = codes[codes < len(known.place)]
+                if not len(codes):
+                    lost[phrase] += 1
+                    continue
+                if unit is None:
+                    key = (place, *values) if clusters is None else tuple(map(_hashable, values))
+                    unit = units.setdefault(key, len(units))
+                vector = transform @ known.vectors[codes].mean(axis=0, dtype=float)
+                sums[phrase].add(unit, vector)
+    begin = 1 if clusters is None else 0
+    frame = pd.DataFrame([key[begin:] for key in units], columns=list(documents.covariates))
+    frame.index = pd.RangeIndex(len(frame))
+    return {phrase: own for phrase, own in sums.items() if own.n}, frame, lost.total(), lost
+
+
+def _hashable(value: Any) -> Any:
+    """A value by which units are told apart: missing numbers are one value."""
+    return None if value is None or value != value else value
+
+
+type Firsts = dict[str, list[tuple[str, tuple[str, ...]]]]
+"""First word to the targets that begin with it and their words, the longest first."""
+
+
+def _by_first(phrases: Mapping[str, tuple[str, ...]]) -> Firsts:
+    longest = sorted(phrases.items(), key=lambda each: -len(each[1]))
+    return {word: [each for each in longest if each[1][0] == word] for word in {own[0] for own in phrases.values()}}
+
+
+def _occurrences(tokens: Sequence[str], firsts: Firsts) -> Iterator[tuple[str, int, int]]:
+    """Targets in a document with the places where they begin and end; of several at one place the longest."""
+    if firsts.keys().isdisjoint(tokens):
+        return
+    free = 0
+    for place, token in enumerate(tokens):
+        if token not in firsts or place < free:
+            continue
+        for phrase, words in firsts[token]:
+            if len(words) == 1 or tuple(tokens[place : place + len(words)]) == words:
+                free = place + len(words)
+                yield phrase, place, free
+                break

@@ -1,0 +1,171 @@
+"""Documents with covariates, read one by one from tables, files and objects."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bayesbias._support.files import read_as
+from bayesbias.errors import InputError, listed, shown
+from bayesbias.vectors.tables import arrow_of
+
+WORDS = re.compile(r"[^\W_]+(?:['’‑-][^\W_]+)*")  # letters and figures, with hyphens and apostrophes within a word
+LINES = (".jsonl", ".ndjson")
+TABLES = (".csv", ".tsv", ".parquet")
+ROWS = 1024  # rows of a file that are read together
+
+type Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Documents, read anew each time: tokens with the values of the covariates."""
+
+    rows: Callable[[], Iterator[Row]]
+    text: str
+    covariates: tuple[str, ...]
+    tokens_of: Callable[[str], Sequence[str]]
+
+    def __iter__(self) -> Iterator[tuple[Sequence[str], tuple[Any, ...]]]:
+        for number, row in enumerate(self.rows(), 1):
+            yield self._tokens(row.get(self.text), number), tuple(row.get(name) for name in self.covariates)
+
+    def _tokens(self, text: object, number: int) -> Sequence[str]:
+        if text is None or text != text:
+            return ()
+        if isinstance(text, str) and self.tokens_of is lower_case:
+            return lower_case(text)
+        tokens: list[Any] = [text]
+        if isinstance(text, str):
+            tokens = list(self.tokens_of(text))
+        elif isinstance(text, Iterable):
+            tokens = list(text)
+        if odd := [token for token in tokens if not isinstance(token, str)]:
+            raise InputError(f"document {number} holds {shown(odd[0])}: a text is a string or a list of words")
+        return tokens
+
+
+def lower_case(text: str) -> list[str]:
+    """The words of a text in lower case."""
+    return WORDS.findall(text.lower())
+
+
+def documents_of(
+    corpus: Any, text: str, covariates: Iterable[str] | None, clusters: str | None, tokens_of: Callable[[str], Any]
+) -> Documents:
+    """The documents of a DataFrame, a file, or an object that gives texts or rows."""
+    rows, names = _rows_of(corpus, text)
+    if text not in names:
+        raise InputError(f"text is {text!r}: the corpus has the columns {listed(names)}")
+    others = [name for name in names if name != text]
+    asked = others if covariates is None else list(dict.fromkeys([*covariates, *([clusters] if clusters else [])]))
+    if missing := [name for name in [*asked, *([clusters] if clusters else [])] if name not in others]:
+        raise InputError(f"the corpus has no column {missing[0]!r}: its columns are {listed(names)}")
+    return Documents(rows, text, tuple(asked), tokens_of)
+
+
+def _rows_of(corpus: Any, text: str) -> tuple[Callable[[], Iterator[Row]], list[str]]:
+    """A function to an iterator over rows, and the names of their columns."""
+    if isinstance(corpus, str | Path):
+        return _rows_of_file(Path(corpus), text)
+    if hasattr(corpus, "__arrow_c_stream__") or hasattr(corpus, "iloc"):
+        table = arrow_of(corpus, "the corpus")
+        return lambda: _by_batch(table.to_batches(ROWS)), table.column_names
+    if isinstance(corpus, Iterator):
+        raise InputError(
+            "the corpus ends after one reading, and it is read several times: give a list, a DataFrame, a file, or "
+            "an object that begins anew each time"
+        )
+    if isinstance(corpus, Mapping | bytes) or not hasattr(corpus, "__iter__"):
+        raise InputError(f"corpus is {shown(corpus)}: give a DataFrame, a path, or texts")
+    first = next(iter(corpus), None)
+    if first is None:
+        raise InputError("the corpus holds no document")
+    if isinstance(first, Mapping):
+        return lambda: iter(corpus), list(map(str, first))
+    return lambda: ({text: each} for each in corpus), [text]
+
+
+def _by_batch(batches: Iterable[Any]) -> Iterator[Row]:
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+def _rows_of_file(path: Path, text: str) -> tuple[Callable[[], Iterator[Row]], list[str]]:
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file")
+    suffix = path.suffix.lower()
+    if suffix in LINES:
+        return lambda: _lines(path), list(map(str, next(_lines(path), {})))
+    if suffix == ".parquet":
+        import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+        with read_as("Parquet", str(path)):
+            names = pq.read_schema(path).names
+        return lambda: _parquet(path), names
+    if suffix in TABLES:
+        return lambda: _csv(path, text), list(map(str, next(_csv(path, text), {})))
+    raise InputError(f"{path}: a corpus is a file of JSON lines ({', '.join(LINES)}), {', '.join(TABLES)}")
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    import pyarrow.parquet as pq
+
+    with read_as("Parquet", str(path)):
+        yield from _by_batch(pq.ParquetFile(path).iter_batches(ROWS))
+
+
+def _lines(path: Path) -> Iterator[Row]:
+    with path.open(encoding="utf-8-sig") as stream:
+        for number, line in enumerate(_readable(stream, path), 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                raise InputError(f"{path}, line {number} is no JSON: {error}") from error
+            if not isinstance(row, dict):
+                raise InputError(f"{path}, line {number} holds {shown(row)}: give an object with a text")
+            yield row
+
+
+def _csv(path: Path, text: str) -> Iterator[Row]:
+    import csv
+
+    csv.field_size_limit(1 << 30)
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+        reader = csv.DictReader(_readable(stream, path), delimiter=delimiter, strict=True)
+        try:
+            for row in reader:
+                if None in row or None in row.values():
+                    raise InputError(
+                        f"{path}, line {reader.line_num} has another number of columns than the first: a text that "
+                        "holds commas or ends of lines stands in quotation marks"
+                    )
+                yield {name: value if name == text else _number(value) for name, value in row.items()}
+        except csv.Error as error:
+            raise InputError(f"{path}, line {reader.line_num}: {error}") from error
+
+
+def _number(value: str) -> Any:
+    """A number where it is one, None where nothing is written."""
+    try:
+        return int(value)
+    except ValueError:
+        pass
+    try:
+        return float(value)
+    except ValueError:
+        return value or None
+
+
+def _readable(stream: Iterable[str], path: Path) -> Iterator[str]:
+    try:
+        yield from stream
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no UTF-8 text: {error}") from error

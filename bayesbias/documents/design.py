@@ -1,0 +1,206 @@
+"""Rows of a regression of vectors on covariates: its terms, and the values that are compared."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesbias.documents.samples import LEAST, Replicate, TargetVectors, VectorSample, units_of
+from bayesbias.documents.word_errors import AttributeWords
+from bayesbias.errors import InputError, listed, many, near
+from bayesbias.numerics.arrays import FloatArray, IntArray
+
+FEW = 3  # clusters of a value up to which a note says so
+GRID = 48  # combinations of values of which each has a row, at most
+NEARLY_ONE = 0.9  # squared multiple correlation of a term with the others from which it is hardly told from them
+QUANTILES = (0.1, 0.9)  # of a number, between which values are compared
+
+
+@dataclass(frozen=True)
+class Design:
+    """The rows of a regression: what each cluster says of one target under the same covariates."""
+
+    frame: pd.DataFrame  # covariates (R rows)
+    matrix: pd.DataFrame  # terms (R rows, p columns)
+    spec: Any  # of the terms, for other values of the covariates
+    vectors: TargetVectors
+    cluster: IntArray  # (R,), from 0
+    numbers: tuple[str, ...]  # covariates that are numbers
+    levels: Mapping[str, list[Any]]  # the others, with their values
+    dropped: int  # vectors left out, whose covariates are missing
+    replicates: tuple[Replicate, ...] | None  # of replicates of training, the embedding of each row
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the covariates."""
+        return [*self.levels, *self.numbers]
+
+    @cached_property
+    def x(self) -> FloatArray:
+        """The terms (R, p)."""
+        value: FloatArray = self.matrix.to_numpy(dtype=float)
+        return value
+
+    @property
+    def terms(self) -> list[str]:
+        """Names of the terms."""
+        return list(map(str, self.matrix.columns))
+
+    @property
+    def clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.cluster.max()) + 1
+
+    @cached_property
+    def uneven(self) -> FloatArray:
+        """Each term but the intercept from -1/2 to 1/2, (R, q)."""
+        columns = self.x[:, np.ptp(self.x, axis=0) > 0]
+        value: FloatArray = (columns - columns.min(axis=0)) / np.ptp(columns, axis=0) - 0.5
+        return value
+
+    @cached_property
+    def questions(self) -> tuple[pd.DataFrame, FloatArray]:
+        """Labels of coefficients, values and differences, and the weights (m, p) of the terms in them."""
+        labels: list[dict[str, Any]] = [{"quantity": "coefficient", "name": term} for term in self.terms]
+        weights = list(np.eye(len(self.terms)))
+        names = list(self.levels)
+        held: set[tuple[Any, ...]] = set(self.frame[names].itertuples(index=False, name=None)) if names else {()}
+        grid = [each for each in product(*self.levels.values()) if each in held][:GRID]
+        means = {name: float(self.frame[name].mean()) for name in self.numbers}
+        rows = pd.DataFrame([{**dict(zip(names, each, strict=True)), **means} for each in grid], index=range(len(grid)))
+        values = self.spec.get_model_matrix(rows).to_numpy(dtype=float) if len(rows.columns) else np.ones((1, 1))
+        for each, own in zip(grid, values, strict=True):
+            labels.append(
+                {"quantity": "value", "name": ", ".join(map(str, each)) or "all"}
+                | dict(zip(names, map(str, each), strict=True))
+            )
+            weights.append(own)
+        for i, name in enumerate(names):
+            first, *others = self.levels[name]
+            for other in others:
+                pairs = [
+                    (grid.index(reference), grid.index(each))
+                    for each in grid
+                    if each[i] == other and (reference := (*each[:i], first, *each[i + 1 :])) in grid
+                ]
+                if pairs:
+                    labels.append({"quantity": "difference", "name": f"{name}: {other} - {first}"})
+                    weights.append(np.mean([values[b] - values[a] for a, b in pairs], axis=0))
+        for name in self.numbers:
+            low, high = self.frame[name].quantile(list(QUANTILES), interpolation="nearest")
+            ends = [self.spec.get_model_matrix(rows.assign(**{name: end})).to_numpy(dtype=float) for end in (low, high)]
+            labels.append({"quantity": "difference", "name": f"{name}: {high:g} - {low:g}"})
+            weights.append((ends[1] - ends[0]).mean(axis=0))
+        index = pd.DataFrame(labels).astype("string")
+        return index, np.array(weights)
+
+    def products(self, attributes: AttributeWords) -> FloatArray:
+        """Products (R,) of the rows' means with the direction of a contrast, which replicates have of their own."""
+        if self.replicates is None:
+            value: FloatArray = self.vectors.mean @ attributes.direction
+            return value
+        own: FloatArray = np.stack(
+            [attributes.weights @ replicate.units(attributes.keys) for replicate in self.replicates]
+        )
+        products: FloatArray = np.vecdot(self.vectors.mean, own)
+        return products
+
+    @property
+    def notes(self) -> list[str]:
+        """Limits of every answer of these rows."""
+        notes = []
+        if self.dropped:
+            notes.append(f"{many(self.dropped, 'vector')} with a missing covariate are left out.")
+        for name, levels in self.levels.items():
+            for level in levels:
+                number = len(np.unique(self.cluster[(self.frame[name] == level).to_numpy()]))
+                if number == 1:
+                    notes.append(f"{name} {level} has one cluster: its error rests on how the others differ.")
+                elif number <= FEW:
+                    notes.append(f"{name} {level} has {number} clusters: its error is hardly known.")
+        x = self.x
+        for place in np.flatnonzero(np.ptp(x, axis=0) > 0):
+            others = np.delete(x, place, axis=1)
+            if explained(x[:, place], others) > NEARLY_ONE:
+                notes.append(
+                    f"{self.terms[place]} is nearly a sum of the other terms: what belongs to which is not told."
+                )
+        return notes
+
+
+def explained(column: FloatArray, others: FloatArray) -> float:
+    """Share of a column's (R,) variation that a linear function of others (R, k) explains."""
+    left = column - others @ np.linalg.lstsq(others, column, rcond=None)[0]
+    return float(1 - left @ left / ((column - column.mean()) ** 2).sum())
+
+
+def _names(factor: str, held: Sequence[str]) -> set[str]:
+    """The variables in a factor: a column, or what is in a call such as ``bs(year, df=4)``."""
+    if factor in held or factor == "1":
+        return {factor} & set(held)
+    tree = ast.parse(factor, mode="eval")
+    functions = {
+        node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - functions
+
+
+def designed(sample: VectorSample, target: str, formula: str) -> Design:
+    from formulaic import Formula  # type: ignore[import-untyped]  # loads slowly
+    from formulaic.errors import FormulaicError  # type: ignore[import-untyped]
+
+    held = list(map(str, sample.units.columns))
+    try:
+        terms = Formula(formula)
+        names = sorted({name for term in terms for factor in term.factors for name in _names(str(factor), held)})
+    except (FormulaicError, TypeError, AttributeError, SyntaxError) as error:
+        raise InputError(f"the formula {formula!r} cannot be read: {error}") from error
+    if unknown := [name for name in names if name not in held]:
+        raise InputError(f"the formula names {unknown[0]!r}{near(unknown[0], held)}: covariates are {listed(held)}")
+    vectors = sample.vectors[target]
+    known = ~sample.units[names].isna().any(axis=1).to_numpy()
+    rows = np.flatnonzero((vectors.n > 0) & known)
+    if not len(rows):
+        raise InputError(f"no vector of {target!r} has all of {listed(names)}")
+    frame = sample.units.loc[rows, names].assign(**{"": sample.cluster[rows]})
+    single = vectors.errors is not None or sample.replicates is not None  # each unit is a row of its own
+    frame, group = (frame.reset_index(drop=True), np.arange(len(rows))) if single else units_of(frame)
+    cluster = pd.factorize(frame.pop(""))[0]
+    if len(np.unique(cluster)) < LEAST and vectors.errors is None:
+        raise InputError(
+            f"{target!r} is in {many(len(np.unique(cluster)), 'cluster')}, and intervals need {LEAST}: errors between "
+            "fewer are not known; take more speakers or documents, or finer clusters"
+        )
+    for name in names:
+        if frame[name].nunique() < 2:
+            raise InputError(f"{name!r} has one value, {frame[name].iloc[0]}: nothing can be compared")
+    try:
+        matrix = terms.get_model_matrix(frame)
+    except (FormulaicError, ValueError, KeyError) as error:
+        raise InputError(f"the formula {formula!r} does not suit the covariates: {error}") from error
+    x = matrix.to_numpy(dtype=float)
+    if np.linalg.matrix_rank(x) < x.shape[1]:
+        raise InputError(f"the terms {listed(list(map(str, matrix.columns)))} cannot be told apart: leave one out")
+    if x.shape[1] >= len(np.unique(cluster)) and vectors.errors is None:
+        raise InputError(
+            f"the formula has {x.shape[1]} terms for {many(len(np.unique(cluster)), 'cluster')}: take fewer terms"
+        )
+    numeric = tuple(name for name in names if pd.api.types.is_numeric_dtype(frame[name]) and frame[name].dtype != bool)
+    return Design(
+        frame=frame,
+        matrix=pd.DataFrame(x, columns=list(map(str, matrix.columns))),
+        spec=matrix.model_spec,
+        vectors=vectors.at(rows) if single else vectors.at(rows).grouped(group, len(frame)),
+        cluster=cluster,
+        numbers=numeric,
+        levels={name: sorted(frame[name].unique().tolist(), key=str) for name in names if name not in numeric},
+        dropped=int(vectors.n.sum() - vectors.n[rows].sum()),
+        replicates=None if sample.replicates is None else tuple(sample.replicates[row] for row in rows.tolist()),
+    )

@@ -1,0 +1,639 @@
+"""Contrasts of a word for each value of covariates, with the errors of documents, of speakers and of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesbias._support.arguments import one_of, whole_number
+from bayesbias._support.figures import drawing
+from bayesbias._support.phrases import ends_of, excludes_zero, negatives, percent, signed
+from bayesbias._support.results import (
+    Cited,
+    Items,
+    Page,
+    Picture,
+    Result,
+    Section,
+    front_page,
+    table_of,
+)
+from bayesbias._support.runs import one_thread
+from bayesbias.axes.poles import find_poles, poles_of, vocabulary_of
+from bayesbias.documents.alacarte import METHOD
+from bayesbias.documents.design import Design, designed, explained
+from bayesbias.documents.samples import VectorSample, names_given
+from bayesbias.documents.word_errors import AttributeWords, AxisWords, ListWords
+from bayesbias.errors import InputError, listed, many
+from bayesbias.estimates import PROB, Estimates
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.clusters import (
+    Regression,
+    UnitMeans,
+    Weighting,
+    bias_reduced,
+    regression,
+    weighted_least_squares,
+)
+from bayesbias.numerics.mixtures import NormalNodes
+from bayesbias.numerics.related import root_of
+from bayesbias.vectors import about, find_words
+from bayesbias.words import words_given
+
+WORDS = ("similar", "given")
+SPEAKERS = ("weighted", "equal")
+DISCOUNT = 1.5  # what is taken off the words' part of an error, in its expectation where vectors do not differ
+PERMUTATIONS = 499
+TINY = 1e-12  # differences of two products that are rounding
+REGRESSION = "10.1017/S0003055422001228"
+SHARES = {
+    "share_instances": ("instances", "more text of the same speakers"),
+    "share_speakers": ("speakers", "more speakers"),
+    "share_words": ("attribute words", "further attribute words"),
+}
+"""Columns of the shares of an error, what each is of, and what would lessen it."""
+
+
+def covariates(sample: VectorSample, formula: str) -> Covariates:
+    """Regression of the vectors of words on covariates of their documents.
+
+    Parameters
+    ----------
+    sample
+        Vectors with covariates: :func:`instances`, :func:`vector_sample`.
+    formula
+        Terms as formulaic reads them, such as ``"party + year"``, ``"party * era"`` or ``"bs(year, df=4)"``.
+
+    Returns
+    -------
+    Covariates
+        ``contrast``, ``axis`` and ``norms`` answer.
+
+    Raises
+    ------
+    InputError
+        A name is no covariate, a covariate has one value, or terms cannot be told apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> rows = [{"word": "tax", "party": party, "vector": 1 + rng.normal(size=50)} for party in "LR" * 20]
+    >>> by = bb.covariates(bb.vector_sample(pd.DataFrame(rows), "glove-50d-slice"), "party")
+    >>> by.contrast(["poor", "cheap"], ["rich", "luxury"]).brief()["name"].tolist()
+    ['L', 'R', 'party: R - L']
+    """
+    if not isinstance(sample, VectorSample):
+        raise InputError("sample is no VectorSample: make one with instances or vector_sample")
+    designs: dict[str, Design | InputError] = {}
+    for target in sample.targets:
+        try:
+            designs[target] = designed(sample, target, formula)
+        except InputError as error:
+            designs[target] = error
+    if all(isinstance(each, InputError) for each in designs.values()):
+        raise next(each for each in designs.values() if isinstance(each, InputError))
+    return Covariates(sample, formula, designs)
+
+
+@dataclass(frozen=True)
+class Covariates:
+    """Words in documents, by covariates.
+
+    Attributes
+    ----------
+    sample, formula
+        The vectors, and the terms.
+    designs
+        Target to the rows of its regression, or to the reason why it has none, such as too few clusters.
+    """
+
+    sample: VectorSample
+    formula: str
+    designs: Mapping[str, Design | InputError]
+
+    def design(self, target: str | None = None) -> Design:
+        """The rows of the regression of one target."""
+        design = self.designs[self.sample.target(target)]
+        if isinstance(design, InputError):
+            raise design
+        return design
+
+    def contrast(
+        self,
+        a: Iterable[str] | str | Path,
+        b: Iterable[str] | str | Path,
+        target: str | None = None,
+        names: tuple[str, str] | None = None,
+    ) -> CovariateContrast:
+        """Distance of a target to the words ``a`` less that to ``b``, by covariates: negative is closer to ``a``.
+
+        Parameters
+        ----------
+        a, b
+            Words, or lists that :func:`load_list` takes.
+        target
+            The word; the only one of the sample by default.
+        names
+            What the two lists are called.
+        """
+        lists, notes = list[list[str]](), list[str]()
+        for words, name in ((a, "a"), (b, "b")):
+            asked = words_given(words, name)
+            looked = find_words(self.sample.kv, asked)
+            if not looked.keys:
+                raise InputError(f"{name}: none of the words is in the embedding: {listed(asked)}")
+            if lost := [word for word in asked if word not in looked.keys]:
+                notes.append(f"Words that are missing: {listed(lost)}.")
+            own = list(dict.fromkeys(looked.keys.values()))
+            if both := [key for each in lists for key in each if key in own]:
+                raise InputError(f"{listed(both)} is in both lists: give each word to one")
+            lists.append(own)
+        labels = names or tuple(
+            each if isinstance(each, str) else listed(words_given(each, "a")[:2]) for each in (a, b)
+        )
+        attributes = ListWords.of(self.sample.kv, lists, np.array([-1.0, 1.0]))
+        return self.answered(attributes, self.sample.target(target), (str(labels[0]), str(labels[1])), notes)
+
+    def axis(self, pairs: Any, target: str | None = None) -> CovariateContrast:
+        """Place of a target on an axis, by covariates: 0 where the vocabulary is on average, as :func:`axis` has it.
+
+        It is positive where the target is nearer to the positive pole than that.
+
+        Parameters
+        ----------
+        pairs
+            As in :func:`axis`: a bundled axis, pairs of words (negative, positive), or two lists by name.
+        target
+            The word; the only one of the sample by default.
+        """
+        poles = find_poles(self.sample.kv, poles_of(pairs), "as-is")
+        attributes = AxisWords.of(self.sample.kv, poles)
+        centre = vocabulary_of(self.sample.kv).units.mean(axis=0)
+        return self.answered(attributes, self.sample.target(target), poles.poles.ends, list(poles.notes), centre)
+
+    def answered(
+        self,
+        attributes: AttributeWords,
+        word: str,
+        ends: tuple[str, str],
+        notes: Sequence[str],
+        centre: FloatArray | None = None,
+    ) -> CovariateContrast:
+        """A contrast of a target with words that were looked up; places are 0 at ``centre`` where it is given."""
+        design = self.design(word)
+        length = design.vectors.length(design.cluster)
+        if not np.isfinite(length):
+            raise InputError(
+                f"the vectors of {word!r} have no common direction: {many(design.clusters, 'cluster')} with "
+                f"{many(int(design.vectors.n.sum()), 'vector')} are too few, or the vectors are noise"
+            )
+        with one_thread():
+            if centre is not None:
+                design = replace(design, vectors=design.vectors.less(length * centre))
+            fitted, beside = _fitted(design, attributes, length)
+        index, weights = design.questions
+        return CovariateContrast(
+            target=word,
+            by=self,
+            ends=ends,
+            design=design,
+            index=index,
+            weights=weights,
+            fitted=fitted,
+            of_words=beside,
+            attributes=attributes,
+            length=length,
+            centre=centre,
+            notes=(*self.sample.notes, *design.notes, *notes),
+        )
+
+    def norms(self, target: str | None = None, permutations: int = PERMUTATIONS, seed: int = 0) -> pd.DataFrame:
+        """Squared norms of the coefficients, as conText reports them, and what noise adds to them.
+
+        Parameters
+        ----------
+        target
+            The word; the only one of the sample by default.
+        permutations, seed
+            Rows of the covariates are shuffled so many times, between clusters.
+
+        Returns
+        -------
+        DataFrame
+            ``term``; ``squared_norm`` of its coefficient, by least squares over all vectors; ``debiased``, less the
+            trace of its HC1 covariance; ``p``, of as large a norm where documents are shuffled among the values; and
+            ``between_clusters``, the squared norm by the means of clusters, each counting equally, less what their
+            scatter adds.
+
+        References
+        ----------
+        Green, B. et al. (2025). Political Analysis. https://doi.org/10.1017/pan.2024.22
+        """
+        return _norms(self.design(target), whole_number(permutations, "permutations", least=0), seed)
+
+
+def _fitted(design: Design, attributes: AttributeWords, length: float) -> tuple[Regression, FloatArray]:
+    """The regression on the contrast, and what other attribute words add to the covariance of its terms (p, p)."""
+    b = attributes.direction / length
+    x, y = design.x, design.products(attributes) / length
+    v = design.vectors.variances(b)
+    if len(x) == 1:
+        return _of_one(design, attributes, y, v, length)
+    fitted = regression(y, UnitMeans(v, x, design.cluster), design.uneven)
+    return fitted, _beyond_chance(design, fitted.weighting, attributes, length)
+
+
+def _beyond_chance(
+    design: Design, weighting: Weighting, attributes: AttributeWords, length: float, noise: float = 1.0
+) -> FloatArray:
+    """Covariance (p, p) that other attribute words add to the terms, with so much of the vectors' noise left.
+
+    Errors of words and of speakers do not add up: noise in the vectors alone makes lists differ by ``chance``.
+    """
+    mean, x = design.vectors.mean, design.x
+    weights, inverse = weighting.coefficients(x)
+    vectors = weights @ mean
+    # in units in which the errors of the coefficients are independent and equal
+    root = np.linalg.cholesky(inverse)
+    of_words = attributes.covariance(np.linalg.solve(root, vectors)) / length**2
+    left = weighting.whitened(mean - x @ vectors) / np.sqrt(len(x) - x.shape[1])
+    chance = attributes.total_variance(left) / length**2
+    values, axes = np.linalg.eigh(of_words)
+    beyond = axes * np.maximum(values - (1 + (DISCOUNT - 1) * noise) * chance, 0.0)
+    value: FloatArray = root @ (beyond @ axes.T) @ root.T
+    return value
+
+
+def _of_one(
+    design: Design, attributes: AttributeWords, y: FloatArray, v: FloatArray, length: float
+) -> tuple[Regression, FloatArray]:
+    """One vector whose covariance is known: no scale is to be estimated."""
+    law = NormalNodes(np.ones(1), y[None], v.reshape(1, 1, 1))
+    root = root_of(design.vectors.errors[0])  # type: ignore[index]  # one row has known errors
+    chance = attributes.total_variance(root.T) / length**2
+    of_words = attributes.covariance(design.vectors.mean) / length**2
+    return Regression(law, law, Weighting(v, v, 0.0, design.cluster)), np.maximum(of_words - DISCOUNT * chance, 0.0)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class CovariateContrast(Result):
+    """A contrast, or a place on an axis, by covariates.
+
+    Attributes
+    ----------
+    target, by, ends
+        The word, the regression, and the names of the two lists.
+    design, index, weights
+        Its rows; what is asked, and the weights of the terms in it.
+    fitted, of_words
+        The posterior of the terms for these words, and the covariance that other words add.
+    attributes, length, centre
+        The attribute words, the length of the mean vector, by which products are divided, and the mean unit vector of
+        the vocabulary where places are taken from there.
+    notes
+        What limits it, a sentence each.
+    """
+
+    picture: ClassVar[str] = "plot_covariates"
+
+    target: str
+    by: Covariates
+    ends: tuple[str, str]
+    design: Design
+    index: pd.DataFrame
+    weights: FloatArray
+    fitted: Regression
+    of_words: FloatArray
+    attributes: AttributeWords
+    length: float
+    centre: FloatArray | None
+    notes: tuple[str, ...]
+
+    def estimates(self, words: str = "similar", speakers: str = "weighted") -> Estimates:
+        """Coefficients, values and differences with their joint posterior, in cosine distance.
+
+        Parameters
+        ----------
+        words
+            ``"similar"``, for attribute words like these, or ``"given"``, for these words.
+        speakers
+            ``"weighted"`` by how well each is known, or ``"equal"``.
+        """
+        one_of(words, WORDS, "words")
+        law = self.fitted.law if one_of(speakers, SPEAKERS, "speakers") == "weighted" else self.fitted.equal
+        if words == "similar":
+            law = NormalNodes(law.mass, law.mean, law.errors + self.of_words)
+        return Estimates.of(law, self.weights.shape[1]).combine(self.weights, self.index)
+
+    def table(self, prob: float = PROB, words: str = "similar") -> pd.DataFrame:
+        """The figures.
+
+        Returns
+        -------
+        DataFrame
+            ``quantity``, ``name``, the covariates of values, ``mean``, ``sd``, ``low``, ``high``, ``p_closer``;
+            ``equal``, the mean where every speaker counts equally; and the shares of the error variance that
+            instances, speakers and attribute words have.
+        """
+        summary = self.estimates(words).summary(prob)
+        given = self.estimates("given")
+        rows = self.weights @ self.fitted.weighting.coefficients(self.design.x)[0]
+        instances = self.fitted.weighting.share_of_instances(rows)
+        of_words = np.einsum("mp,pq,mq->m", self.weights, self.of_words, self.weights) if words == "similar" else 0.0
+        whole = given.sd**2 + of_words
+        summary["equal"] = self.estimates("given", "equal").mean
+        summary["share_instances"] = instances * given.sd**2 / whole
+        summary["share_speakers"] = (1 - instances) * given.sd**2 / whole
+        summary["share_words"] = of_words / whole
+        return summary
+
+    def text(self, prob: float = PROB) -> str:
+        """The result in sentences, notes last."""
+        return " ".join([*self.findings(prob), *self.notes])
+
+    def findings(self, prob: float = PROB) -> list[str]:
+        """Differences that can be told, those that stand open and what would settle them, and who speaks."""
+        rows = self.table(prob)[self._asked()].assign(name=lambda rows: rows["name"].map(negatives))
+        told = rows.apply(excludes_zero, axis=1)
+        a, b = self.ends
+        differences = [
+            f"nearer to {a if row['mean'] < 0 else b} for {row['name']}, {signed(row['mean'])} ({ends_of(row)})"
+            for _, row in rows[told].iterrows()
+        ]
+        sentences = [
+            f"{self.target!r} is {'; '.join(differences)}: {percent(prob)} intervals for attribute words like these."
+            if differences
+            else f"No difference of {self.target!r} between {a} and {b} can be told for attribute words like these."
+        ]
+        largest = rows.loc[~told, list(SHARES)].idxmax(axis=1)
+        for column, (of, remedy) in SHARES.items():
+            left = rows[~told][largest == column]
+            if len(left):
+                each = [f"{row['name']}, {signed(row['mean'])} ({ends_of(row)})" for _, row in left.iterrows()]
+                sentences.append(
+                    f"Open: {'; '.join(each)}. Most of the error is of {of} ({left[column].min():.0%}"
+                    f"{' or more' if len(left) > 1 else ''} of its variance): {remedy} would lessen it most."
+                )
+        these = self.table(prob, "given")[self._asked()].apply(excludes_zero, axis=1) & ~told
+        if these.any():
+            sentences.append(f"For these attribute words alone it is told: {listed(rows.loc[these, 'name'].tolist())}.")
+        unit = self.by.sample.unit
+        sentences.append(
+            f"This rests on {many(int(self.design.vectors.n.sum()), 'vector')} of {many(self.design.clusters, unit)}."
+        )
+        # beyond what speakers alone leave open, weights matter: one who talks more may talk in another way
+        apart = rows[(rows["equal"] - rows["mean"]).abs() > self.estimates("given").sd[rows.index]]
+        if len(apart):
+            each = [f"{row['name']} {signed(row['equal'])}" for _, row in apart.iterrows()]
+            sentences.append(
+                f"Where every {unit} counts equally it is another figure ({'; '.join(each)}): an effect may be tied to "
+                "how much one talks."
+            )
+        return sentences
+
+    def brief(self) -> pd.DataFrame:
+        """Values and differences for words like these."""
+        table = self.table()
+        columns = ["quantity", "name", "mean", "low", "high", "p_closer"]
+        return table.loc[table["quantity"] != "coefficient", columns]
+
+    def front(self, prob: float = PROB) -> Page:
+        """The first screen of a report."""
+        covariates = " and ".join(self.design.names) or "nothing"
+        a, b = self.ends
+        return front_page(
+            f"Does {self.target} move between {a} and {b} with {covariates}?",
+            f"Distances of {self.target} to {a} less those to {b}, by {self.by.formula}; below 0 it is nearer to {a}.",
+            self.findings(prob),
+            self.notes,
+            Picture(
+                "covariates",
+                f"{self.target} by {covariates}, with {percent(prob)} intervals",
+                partial(drawing, "plot_covariates", self, prob=prob),
+            ),
+            "Groups that speak of other things use a word in other contexts: a difference does not say why.",
+        )
+
+    def sections(self, prob: float = PROB) -> tuple[Section, ...]:
+        """The parts of a report: figures, shares of errors, and how vectors were made."""
+        given = self.table(prob, "given")
+        table = self.table(prob).assign(these_low=given["low"], these_high=given["high"])
+        shown = {
+            "quantity": ("", "text"),
+            "name": ("of", "text"),
+            "mean": ("mean", "number"),
+            "these_low": ("low, these words", "number"),
+            "these_high": ("high, these words", "number"),
+            "low": ("low, words like these", "number"),
+            "high": ("high, words like these", "number"),
+            "equal": ("equal weights", "number"),
+        }
+        shares = {"name": ("of", "text")} | {column: (of, "percent") for column, (of, _) in SHARES.items()}
+        made = self.by.sample.about
+        return (
+            Section("Values and differences", [table_of(f"{percent(prob)} intervals", table, shown)]),
+            Section("Where the error comes from", [table_of("Shares of the error variance", table, shares)]),
+            Section(
+                "How it was made",
+                [Items([f"{name}: {value}" for name, value in made.items() if name != "corpus"])],
+                True,
+            ),
+        )
+
+    def sources(self) -> tuple[Any, ...]:
+        """The methods, the embedding, and documents that are known by name."""
+        made, name = self.by.sample.about, about(self.by.sample.kv)["name"]
+        works = [Cited("regression of embeddings on covariates", "", REGRESSION), Cited(f"embedding {name}")]
+        if made["vectors"] == "à la carte":
+            works.insert(0, Cited("embeddings à la carte", "", METHOD))
+        if corpus := made.get("corpus"):
+            works.append(Cited(f"documents {corpus['name']}", corpus["source"]))
+        return tuple(works)
+
+    def _asked(self) -> NDArray[np.bool_]:
+        """Differences among what is asked, or the values where there are none, (m,)."""
+        differences = (self.index["quantity"] == "difference").to_numpy(dtype=bool)
+        return differences if differences.any() else (self.index["quantity"] == "value").to_numpy(dtype=bool)
+
+    def plan(self, vectors: int = 0, clusters: int = 0, words: int = 0) -> pd.DataFrame:
+        """Errors of the differences to expect of more data like these.
+
+        Parameters
+        ----------
+        vectors
+            Further vectors of each cluster.
+        clusters
+            Further clusters, with as many vectors and covariates as these.
+        words
+            Further words in each list, or further pairs, as similar to the others as these are.
+
+        Returns
+        -------
+        DataFrame
+            ``name``; ``sd`` now, for words like these; ``expected``, with all that was asked for; and with each alone:
+            ``with_vectors``, ``with_clusters``, ``with_words``.
+        """
+        more = {"vectors": vectors, "clusters": clusters, "words": words}
+        for name, number in more.items():
+            whole_number(number, name, least=0)
+        if self.design.replicates is not None or self.design.vectors.errors is not None:
+            raise InputError("only errors of documents are planned for, not those of replicates or known ones")
+        table = self.index.loc[self._asked(), ["name"]].reset_index(drop=True)
+        table["sd"] = self._expected_sd()
+        table["expected"] = self._expected_sd(**more)
+        for name, number in more.items():
+            table[f"with_{name}"] = self._expected_sd(**{name: number})
+        return table
+
+    def _expected_sd(self, vectors: int = 0, clusters: int = 0, words: int = 0) -> FloatArray:
+        """Standard deviations of the differences with more data."""
+        asked, design, weighting = self.weights[self._asked()], self.design, self.fitted.weighting
+        given = self.estimates("given")[self._asked()].sd ** 2
+        share = weighting.share_of_instances(asked @ weighting.coefficients(design.x)[0])
+        # further vectors of a cluster make its mean more precise, further clusters everything
+        n = np.bincount(design.cluster, design.vectors.n)
+        kept = 1 - share + share * n.mean() / (n.mean() + vectors)
+        variance = given * kept * design.clusters / (design.clusters + clusters)
+        grown = self.attributes.longer(words) if words else self.attributes
+        extra = _beyond_chance(design, weighting, grown, self.length, float(np.mean(variance / given)))
+        value: FloatArray = np.sqrt(variance + np.einsum("mp,pq,mq->m", asked, extra, asked))
+        return value
+
+    def controls(self, names: Iterable[str] | None = None, prob: float = PROB) -> pd.DataFrame:
+        """Movement of the differences under each control.
+
+        Parameters
+        ----------
+        names
+            Further covariates, each added to the formula alone; by default all that the sample holds and that are no
+            cluster.
+        prob
+            Mass of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            ``control`` (empty in the rows without one), ``name``, ``mean``, ``low``, ``high``, ``change`` from the
+            rows without a control, ``overlap`` (squared multiple correlation of the control with the covariates: the
+            larger, the less can be told apart), and ``reason`` where a control cannot be used.
+        """
+        sample = self.by.sample
+        used = {*self.design.numbers, *self.design.levels, sample.clusters}
+        controls = (
+            [str(name) for name in sample.units if name not in used] if names is None else names_given(names, "names")
+        )
+        rows = [self._rows("", prob)]
+        for name in controls:
+            try:
+                by = covariates(sample, f"{self.by.formula} + {name}")
+                other = by.answered(self.attributes, self.target, self.ends, (), self.centre)
+            except InputError as error:
+                rows.append(pd.DataFrame({"control": [name], "reason": [str(error)]}))
+                continue
+            own = other._rows(name, prob)
+            overlap = _overlap(other.design, self.design)
+            rows.append(own[own["name"].isin(rows[0]["name"])].assign(overlap=overlap))
+        table = pd.concat(rows, ignore_index=True)
+        table["change"] = table["mean"] - table["name"].map(rows[0].set_index("name")["mean"])
+        columns = ["control", "name", "mean", "low", "high", "change", "overlap", "reason"]
+        return table.reindex(columns=columns).astype({"control": "string", "name": "string", "reason": "string"})
+
+    def _rows(self, control: str, prob: float) -> pd.DataFrame:
+        """The differences, with the name of a control."""
+        return self.table(prob).loc[self._asked(), ["name", "mean", "low", "high"]].assign(control=control)
+
+    def checks(self, permutations: int = PERMUTATIONS, seed: int = 0) -> pd.DataFrame:
+        """The differences, for these words, by methods that assume less.
+
+        Parameters
+        ----------
+        permutations, seed
+            Covariates are shuffled so many times between clusters.
+
+        Returns
+        -------
+        DataFrame
+            ``name``; ``mean`` and ``p`` (two-sided) of the posterior; ``mean_cr2`` and ``p_cr2``, weighted least
+            squares with bias-reduced clustered errors and Satterthwaite's degrees of freedom; ``p_permutation``. The
+            last three are missing for covariates that vary within clusters.
+
+        References
+        ----------
+        Pustejovsky, J. E. and Tipton, E. (2018). Small-sample methods for cluster-robust variance estimation and
+        hypothesis testing in fixed effects models. Journal of Business and Economic Statistics 36(4).
+        https://doi.org/10.1080/07350015.2016.1247004
+        """
+        permutations = whole_number(permutations, "permutations", least=0)
+        rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
+        asked, x = self.weights[self._asked()], self.design.x
+        given = self.estimates("given")[self._asked()]
+        below = given.below(0.0)
+        table = self.index.loc[self._asked(), ["name"]].reset_index(drop=True)
+        table["mean"], table["p"] = given.mean, 2 * np.minimum(below, 1 - below)
+        table[["mean_cr2", "p_cr2", "p_permutation"]] = np.nan
+        if self.design.clusters < len(x) or len(x) == 1:
+            return table
+        y = self.design.products(self.attributes) / self.length
+        precise = 1 / self.fitted.weighting.spread
+        table[["mean_cr2", "p_cr2"]] = [bias_reduced(y, precise, x, combine) for combine in asked]
+        observed = np.abs(asked @ weighted_least_squares(precise, x) @ y)
+        larger = np.zeros(len(asked))
+        for _ in range(permutations):
+            drawn = weighted_least_squares(precise, x[rng.permutation(len(x))])
+            larger += np.abs(asked @ drawn @ y) >= observed - TINY
+        table["p_permutation"] = (1 + larger) / (1 + permutations)
+        return table
+
+
+def _overlap(design: Design, before: Design) -> float:
+    """Largest squared multiple correlation of an added term with the terms that were there."""
+    known = [name for name in design.terms if name in before.terms]
+    old = design.matrix[known].to_numpy(dtype=float)
+    return max(
+        (explained(design.matrix[name].to_numpy(dtype=float), old) for name in design.terms if name not in known),
+        default=float("nan"),
+    )
+
+
+def _norms(design: Design, permutations: int, seed: int) -> pd.DataFrame:
+    x, sums = design.x, design.vectors
+    n, total = sums.n.astype(float), sums.total
+    size, p = n.sum(), x.shape[1]
+    inverse = np.linalg.inv((x * n[:, None]).T @ x)
+    coefficients = inverse @ (x.T @ total)
+    fitted = x @ coefficients
+    # sums of squared residuals of the instances of each unit
+    left = sums.squares - 2 * np.vecdot(fitted, total) + n * np.vecdot(fitted, fitted)
+    scores = inverse @ x.T
+    bias = size / (size - p) * (scores**2 @ left)
+    squared = np.vecdot(coefficients, coefficients)
+    # by clusters: means, each counting equally, with residuals corrected for leverage (HC2)
+    equal = np.linalg.pinv(x)
+    of_means = equal @ sums.mean
+    residual = ((sums.mean - x @ of_means) ** 2).sum(axis=1) / np.maximum(1 - np.diag(x @ equal), 1e-9)
+    between = np.vecdot(of_means, of_means) - equal**2 @ residual
+    rng = np.random.default_rng(seed)
+    larger = np.zeros(p)
+    for _ in range(permutations):
+        own = x[rng.permutation(len(x))]
+        drawn = np.linalg.solve((own * n[:, None]).T @ own, own.T @ total)
+        larger += np.vecdot(drawn, drawn) >= squared
+    table = pd.DataFrame(
+        {
+            "term": pd.array(design.terms, dtype="string"),
+            "squared_norm": squared,
+            "debiased": squared - bias,
+            "p": (1 + larger) / (1 + permutations),
+            "between_clusters": between,
+        }
+    )
+    return table[np.ptp(x, axis=0) > 0].reset_index(drop=True)

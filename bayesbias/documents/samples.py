@@ -1,0 +1,464 @@
+"""Vectors with errors: for each word the vectors of many units, which may belong to speakers and have covariates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._support.arguments import mapping, printable, several
+from bayesbias.errors import InputError, listed, many, near, shown
+from bayesbias.numerics.arrays import FloatArray, IntArray, orthogonal_map, unit_rows
+from bayesbias.vectors import Embedding, opened
+from bayesbias.vectors.formats import keyed_vectors
+from bayesbias.vectors.tables import VECTORS, arrow_of, rows_of
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from bayesbias.vectors.contextual import ContextVectors
+
+LEAST = 8  # clusters from which intervals were found to hold
+
+
+@dataclass(frozen=True)
+class TargetVectors:
+    """Sums over the vectors of one word in each of U units: any linear functional needs no more."""
+
+    n: IntArray  # number of vectors, (U,)
+    total: FloatArray  # their sum, (U, d)
+    squares: FloatArray  # sum of their squared lengths, (U,)
+    within: FloatArray  # covariance (d, d) of the vectors of one unit; 0 where every unit has one vector
+    errors: FloatArray | None = None  # covariances (U, d, d) of the units' means, where they are known from elsewhere
+
+    @classmethod
+    def of(cls, n: IntArray, total: FloatArray, squares: FloatArray, products: FloatArray) -> TargetVectors:
+        """From the sum (d, d) of e e' over all vectors e."""
+        held = n > 0
+        between = (total[held] / n[held, None]).T @ total[held]
+        return cls(n, total, squares, (products - between) / max(int(n.sum() - held.sum()), 1))
+
+    def at(self, rows: IntArray) -> TargetVectors:
+        """Some units; the scatter within units stays that of all."""
+        errors = None if self.errors is None else self.errors[rows]
+        return TargetVectors(self.n[rows], self.total[rows], self.squares[rows], self.within, errors)
+
+    def grouped(self, group: IntArray, groups: int) -> TargetVectors:
+        """Units taken together by the number of their group (U,)."""
+        total = np.zeros((groups, self.total.shape[1]))
+        np.add.at(total, group, self.total)
+        held = self.n > 0
+        between = (self.total[held] / self.n[held, None]).T @ self.total[held]
+        products = self.within * int(self.n.sum() - held.sum()) + between
+        n, squares = np.bincount(group, self.n, groups).astype(np.intp), np.bincount(group, self.squares, groups)
+        return TargetVectors.of(n, total, squares, products)
+
+    def less(self, vector: FloatArray) -> TargetVectors:
+        """All vectors less one (d,)."""
+        squares = self.squares - 2 * self.total @ vector + self.n * (vector @ vector)
+        return replace(self, total=self.total - np.outer(self.n, vector), squares=squares)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Means of the units (U, d)."""
+        return self.total / self.n[:, None]
+
+    def variances(self, b: FloatArray) -> FloatArray:
+        """Variances (U,) that the vectors of a unit give to the product of its mean with b (d,)."""
+        if self.errors is not None:
+            known: FloatArray = np.einsum("i,uij,j->u", b, self.errors, b, optimize=True)
+            return known
+        return np.maximum(b @ self.within @ b, 0.0) / self.n
+
+    def length(self, cluster: IntArray) -> float:
+        """Length of the mean vector without what noise adds: products of different clusters alone; NaN if below 0."""
+        number = int(cluster.max()) + 1
+        if number == 1 and self.errors is not None:
+            square = float(self.mean[0] @ self.mean[0] - np.trace(self.errors[0]))
+            return float(np.sqrt(square)) if square > 0 else float("nan")
+        totals = np.zeros((number, self.total.shape[1]))
+        np.add.at(totals, cluster, self.mean)
+        m = totals / np.bincount(cluster, minlength=number)[:, None]
+        square = ((m.sum(axis=0) ** 2).sum() - (m**2).sum()) / (number * (number - 1))
+        return float(np.sqrt(square)) if square > 0 else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Replicate:
+    """An embedding, and the rotation (d, d) of its vectors into the space of another."""
+
+    kv: KeyedVectors
+    rotation: FloatArray
+
+    @classmethod
+    def of(cls, kv: KeyedVectors, other: KeyedVectors) -> Replicate:
+        """Rotated so that the vectors of the words that both hold agree most."""
+        if kv.vector_size != other.vector_size:
+            raise InputError(f"embeddings have {kv.vector_size} and {other.vector_size} dimensions: give one number")
+        shared = [word for word in kv.index_to_key if word in other.key_to_index]
+        if len(shared) < kv.vector_size:
+            raise InputError(
+                f"two embeddings share {many(len(shared), 'word')}, fewer than their {kv.vector_size} dimensions: one "
+                "cannot be rotated into the other"
+            )
+        rows = ([each.key_to_index[word] for word in shared] for each in (kv, other))
+        return cls(kv, orthogonal_map(kv.vectors[next(rows)], other.vectors[next(rows)]))
+
+    def units(self, words: Sequence[str]) -> FloatArray:
+        """Unit vectors (n, d) of words in the other space."""
+        if lost := [word for word in words if word not in self.kv.key_to_index]:
+            raise InputError(f"{listed(lost)}: a replicate does not hold what the others do; leave these words out")
+        return unit_rows(self.kv.vectors[[self.kv.key_to_index[word] for word in words]]) @ self.rotation
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VectorSample:
+    """Vectors of words in many documents, contexts or trainings, of which the mean has an error.
+
+    Attributes
+    ----------
+    targets
+        The words.
+    units
+        A DataFrame with a row for each unit: the covariates, and the cluster (speaker, document, training) that it
+        belongs to.
+    cluster
+        Number of the cluster of each unit, (units,).
+    clusters
+        The column of the clusters; None where each document, or each row of a table, is taken for one.
+    vectors
+        The sums of each word.
+    kv
+        The embedding that holds the vectors of attribute words in the same space.
+    about
+        How the vectors were made, for notes and reports.
+    notes
+        What limits them, a sentence each.
+    replicates
+        Of replicates of training, the embedding of each unit, which has attribute words of its own; else None.
+    """
+
+    targets: tuple[str, ...]
+    units: pd.DataFrame
+    cluster: IntArray
+    clusters: str | None
+    vectors: Mapping[str, TargetVectors]
+    kv: KeyedVectors
+    about: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    replicates: tuple[Replicate, ...] | None = None
+
+    @classmethod
+    def from_embeddings(
+        cls,
+        embeddings: Mapping[Any, Embedding],
+        targets: Iterable[str],
+        covariates: pd.DataFrame | None = None,
+        clusters: str | None = None,
+    ) -> VectorSample:
+        """Replicates of training as units: other seeds, or corpora of which documents or speakers were drawn again.
+
+        Parameters
+        ----------
+        embeddings
+            The replicates by name, or as :func:`train_embeddings` returns them: then replicates of one corpus are a
+            cluster, and the error splits into that of the corpus and that of the seed.
+        targets
+            Words that all of them hold.
+        covariates
+            A row for each replicate in their order, such as whose documents it was trained on.
+        clusters
+            The column of ``covariates`` that says what was drawn again.
+
+        Examples
+        --------
+        >>> kv = bb.load_embedding("glove-50d-slice")
+        >>> bb.VectorSample.from_embeddings({str(i): kv for i in range(8)}, ["nurse"])
+        VectorSample(nurse: 8 vectors in 8 clusters by replicate)
+        """
+        kvs = [opened(each) for each in embeddings.values()]
+        words = tuple(names_given(targets, "targets"))
+        if len(kvs) < 2:
+            raise InputError(f"there is {many(len(kvs), 'embedding')}: replicates are several")
+        settings = [name for name in embeddings if isinstance(name, tuple) and len(name) == 4]
+        units = pd.DataFrame({"replicate": [str(name) for name in embeddings]}, dtype="string")
+        if len(settings) == len(kvs):
+            units, clusters = (
+                pd.DataFrame(settings, columns=["corpus", "algorithm", "dims", "seed"]),
+                clusters or "corpus",
+            )
+        if covariates is not None:
+            if len(covariates) != len(kvs):
+                raise InputError(
+                    f"covariates has {len(covariates)} rows for {many(len(kvs), 'embedding')}: give one each"
+                )
+            units = pd.concat([units, covariates.reset_index(drop=True)], axis=1)
+        if clusters is not None and clusters not in units:
+            raise InputError(f"clusters is {clusters!r}: the covariates are {listed(list(map(str, units.columns)))}")
+        replicates = tuple(Replicate.of(kv, kvs[0]) for kv in kvs)
+        sums = {}
+        for word in words:
+            vectors = np.stack([_vector(each, word) for each in replicates])
+            sums[word] = summed(vectors, np.arange(len(kvs)), len(kvs))
+        about = {"vectors": "replicates of training", "embeddings": len(kvs)}
+        cluster = cluster_of(units, clusters)
+        return cls(words, units, cluster, clusters or "replicate", sums, kvs[0], about, replicates=replicates)
+
+    @classmethod
+    def from_covariances(cls, kv: Embedding, covariances: Mapping[str, Any]) -> VectorSample:
+        """The vectors of an embedding with errors that are known from elsewhere, such as those of GloVe-V.
+
+        Parameters
+        ----------
+        kv
+            The embedding.
+        covariances
+            Word to the covariance of its vector: (d, d), or the variances (d,) of independent dimensions.
+
+        References
+        ----------
+        Vallebueno, A., Handan-Nader, C., Manning, C. D. and Ho, D. E. (2024). Statistical uncertainty in word
+        embeddings: GloVe-V. EMNLP. https://doi.org/10.18653/v1/2024.emnlp-main.510
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> bb.VectorSample.from_covariances("glove-50d-slice", {"nurse": np.full(50, 0.01)})
+        VectorSample(nurse: 1 vectors in 1 cluster by embedding)
+        """
+        embedding = opened(kv)
+        d, sums = embedding.vector_size, {}
+        for word, given in mapping(covariances, "covariances", "covariances").items():
+            known = np.asarray(given, dtype=float)
+            known = np.diag(known) if known.ndim == 1 else known
+            if known.shape != (d, d) or not np.isfinite(known).all() or not np.allclose(known, known.T):
+                raise InputError(
+                    f"the covariance of {word!r} is not a finite symmetric matrix of {d} x {d}, or {d} numbers"
+                )
+            if np.linalg.eigvalsh(known)[0] < -1e-8 * max(float(np.trace(known)), 0.0):
+                raise InputError(f"the covariance of {word!r} has a negative variance in some direction")
+            if word not in embedding.key_to_index:
+                raise InputError(f"the embedding does not hold {word!r}")
+            vector = embedding.vectors[[embedding.key_to_index[word]]].astype(float)
+            sums[word] = replace(summed(vector, np.zeros(1, dtype=np.intp), 1), errors=known[None])
+        if not sums:
+            raise InputError("covariances is empty: give those of one word at least")
+        units = pd.DataFrame(index=pd.RangeIndex(1))
+        about = {"vectors": "errors known from elsewhere"}
+        return cls(tuple(sums), units, np.zeros(1, dtype=np.intp), "embedding", sums, embedding, about)
+
+    @classmethod
+    def from_contexts(cls, contexts: ContextVectors, targets: Iterable[str]) -> VectorSample:
+        """Words in sentences (:func:`encode`, :func:`contexts_from`): templates, or sentences, as units.
+
+        Parameters
+        ----------
+        contexts
+            Vectors of words in templates or in sentences of their own. Attribute words are their means.
+        targets
+            Words of it.
+        """
+        words = tuple(names_given(targets, "targets"))
+        if lost := [word for word in words if word not in contexts.words]:
+            raise InputError(f"{listed(lost)}: not among the words that were encoded")
+        size = int(contexts.frame.max()) + 1
+        sums = {}
+        for word in words:
+            own = contexts.word == contexts.words.index(word)
+            sums[word] = summed(contexts.vectors[own], contexts.frame[own], size)
+        units = pd.DataFrame({"template": list(contexts.frames) or [str(i) for i in range(size)]}, dtype="string")
+        about = {"vectors": f"words in sentences ({contexts.encoder})"}
+        unit = "sentence" if contexts.nested else "template"
+        return cls(words, units, np.arange(size), unit, sums, contexts.mean_vectors(), about, contexts.notes)
+
+    def mean_vectors(self) -> KeyedVectors:
+        """The embedding with the targets' mean vectors, for whatever takes an embedding; their errors are left out."""
+        place = {word: row for row, word in enumerate(self.kv.index_to_key)}
+        words = [*self.kv.index_to_key, *(word for word in self.targets if word not in place)]
+        matrix = np.zeros((len(words), self.dimensions), dtype=np.float32)
+        matrix[: len(place)] = self.kv.vectors
+        for word in self.targets:
+            sums = self.vectors[word]
+            matrix[words.index(word)] = sums.total.sum(axis=0) / sums.n.sum()
+        return keyed_vectors(words, matrix)
+
+    def __repr__(self) -> str:
+        each = ", ".join(f"{word}: {int(self.vectors[word].n.sum()):,}" for word in self.targets)
+        return f"VectorSample({each} vectors in {many(self.number, 'cluster')} by {self.unit})"
+
+    @property
+    def number(self) -> int:
+        """Number of clusters."""
+        return int(self.cluster.max()) + 1
+
+    @property
+    def unit(self) -> str:
+        """Name of a cluster."""
+        return "document" if self.clusters is None else self.clusters
+
+    @property
+    def dimensions(self) -> int:
+        """Number of dimensions."""
+        return int(next(iter(self.vectors.values())).total.shape[1])
+
+    def target(self, word: str | None) -> str:
+        """A word of the sample; the only one where none is named."""
+        if word is None and len(self.targets) == 1:
+            return self.targets[0]
+        if word is None:
+            raise InputError(f"the sample holds {listed(list(self.targets))}: name one with target")
+        if word not in self.targets:
+            raise InputError(
+                f"the sample does not hold {shown(word)}{near(word, self.targets)}: it holds "
+                f"{listed(list(self.targets))}"
+            )
+        return word
+
+    def table(self) -> pd.DataFrame:
+        """Numbers of vectors, units and clusters of each word."""
+        rows = []
+        for word in self.targets:
+            held = self.vectors[word].n > 0
+            rows.append((word, int(self.vectors[word].n.sum()), int(held.sum()), len(np.unique(self.cluster[held]))))
+        return pd.DataFrame(rows, columns=["target", "vectors", "units", "clusters"]).astype({"target": "string"})
+
+
+def vector_sample(
+    table: Any,
+    kv: Embedding,
+    *,
+    word: str = "word",
+    vector: str | Sequence[str] | None = None,
+    clusters: str | None = None,
+    targets: Iterable[str] | None = None,
+) -> VectorSample:
+    """Vectors of words that were made elsewhere, one row a document or context, with their covariates.
+
+    Parameters
+    ----------
+    table
+        A DataFrame of pandas, Polars, Arrow or another library: a column of words, one of vectors or one for each
+        dimension, and covariates.
+    kv
+        An embedding of attribute words in the same space, such as the same encoder gives.
+    word, vector
+        The column of words, and that of vectors, or those of the dimensions; by default a column ``vector`` or
+        ``embedding``.
+    clusters
+        The column of speakers, authors or whoever is sampled; by default each row is one of its own.
+    targets
+        Words to keep; by default all.
+
+    Raises
+    ------
+    InputError
+        A column is missing, a vector is not finite, or the embedding has other dimensions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> rows = [{"word": "tax", "party": party, "vector": rng.normal(size=50)} for party in "LR" * 20]
+    >>> bb.vector_sample(pd.DataFrame(rows), "glove-50d-slice")
+    VectorSample(tax: 40 vectors in 40 clusters by document)
+    """
+    where = "the table"
+    printable(word, "word")
+    if clusters is not None:
+        printable(clusters, "clusters")
+    wanted = None if targets is None else names_given(targets, "targets")
+    whole = arrow_of(table, where)
+    held = whole.column_names
+    chosen = [name for name in VECTORS if name in held][:1] if vector is None else names_given(vector, "vector")
+    if not chosen:
+        raise InputError(
+            f"{where} has no column {' or '.join(map(repr, VECTORS))}: name that of the vectors with vector"
+        )
+    for name, columns in (("word", [word]), ("vector", chosen), ("clusters", several(clusters or []))):
+        if missing := [column for column in columns if column not in held]:
+            raise InputError(f"{name} is {shown(missing[0])}: the columns of the table are {listed(held)}")
+    matrix = np.concatenate([vectors for _, vectors in rows_of(whole.select([word, *chosen]), where)])
+    embedding = opened(kv)
+    if matrix.shape[1] != embedding.vector_size:
+        raise InputError(
+            f"the vectors have {matrix.shape[1]} dimensions and the embedding {embedding.vector_size}: give vectors of "
+            "one space"
+        )
+    frame = whole.drop_columns(chosen).to_pandas()
+    keep = frame[word].notna() if wanted is None else frame[word].isin(wanted)
+    if not keep.any():
+        raise InputError(f"the table holds none of the words: its first are {listed(list(frame[word].unique()[:5]))}")
+    frame, matrix = frame[keep].reset_index(drop=True), matrix[keep.to_numpy()]
+    covariates = frame.drop(columns=word)
+    units, unit = (covariates, np.arange(len(frame))) if clusters is None else units_of(covariates)
+    words = tuple(map(str, dict.fromkeys(frame[word])))
+    sums = {
+        each: summed(matrix[own], unit[own], len(units))
+        for each in words
+        if (own := np.flatnonzero(frame[word] == each)).size
+    }
+    notes = tuple(speakers_noted(units, clusters))
+    return VectorSample(words, units, cluster_of(units, clusters), clusters, sums, embedding, {"vectors": where}, notes)
+
+
+def _vector(replicate: Replicate, word: str) -> FloatArray:
+    """The vector (d,) of a word of a replicate, in the space of the first."""
+    if word not in replicate.kv.key_to_index:
+        raise InputError(f"{word!r} is not in each of the embeddings: give words that all of them hold")
+    value: FloatArray = replicate.kv.vectors[replicate.kv.key_to_index[word]].astype(float) @ replicate.rotation
+    return value
+
+
+def names_given(value: object, name: str) -> list[str]:
+    """Words or columns, one or several, each once."""
+    names = several(value)
+    if not names or not all(isinstance(each, str) and each.split() for each in names):
+        raise InputError(f"{name} is {shown(value)}: give one name, or a list of names")
+    return list(dict.fromkeys(names))
+
+
+def summed(vectors: FloatArray, unit: IntArray, units: int) -> TargetVectors:
+    """The sums of vectors (N, d) by the number of their unit (N,)."""
+    vectors = np.asarray(vectors, dtype=float)
+    total = np.zeros((units, vectors.shape[1]))
+    np.add.at(total, unit, vectors)
+    squares = np.bincount(unit, np.vecdot(vectors, vectors), units).astype(float)
+    n = np.bincount(unit, minlength=units).astype(np.intp)
+    return TargetVectors.of(n, total, squares, vectors.T @ vectors)
+
+
+def units_of(covariates: pd.DataFrame) -> tuple[pd.DataFrame, IntArray]:
+    """The distinct rows of covariates, and the number of each row's."""
+    if not len(covariates.columns):
+        return pd.DataFrame(index=pd.RangeIndex(1)), np.zeros(len(covariates), dtype=np.intp)
+    grouped = covariates.groupby(list(covariates.columns), dropna=False, sort=False)
+    number = grouped.ngroup().to_numpy().astype(np.intp)
+    first = np.unique(number, return_index=True)[1]
+    return covariates.iloc[first].reset_index(drop=True), number
+
+
+def cluster_of(units: pd.DataFrame, clusters: str | None) -> IntArray:
+    """Number of the cluster of each unit."""
+    if clusters is None:
+        return np.arange(len(units))
+    if units[clusters].isna().any():
+        raise InputError(f"{clusters} is missing in some rows: name the cluster of each, or leave these rows out")
+    return pd.factorize(units[clusters])[0]
+
+
+def speakers_noted(units: pd.DataFrame, clusters: str | None) -> list[str]:
+    """A note where no clusters are given and a column of texts has values that several documents share."""
+    if clusters is not None:
+        return []
+    for name, column in units.items():
+        distinct = column.nunique()
+        if column.dtype.kind in "OUT" and LEAST <= distinct < 0.8 * len(column):
+            return [
+                f"The column {name!r} has {distinct} values in {len(column)} documents: if it says who speaks, errors "
+                f"are between its values, and clusters={name!r} takes that into account."
+            ]
+    return []

@@ -1,0 +1,120 @@
+"""Errors of products with vectors that come from the choice of attribute words."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesbias.axes.poles import FoundPoles, sample_beside
+from bayesbias.distances.vocabularies import sampled_rows
+from bayesbias.errors import InputError, many
+from bayesbias.numerics.arrays import FloatArray, unit_rows
+from bayesbias.numerics.offsets import Field, field_of, mean_offset
+from bayesbias.numerics.related import PairSample, components_of, list_correlations, pair_counts, sample_pairs
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+SAMPLE = 3000  # words of the vocabulary
+FEWEST = 100  # words without which errors of attribute words cannot be told
+PAIRS = 1000  # pairs of each bin of similarity
+
+
+@dataclass(frozen=True)
+class AttributeWords(ABC):
+    """Attribute words, and the errors that the choice of them makes."""
+
+    keys: tuple[str, ...]  # of the words in the embedding, (R,)
+    weights: FloatArray  # of the words' unit vectors in the contrast, (R,)
+    direction: FloatArray  # the weighted sum (d,)
+
+    @abstractmethod
+    def covariance(self, vectors: FloatArray) -> FloatArray:
+        """Covariance (J, J), over words like these, of the products of vectors (J, d) with the direction."""
+
+    @abstractmethod
+    def longer(self, more: int) -> AttributeWords:
+        """The same with so many more words in each list, as similar to the others as these are."""
+
+    def total_variance(self, vectors: FloatArray) -> float:
+        """The sum of these variances over vectors (J, d)."""
+        if len(vectors) > vectors.shape[1]:
+            vectors = np.linalg.qr(vectors, mode="r")  # V'V is the same
+        return float(np.trace(self.covariance(vectors)))
+
+
+@dataclass(frozen=True)
+class AxisWords(AttributeWords):
+    """Words at the poles of an axis, with the errors that :func:`axis` has for them."""
+
+    field: Field
+    variances: FloatArray  # of the mean offset, (Q,)
+    entries: int  # pairs, or words of the shorter list
+
+    @classmethod
+    def of(cls, kv: KeyedVectors, poles: FoundPoles) -> AxisWords:
+        """The poles of an axis, as an embedding holds them."""
+        sampled = field_of(sample_beside(kv, poles.keys, 0), 0)
+        offset, weights = mean_offset(sampled, poles.strata), poles.strata.weights
+        entries = min(len(member) for member in poles.strata.members)
+        return cls(poles.keys, weights, weights @ poles.strata.vectors, sampled, offset.opposition, entries)
+
+    def covariance(self, vectors: FloatArray) -> FloatArray:
+        coordinates = self.field.coordinates(vectors)
+        value: FloatArray = (coordinates * self.variances) @ coordinates.T
+        return value
+
+    def longer(self, more: int) -> AxisWords:
+        return replace(self, variances=self.variances * self.entries / (self.entries + more))
+
+
+@dataclass(frozen=True)
+class ListWords(AttributeWords):
+    """Two lists of words or more, with a sample of the vocabulary that says how much other words would differ."""
+
+    signs: FloatArray  # of the lists in the contrast, (L,)
+    entries: FloatArray  # numbers of words of the lists, (L,)
+    units: FloatArray  # unit vectors (N, d) of the sample
+    pairs: PairSample
+    # share of a word with itself among pairs of two lists, (L, L), and of other pairs by similarity, (L, L, bins)
+    same: FloatArray
+    shares: FloatArray
+
+    @classmethod
+    def of(cls, kv: KeyedVectors, lists: Sequence[Sequence[str]], signs: FloatArray) -> ListWords:
+        """Lists of words by their keys in the embedding, no word twice, and their signs (L,)."""
+        keys = [key for each in lists for key in each]
+        rows, _ = sampled_rows(kv, set(keys), SAMPLE, 0)
+        if len(rows) < FEWEST:
+            raise InputError(
+                f"the embedding holds {many(len(rows), 'word')} outside of the lists, and errors of attribute words "
+                f"need {FEWEST}: give the whole embedding"
+            )
+        units, own = unit_rows(kv.vectors[rows]), unit_rows(kv.vectors[[kv.key_to_index[key] for key in keys]])
+        centre = units.mean(axis=0)
+        pairs = sample_pairs(unit_rows(units - centre), np.random.default_rng(0), PAIRS)
+        sizes = np.array(list(map(len, lists)))
+        member = np.repeat(np.eye(len(lists)), sizes, axis=1) > 0
+        same, shares = pair_counts(member, unit_rows(own - centre)).shares()
+        weights = np.repeat(signs / sizes, sizes)
+        return cls(tuple(keys), weights, weights @ own, signs, sizes.astype(float), units, pairs, same, shares)
+
+    def covariance(self, vectors: FloatArray) -> FloatArray:
+        scatter = vectors @ self.units.T
+        scatter = scatter - scatter.mean(axis=1, keepdims=True)
+        ones = np.ones(len(self.units))
+        parts = components_of(scatter, self.pairs, ones, ones)
+        kernel = list_correlations(parts.correlations, self.same, self.shares)
+        variances = parts.variances * np.einsum("qab,a,b->q", kernel, self.signs, self.signs)
+        value: FloatArray = (parts.loadings * variances) @ parts.loadings.T
+        return value
+
+    def longer(self, more: int) -> ListWords:
+        total = self.entries + more
+        same = np.outer(self.entries / total, self.entries / total) * self.same
+        others = np.divide(1 - same, 1 - self.same, out=np.ones_like(same), where=self.same < 1)
+        return replace(self, entries=total, same=same, shares=self.shares * others[:, :, None])

@@ -1,0 +1,381 @@
+"""Who says it would be answered with other vectors, other units or other errors than those of the documents."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors
+
+import bayesbias as bb
+from bayesbias.errors import InputError
+
+LABELS = ["party[T.R]", "gender[T.M]"]
+
+
+def embedding(words, vectors):
+    kv = KeyedVectors(vectors.shape[1])
+    kv.add_vectors(list(words), vectors.astype(np.float32))
+    return kv
+
+
+@pytest.fixture(scope="module")
+def speeches(shared):
+    """Speeches, vectors and the transform of the R program conText."""
+    arrays = np.load(shared / "documents" / "vectors.npz")
+    kv = embedding(map(str, arrays["words"]), arrays["vectors"])
+    return pd.read_parquet(shared / "documents" / "speeches.parquet"), kv, arrays["transform"]
+
+
+def test_norms_are_those_that_context_prints(speeches):
+    """Rodriguez, Spirling and Stewart (2023), https://doi.org/10.1017/S0003055422001228; HC1."""
+    table, kv, transform = speeches
+    sample = bb.instances(table, ["immigration"], kv, transform=transform)
+    by = bb.covariates(sample, "party + gender")
+    design = by.design()
+    assert int(design.vectors.n.sum()) == 924
+    shares = design.vectors.n @ design.x / design.vectors.n.sum()
+    np.testing.assert_allclose(shares[1:], [0.4740260, 0.6709957], atol=5e-8)
+    norms = by.norms().set_index("term")
+    assert norms.index.tolist() == LABELS
+    np.testing.assert_allclose(norms["squared_norm"], [10.139940, 6.908761], atol=5e-7)
+    np.testing.assert_allclose(norms["debiased"], [8.668252, 5.154713], atol=5e-7)
+    np.testing.assert_allclose(norms["squared_norm"] - norms["debiased"], [1.471687, 1.754048], atol=1.1e-6)
+    assert (norms["p"] < 0.02).all()
+
+
+def test_norms_do_not_depend_on_how_units_are_cut(speeches):
+    table, kv, transform = speeches
+    how = {"transform": transform, "clusters": "nominate_dim1"}
+    one = bb.instances(table, "immigration", kv, covariates=["party", "gender"], **how)
+    other = bb.instances(table, "immigration", kv, **how)
+    assert len(other.units) > len(one.units)
+    columns = ["squared_norm", "debiased"]
+    norms = [bb.covariates(each, "party + gender").norms(permutations=0)[columns] for each in (one, other)]
+    pd.testing.assert_frame_equal(*norms, rtol=1e-9)
+    assert one.number == other.number
+
+
+@pytest.fixture(scope="module")
+def kv():
+    return bb.load_embedding("glove-50d-slice")
+
+
+WORDS = ["tax", "income", "money", "school", "children", "teacher", "bank", "market"]
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    """Documents of twelve speakers of two parties."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for number in range(120):
+        speaker = number % 12
+        words = rng.choice(WORDS, 30)
+        rows.append(
+            {"text": " ".join(words), "speaker": f"s{speaker}", "party": "L" if speaker < 6 else "R", "year": number}
+        )
+    return pd.DataFrame(rows)
+
+
+def of(corpus, kv, **how):
+    options = {"transform": np.eye(50), "clusters": "speaker", "covariates": ["party"]} | how
+    return bb.instances(corpus, ["tax"], kv, **options)
+
+
+def equal(one, other):
+    """The same sums, to the last bit."""
+    assert one.units.astype(str).equals(other.units.astype(str))
+    for name in ("n", "total", "squares", "within"):
+        np.testing.assert_array_equal(getattr(one.vectors["tax"], name), getattr(other.vectors["tax"], name))
+    return True
+
+
+def test_every_kind_of_corpus_gives_the_same_vectors(corpus, kv, tmp_path):
+    import polars as pl
+
+    sample = of(corpus, kv)
+    rows = corpus.to_dict("records")
+    assert equal(sample, of(rows, kv))
+    assert equal(sample, of([row | {"text": row["text"].split()} for row in rows], kv))
+    assert equal(sample, of(pl.from_pandas(corpus), kv))
+    corpus.to_parquet(tmp_path / "a.parquet")
+    corpus.to_csv(tmp_path / "a.csv", index=False)
+    corpus.to_csv(tmp_path / "a.tsv", index=False, sep="\t")
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    for end in ("parquet", "csv", "tsv", "jsonl"):
+        assert equal(sample, of(tmp_path / f"a.{end}", kv)), end
+
+
+def test_an_instance_is_the_mean_of_the_words_around_it(kv):
+    text = "bank the tax zzz market income school money teacher"
+    sample = bb.instances([text], ["tax"], kv, transform=2 * np.eye(50), window=3, min_count=1)
+    around = kv.vectors[[kv.key_to_index[word] for word in ("bank", "the", "market", "income")]].astype(float)
+    np.testing.assert_allclose(sample.vectors["tax"].total[0], 2 * around.mean(axis=0), rtol=1e-6)
+
+
+def test_rare_words_are_left_out_and_keep_their_places(kv):
+    texts = ["bank tax market"] * 4 + ["income tax market"]
+    whole = bb.instances(texts, ["tax"], kv, transform=np.eye(50), window=1, min_count=1)
+    some = bb.instances(texts, ["tax"], kv, transform=np.eye(50), window=1, min_count=2)
+    np.testing.assert_array_equal(whole.vectors["tax"].total[:4], some.vectors["tax"].total[:4])
+    np.testing.assert_allclose(some.vectors["tax"].total[4], kv["market"], rtol=1e-6)
+
+
+def test_of_two_targets_the_longer_one_takes_the_instance(kv):
+    texts = ["money for income tax school", "money tax school"] * 3
+    sample = bb.instances(texts, ["tax", "income tax"], kv, transform=np.eye(50), min_count=1)
+    assert [int(sample.vectors[word].n.sum()) for word in sample.targets] == [3, 3]
+    assert any("do not count for 'tax'" in note for note in sample.notes)
+    around = kv.vectors[[kv.key_to_index[word] for word in ("money", "for", "school")]].astype(float)
+    np.testing.assert_allclose(sample.vectors["income tax"].total[0], around.mean(axis=0), rtol=1e-6)
+
+
+def test_instances_without_a_known_word_are_counted(kv):
+    sample = bb.instances(["zzz tax qqq"] * 3 + ["bank tax"], ["tax"], kv, transform=np.eye(50), min_count=1)
+    assert int(sample.vectors["tax"].n.sum()) == 1
+    assert any(note.startswith("3 instances") for note in sample.notes)
+
+
+def test_the_transform_is_the_weighted_least_squares_of_vectors_on_contexts():
+    """On a corpus in which contexts are a linear map of vectors it is the inverse of that map."""
+    rng = np.random.default_rng(1)
+    words = [f"w{i}" for i in range(60)]
+    kv = embedding(words, rng.normal(size=(60, 5)))
+    texts = [" ".join(rng.choice(words, 40)) for _ in range(400)]
+    sample = bb.instances(texts, ["w0"], kv, window=2)
+    assert sample.about["transform"] == "estimated"
+    sums, counts = np.zeros((60, 5)), np.zeros(60)
+    for text in texts:
+        tokens = [int(word[1:]) for word in text.split()]
+        for place, token in enumerate(tokens):
+            beside = tokens[max(0, place - 2) : place] + tokens[place + 1 : place + 3]
+            sums[token] += kv.vectors[beside].mean(axis=0)
+            counts[token] += 1
+    x, y, weights = sums / counts[:, None], kv.vectors.astype(float), np.sqrt(np.log(counts))
+    matrix = np.linalg.lstsq(x * weights[:, None], y * weights[:, None], rcond=None)[0].T
+    np.testing.assert_allclose(sample.vectors["w0"].total.sum(axis=0), matrix @ sums[0], rtol=1e-4)
+
+
+def test_a_planted_difference_is_found_and_no_other(kv):
+    """One group's instances are moved from one list to the other; the other covariate does nothing."""
+    rng = np.random.default_rng(7)
+    a, b = ["bank", "market", "money"], ["school", "teacher", "children"]
+    unit = {word: kv[word] / np.linalg.norm(kv[word]) for word in (*a, *b)}
+    apart = np.mean([unit[w] for w in a], axis=0) - np.mean([unit[w] for w in b], axis=0)
+    rows = []
+    for speaker in range(40):
+        own = rng.normal(size=50) * 0.3
+        for _ in range(10):
+            vector = kv["tax"] + own + rng.normal(size=50) + (2.0 * apart if speaker < 20 else 0)
+            rows.append(
+                {"word": "tax", "s": speaker, "p": "LR"[speaker >= 20], "h": "xy"[speaker % 2], "vector": vector}
+            )
+    sample = bb.vector_sample(pd.DataFrame(rows), kv, clusters="s")
+    result = bb.covariates(sample, "p + h").contrast(a, b)
+    table = result.table(words="given").set_index("name")
+    length = sample.vectors["tax"].length(sample.cluster)
+    expected = 2.0 * (apart @ apart) / length
+    row = table.loc["p: R - L"]
+    assert 0 < row["low"] < expected < row["high"]
+    assert table.loc["h: y - x", "low"] < 0 < table.loc["h: y - x", "high"]
+    assert table.loc["p: R - L", "equal"] == pytest.approx(expected, abs=0.15)
+    shares = table[["share_instances", "share_speakers", "share_words"]].sum(axis=1)
+    np.testing.assert_allclose(shares, 1.0)
+    assert (result.table()["sd"].to_numpy() >= result.table(words="given")["sd"].to_numpy() - 1e-12).all()
+    checks = result.checks(permutations=199).set_index("name")
+    assert (checks.loc["p: R - L", ["p", "p_cr2", "p_permutation"]] < 0.02).all()
+    assert (checks.loc["h: y - x", ["p", "p_cr2", "p_permutation"]] > 0.05).all()
+
+
+def test_estimates_of_values_are_read_by_pandas_and_arviz(corpus, kv):
+    result = bb.covariates(of(corpus, kv), "party").contrast(["bank", "market"], ["school", "teacher"])
+    estimates = result.estimates()
+    difference = estimates.select(quantity="value", party="R") - estimates.select(quantity="value", party="L")
+    row = result.table().set_index("name").loc["party: R - L"]
+    assert difference.mean[0] == pytest.approx(row["mean"])
+    assert difference.sd[0] == pytest.approx(row["sd"])
+    assert estimates.to_datatree()["posterior/value"].sizes["quantity"] == len(result.table())
+
+
+def test_an_axis_of_known_errors_is_that_of_the_embedding(kv):
+    variances = np.full(50, 0.02)
+    sample = bb.VectorSample.from_covariances(kv, {"nurse": variances})
+    result = bb.covariates(sample, "1").axis("gender")
+    given = result.table(words="given").iloc[-1]
+    direction = result.attributes.direction
+    assert given["sd"] == pytest.approx(np.sqrt(variances @ direction**2) / result.length)
+    known = bb.axis(kv, "gender", words=["nurse"]).table().iloc[0]
+    tiny = bb.VectorSample.from_covariances(kv, {"nurse": np.full(50, 1e-12)})
+    row = bb.covariates(tiny, "1").axis("gender").table().iloc[-1]
+    np.testing.assert_allclose(row[["mean", "sd"]].astype(float), known[["mean", "sd"]].astype(float), rtol=1e-4)
+
+
+def test_replicates_in_rotated_spaces_are_one(kv):
+    rng = np.random.default_rng(3)
+    keys = kv.index_to_key[:3000]
+
+    def copy(noise):
+        turn = np.linalg.qr(rng.normal(size=(50, 50)))[0]
+        return embedding(keys, (kv.vectors[:3000] + noise * rng.normal(size=(3000, 50))) @ turn)
+
+    words = [word for word in keys if word.isalpha()]
+    a, b, target = words[200:206], words[300:306], words[400]
+    same = bb.VectorSample.from_embeddings({str(i): copy(0.0) for i in range(10)}, [target])
+    assert bb.covariates(same, "1").contrast(a, b).table(words="given")["sd"].max() < 1e-5
+    replicates = {(f"c{i}", "glove", 50, 0): copy(0.3) for i in range(10)}
+    noisy = bb.VectorSample.from_embeddings(replicates, [target])
+    result = bb.covariates(noisy, "1").contrast(a, b)
+    own = []
+    for each in replicates.values():
+        units = [np.mean([each[w] / np.linalg.norm(each[w]) for w in words], axis=0) for words in (a, b)]
+        own.append(-each[target] @ (units[0] - units[1]) / result.length)
+    row = result.table(words="given").iloc[-1]
+    assert row["mean"] == pytest.approx(np.mean(own), abs=1e-5)
+    from scipy import stats
+
+    interval = stats.t.interval(0.89, 9, np.mean(own), stats.sem(own))
+    np.testing.assert_allclose([row["low"], row["high"]], interval, atol=1e-5)
+
+
+def test_sentences_are_units(kv):
+    rng = np.random.default_rng(4)
+    words = kv.index_to_key[:400]
+    rows = [
+        {"word": word, "template": f"t{t}", "vector": kv[word] + rng.normal(size=50) * 0.1}
+        for word in words
+        for t in range(9)
+    ]
+    contexts = bb.contexts_from(pd.DataFrame(rows), words[:30])
+    sample = bb.VectorSample.from_contexts(contexts, [words[0]])
+    assert sample.table().iloc[0].tolist() == [words[0], 9, 9, 9]
+    assert len(bb.covariates(sample, "1").contrast(words[2:6], words[8:12]).table()) == 2
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("partys", r"names 'partys' \(did you mean 'party'\?\)"),
+        ("party +", "cannot be read"),
+        ("one", "has one value"),
+        ("party + same", "cannot be told apart"),
+        ("unit", "terms for 12 clusters"),
+    ],
+)
+def test_wrong_formulas_are_refused(corpus, kv, formula, message):
+    frame = corpus.assign(one="x", same=corpus["party"].str.lower(), unit=corpus["speaker"])
+    sample = of(frame, kv, covariates=["party", "one", "same", "unit"])
+    with pytest.raises(InputError, match=message):
+        bb.covariates(sample, formula)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"targets": "zzz"}, "zzz: no instance in 120 documents"),
+        ({"targets": []}, r"targets is \[\]: give one name"),
+        ({"transform": np.eye(49)}, "transform is 49 x 49"),
+        ({"clusters": "who"}, "no column 'who'"),
+        ({"text": "body"}, "text is 'body'"),
+        ({"covariates": ["age"]}, "no column 'age'"),
+        ({"window": 0}, "window"),
+        ({"corpus": [["tax", 3]]}, "document 1 holds 3"),
+        ({"corpus": iter([])}, "ends after one reading"),
+        ({"corpus": []}, "holds no document"),
+        ({"corpus": "nowhere.csv"}, "no such file"),
+        ({"transform": None}, "needs 100"),
+    ],
+)
+def test_wrong_input_is_told(corpus, kv, change, message):
+    options = {"corpus": corpus, "targets": ["tax"], "transform": np.eye(50), "clusters": None} | change
+    with pytest.raises(InputError, match=message):
+        bb.instances(options.pop("corpus"), options.pop("targets"), kv, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.jsonl", '{"text": "tax bank"}\n{"text": "ta', "line 2 is no JSON"),
+        ("a.jsonl", '{"text": "tax bank"}\n["tax"]\n', "line 2 holds"),
+        ("a.csv", 'text,party\n"tax bank,L', "unexpected end of data"),
+        ("a.csv", "text,party\ntax bank\n", "another number of columns"),
+        ("a.txt", "tax", "a corpus is a file of"),
+    ],
+)
+def test_damaged_files_are_told(kv, tmp_path, name, content, message):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        bb.instances(tmp_path / name, "tax", kv, transform=np.eye(50), min_count=1)
+
+
+def test_missing_covariates_are_counted_and_few_clusters_are_said(corpus, kv):
+    frame = corpus.assign(party=corpus["party"].where(corpus["year"] > 9))
+    result = bb.covariates(of(frame, kv, covariates=["party"]), "party").contrast(["bank"], ["school"])
+    assert any("with a missing covariate are left out" in note for note in result.notes)
+    alone = corpus.assign(party=np.where(corpus["speaker"] == "s0", "L", "R"))
+    result = bb.covariates(of(alone, kv), "party").contrast(["bank"], ["school"])
+    assert any("has one cluster" in note for note in result.notes)
+    few = corpus[corpus["speaker"].isin(["s0", "s1", "s6", "s7"])]
+    with pytest.raises(InputError, match="is in 4 clusters, and intervals need 8"):
+        bb.covariates(of(few, kv), "party")
+
+
+def test_a_column_that_looks_like_speakers_is_named(corpus, kv):
+    sample = bb.instances(corpus, "tax", kv, transform=np.eye(50))
+    assert any("clusters='speaker'" in note for note in sample.notes)
+    assert not of(corpus, kv).notes
+
+
+def test_lists_that_share_a_word_are_refused(corpus, kv):
+    by = bb.covariates(of(corpus, kv), "party")
+    with pytest.raises(InputError, match="is in both lists"):
+        by.contrast(["bank", "school"], ["bank"])
+    with pytest.raises(InputError, match=r"does not hold 'taxes' \(did you mean 'tax'\?\)"):
+        by.contrast(["bank"], ["school"], target="taxes")
+
+
+def test_controls_move_the_answer_by_what_they_explain(kv):
+    """The party does nothing; the year does, and parties have other years."""
+    rng = np.random.default_rng(5)
+    unit = kv["bank"] / np.linalg.norm(kv["bank"]) - kv["school"] / np.linalg.norm(kv["school"])
+    rows = []
+    for speaker in range(40):
+        party, year = "LR"[speaker % 2], 1900 + 2 * speaker + 30 * (speaker % 2)
+        for _ in range(8):
+            vector = kv["tax"] + 0.04 * (year - 1950) * unit + rng.normal(size=50) * 0.5
+            rows.append({"word": "tax", "s": speaker, "party": party, "year": year, "twin": year, "vector": vector})
+    sample = bb.vector_sample(pd.DataFrame(rows), kv, clusters="s")
+    table = bb.covariates(sample, "party").contrast(["bank"], ["school"]).controls(["year", "s"])
+    alone, year, cluster = (table[table["control"] == name].iloc[0] for name in ("", "year", "s"))
+    assert alone["high"] < 0
+    assert year["low"] < 0 < year["high"]
+    assert year["change"] == pytest.approx(year["mean"] - alone["mean"])
+    party, years = np.arange(40) % 2, 2 * np.arange(40) + 30 * (np.arange(40) % 2)
+    assert year["overlap"] == pytest.approx(np.corrcoef(party, years)[0, 1] ** 2)
+    assert cluster["overlap"] > 0
+
+
+@pytest.mark.full
+def test_plans_hold_when_data_are_added(kv):
+    """The sd that is expected of twice the speakers, or of four times the vectors, is found when they are added."""
+    rng = np.random.default_rng(6)
+    a, b = ["bank", "market", "money", "tax"], ["school", "teacher", "children", "family"]
+    moved = rng.normal(size=50) * 0.4
+
+    def sample(speakers, vectors):
+        rows = []
+        for speaker in range(speakers):
+            own = rng.normal(size=50) * 0.3 + (moved if speaker % 2 else 0)
+            for _ in range(vectors):
+                vector = kv["income"] + own + rng.normal(size=50)
+                rows.append({"word": "income", "s": speaker, "p": "LR"[speaker % 2], "vector": vector})
+        return bb.vector_sample(pd.DataFrame(rows), kv, clusters="s")
+
+    def sd(speakers, vectors):
+        return bb.covariates(sample(speakers, vectors), "p").contrast(a, b)
+
+    small = [sd(24, 4) for _ in range(12)]
+    for more, sizes in (({"clusters": 24}, (48, 4)), ({"vectors": 12}, (24, 16))):
+        expected = np.mean([each.plan(**more)["expected"].iloc[0] for each in small])
+        found = np.mean([sd(*sizes).plan()["sd"].iloc[0] for _ in range(12)])
+        assert expected == pytest.approx(found, rel=0.15), more
