@@ -2,6 +2,8 @@
 
 import bayesbias.axes.angles
 import bayesbias.axes.poles
+import bayesbias.documents.regression
+import bayesbias.numerics.clusters
 from bayesbias import comparison, contrast, distances, models, numerics, reliability  # noqa: F401  (loads numerics.components)
 from bayesbias.checks import summaries
 from bayesbias.checks.calibration import simulation
@@ -38,3 +40,7 @@ WEIGHTS, contrasts_of, stage_cells = two_stage.WEIGHTS, estimates.contrasts_of, 
 GROUP_SHARES, POOL_WIDTH, Layout = pools.GROUP_SHARES, pools.WIDTH, pools._Grouping
 trend_levels = trends._levels
 multiverse_of, STANDARD_WIDTH = specifications.multiverse_of, specifications.STANDARD_WIDTH
+documents, ListWords = bayesbias.documents.regression, bayesbias.documents.word_errors.ListWords
+lower_case = bayesbias.documents.corpora.lower_case
+UnitMeans, regression = numerics.clusters.UnitMeans, numerics.clusters.regression
+bias_reduced = numerics.clusters.bias_reduced
