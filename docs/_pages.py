@@ -50,6 +50,7 @@ AREAS = {
         "Multiverse and sweeps",
         "second_stage.decisions second_stage.combinations second_stage.specifications second_stage.sweeps",
     ),
+    "documents": ("Words in documents", "documents"),
     "contextual": ("Words in sentences", "vectors.contextual"),
     "templates": ("Templates of sentences", "vectors.contextual.templates contrast.templates"),
     "silhouettes": ("Silhouettes", "baselines.silhouettes"),
@@ -62,7 +63,7 @@ AREAS = {
     "training": ("Training small embeddings", "vectors.training"),
     "plots": ("Figures of fits and tables", "plots plots.fits"),
     "plots-embeddings": ("Figures of several embeddings", "plots.embeddings"),
-    "plots-axes": ("Figures of words, axes and metrics", "plots.words plots.metrics"),
+    "plots-axes": ("Figures of words, axes and metrics", "plots.words plots.metrics plots.documents"),
     "plots-studies": ("Figures of reliability and stability", "plots.reliability"),
     "reporting": ("Reports and citations", "reporting reporting.papers"),
     "errors": ("Errors and warnings", "errors"),
@@ -78,6 +79,7 @@ ROOMS = {
     "comparison": "Comparison SideEffects",
     "contrast": "FrameEffects Plan PriorSensitivity",
     "distances": "Relatedness",
+    "documents.regression": "CovariateContrast Covariates",
     "models": "ModelSpec",
     "second_stage": "Criterion Multiverse Pool Trend",
     "second_stage.sweeps": "Sweep",
@@ -387,7 +389,7 @@ WIDTHS = {"name": 16, "description": 40, "doi": 18}
 
 def data() -> dict[str, str]:
     """Bundled embeddings, word lists, queries and templates, with their sources."""
-    lists = bb.list_words()
+    lists, documents = bb.list_words(), bb.datasets.list_datasets()
     english = lists[~lists["name"].str.startswith("weathub/")]
     other = lists[lists["name"].str.startswith("weathub/")]
     lines = [
@@ -402,6 +404,8 @@ def data() -> dict[str, str]:
         "",
         *heading("Queries", "-"),
         *_rows(bb.list_queries(), ["name", "targets", "attributes", "description", "doi"]),
+        *heading("Documents", "-"),
+        *_rows(documents[documents["kind"] == "documents"], ["name", "description", "licence", "source"]),
         *heading("Templates", "-"),
         *_rows(bb.contextual.list_templates(), None),
     ]

@@ -194,6 +194,17 @@ def shares_of_women():
     return listed(table.drop_duplicates("source"), ["source"], {"words": str, "plain": two}).join(shown)
 
 
+def addresses():
+    table = read("addresses")
+    ends = {"low": "these_low", "high": "these_high"}
+    table["these words"] = [
+        interval(row.drop(list(ends)).rename({b: a for a, b in ends.items()})) for _, row in table.iterrows()
+    ]
+    table["words like these"] = [interval(row) for _, row in table.iterrows()]
+    shares = {f"share_{of}": percent for of in ("instances", "speakers", "words")}
+    return listed(table, ["target", "name"], {"these words": str, "words like these": str, "equal": three, **shares})
+
+
 def ten_tests(embedding, *published):
     table = read("caliskan", f"embedding == '{embedding}'")
     found, asked = (table[f"targets_{what}"] + table[f"attributes_{what}"] for what in ("found", "asked"))

@@ -53,7 +53,7 @@ def run_analysis(
     with working(f"reading {embedding}"):
         kv = _part(embedding, listed, case, topics, seed or 0, trust_pickle)
     table = bb.distance_table(kv, listed, case=case)
-    out = _made(out)  # not before the input is known to be good
+    out = made_folder(out)  # not before the input is known to be good
     source = "Google News vectors" if embedding == EMBEDDING else f"vectors of {Path(embedding).name}"
     say(f"{about(kv)['vectors']:,} {source}, word list {listed.name}: {len(table):,} distances")
     for term in terms(listed):
@@ -108,7 +108,8 @@ def _part(embedding: str, listed: WordLists, case: Cases, topics: int, seed: int
     return bb.load_embedding(embedding, words=listed, trust_pickle=trust_pickle)
 
 
-def _made(out: Path) -> Path:
+def made_folder(out: Path) -> Path:
+    """A folder that is there from now on."""
     folder = home_folder(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,6 +15,7 @@ from bayesbias.cli import options, reading
 from bayesbias.cli.options import bundled, choice, to_write
 from bayesbias.cli.screen import (
     say,
+    say_notes,
     show,
     show_changes,
     show_coverages,
@@ -340,6 +342,65 @@ def compare(
     write_table(comparison.table(prob).assign(unit="cosine distance"), out)
     write_picture(lambda: comparison.figure(prob=prob), picture)
     write_report(comparison, report, prob=prob, effects=beside)
+
+
+def documents(
+    corpus: Annotated[
+        str,
+        Argument(
+            help="Documents with covariates (.jsonl, .csv, .tsv, .parquet), or a data set such as sotu-addresses.",
+            autocompletion=bundled("datasets"),
+        ),
+    ],
+    targets: Annotated[str, Option(help="Words with commas between.")],
+    embedding: Annotated[
+        str, Option(help="A bundled name or the path of a file.", autocompletion=bundled("embeddings"))
+    ],
+    formula: Annotated[str, Option(help="Covariates, such as 'party + year'.")],
+    clusters: Annotated[
+        str | None, Option(help="The column that says who speaks; by default nobody speaks twice.")
+    ] = None,
+    contrast: Annotated[
+        str | None, Option(help="Two lists with a colon between, such as family:career or home,house:job,office.")
+    ] = None,
+    axis: Annotated[
+        str | None,
+        Option(help="In place of a contrast: a bundled axis or a TOML file.", autocompletion=bundled("axes")),
+    ] = None,
+    text: Annotated[str, Option(help="The column of texts.")] = "text",
+    window: Annotated[int, Option(min=1, help="Words on either side of an instance.")] = 6,
+    prob: options.Prob = 0.89,
+    trust_pickle: options.TrustPickle = False,
+    out: Annotated[
+        Path | None, Option("--out", "-o", parser=options.path, help="Folder for a table, and a report for each word.")
+    ] = None,
+) -> None:
+    """Relate words in documents to who says them: differences by party, author or year."""
+    import pandas as pd
+
+    from bayesbias.cli.example import made_folder
+
+    lists = None if contrast is None else [reading.words_or_list(part) or [] for part in contrast.split(":")]
+    if (lists is None) == (axis is None) or (lists is not None and len(lists) != 2):
+        raise InputError("give --contrast with two lists, such as family:career, or --axis")
+    kv = bb.load_embedding(embedding, trust_pickle=trust_pickle)
+    texts = bb.datasets.load_dataset(corpus) if corpus in options.BUNDLED["datasets"]() else corpus
+    words = [word.strip() for word in targets.split(",") if word.strip()]
+    with working("reading documents"):
+        sample = bb.instances(texts, words, kv, window=window, text=text, clusters=clusters)
+    by = bb.covariates(sample, formula)
+    results = [by.axis(axis, word) if lists is None else by.contrast(lists[0], lists[1], word) for word in words]
+    for result in results:
+        say(result.findings(prob)[0])
+    say_notes(dict.fromkeys(note for result in results for note in result.notes))
+    if out is None:
+        say("With --out DIR: the figures, what stands open and why, as a table and a report for each word.")
+        return
+    folder = made_folder(out)
+    tables = [result.table(prob).assign(target=result.target) for result in results]
+    write_table(pd.concat(tables), folder / "differences.csv")
+    for result in results:
+        write_report(result, folder / f"{re.sub(r'[^\w-]+', '-', result.target)}.html", prob=prob)
 
 
 def debias(

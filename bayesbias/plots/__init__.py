@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from matplotlib.figure import Figure
 
+from bayesbias.plots.documents import plot_covariates as plot_covariates
 from bayesbias.plots.embeddings import plot_change as plot_change
 from bayesbias.plots.embeddings import plot_multiverse as plot_multiverse
 from bayesbias.plots.embeddings import plot_pool as plot_pool

@@ -181,6 +181,15 @@ def show_sign(axes: Axes, what: str, nearer: str, vertical: bool = False) -> Non
     axes.set_title(axes.get_title(loc="left"), loc="left", fontweight="bold", pad=17)
 
 
+def show_poles(axes: Axes, negative: str, positive: str) -> None:
+    """The poles above a panel, and an arrow towards the positive one."""
+    arrow = {"arrowstyle": "-|>", "color": INK, "lw": 1.1, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", (1.0, 1.0), (0.0, 1.0), xycoords="axes fraction", arrowprops=arrow, annotation_clip=False)
+    look: dict[str, Any] = {"xycoords": "axes fraction", "fontsize": 9.0, "fontweight": "bold", "color": INK}
+    for x, name, side in zip((0.0, 1.0), word_labels([negative, positive]), ("left", "right"), strict=True):
+        note(axes, name, (x, 1.0), (0, 5), ha=side, **look)
+
+
 def mark_line(axes: Axes, value: float, level: bool = False) -> None:
     """A dashed line, upright or level, at a value that others are read against."""
     line = axes.axhline if level else axes.axvline

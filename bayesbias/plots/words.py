@@ -41,6 +41,7 @@ from bayesbias.plots.style import (
     note_below,
     one_panel,
     picture,
+    show_poles,
     style_axes,
     word_labels,
 )
@@ -426,7 +427,7 @@ def plot_axis(
     axes.set_title(f"Axis {axis.name}", loc="left", fontweight="bold", pad=26)
     for height in heights[1:][np.diff(rows) > 1]:
         axes.axhline(height + 0.5, color=FAINT, lw=0.6, ls=":")
-    _arrow(axes, *axis.ends)
+    show_poles(axes, *axis.ends)
     note_below(
         figure,
         f"Bars: {percent(prob)} intervals; {ERRORS[population].format(mass=percent(prob), unit=unit)}.",
@@ -453,15 +454,6 @@ def _left_out(count: int, drawn: int, chosen: int) -> str:
         return ""
     ends = f"the two ends of {count:,} words" if drawn > chosen else f"{drawn} of {count:,} words"
     return f"Shown are {ends}{' and, in bold, those chosen' if 0 < chosen < drawn else ''}; dots: words left out."
-
-
-def _arrow(axes: Axes, negative: str, positive: str) -> None:
-    """The poles above a panel, and an arrow towards the positive one."""
-    arrow = {"arrowstyle": "-|>", "color": INK, "lw": 1.1, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", (1.0, 1.0), (0.0, 1.0), xycoords="axes fraction", arrowprops=arrow, annotation_clip=False)
-    look: dict[str, Any] = {"xycoords": "axes fraction", "fontsize": 9.0, "fontweight": "bold", "color": INK}
-    for x, name, side in zip((0.0, 1.0), word_labels([negative, positive]), ("left", "right"), strict=True):
-        note(axes, name, (x, 1.0), (0, 5), ha=side, **look)
 
 
 @picture(Quadrants, "quadrants")

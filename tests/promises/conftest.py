@@ -94,6 +94,18 @@ MADE = {
         "draws": 400,
     },
     "sweep": lambda made: bb.sweep(made.sweep_plan, made.folder / "of", "serial"),
+    # documents
+    "speeches": lambda made: (
+        bb.datasets.load_dataset("sotu-addresses")
+        .query("year > 1945")
+        .assign(text=lambda rows: rows["text"].str[:3000])
+    ),
+    "sample": lambda made: bb.instances(
+        made.speeches, "people", "glove-50d-slice", clusters="president", transform=np.eye(50)
+    ),
+    "covariate_contrast": lambda made: bb.covariates(made.sample, "party + year").contrast(
+        ["family", "home"], ["career", "office"]
+    ),
     # axes
     "audit": lambda made: bb.audit("glove-50d-slice", "gender"),
     "axis": lambda made: bb.axis("glove-50d-slice", made.gender_pairs, words=JOBS),

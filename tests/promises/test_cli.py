@@ -243,6 +243,7 @@ PASSED = {
     measures.silhouette: (bb.silhouettes.silhouette, bb.load_embedding),
     measures.reliability: (bb.reliability.bias_scores, bb.reliability.variance_components, bb.load_embedding),
     many.axis: (bb.axis, bb.contrasts, bb.load_embedding),
+    many.documents: (bb.instances, bb.contrasts, bb.load_embedding),
     many.audit: (bb.audit, bb.load_embedding),
     many.criterion: (bb.criterion, bb.checks.TwoStage, bb.axis, bb.contrasts, bb.load_embedding),
     many.pool: (bb.pool, bb.checks.TwoStage, bb.distance_tables, bb.contrasts, bb.load_embedding),
@@ -265,6 +266,7 @@ OWN = {  # what a command does with an option itself, or what no function has a 
     measures.silhouette: {"query", "words", "metric", "vary"},  # the study's metrics, and both kinds of lists
     measures.reliability: {"targets", "query"},
     many.criterion: {"pairs"},
+    many.documents: {"contrast", "axis"},
     many.pool: {"words"},
     many.trend: {"words"},
     many.sweep: {"scheduler"},

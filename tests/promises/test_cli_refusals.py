@@ -9,6 +9,7 @@ import bayesbias as bb
 
 TWO = "google-news-slice glove-50d-slice"
 COMPARED = "compare google-news-slice google-news-slice --words gender"
+DOCUMENTS = "documents s.txt --targets labor --embedding glove-50d-slice --formula party"
 REFUSALS = {
     "lists metrics": "kind is 'metrics': valid are words, axes, queries, models",
     "lists axes --language de": "--language is for word lists: leave it out of axes",
@@ -108,6 +109,10 @@ REFUSALS = {
     "axis glove-50d-slice affluence --centre 0": "centre is '0': valid are vocabulary, words, none",
     "axis glove-50d-slice affluence --words zzzz,": "none of the words is in glove-50d-slice: zzzz",
     "audit glove-50d-slice --groups gender -o a.csv": ".parquet",
+    f"{DOCUMENTS}": "give --contrast with two lists, such as family:career, or --axis",
+    f"{DOCUMENTS} --axis gender --contrast family:career": "give --contrast with two lists",
+    f"{DOCUMENTS} --contrast family": "give --contrast with two lists",
+    f"{DOCUMENTS} --axis gender": "s.txt: there is no such file",
     "criterion glove-50d-slice s.csv": "there is no file",
 }
 

@@ -416,3 +416,22 @@ def test_a_criterion_takes_the_axis_of_an_embedding(prints):
     assert pd.read_csv("c.csv")["estimate"].tolist() == pytest.approx(expected.words["estimate"].tolist())
     assert expected.findings()[0] in out
     assert written() == {"s.csv", "c.csv", "c.png", "c.html"}
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_documents_answers_for_each_word_and_writes_a_folder(prints):
+    speeches = bb.datasets.load_dataset("sotu-addresses").query("year > 1945")
+    speeches.assign(text=speeches["text"].str[:12_000]).to_csv("s.csv", index=False)
+    line = f"documents s.csv --targets people,world --embedding {SLICE} --formula party --clusters president --prob 0.5"
+    out = prints(f"{line} --contrast family,home:career,office --out told")
+    sample = bb.instances("s.csv", ["people", "world"], SLICE, clusters="president")
+    by = bb.covariates(sample, "party")
+    expected = {word: by.contrast(["family", "home"], ["career", "office"], word) for word in ("people", "world")}
+    table = pd.read_csv("told/differences.csv")
+    for word, found in expected.items():
+        assert " ".join(found.findings(0.5)[0].split()) in out
+        own = table[table["target"] == word]
+        assert own["low"].to_numpy() == pytest.approx(found.table(0.5)["low"].to_numpy())
+        assert "50% intervals" in Path(f"told/{word}.html").read_text(encoding="utf-8")
+    assert {path.name for path in Path("told").iterdir()} == {"differences.csv", "people.html", "world.html"}
+    assert "With --out DIR" in prints(f"{line} --axis gender")

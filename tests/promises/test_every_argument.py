@@ -76,6 +76,13 @@ CALLS = {
     "check_predictions": lambda made: {"seed": 1},
     "cite": lambda made: {"result": made.table},
     "compare": lambda made: {"before": made.table, "after": made.after, "draws": 200, "seed": 1},
+    "instances": lambda made: {
+        "corpus": made.speeches[:20], "targets": "people", "kv": "glove-50d-slice", "transform": np.eye(50)
+    },
+    "vector_sample": lambda made: {
+        "table": pd.DataFrame({"word": ["p"] * 4, "vector": list(np.eye(50)[:4])}), "kv": "glove-50d-slice"
+    },
+    "covariates": lambda made: {"formula": "party"},
     "contexts": lambda made: {"corpus": ["a p b", "b q a"], "words": ["p", "q"]},
     "contexts_from": lambda made: {
         "table": pd.DataFrame({"word": [*"ppqq"], "template": [*"abab"], "x": [1.0, 2, 3, 4], "y": [4.0, 1, 2, 5]}),
@@ -192,6 +199,7 @@ CALLS = {
     "plots.plot_audit": lambda made: {"found": made.audit},
     "plots.plot_components": lambda made: {"result": made.variance_components},
     "plots.plot_components of settings": lambda made: {"result": made.setting_components},
+    "plots.plot_covariates": lambda made: {"result": made.covariate_contrast},
     "plots.plot_null_weat": lambda made: {"result": made.null_weat},
     "plots.plot_predictions": lambda made: {"seed": 1},
     "plots.plot_relatedness": lambda made: {"holder": made.relatedness},

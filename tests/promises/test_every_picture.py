@@ -168,7 +168,19 @@ def test_a_picture_of_a_fit(fits, plot, kind, through_the_mould):
 
 
 @pytest.mark.parametrize(
-    "name", ["related", "plan", "null_weat", "ranking", "side_effects", "pool", "trend", "criterion", "multiverse"]
+    "name",
+    [
+        "related",
+        "covariate_contrast",
+        "plan",
+        "null_weat",
+        "ranking",
+        "side_effects",
+        "pool",
+        "trend",
+        "criterion",
+        "multiverse",
+    ],
 )
 def test_a_picture_of_a_result(made, name, through_the_mould):
     result = getattr(made, name)
@@ -178,6 +190,7 @@ def test_a_picture_of_a_result(made, name, through_the_mould):
 TAKES = {
     "plot_axis": "axis returns",
     "plot_change": "compare returns",
+    "plot_covariates": "the contrast or axis of covariates returns",
     "plot_components": "variance_components or setting_components returns",
     "plot_null_weat": "simulate_null_weat returns",
     "plot_plan": "plan returns",
