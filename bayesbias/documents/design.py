@@ -153,6 +153,7 @@ def _names(factor: str, held: Sequence[str]) -> set[str]:
 
 
 def designed(sample: VectorSample, target: str, formula: str) -> Design:
+    """The rows of the regression of a target on the terms of a formula, checked."""
     from formulaic import Formula  # type: ignore[import-untyped]  # loads slowly
     from formulaic.errors import FormulaicError  # type: ignore[import-untyped]
 
@@ -173,9 +174,10 @@ def designed(sample: VectorSample, target: str, formula: str) -> Design:
     single = vectors.errors is not None or sample.replicates is not None  # each unit is a row of its own
     frame, group = (frame.reset_index(drop=True), np.arange(len(rows))) if single else units_of(frame)
     cluster = pd.factorize(frame.pop(""))[0]
-    if len(np.unique(cluster)) < LEAST and vectors.errors is None:
+    number = int(cluster.max()) + 1
+    if number < LEAST and vectors.errors is None:
         raise InputError(
-            f"{target!r} is in {many(len(np.unique(cluster)), 'cluster')}, and intervals need {LEAST}: errors between "
+            f"{target!r} is in {many(number, 'cluster')}, and intervals need {LEAST}: errors between "
             "fewer are not known; take more speakers or documents, or finer clusters"
         )
     for name in names:
@@ -188,10 +190,8 @@ def designed(sample: VectorSample, target: str, formula: str) -> Design:
     x = matrix.to_numpy(dtype=float)
     if np.linalg.matrix_rank(x) < x.shape[1]:
         raise InputError(f"the terms {listed(list(map(str, matrix.columns)))} cannot be told apart: leave one out")
-    if x.shape[1] >= len(np.unique(cluster)) and vectors.errors is None:
-        raise InputError(
-            f"the formula has {x.shape[1]} terms for {many(len(np.unique(cluster)), 'cluster')}: take fewer terms"
-        )
+    if x.shape[1] >= number and vectors.errors is None:
+        raise InputError(f"the formula has {x.shape[1]} terms for {many(number, 'cluster')}: take fewer terms")
     numeric = tuple(name for name in names if pd.api.types.is_numeric_dtype(frame[name]) and frame[name].dtype != bool)
     return Design(
         frame=frame,

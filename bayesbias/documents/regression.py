@@ -534,7 +534,8 @@ class CovariateContrast(Result):
         rows = [self._rows("", prob)]
         for name in controls:
             try:
-                by = covariates(sample, f"{self.by.formula} + {name}")
+                formula = f"{self.by.formula} + {name}"
+                by = Covariates(sample, formula, {self.target: designed(sample, self.target, formula)})
                 other = by.answered(self.attributes, self.target, self.ends, (), self.centre)
             except InputError as error:
                 rows.append(pd.DataFrame({"control": [name], "reason": [str(error)]}))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from bayesbias._support.arguments import mapping, printable, several
 from bayesbias.errors import InputError, listed, many, near, shown
-from bayesbias.numerics.arrays import FloatArray, IntArray, orthogonal_map, unit_rows
+from bayesbias.numerics.arrays import FloatArray, IntArray, orthogonal_map, sums_by, unit_rows
 from bayesbias.vectors import Embedding, opened
 from bayesbias.vectors.formats import keyed_vectors
 from bayesbias.vectors.tables import VECTORS, arrow_of, rows_of
@@ -37,9 +37,20 @@ class TargetVectors:
     @classmethod
     def of(cls, n: IntArray, total: FloatArray, squares: FloatArray, products: FloatArray) -> TargetVectors:
         """From the sum (d, d) of e e' over all vectors e."""
-        held = n > 0
-        between = (total[held] / n[held, None]).T @ total[held]
-        return cls(n, total, squares, (products - between) / max(int(n.sum() - held.sum()), 1))
+        sums = cls(n, total, squares, products)
+        return replace(sums, within=(products - sums._between) / max(sums._freedom, 1))
+
+    @property
+    def _between(self) -> FloatArray:
+        """Sum (d, d) over units of n m m', with their mean m."""
+        held = self.n > 0
+        value: FloatArray = (self.total[held] / self.n[held, None]).T @ self.total[held]
+        return value
+
+    @property
+    def _freedom(self) -> int:
+        """Degrees of freedom of the scatter within units."""
+        return int(self.n.sum() - (self.n > 0).sum())
 
     def at(self, rows: IntArray) -> TargetVectors:
         """Some units; the scatter within units stays that of all."""
@@ -48,11 +59,8 @@ class TargetVectors:
 
     def grouped(self, group: IntArray, groups: int) -> TargetVectors:
         """Units taken together by the number of their group (U,)."""
-        total = np.zeros((groups, self.total.shape[1]))
-        np.add.at(total, group, self.total)
-        held = self.n > 0
-        between = (self.total[held] / self.n[held, None]).T @ self.total[held]
-        products = self.within * int(self.n.sum() - held.sum()) + between
+        total = sums_by(self.total, group, groups)
+        products = self.within * self._freedom + self._between
         n, squares = np.bincount(group, self.n, groups).astype(np.intp), np.bincount(group, self.squares, groups)
         return TargetVectors.of(n, total, squares, products)
 
@@ -79,9 +87,7 @@ class TargetVectors:
         if number == 1 and self.errors is not None:
             square = float(self.mean[0] @ self.mean[0] - np.trace(self.errors[0]))
             return float(np.sqrt(square)) if square > 0 else float("nan")
-        totals = np.zeros((number, self.total.shape[1]))
-        np.add.at(totals, cluster, self.mean)
-        m = totals / np.bincount(cluster, minlength=number)[:, None]
+        m = sums_by(self.mean, cluster, number) / np.bincount(cluster, minlength=number)[:, None]
         square = ((m.sum(axis=0) ** 2).sum() - (m**2).sum()) / (number * (number - 1))
         return float(np.sqrt(square)) if square > 0 else float("nan")
 
@@ -128,7 +134,7 @@ class VectorSample:
     cluster
         Number of the cluster of each unit, (units,).
     clusters
-        The column of the clusters; None where each document, or each row of a table, is taken for one.
+        The column of the clusters; None where each document, or each row of a table, is a cluster.
     vectors
         The sums of each word.
     kv
@@ -278,11 +284,12 @@ class VectorSample:
         """The embedding with the targets' mean vectors, for whatever takes an embedding; their errors are left out."""
         place = {word: row for row, word in enumerate(self.kv.index_to_key)}
         words = [*self.kv.index_to_key, *(word for word in self.targets if word not in place)]
+        place |= {word: row for row, word in enumerate(words[len(place) :], len(place))}
         matrix = np.zeros((len(words), self.dimensions), dtype=np.float32)
-        matrix[: len(place)] = self.kv.vectors
+        matrix[: len(self.kv)] = self.kv.vectors
         for word in self.targets:
             sums = self.vectors[word]
-            matrix[words.index(word)] = sums.total.sum(axis=0) / sums.n.sum()
+            matrix[place[word]] = sums.total.sum(axis=0) / sums.n.sum()
         return keyed_vectors(words, matrix)
 
     def __repr__(self) -> str:
@@ -424,8 +431,7 @@ def names_given(value: object, name: str) -> list[str]:
 def summed(vectors: FloatArray, unit: IntArray, units: int) -> TargetVectors:
     """The sums of vectors (N, d) by the number of their unit (N,)."""
     vectors = np.asarray(vectors, dtype=float)
-    total = np.zeros((units, vectors.shape[1]))
-    np.add.at(total, unit, vectors)
+    total = sums_by(vectors, unit, units)
     squares = np.bincount(unit, np.vecdot(vectors, vectors), units).astype(float)
     n = np.bincount(unit, minlength=units).astype(np.intp)
     return TargetVectors.of(n, total, squares, vectors.T @ vectors)

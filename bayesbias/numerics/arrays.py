@@ -34,6 +34,13 @@ def in_blocks[T](work: Callable[[slice], T], size: int, step: int) -> list[T]:
         return list(pool.map(work, parts))
 
 
+def sums_by(rows: FloatArray, group: IntArray, groups: int) -> FloatArray:
+    """Sums (groups, k) of rows (n, k) by the number of their group (n,)."""
+    sums = np.zeros((groups, rows.shape[1]))
+    np.add.at(sums, group, rows)
+    return sums
+
+
 def unit_rows(vectors: ArrayLike) -> FloatArray:
     """The rows (rows, dimensions), none of them zero, divided by their lengths, in double precision."""
     rows = np.asarray(vectors, dtype=np.float64)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import gammaincinv, logsumexp, ndtri, roots_genlaguerre, stdtr
 from scipy.stats.qmc import Sobol
 
-from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.arrays import FloatArray, IntArray, sums_by
 from bayesbias.numerics.mixtures import NormalNodes, gauss_rule
 
 SCALES = np.geomspace(1e-2, 1e2, 60)  # standard deviations of clusters, in units of what instances alone would give
@@ -58,12 +58,15 @@ class Weighting:
     between: float  # variance of a cluster
     cluster: IntArray
 
+    def _by_cluster(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Sums over clusters of the rows' precisions, (C,), and of rows (R, k) times these, (C, k)."""
+        number = int(self.cluster.max()) + 1
+        precision = 1 / self.spread
+        return np.bincount(self.cluster, precision, number), sums_by(rows * precision[:, None], self.cluster, number)
+
     def whitened(self, rows: FloatArray) -> FloatArray:
         """Rows (R, k) times an inverse root of their covariance."""
-        number = self.cluster.max() + 1
-        total = np.bincount(self.cluster, 1 / self.spread, number)
-        sums = np.zeros((number, rows.shape[1]))
-        np.add.at(sums, self.cluster, rows / self.spread[:, None])
+        total, sums = self._by_cluster(rows)
         # of D + t 11' an inverse root is D^-1/2 (I - q P), with P the mean of the cluster by weights 1 / D
         kept = 1 - 1 / np.sqrt(1 + self.between * total)
         means = (kept / total)[:, None] * sums
@@ -72,9 +75,7 @@ class Weighting:
 
     def share_of_instances(self, sums: FloatArray) -> FloatArray:
         """Share (m,) of the variance of weighted sums (m, R) of the rows that instances give."""
-        number = self.cluster.max() + 1
-        by_cluster = np.zeros((number, len(sums)))
-        np.add.at(by_cluster, self.cluster, sums.T)
+        by_cluster = sums_by(sums.T, self.cluster, int(self.cluster.max()) + 1)
         whole = sums**2 @ self.spread + self.between * (by_cluster**2).sum(axis=0)
         return np.minimum(sums**2 @ self.variances / whole, 1.0)
 
@@ -87,10 +88,7 @@ class Weighting:
 
     def precise(self, rows: FloatArray) -> FloatArray:
         """Rows (R, k) times the inverse of their covariance."""
-        number = self.cluster.max() + 1
-        total = np.bincount(self.cluster, 1 / self.spread, number)
-        sums = np.zeros((number, rows.shape[1]))
-        np.add.at(sums, self.cluster, rows / self.spread[:, None])
+        total, sums = self._by_cluster(rows)
         shared = (self.between / (1 + self.between * total))[:, None] * sums
         value: FloatArray = (rows - shared[self.cluster]) / self.spread[:, None]
         return value
@@ -151,7 +149,7 @@ def _apart(y: FloatArray, rows: UnitMeans, uneven: FloatArray) -> Regression:
     precision = (1 / spread).sum(axis=1)
     weights = mass @ (1 / spread / precision[:, None]) * float(mass @ precision)
     variance = rss[kept] / (size - p)
-    # every cluster alike: the same scales, other weights
+    # equal weights of clusters, under the same scales
     equal = np.linalg.pinv(rows.design)
     of_equal = np.einsum("pr,nr,qr->npq", equal, spread, equal, optimize=True)
     return Regression(
@@ -212,8 +210,7 @@ def _nested(y: FloatArray, rows: UnitMeans) -> Regression:
     weighting = Weighting(rows.variances, rows.variances + of_units, of_clusters, cluster)
     share = 1 / np.bincount(cluster, minlength=number)[cluster]
     equal = np.linalg.solve((design * share[:, None]).T @ design, (design * share[:, None]).T)
-    by_cluster = np.zeros((number, p))
-    np.add.at(by_cluster, cluster, equal.T)
+    by_cluster = sums_by(equal.T, cluster, number)
     of_equal = np.stack(
         [
             (equal * (rows.variances + (within * a) ** 2)) @ equal.T + (between * b) ** 2 * by_cluster.T @ by_cluster
@@ -237,8 +234,7 @@ def _cross_products(
         scaled = columns / spread[:, None]
         alone = columns.T @ scaled
         total = np.bincount(rows.cluster, 1 / spread, number)
-        sums = np.zeros((number, columns.shape[1]))
-        np.add.at(sums, rows.cluster, scaled)
+        sums = sums_by(scaled, rows.cluster, number)
         for b in FEWER:
             # (D + t 11')^-1 = D^-1 - t D^-1 1 1' D^-1 / (1 + t 1'D^-1 1), cluster by cluster
             variance = (between * b) ** 2

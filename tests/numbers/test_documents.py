@@ -5,25 +5,19 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias.errors import InputError
+from bayesbias.vectors import keyed_vectors
 
 LABELS = ["party[T.R]", "gender[T.M]"]
-
-
-def embedding(words, vectors):
-    kv = KeyedVectors(vectors.shape[1])
-    kv.add_vectors(list(words), vectors.astype(np.float32))
-    return kv
 
 
 @pytest.fixture(scope="module")
 def speeches(shared):
     """Speeches, vectors and the transform of the R program conText."""
     arrays = np.load(shared / "documents" / "vectors.npz")
-    kv = embedding(map(str, arrays["words"]), arrays["vectors"])
+    kv = keyed_vectors(list(map(str, arrays["words"])), arrays["vectors"].astype(np.float32))
     return pd.read_parquet(shared / "documents" / "speeches.parquet"), kv, arrays["transform"]
 
 
@@ -141,7 +135,7 @@ def test_the_transform_is_the_weighted_least_squares_of_vectors_on_contexts():
     """On a corpus in which contexts are a linear map of vectors it is the inverse of that map."""
     rng = np.random.default_rng(1)
     words = [f"w{i}" for i in range(60)]
-    kv = embedding(words, rng.normal(size=(60, 5)))
+    kv = keyed_vectors(words, rng.normal(size=(60, 5)).astype(np.float32))
     texts = [" ".join(rng.choice(words, 40)) for _ in range(400)]
     sample = bb.instances(texts, ["w0"], kv, window=2)
     assert sample.about["transform"] == "estimated"
@@ -217,7 +211,8 @@ def test_replicates_in_rotated_spaces_are_one(kv):
 
     def copy(noise):
         turn = np.linalg.qr(rng.normal(size=(50, 50)))[0]
-        return embedding(keys, (kv.vectors[:3000] + noise * rng.normal(size=(3000, 50))) @ turn)
+        moved = (kv.vectors[:3000] + noise * rng.normal(size=(3000, 50))) @ turn
+        return keyed_vectors(keys, moved.astype(np.float32))
 
     words = [word for word in keys if word.isalpha()]
     a, b, target = words[200:206], words[300:306], words[400]
