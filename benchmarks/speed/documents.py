@@ -104,7 +104,7 @@ def vectors(cell):
     )
     seconds = time.perf_counter() - begin
     row = truth.loc["vote: 1 - 0"]
-    planted = apart @ apart / found.length
+    planted = -(apart @ apart) / found.length  # towards the first words
     yield {
         "seconds": seconds,
         "seconds_made": made,
