@@ -205,6 +205,11 @@ def addresses():
     return listed(table, ["target", "name"], {"these words": str, "words like these": str, "equal": three, **shares})
 
 
+def retrained():
+    ratios = read("documents/retrained").groupby("errors", sort=False)["ratio"].agg(["mean", "min", "max"])
+    return listed(ratios.reset_index(), ["errors"], dict.fromkeys(ratios, two))
+
+
 def ten_tests(embedding, *published):
     table = read("caliskan", f"embedding == '{embedding}'")
     found, asked = (table[f"targets_{what}"] + table[f"attributes_{what}"] for what in ("found", "asked"))

@@ -36,6 +36,7 @@ class Design:
     levels: Mapping[str, list[Any]]  # the others, with their values
     dropped: int  # vectors left out, whose covariates are missing
     replicates: tuple[Replicate, ...] | None  # of replicates of training, the embedding of each row
+    draws: int = 1  # clusters drawn again from one corpus, of which each has the whole corpus' error
 
     @property
     def names(self) -> list[str]:
@@ -183,15 +184,8 @@ def designed(sample: VectorSample, target: str, formula: str) -> Design:
     for name in names:
         if frame[name].nunique() < 2:
             raise InputError(f"{name!r} has one value, {frame[name].iloc[0]}: nothing can be compared")
-    try:
-        matrix = terms.get_model_matrix(frame)
-    except (FormulaicError, ValueError, KeyError) as error:
-        raise InputError(f"the formula {formula!r} does not suit the covariates: {error}") from error
+    matrix = _matrix(terms, formula, frame, np.inf if vectors.errors is not None else number)
     x = matrix.to_numpy(dtype=float)
-    if np.linalg.matrix_rank(x) < x.shape[1]:
-        raise InputError(f"the terms {listed(list(map(str, matrix.columns)))} cannot be told apart: leave one out")
-    if x.shape[1] >= number and vectors.errors is None:
-        raise InputError(f"the formula has {x.shape[1]} terms for {many(number, 'cluster')}: take fewer terms")
     numeric = tuple(name for name in names if pd.api.types.is_numeric_dtype(frame[name]) and frame[name].dtype != bool)
     return Design(
         frame=frame,
@@ -203,4 +197,37 @@ def designed(sample: VectorSample, target: str, formula: str) -> Design:
         levels={name: sorted(frame[name].unique().tolist(), key=str) for name in names if name not in numeric},
         dropped=int(vectors.n.sum() - vectors.n[rows].sum()),
         replicates=None if sample.replicates is None else tuple(sample.replicates[row] for row in rows.tolist()),
+        draws=_draws(frame, names, cluster) if sample.resampled else 1,
     )
+
+
+def _matrix(terms: Any, formula: str, frame: pd.DataFrame, clusters: float) -> Any:
+    """The terms of covariates, which so many clusters can tell apart."""
+    from formulaic.errors import FormulaicError
+
+    try:
+        matrix = terms.get_model_matrix(frame)
+    except (FormulaicError, ValueError, KeyError) as error:
+        raise InputError(f"the formula {formula!r} does not suit the covariates: {error}") from error
+    x = matrix.to_numpy(dtype=float)
+    if not x.shape[1]:
+        raise InputError(f"the formula {formula!r} has no terms: '1' asks for one value of all")
+    if np.linalg.matrix_rank(x) < x.shape[1]:
+        raise InputError(f"the terms {listed(list(map(str, matrix.columns)))} cannot be told apart: leave one out")
+    if x.shape[1] >= clusters:
+        raise InputError(f"the formula has {x.shape[1]} terms for {many(int(clusters), 'cluster')}: take fewer terms")
+    return matrix
+
+
+def _draws(frame: pd.DataFrame, names: list[str], cluster: IntArray) -> int:
+    """Number of clusters of each combination of the covariates."""
+    number = int(cluster.max()) + 1
+    if not names:
+        return number
+    counts = frame[names].assign(cluster=cluster).groupby(names, observed=True)["cluster"].nunique()
+    if counts.min() < counts.max():
+        raise InputError(
+            f"combinations of {listed(names)} have {counts.min()} to {counts.max()} resampled corpora: give as many "
+            "of each"
+        )
+    return int(counts.iloc[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import one_of, whole_number
+from bayesbias._support.arguments import one_of, printable, whole_number
 from bayesbias._support.figures import drawing
 from bayesbias._support.phrases import ends_of, excludes_zero, negatives, percent, signed
 from bayesbias._support.results import (
@@ -93,6 +93,7 @@ def covariates(sample: VectorSample, formula: str) -> Covariates:
     """
     if not isinstance(sample, VectorSample):
         raise InputError("sample is no VectorSample: make one with instances or vector_sample")
+    formula = printable(formula, "formula")
     designs: dict[str, Design | InputError] = {}
     for target in sample.targets:
         try:
@@ -119,6 +120,17 @@ class Covariates:
     sample: VectorSample
     formula: str
     designs: Mapping[str, Design | InputError]
+
+    @cached_property
+    def _attributes(self) -> dict[object, AttributeWords]:
+        """Attribute words by what was asked for: all targets share a sample of the vocabulary."""
+        return {}
+
+    @cached_property
+    def _centre(self) -> FloatArray:
+        """Mean unit vector (d,) of the vocabulary."""
+        value: FloatArray = vocabulary_of(self.sample.kv).units.mean(axis=0)
+        return value
 
     def design(self, target: str | None = None) -> Design:
         """The rows of the regression of one target."""
@@ -160,8 +172,12 @@ class Covariates:
         labels = names or tuple(
             each if isinstance(each, str) else listed(words_given(each, "a")[:2]) for each in (a, b)
         )
-        attributes = ListWords.of(self.sample.kv, lists, np.array([-1.0, 1.0]))
-        return self.answered(attributes, self.sample.target(target), (str(labels[0]), str(labels[1])), notes)
+        held = tuple(map(tuple, lists))
+        if held not in self._attributes:
+            self._attributes[held] = ListWords.of(self.sample.kv, lists, np.array([-1.0, 1.0]))
+        return self.answered(
+            self._attributes[held], self.sample.target(target), (str(labels[0]), str(labels[1])), notes
+        )
 
     def axis(self, pairs: Any, target: str | None = None) -> CovariateContrast:
         """Place of a target on an axis, by covariates: 0 where the vocabulary is on average, as :func:`axis` has it.
@@ -176,9 +192,10 @@ class Covariates:
             The word; the only one of the sample by default.
         """
         poles = find_poles(self.sample.kv, poles_of(pairs), "as-is")
-        attributes = AxisWords.of(self.sample.kv, poles)
-        centre = vocabulary_of(self.sample.kv).units.mean(axis=0)
-        return self.answered(attributes, self.sample.target(target), poles.poles.ends, list(poles.notes), centre)
+        if poles.poles not in self._attributes:
+            self._attributes[poles.poles] = AxisWords.of(self.sample.kv, poles)
+        attributes, word = self._attributes[poles.poles], self.sample.target(target)
+        return self.answered(attributes, word, poles.poles.ends, list(poles.notes), self._centre)
 
     def answered(
         self,
@@ -224,7 +241,7 @@ class Covariates:
         target
             The word; the only one of the sample by default.
         permutations, seed
-            Rows of the covariates are shuffled so many times, between clusters.
+            Rows of the covariates are shuffled so many times, and the seed of the shuffles.
 
         Returns
         -------
@@ -238,7 +255,13 @@ class Covariates:
         ----------
         Green, B. et al. (2025). Political Analysis. https://doi.org/10.1017/pan.2024.22
         """
-        return _norms(self.design(target), whole_number(permutations, "permutations", least=0), seed)
+        permutations, seed = _shuffles(permutations, seed)
+        return _norms(self.design(target), permutations, seed)
+
+
+def _shuffles(permutations: int, seed: int) -> tuple[int, int]:
+    """A number of permutations and their seed, checked."""
+    return whole_number(permutations, "permutations", least=0), whole_number(seed, "seed", least=0, most=None)
 
 
 def _fitted(design: Design, attributes: AttributeWords, length: float) -> tuple[Regression, FloatArray]:
@@ -249,6 +272,9 @@ def _fitted(design: Design, attributes: AttributeWords, length: float) -> tuple[
     if len(x) == 1:
         return _of_one(design, attributes, y, v, length)
     fitted = regression(y, UnitMeans(v, x, design.cluster), design.uneven)
+    if design.draws > 1:
+        law, equal = (replace(law, errors=law.errors * design.draws) for law in (fitted.law, fitted.equal))
+        fitted = replace(fitted, law=law, equal=equal)
     return fitted, _beyond_chance(design, fitted.weighting, attributes, length)
 
 
@@ -487,18 +513,28 @@ class CovariateContrast(Result):
             whole_number(number, name, least=0)
         if self.design.replicates is not None or self.design.vectors.errors is not None:
             raise InputError("only errors of documents are planned for, not those of replicates or known ones")
-        table = self.index.loc[self._asked(), ["name"]].reset_index(drop=True)
-        table["sd"] = self._expected_sd()
-        table["expected"] = self._expected_sd(**more)
+        asked = self._asked()
+        given = self.estimates("given")[asked].sd ** 2
+        weighting = self.fitted.weighting
+        share = weighting.share_of_instances(self.weights[asked] @ weighting.coefficients(self.design.x)[0])
+        expected = partial(self._expected_sd, self.weights[asked], given, share)
+        table = self.index.loc[asked, ["name"]].reset_index(drop=True)
+        table["sd"], table["expected"] = expected(), expected(**more)
         for name, number in more.items():
-            table[f"with_{name}"] = self._expected_sd(**{name: number})
+            table[f"with_{name}"] = expected(**{name: number})
         return table
 
-    def _expected_sd(self, vectors: int = 0, clusters: int = 0, words: int = 0) -> FloatArray:
-        """Standard deviations of the differences with more data."""
-        asked, design, weighting = self.weights[self._asked()], self.design, self.fitted.weighting
-        given = self.estimates("given")[self._asked()].sd ** 2
-        share = weighting.share_of_instances(asked @ weighting.coefficients(design.x)[0])
+    def _expected_sd(
+        self,
+        asked: FloatArray,
+        given: FloatArray,
+        share: FloatArray,
+        vectors: int = 0,
+        clusters: int = 0,
+        words: int = 0,
+    ) -> FloatArray:
+        """Standard deviations with more data, of variances for these words of which instances have a share."""
+        design, weighting = self.design, self.fitted.weighting
         # further vectors of a cluster make its mean more precise, further clusters everything
         n = np.bincount(design.cluster, design.vectors.n)
         kept = 1 - share + share * n.mean() / (n.mean() + vectors)
@@ -573,8 +609,8 @@ class CovariateContrast(Result):
         hypothesis testing in fixed effects models. Journal of Business and Economic Statistics 36(4).
         https://doi.org/10.1080/07350015.2016.1247004
         """
-        permutations = whole_number(permutations, "permutations", least=0)
-        rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
+        permutations, seed = _shuffles(permutations, seed)
+        rng = np.random.default_rng(seed)
         asked, x = self.weights[self._asked()], self.design.x
         given = self.estimates("given")[self._asked()]
         below = given.below(0.0)

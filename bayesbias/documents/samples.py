@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias._support.arguments import mapping, printable, several
+from bayesbias._support.arguments import flag, mapping, printable, several
 from bayesbias.errors import InputError, listed, many, near, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray, orthogonal_map, sums_by, unit_rows
 from bayesbias.vectors import Embedding, opened
@@ -145,6 +145,8 @@ class VectorSample:
         What limits them, a sentence each.
     replicates
         Of replicates of training, the embedding of each unit, which has attribute words of its own; else None.
+    resampled
+        True where clusters are drawn again from one corpus, so that their spread is its error.
     """
 
     targets: tuple[str, ...]
@@ -156,6 +158,7 @@ class VectorSample:
     about: Mapping[str, Any]
     notes: tuple[str, ...] = ()
     replicates: tuple[Replicate, ...] | None = None
+    resampled: bool = False
 
     @classmethod
     def from_embeddings(
@@ -164,8 +167,11 @@ class VectorSample:
         targets: Iterable[str],
         covariates: pd.DataFrame | None = None,
         clusters: str | None = None,
+        resampled: bool = False,
     ) -> VectorSample:
         """Replicates of training as units: other seeds, or corpora of which documents or speakers were drawn again.
+
+        Replicates count as independent, and the mean of more of them has a smaller error, if not ``resampled``.
 
         Parameters
         ----------
@@ -178,6 +184,10 @@ class VectorSample:
             A row for each replicate in their order, such as whose documents it was trained on.
         clusters
             The column of ``covariates`` that says what was drawn again.
+        resampled
+            True where the corpora were drawn again from one (:func:`resample_corpus`): then their spread, which is the
+            error of that corpus, is in the intervals, and not the smaller error of their mean. Each combination of
+            covariates needs as many replicates as the others.
 
         Examples
         --------
@@ -211,7 +221,17 @@ class VectorSample:
             sums[word] = summed(vectors, np.arange(len(kvs)), len(kvs))
         about = {"vectors": "replicates of training", "embeddings": len(kvs)}
         cluster = cluster_of(units, clusters)
-        return cls(words, units, cluster, clusters or "replicate", sums, kvs[0], about, replicates=replicates)
+        return cls(
+            words,
+            units,
+            cluster,
+            clusters or "replicate",
+            sums,
+            kvs[0],
+            about,
+            replicates=replicates,
+            resampled=flag(resampled, "resampled"),
+        )
 
     @classmethod
     def from_covariances(cls, kv: Embedding, covariances: Mapping[str, Any]) -> VectorSample:

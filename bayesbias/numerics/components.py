@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtri
 
-from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.arrays import FloatArray, IntArray, sums_by
 
 BLOCK = 2**22  # numbers in the matrices of a block of draws
 TINY = 1e-300  # variance in place of 0, by which is divided
@@ -52,9 +52,9 @@ def mixed_sums(columns: FloatArray, y: FloatArray, groupings: Sequence[IntArray]
     joint = np.column_stack([columns, *(np.eye(sizes[other])[groupings[other]] for other in others), y])
     scale_of = np.repeat([0, *(1 + other for other in others)], [columns.shape[1], *(sizes[other] for other in others)])
     level = groupings[apart] if apart is not None else np.empty(0, dtype=np.intp)
-    rows, totals = np.bincount(level), np.zeros((sizes[apart] if apart is not None else 0, joint.shape[1]))
+    rows, totals = np.bincount(level), np.zeros((0, joint.shape[1]))
     if apart is not None:
-        np.add.at(totals, level, joint)
+        totals = sums_by(joint, level, sizes[apart])
         joint = joint - (totals / rows[:, None])[level]
     distinct, place, levels = np.unique(rows, return_inverse=True, return_counts=True)
     parts = [totals[place == i].T @ totals[place == i] / size for i, size in enumerate(distinct)]

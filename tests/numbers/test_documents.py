@@ -231,6 +231,20 @@ def test_replicates_in_rotated_spaces_are_one(kv):
 
     interval = stats.t.interval(0.89, 9, np.mean(own), stats.sem(own))
     np.testing.assert_allclose([row["low"], row["high"]], interval, atol=1e-5)
+    # of corpora drawn again from one the spread is the error
+    again = bb.covariates(bb.VectorSample.from_embeddings(replicates, [target], resampled=True), "1").contrast(a, b)
+    interval = stats.t.interval(0.89, 9, np.mean(own), np.std(own, ddof=1))
+    row = again.table(words="given").iloc[-1]
+    np.testing.assert_allclose([row["low"], row["high"]], interval, atol=1e-5)
+    sides = pd.DataFrame({"side": list("LLLLLLRRRR")})
+    uneven = bb.VectorSample.from_embeddings(replicates, [target], sides, resampled=True)
+    with pytest.raises(bb.InputError, match="have 4 to 6 resampled corpora: give as many of each"):
+        bb.covariates(uneven, "side")
+    halves = sides.assign(side=list("LLLLLRRRRR"))
+    two = bb.VectorSample.from_embeddings(replicates, [target], halves, resampled=True)
+    rows = bb.covariates(two, "side").contrast(a, b).estimates("given")
+    one = bb.covariates(bb.VectorSample.from_embeddings(replicates, [target], halves), "side").contrast(a, b)
+    np.testing.assert_allclose(rows.sd, np.sqrt(5) * one.estimates("given").sd, rtol=1e-6)
 
 
 def test_sentences_are_units(kv):
@@ -255,6 +269,8 @@ def test_sentences_are_units(kv):
         ("one", "has one value"),
         ("party + same", "cannot be told apart"),
         ("unit", "terms for 12 clusters"),
+        ("0", "has no terms"),
+        ([], "formula is"),
     ],
 )
 def test_wrong_formulas_are_refused(corpus, kv, formula, message):
@@ -321,6 +337,27 @@ def test_a_column_that_looks_like_speakers_is_named(corpus, kv):
     assert not of(corpus, kv).notes
 
 
+def test_attribute_words_are_sampled_once_for_all_targets(corpus, kv):
+    by = bb.covariates(of(corpus, kv), "party")
+    first, again = (by.contrast(["bank"], ["school"]) for _ in range(2))
+    assert again.attributes is first.attributes
+    assert by.contrast(["school"], ["bank"]).attributes is not first.attributes
+    alone = bb.covariates(of(corpus, kv), "party").contrast(["bank"], ["school"])
+    np.testing.assert_array_equal(again.of_words, alone.of_words)
+    places = [by.axis("affluence") for _ in range(2)]
+    assert places[0].attributes is places[1].attributes
+    np.testing.assert_array_equal(
+        places[1].estimates().mean, bb.covariates(of(corpus, kv), "party").axis("affluence").estimates().mean
+    )
+
+
+def test_seeds_of_shuffles_are_checked(corpus, kv):
+    by = bb.covariates(of(corpus, kv), "party")
+    for asked in (by.norms, by.contrast(["bank"], ["school"]).checks):
+        with pytest.raises(InputError, match="seed is -1: give a whole number"):
+            asked(seed=-1)
+
+
 def test_lists_that_share_a_word_are_refused(corpus, kv):
     by = bb.covariates(of(corpus, kv), "party")
     with pytest.raises(InputError, match="is in both lists"):
@@ -374,3 +411,19 @@ def test_plans_hold_when_data_are_added(kv):
         expected = np.mean([each.plan(**more)["expected"].iloc[0] for each in small])
         found = np.mean([sd(*sizes).plan()["sd"].iloc[0] for _ in range(12)])
         assert expected == pytest.approx(found, rel=0.15), more
+
+
+def test_a_bias_of_one_group_of_speakers_is_told_and_no_other():
+    """Hobbies of men stand beside words for men in what every other speaker says: the label at random has nothing."""
+    toy, rng, rows = bb.stability.toy_corpus(sentences=1), np.random.default_rng(0), []
+    for speaker in range(32):
+        who = {"speaker": speaker, "group": "ab"[speaker % 2], "coin": str(rng.integers(2))}
+        rows += [
+            {"text": ["hobby" if word in toy.words.stereotypes["male"] else word for word in sentence], **who}
+            for sentence in bb.stability.toy_corpus(0.5 * (speaker % 2), speaker, 100)
+        ]
+    sample = bb.instances(rows, "hobby", "glove-50d-slice", transform=np.eye(50), clusters="speaker")
+    lists = [list(toy.words.protected[name]) for name in ("female", "male")]
+    table = bb.covariates(sample, "group + coin").contrast(*lists).table(words="given").set_index("name")
+    assert table.loc["group: b - a", "low"] > 0.005
+    assert abs(table.loc["coin: 1 - 0", "mean"]) < 2 * table.loc["coin: 1 - 0", "sd"]
