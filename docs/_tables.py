@@ -110,6 +110,13 @@ def random_topics():
     return rates[["related", "crossed, these words", "published", "cluster interval", "Welch", "WEAT permutation test"]]
 
 
+def planted_documents():
+    table = read("documents/planted", "quantity == 'difference'")
+    table["moved"] = table["labels"].str.extract("(slope|year)", expand=False).fillna("groups")
+    table["moved"] = table["moved"].replace({"slope": "numbers", "year": "real years"})
+    return cross(table, "missed", ["method"], ["corpus", "moved"], about)
+
+
 def halves():
     table, parts = read("related/halves"), []
     for kind, value in {"interval": "rate", "taken for independent": "rate_independent"}.items():

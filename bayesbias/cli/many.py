@@ -391,10 +391,10 @@ def documents(
     by = bb.covariates(sample, formula)
     results = [by.axis(axis, word) if lists is None else by.contrast(lists[0], lists[1], word) for word in words]
     for result in results:
-        say(result.findings(prob)[0])
+        say(" ".join(result.findings(prob)))
     say_notes(dict.fromkeys(note for result in results for note in result.notes))
     if out is None:
-        say("With --out DIR: the figures, what stands open and why, as a table and a report for each word.")
+        say("With --out DIR: a table and a report for each word.")
         return
     folder = made_folder(out)
     tables = [result.table(prob).assign(target=result.target) for result in results]

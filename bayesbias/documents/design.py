@@ -67,10 +67,10 @@ class Design:
         return value
 
     @cached_property
-    def questions(self) -> tuple[pd.DataFrame, FloatArray]:
-        """Labels of coefficients, values and differences, and the weights (m, p) of the terms in them."""
+    def questions(self) -> tuple[pd.DataFrame, FloatArray, dict[str, str]]:
+        """Labels of coefficients, values and differences, the weights (m, p) of the terms, and differences in words."""
         labels: list[dict[str, Any]] = [{"quantity": "coefficient", "name": term} for term in self.terms]
-        weights = list(np.eye(len(self.terms)))
+        weights, moves = list(np.eye(len(self.terms))), dict[str, str]()
         names = list(self.levels)
         held: set[tuple[Any, ...]] = set(self.frame[names].itertuples(index=False, name=None)) if names else {()}
         grid = [each for each in product(*self.levels.values()) if each in held][:GRID]
@@ -93,14 +93,26 @@ class Design:
                 ]
                 if pairs:
                     labels.append({"quantity": "difference", "name": f"{name}: {other} - {first}"})
+                    moves[labels[-1]["name"]] = f"from {self._said(name, first)} to {self._said(name, other)}"
                     weights.append(np.mean([values[b] - values[a] for a, b in pairs], axis=0))
         for name in self.numbers:
             low, high = self.frame[name].quantile(list(QUANTILES), interpolation="nearest")
             ends = [self.spec.get_model_matrix(rows.assign(**{name: end})).to_numpy(dtype=float) for end in (low, high)]
             labels.append({"quantity": "difference", "name": f"{name}: {high:g} - {low:g}"})
+            moves[labels[-1]["name"]] = f"from {name} {low:g} to {high:g}"
             weights.append((ends[1] - ends[0]).mean(axis=0))
         index = pd.DataFrame(labels).astype("string")
-        return index, np.array(weights)
+        return index, np.array(weights), moves
+
+    def _clusters_of(self, name: str, level: Any) -> int:
+        """Number of clusters with a value of a covariate."""
+        return len(np.unique(self.cluster[(self.frame[name] == level).to_numpy()]))
+
+    def _said(self, name: str, level: Any) -> str:
+        """A value in a sentence: a span, "1829 to 1899", has a dash, so that one "to" remains."""
+        number = self._clusters_of(name, level)
+        few = f" ({many(number, 'cluster')})" if number <= FEW else ""
+        return str(level).replace(" to ", "\N{EN DASH}") + few
 
     def products(self, attributes: AttributeWords) -> FloatArray:
         """Products (R,) of the rows' means with the direction of a contrast, which replicates have of their own."""
@@ -121,7 +133,7 @@ class Design:
             notes.append(f"{many(self.dropped, 'vector')} with a missing covariate are left out.")
         for name, levels in self.levels.items():
             for level in levels:
-                number = len(np.unique(self.cluster[(self.frame[name] == level).to_numpy()]))
+                number = self._clusters_of(name, level)
                 if number == 1:
                     notes.append(f"{name} {level} has one cluster: its error rests on how the others differ.")
                 elif number <= FEW:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, printable, whole_number
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import ends_of, excludes_zero, negatives, percent, signed
+from bayesbias._support.phrases import ends_of, excludes_zero, percent, signed
 from bayesbias._support.results import (
     Cited,
     Items,
@@ -217,7 +217,7 @@ class Covariates:
             if centre is not None:
                 design = replace(design, vectors=design.vectors.less(length * centre))
             fitted, beside = _fitted(design, attributes, length)
-        index, weights = design.questions
+        index, weights, _ = design.questions
         return CovariateContrast(
             target=word,
             by=self,
@@ -388,30 +388,32 @@ class CovariateContrast(Result):
 
     def findings(self, prob: float = PROB) -> list[str]:
         """Differences that can be told, those that stand open and what would settle them, and who speaks."""
-        rows = self.table(prob)[self._asked()].assign(name=lambda rows: rows["name"].map(negatives))
-        told = rows.apply(excludes_zero, axis=1)
+        rows, moves = self.table(prob)[self._asked()], self.design.questions[2]
+        rows = rows.assign(name=rows["name"].map(lambda name: moves.get(name, name)))
+        rows["figures"] = [f"{signed(row['mean'])} ({ends_of(row)})" for _, row in rows.iterrows()]
+        told, moved = rows.apply(excludes_zero, axis=1), self._differ()
         a, b = self.ends
-        differences = [
-            f"nearer to {a if row['mean'] < 0 else b} for {row['name']}, {signed(row['mean'])} ({ends_of(row)})"
-            for _, row in rows[told].iterrows()
-        ]
-        sentences = [
-            f"{self.target!r} is {'; '.join(differences)}: {percent(prob)} intervals for attribute words like these."
-            if differences
-            else f"No difference of {self.target!r} between {a} and {b} can be told for attribute words like these."
-        ]
+        sentences = []
+        for _, row in rows[told].iterrows():
+            name, end = row["name"], a if row["mean"] < 0 else b
+            verb = f"{name[0].upper()}{name[1:]} {self.target!r} moves" if moved else f"{self.target!r} is nearer"
+            figures = f"{signed(row['mean'])} ({percent(prob)} interval {ends_of(row)})"
+            sentences.append(f"{verb} {'towards' if moved else 'to'} {end}: {figures}.")
         largest = rows.loc[~told, list(SHARES)].idxmax(axis=1)
         for column, (of, remedy) in SHARES.items():
             left = rows[~told][largest == column]
             if len(left):
-                each = [f"{row['name']}, {signed(row['mean'])} ({ends_of(row)})" for _, row in left.iterrows()]
-                sentences.append(
-                    f"Open: {'; '.join(each)}. Most of the error is of {of} ({left[column].min():.0%}"
-                    f"{' or more' if len(left) > 1 else ''} of its variance): {remedy} would lessen it most."
+                listing = "; ".join(
+                    f"{row['name']}, {row['figures']}" if moved else row["figures"] for _, row in left.iterrows()
                 )
+                subject = f"No move of {self.target!r} between {a} and {b} can be told"
+                if not moved:
+                    subject = f"It cannot be told to which of {a} and {b} {self.target!r} is nearer,"
+                sentences.append(f"{subject} {listing}. Most of this error is of {of}: {remedy} would lessen it most.")
         these = self.table(prob, "given")[self._asked()].apply(excludes_zero, axis=1) & ~told
         if these.any():
-            sentences.append(f"For these attribute words alone it is told: {listed(rows.loc[these, 'name'].tolist())}.")
+            names = f"the move {listed(rows.loc[these, 'name'].tolist())}" if moved else "it"
+            sentences.append(f"For these attribute words alone {names} can be told.")
         unit = self.by.sample.unit
         sentences.append(
             f"This rests on {many(int(self.design.vectors.n.sum()), 'vector')} of {many(self.design.clusters, unit)}."
@@ -419,10 +421,13 @@ class CovariateContrast(Result):
         # beyond what speakers alone leave open, weights matter: one who talks more may talk in another way
         apart = rows[(rows["equal"] - rows["mean"]).abs() > self.estimates("given").sd[rows.index]]
         if len(apart):
-            each = [f"{row['name']} {signed(row['equal'])}" for _, row in apart.iterrows()]
+            each = [
+                f"{row['name']} {signed(row['equal'])}" if moved else signed(row["equal"])
+                for _, row in apart.iterrows()
+            ]
             sentences.append(
-                f"Where every {unit} counts equally it is another figure ({'; '.join(each)}): an effect may be tied to "
-                "how much one talks."
+                f"Where every {unit} counts equally the figure is another ({'; '.join(each)}): an effect may be tied "
+                "to how much one talks."
             )
         return sentences
 
@@ -485,10 +490,16 @@ class CovariateContrast(Result):
             works.append(Cited(f"documents {corpus['name']}", corpus["source"]))
         return tuple(works)
 
+    def _differ(self) -> bool:
+        """True where values are compared."""
+        return bool((self.index["quantity"] == "difference").any())
+
     def _asked(self) -> NDArray[np.bool_]:
         """Differences among what is asked, or the values where there are none, (m,)."""
-        differences = (self.index["quantity"] == "difference").to_numpy(dtype=bool)
-        return differences if differences.any() else (self.index["quantity"] == "value").to_numpy(dtype=bool)
+        asked: NDArray[np.bool_] = (self.index["quantity"] == ("difference" if self._differ() else "value")).to_numpy(
+            dtype=bool
+        )
+        return asked
 
     def plan(self, vectors: int = 0, clusters: int = 0, words: int = 0) -> pd.DataFrame:
         """Errors of the differences to expect of more data like these.

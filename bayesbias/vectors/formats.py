@@ -249,6 +249,12 @@ def load_embedding(
             return _from_mapping(source, request)
         if (arrays := arrays_of(source)) is not None:
             return _from_keyed_vectors(_made(arrays.words, arrays.vectors, arrays.where), request)
+        if hasattr(source, "mean_vectors"):
+            raise InputError(
+                f"a {type(source).__name__} holds vectors with errors, and an embedding holds none: its mean_vectors() "
+                'is one, without the errors; of a VectorSample bayesbias.covariates(sample, "1") keeps them, in '
+                "contrasts and on axes"
+            )
         raise InputError(
             f"cannot read an embedding from {type(source).__name__}: give a bundled name, a path, a gensim "
             "KeyedVectors, a mapping of word to vector, a DataFrame, a pair of words and vectors, or what another "

@@ -160,3 +160,31 @@ def test_several_covariates_share_one_law():
     drawn = estimates.draws(20_000, seed=1)
     np.testing.assert_allclose(drawn.std(axis=0), estimates.sd, rtol=0.05)
     assert np.allclose(np.cov(drawn.T), covariance, atol=0.05 * covariance.max())
+
+
+def held(fits, speakers, spread=1.0, talk=0.0, seed=7):
+    """Shares of simulated differences of 0 between 4 of 16 clusters that intervals hold: weighted and equal."""
+    rng, x = np.random.default_rng(seed), two_groups(speakers, 4)
+    inside = np.zeros(2)
+    for _ in range(fits):
+        logs = rng.normal(2.5, 1.3, speakers)
+        v = 1 / np.clip(np.exp(logs), 1, 600).round()
+        effect = 0.3 * np.where(x[:, 1] > 0, spread, 1.0) * rng.normal(size=speakers)
+        effect += talk * 0.3 * (logs - 2.5) / 1.3 * x[:, 1]
+        y = effect + np.sqrt(v) * rng.normal(size=speakers)
+        fitted = regression(y, UnitMeans(v, x, np.arange(speakers)), x[:, 1:] - 0.5)
+        below = np.array([Estimates.of(law, 2)[1].below(0.0)[0] for law in (fitted.law, fitted.equal)])
+        inside += (below > 0.055) & (below < 0.945)
+    return inside / fits
+
+
+def test_groups_that_differ_threefold_are_held_less_often_than_said():
+    weighted, equal = held(400, 16, spread=3.0)
+    assert 0.72 < weighted < 0.82
+    assert 0.78 < equal < 0.87
+
+
+def test_equal_weights_hold_an_effect_tied_to_how_much_one_talks():
+    weighted, equal = held(400, 16, talk=1.0)
+    assert 0.77 < weighted < 0.86
+    assert 0.86 < equal < 0.92

@@ -387,6 +387,26 @@ def test_controls_move_the_answer_by_what_they_explain(kv):
     assert cluster["overlap"] > 0
 
 
+def test_a_sample_is_no_embedding_and_says_what_keeps_its_errors(kv):
+    sample = bb.VectorSample.from_covariances(kv, {"nurse": np.full(50, 0.02)})
+    for ask in (lambda: bb.axis(sample, "gender"), lambda: bb.distance_table(sample, "weat7")):
+        with pytest.raises(InputError, match=r"mean_vectors\(\) is one, .*covariates\(sample, \"1\"\) keeps them"):
+            ask()
+    assert bb.axis(sample.mean_vectors(), "gender", words=["nurse"]).table()["word"].tolist() == ["nurse"]
+    by = bb.covariates(sample, "1")
+    low, high = (
+        by.contrast(["bank", "market"], ["nurse", "hospital"], names=("money", "care"))
+        .table()
+        .iloc[-1][["low", "high"]]
+    )
+    assert 0 < low < high
+    assert (
+        by.contrast(["bank", "market"], ["doctor", "hospital"], names=("money", "care"))
+        .findings()[0]
+        .startswith("'nurse' is nearer to care: ")
+    )
+
+
 @pytest.mark.full
 def test_plans_hold_when_data_are_added(kv):
     """The sd that is expected of twice the speakers, or of four times the vectors, is found when they are added."""

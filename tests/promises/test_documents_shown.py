@@ -8,8 +8,6 @@ from matplotlib.collections import PathCollection
 import bayesbias as bb
 from bayesbias._support.phrases import negatives
 
-PARTY = "party: Republican \N{MINUS SIGN} Democratic"
-
 
 @pytest.fixture(scope="module")
 def planted():
@@ -43,19 +41,18 @@ def test_a_difference_that_is_planted_is_told(planted):
     found = planted(4.0)
     row = found.table().query("quantity == 'difference'").iloc[0]
     assert row["low"] > 0
-    assert found.findings()[0].startswith(f"'labor' is nearer to work for {PARTY}, {row['mean']:.3f} (")
-    assert not any(sentence.startswith("Open") for sentence in found.findings())
+    first = "From Democratic to Republican 'labor' moves towards work"
+    assert found.findings()[0].startswith(f"{first}: {row['mean']:.3f} (89% interval ")
+    assert not any(sentence.startswith("No move") for sentence in found.findings())
 
 
 def test_what_is_not_told_stands_open_with_what_would_settle_it(planted):
     found = planted(0.0)
     row = found.table().query("quantity == 'difference'").iloc[0]
     assert row["low"] < 0 < row["high"]
-    no, opened, basis = found.findings()[:3]
-    assert no == "No difference of 'labor' between home and work can be told for attribute words like these."
-    assert opened.startswith(f"Open: {PARTY}, ")
+    opened, basis = found.findings()[:2]
+    assert opened.startswith("No move of 'labor' between home and work can be told from Democratic to Republican, ")
     shares = row[["share_instances", "share_speakers", "share_words"]].astype(float)
-    assert f"({shares.max():.0%} of its variance)" in opened
     remedy = {
         "share_instances": "more text",
         "share_speakers": "more speakers",
@@ -63,6 +60,29 @@ def test_what_is_not_told_stands_open_with_what_would_settle_it(planted):
     }
     assert remedy[shares.idxmax()] in opened
     assert basis == "This rests on 240 vectors of 24 speakers."
+
+
+def test_an_effect_that_is_tied_to_how_much_one_talks_is_said():
+    """Half of the speakers talk, and only those of one party who do have another view."""
+    kv, rng = bb.load_embedding("glove-50d-slice"), np.random.default_rng(3)
+    lists = {"work": ["office", "career"], "home": ["home", "family"]}
+    work, home = (np.mean([kv.get_vector(word, norm=True) for word in words], axis=0) for words in lists.values())
+    rows = [
+        {
+            "word": "labor",
+            "speaker": speaker,
+            "party": "LR"[speaker >= 24],
+            "vector": kv["labor"] + 2 * rng.normal(size=50) + 2 * (work - home) * (speaker >= 24 and speaker % 4 < 2),
+        }
+        for speaker in range(48)
+        for _ in range(40 if speaker % 4 < 2 else 2)
+    ]
+    sample = bb.vector_sample(pd.DataFrame(rows), kv, clusters="speaker")
+    found = bb.covariates(sample, "party").contrast(lists["home"], lists["work"], names=("home", "work"))
+    row = found.table().iloc[-1]
+    assert row["equal"] < row["mean"] / 2
+    figure = f"Where every speaker counts equally the figure is another (from L to R {row['equal']:.3f})"
+    assert found.findings()[-1] == f"{figure}: an effect may be tied to how much one talks."
 
 
 def test_a_picture_has_the_figures_of_the_table(made):
