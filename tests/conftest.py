@@ -124,6 +124,14 @@ def sampled_once():
         yield
 
 
+@pytest.fixture(autouse=True)
+def closed_figures():
+    """Close the figures of a test in pyplot."""
+    yield
+    if (plt := sys.modules.get("matplotlib.pyplot")) is not None:
+        plt.close("all")
+
+
 def pytest_runtest_setup(item):
     SAMPLED_PAIRS.asleep = item.get_closest_marker("reproducible") is not None
 

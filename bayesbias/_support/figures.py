@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_listed = ContextVar("listed", default=True)
+
+
+@contextmanager
+def unlisted() -> Iterator[None]:
+    """Draw figures that pyplot does not know of: those that are written to a file."""
+    before = _listed.set(False)
+    try:
+        yield
+    finally:
+        _listed.reset(before)
+
+
+def is_listed() -> bool:
+    """Tell if pyplot is to know of new figures."""
+    return _listed.get()
+
 
 _rooms: list[Callable[[], Any]] = []
 

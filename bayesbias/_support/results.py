@@ -13,7 +13,7 @@ from html import escape
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from bayesbias._support.figures import drawing, drawing_of
+from bayesbias._support.figures import drawing, drawing_of, unlisted
 from bayesbias._support.phrases import figure, is_share_of_draws, share, signed
 from bayesbias.errors import InputError
 
@@ -90,7 +90,8 @@ class Picture:
     @cached_property
     def figure(self) -> Figure:
         """The figure."""
-        return self.draw()
+        with unlisted():
+            return self.draw()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,7 @@ def run_analysis(
             bb.write_distance_table(table, out / "distances.parquet")
             save_table(table, out / "distances.csv")
             bb.save_fit(post, out / "fit.nc")
-            save_picture(bb.plot_distances(table), out / "distances.png")
+            save_picture(lambda: bb.plot_distances(table), out / "distances.png")
             bb.report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
     files = "report.html and its figures (.png), distances.png, distances.parquet, distances.csv (its rows), fit.nc"
     say(f"Written to {out}: {files}")
@@ -148,11 +149,11 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
         bb.write_distance_table(after, out / "distances-after.parquet")
         save_table(comparison.changes(), out / "changes.csv")
         pictures = {
-            "change": bb.plot_change(comparison),
-            "side-effects": bb.plots.plot_side_effects(beside),
+            "change": partial(bb.plot_change, comparison),
+            "side-effects": partial(bb.plots.plot_side_effects, beside),
         }
-        for name, figure in pictures.items():
-            save_picture(figure, out / f"{name}.png")
+        for name, draw in pictures.items():
+            save_picture(draw, out / f"{name}.png")
         bb.report(comparison, out / "change.html", effects=beside)
     written = ["change.html", *(f"{name}.png" for name in pictures), "changes.csv", "distances-after.parquet"]
     say(f"Written to {out}: {', '.join(written)}")

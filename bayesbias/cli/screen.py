@@ -150,8 +150,7 @@ def write_table(table: pd.DataFrame, path: Path | None) -> None:
 
 def write_picture(draw: Callable[[], Figure | None], path: Path | None) -> None:
     """A figure as .png where a path is given, and a line that says so."""
-    if path is not None and (figure := draw()) is not None:
-        save_picture(figure, path)
+    if path is not None and save_picture(draw, path):
         say(f"figure written to {path}")
 
 
@@ -170,10 +169,16 @@ def save_table(table: pd.DataFrame, path: Path) -> None:
     write_text(path, table.to_csv(index=False))
 
 
-def save_picture(figure: Figure, path: Path) -> None:
-    """A figure as .png, whole or not at all."""
+def save_picture(draw: Callable[[], Figure | None], path: Path) -> bool:
+    """Write a figure as .png, whole or not at all, and tell if there is one."""
+    from bayesbias._support.figures import unlisted
     from bayesbias._support.files import whole_file
     from bayesbias.plots.style import write_png
 
+    with unlisted():
+        figure = draw()
+    if figure is None:
+        return False
     with whole_file(path) as temporary:
         write_png(figure, temporary, dpi=150)
+    return True

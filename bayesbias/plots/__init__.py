@@ -1,4 +1,4 @@
-"""Figures: the result first, a matplotlib Figure back."""
+"""Figures: the result first, a matplotlib Figure back, or the Axes that one panel was drawn on (``ax``)."""
 
 from collections.abc import Callable
 

@@ -26,7 +26,9 @@ LOOKS = {"value": Look(COLOURS[1], "o", ""), "difference": Look(COLOURS[0], "s",
 
 
 @picture(CovariateContrast, "the contrast or axis of covariates")
-def plot_covariates(result: CovariateContrast, prob: float = PROB, ax: Axes | None = None) -> Figure:
+def plot_covariates(
+    result: CovariateContrast, prob: float = PROB, title: str | None = None, ax: Axes | None = None
+) -> Figure | Axes:
     """The contrast of a word for each value of its covariates, and the differences of these, a row each.
 
     Thick bars are intervals for the attribute words as they are, thin ones for words like these. A ring is the estimate
@@ -38,8 +40,10 @@ def plot_covariates(result: CovariateContrast, prob: float = PROB, ax: Axes | No
         What ``contrast`` and ``axis`` of :func:`covariates` return.
     prob
         Posterior mass of the intervals.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
@@ -60,7 +64,7 @@ def plot_covariates(result: CovariateContrast, prob: float = PROB, ax: Axes | No
     label_rows(axes, word_labels(map(negatives, rows["name"])).tolist(), "contrast (cosine distance)", "", 0.0)
     values = int((rows["quantity"] == "value").sum())
     axes.axhline(0.5 - values, color="#BBBBBB", linewidth=0.7)
-    axes.set_title(f"{result.target}, by {' and '.join(result.design.names)}", loc="left", fontweight="bold", pad=26)
+    axes.set_title(f"{result.target}, by {' and '.join(result.design.names)}", loc="left", fontweight="bold")
     show_poles(axes, *result.ends)
     note_below(
         figure,

@@ -63,7 +63,12 @@ NEARNESS = "mean cosine distance (smaller is closer)"
 
 @picture(Comparison, "compare")
 def plot_change(
-    result: Comparison, prob: float = PROB, before: str | None = None, after: str | None = None, words: bool = True
+    result: Comparison,
+    prob: float = PROB,
+    before: str | None = None,
+    after: str | None = None,
+    words: bool = True,
+    title: str | None = None,
 ) -> Figure:
     """Figure of a change: mean distances of the whole list, and below the association of each word.
 
@@ -81,9 +86,11 @@ def plot_change(
     prob
         Posterior mass of the thin bars.
     before, after
-        Two of the embeddings, where there are more than two.
+        Two of the embeddings; by default the first two.
     words
         Whether each protected word has a row, or the whole list alone is drawn.
+    title
+        Title above the panels, which keep theirs; by default none.
 
     Examples
     --------
@@ -94,7 +101,7 @@ def plot_change(
     >>> bb.plot_change(result).savefig("change.png")
     """
     prob = probability(prob, "prob")
-    number = result.place(before, after)
+    number = 0 if before is None and after is None else result.place(before, after)
     names = list(result.connections)
     looks = connection_looks(names, result.labels)
     by_word = _by_word(result, number, flag(words, "words"), looks)
@@ -108,14 +115,14 @@ def plot_change(
         sides = result.sides(name, None, number)
         _row(above, change, np.array([-float(k)]), sides, np.zeros(1, dtype=np.intp), looks[name], prob)
     ticks = [result.labels.get(name, name) for name in names]
-    title = f"Change, with 50% and {percent(prob)} intervals"
+    heading = f"Change, with 50% and {percent(prob)} intervals"
     label_rows(above, ticks, NEARNESS, f"Whole list, {between}", 1.0)
-    label_rows(change, [""] * len(ticks), "change of distance", title, 0.0)
+    label_rows(change, [""] * len(ticks), "change of distance (negative: closer)", heading, 0.0)
     for k, (look, sides, rows) in enumerate(by_word.sides):
         height = spread_rows(len(by_word.labels), len(by_word.sides), k)
         _row(below, moved, height[rows >= 0], sides, rows[rows >= 0], look, prob)
     label_rows(below, by_word.labels.tolist(), by_word.what, by_word.title, by_word.mark)
-    label_rows(moved, [""] * len(by_word.labels), f"change of the {by_word.unit}", "", 0.0)
+    label_rows(moved, [""] * len(by_word.labels), f"change of the {by_word.unit} (negative: closer)", "", 0.0)
     for axes in (below, moved):
         part_rows(axes, len(by_word.labels))
     how: Any = {"color": INK, "marker": "o", "markersize": 5, "linewidth": 0}
@@ -187,7 +194,7 @@ SIDES = {"before": Look("#767676", "o", "before"), "after": Look("#0072B2", "D",
 
 
 @picture(SideEffects, "side_effects")
-def plot_side_effects(result: SideEffects) -> Figure:
+def plot_side_effects(result: SideEffects, title: str | None = None) -> Figure:
     """Neighbours kept, changes of control distances, agreement with similarities, and whether the old bias is found.
 
     Points are estimates, bars their intervals; a cross marks what chance gives, a grey bar what random topics give.
@@ -197,6 +204,8 @@ def plot_side_effects(result: SideEffects) -> Figure:
     ----------
     result
         What :func:`side_effects` returns.
+    title
+        Title above the panels, which keep theirs; by default none.
 
     Examples
     --------
@@ -245,7 +254,7 @@ def _controls(axes: Axes, result: SideEffects) -> None:
     looks = connection_looks(names, labels)
     draw_forest(axes, result.controls.assign(row=names, look=names), names.tolist(), looks)
     rows = [labels.get(name, f"{name} words") for name in looks]
-    label_rows(axes, rows, "change of mean cosine distance", "Control words", 0)
+    label_rows(axes, rows, "change of mean cosine distance (negative: closer)", "Control words", 0)
 
 
 def _recovery(axes: Axes, result: SideEffects) -> None:
@@ -278,7 +287,7 @@ SINGLE, POOLED = Look(FAINT, "D", "estimate"), Look("#0072B2", "o", "partially p
 
 
 @picture(Pool, "pool")
-def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
+def plot_pool(pool: Pool, prob: float = PROB, title: str | None = None, ax: Axes | None = None) -> Figure | Axes:
     """Each embedding's own estimate in grey and the partially pooled one in blue, with the mean of all as a band.
 
     Parameters
@@ -287,8 +296,10 @@ def plot_pool(pool: Pool, prob: float = PROB, ax: Axes | None = None) -> Figure:
         A result of :func:`pool`.
     prob
         Mass of the thin bars, and of the band.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
@@ -332,8 +343,9 @@ def plot_relation(
     variable: str | None = None,
     prob: float = PROB,
     label: int = 5,
+    title: str | None = None,
     ax: Axes | None = None,
-) -> Figure:
+) -> Figure | Axes:
     """Contrasts against outside values, with error bars on either side and the line of what lies behind both.
 
     Parameters
@@ -344,8 +356,10 @@ def plot_relation(
         The outside variable of a pool; None where there is one.
     prob
         Mass of the bars and of the band around the line.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
     label
         How many points furthest from the line are named.
 
@@ -394,13 +408,13 @@ def plot_relation(
         note(axes, str(names[row]), (x[row], y[row]), (4, 3), color=INK)
     mean, least, most = (signed(value, digits=2) for value in correlation)
     style_axes(axes, str(what), f"Correlation {mean} ({percent(prob)} interval {least} to {most})")
-    axes.set_ylabel(f"{_named(result)} ({_unit(result)})")
+    show_sign(axes, f"{_named(result)} ({_unit(result)})", f"{result.contrast[0]} closer", vertical=True)
     note_below(figure, "The correlation is that of what lies behind both, errors taken out.", ax=ax)
     return figure
 
 
 @picture(Trend, "trend")
-def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figure:
+def plot_trend(trend: Trend, prob: float = PROB, title: str | None = None, ax: Axes | None = None) -> Figure | Axes:
     """Estimates with their intervals over time, and the trend as two bands: its level, and its shape.
 
     Parameters
@@ -409,8 +423,10 @@ def plot_trend(trend: Trend, prob: float = PROB, ax: Axes | None = None) -> Figu
         A result of :func:`trend`.
     prob
         As in :func:`plot_pool`.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
@@ -449,7 +465,7 @@ PANEL = 12  # options of a decision that have a row in the panel of a multiverse
 
 
 @picture(Multiverse, "multiverse")
-def plot_multiverse(multiverse: Multiverse, prob: float = PROB) -> Figure:
+def plot_multiverse(multiverse: Multiverse, prob: float = PROB, title: str | None = None) -> Figure:
     """The specification curve, with its intervals, and below it the options of each specification.
 
     Parameters
@@ -458,6 +474,8 @@ def plot_multiverse(multiverse: Multiverse, prob: float = PROB) -> Figure:
         A result of :func:`multiverse`.
     prob
         Mass of the bars.
+    title
+        Title above the panels, which keep theirs; by default none.
 
     Examples
     --------

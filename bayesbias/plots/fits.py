@@ -12,7 +12,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bayesbias._support.arguments import WIDEST, by_name_or_none, interval, one_of, probability
+from bayesbias._support.arguments import WIDEST, by_name_or_none, flag, interval, one_of, probability
 from bayesbias._support.phrases import MINUS, difference, percent, share
 from bayesbias.checks.calibration.topics import LISTS, TopicNull
 from bayesbias.checks.convergence import check_predictions, predictive_cells
@@ -39,10 +39,10 @@ from bayesbias.plots.style import (
     check_kind,
     connection_legend,
     connection_looks,
+    head_beside,
     label_rows,
     mark_line,
     new_figure,
-    note,
     note_below,
     one_panel,
     picture,
@@ -55,7 +55,9 @@ from bayesbias.words import PHRASES, STEREOTYPES, WHOLE, controls_of, in_order, 
 
 
 @picture()
-def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: Axes | None = None) -> Figure:
+def plot_distances(
+    table: pd.DataFrame, protected_word: str | None = None, title: str | None = None, ax: Axes | None = None
+) -> Figure | Axes:
     """Raw distances by connection, every pair a point.
 
     Each row of points has its median (long mark) and quartiles (bar); the line at 1 is where unrelated words lie.
@@ -67,8 +69,10 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: A
     protected_word
         Show this word only: each stereotype word on a line of its own, the controls as rows of points. None shows all
         protected words together.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
@@ -79,7 +83,7 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: A
     record = coverage_of(table)
     if protected_word is None:
         figure, axes = _all_words(table, ax)
-        title = f"Raw distances of {many(table['protected_word'].nunique(), 'protected word')}"
+        heading = f"Raw distances of {many(table['protected_word'].nunique(), 'protected word')}"
     elif not isinstance(protected_word, str):
         raise InputError(f"protected_word is {shown(protected_word)}: give one of the table's protected words")
     else:
@@ -88,8 +92,8 @@ def plot_distances(table: pd.DataFrame, protected_word: str | None = None, ax: A
             known = ", ".join(map(str, table["protected_word"].drop_duplicates().head(20)))
             raise InputError(f"the table holds no protected word {protected_word!r}; it holds {known}")
         figure, axes = _one_word(rows, ax)
-        title = f"Raw distances of {word_labels([protected_word])[0]}"
-    style_axes(axes, f"{COSINE if record is None else record.unit} (smaller is closer)", title)
+        heading = f"Raw distances of {word_labels([protected_word])[0]}"
+    style_axes(axes, f"{COSINE if record is None else record.unit} (smaller is closer)", heading)
     mark_line(axes, 1.0)
     return figure
 
@@ -140,7 +144,9 @@ ONE_COLUMN = 20  # with more protected words than this the words stand in two co
 
 
 @picture()
-def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = GIVEN) -> Figure:
+def plot_coefficients(
+    post: xr.DataTree, prob: float = PROB, population: str = GIVEN, title: str | None = None
+) -> Figure:
     """Mean distances by connection, above for the whole list, below for each protected word.
 
     Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals; the number beside a bar
@@ -155,6 +161,8 @@ def plot_coefficients(post: xr.DataTree, prob: float = PROB, population: str = G
         Posterior mass of the thin bars.
     population
         Of the whole list, as in :func:`contrasts`: ``"given"``, the mean over these protected words, or ``"similar"``.
+    title
+        Title above the panels, which keep theirs; by default none.
 
     Examples
     --------
@@ -224,9 +232,11 @@ def plot_contrasts(
     prob: float = PROB,
     rope: float | tuple[float, float] | None = None,
     population: str = GIVEN,
+    beside: bool = True,
+    title: str | None = None,
     ax: Axes | None = None,
     rows: str | None = None,
-) -> Figure:
+) -> Figure | Axes:
     """The contrast of two connections, on top for the whole list, below for each protected word.
 
     Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals; at the right is the
@@ -238,8 +248,12 @@ def plot_contrasts(
     ----------
     post, first, second, prob, rope, population, rows
         As in :func:`contrasts`.
+    beside
+        Whether the posterior probabilities of being closer stand right of the panel.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
@@ -262,17 +276,21 @@ def plot_contrasts(
     clear = posteriors.clear_signs(prob)[order] != 0
     table = pd.concat([posterior_table(part, prob) for part in (posteriors.whole, words)], ignore_index=True)
     shares = [*posteriors.whole.below(0.0), *words.below(0.0)]
-    table = table.assign(row=range(len(table)), look=[WHOLE, *clear], beside=list(map(share, shares)))
+    table = table.assign(row=range(len(table)), look=[WHOLE, *clear])
+    if flag(beside, "beside"):
+        table["beside"] = list(map(share, shares))
     draw_forest(axes, table, range(len(table)), SIGN_LOOKS)
     if region is not None:
         axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
     one, other = (labelled(name, result.labels) for name in (first, second))
-    title = f"{one}{MINUS}{other}, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
-    kind = "" if posteriors.kind == DIFFERENCE else f" (words: {ROW_LABELS[posteriors.kind]})"
-    label_rows(axes, [WHOLE, *labels], title=title, mark=0.0)
+    heading = f"{one}{MINUS}{other}, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
+    noted = ax is None and posteriors.kind != DIFFERENCE
+    kind = f" (words: {ROW_LABELS[posteriors.kind]})" if noted else ""
+    label_rows(axes, [WHOLE, *labels], title=heading, mark=0.0)
     set_apart(axes, [WHOLE, *labels])
     show_sign(axes, f"difference in {result.data.unit}{kind}", f"closer to {one}")
-    note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
+    if beside:
+        head_beside(axes)
     without = f"Without the distances that a row needs: {', '.join(left_out)}." if left_out else ""
     note_below(figure, "Blue: the sign of the word is clear; grey: it is not.", without, ax=ax)
     return figure
@@ -280,8 +298,8 @@ def plot_contrasts(
 
 @picture()
 def plot_association(
-    post: xr.DataTree, prob: float = PROB, by: str = "protected_word", ax: Axes | None = None
-) -> Figure:
+    post: xr.DataTree, prob: float = PROB, by: str = "protected_word", title: str | None = None, ax: Axes | None = None
+) -> Figure | Axes:
     """The association of each protected word, or group, with each stereotype list, as a matrix.
 
     Colours run from closer (purple) over 0 (white) to farther (orange); each cell holds its posterior mean, not
@@ -293,8 +311,10 @@ def plot_association(
     ----------
     post, prob, by
         As in :func:`association`.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
@@ -318,9 +338,10 @@ def plot_association(
         for column in (table["mean"], framed)
     )
     unit = f"{Fit.read(post).data.unit} (below 0: closer)"
-    figure = matrix(means, unit, "Association with each stereotype list", framed=frames, ax=ax)
-    note_below(figure, f"Framed: {rule}.", ax=ax)
-    return figure
+    drawn: Figure | Axes = matrix(means, unit, "Association with each stereotype list", framed=frames, ax=ax)
+    if isinstance(drawn, Figure):
+        note_below(drawn, f"Framed: {rule}.")
+    return drawn
 
 
 @picture()
@@ -328,8 +349,10 @@ def plot_overview(
     post: xr.DataTree,
     topics: TopicNull | None = None,
     prob: float = PROB,
+    beside: bool = True,
+    title: str | None = None,
     ax: Axes | None = None,
-) -> Figure:
+) -> Figure | Axes:
     """Associated words against each other connection, the headline on top, with what random topics give behind.
 
     Each row is a contrast for these protected words: posterior mean, thick 50% and thin ``prob`` equal-tailed
@@ -344,8 +367,12 @@ def plot_overview(
         What :func:`topic_null` returns for the same word lists; None draws no null distribution.
     prob
         Posterior mass of the intervals.
+    beside
+        Whether the posterior probabilities of being closer stand right of the panel.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
@@ -370,16 +397,19 @@ def plot_overview(
             values = topics.of(f"associated - {other}")
             counts, edges = np.histogram(values, min(24, max(5, len(values) // 8)))
             axes.stairs(0.42 * counts / counts.max() - i, edges, baseline=-i, fill=True, color="#C9C9C9", zorder=1)
-    draw_forest(axes, table.assign(row=others, look=others, beside=shares), others, looks)
+    if flag(beside, "beside"):
+        table["beside"] = shares
+    draw_forest(axes, table.assign(row=others, look=others), others, looks)
     rows = [fill(labelled(other, labels, PHRASES), 20).removeprefix("the ") for other in others]
     data = result.data
     coverage = data.coverage
-    title = "Own stereotypes beside other words" + (f": {coverage.word_list}" if coverage else "")
-    label_rows(axes, rows, "", title, 0.0)
+    heading = "Own stereotypes beside other words" + (f": {coverage.word_list}" if coverage else "")
+    label_rows(axes, rows, "", heading, 0.0)
     axes.set_ylim(-len(others) + 0.55, 0.6)
     what = f"difference in mean {data.unit}"
     show_sign(axes, what, "own stereotypes closer")
-    note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
+    if beside:
+        head_beside(axes)
     grey = f" Grey: the same difference over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
     note_below(figure, f"Thick bars: 50% intervals; thin: {percent(prob)}.{grey}", ax=ax)
     return figure
@@ -395,7 +425,7 @@ PANELS = (
 
 @picture()
 def plot_decomposition(
-    post: xr.DataTree, second: str | None = None, prob: float = PROB, population: str = GIVEN
+    post: xr.DataTree, second: str | None = None, prob: float = PROB, population: str = GIVEN, title: str | None = None
 ) -> Figure:
     """A contrast of associated words with a control list as a sum of parts, on top for the whole list.
 
@@ -409,6 +439,8 @@ def plot_decomposition(
     ----------
     post, second, prob, population
         As in :func:`decomposition`.
+    title
+        Title above the panels, which keep theirs; by default none.
 
     Examples
     --------
@@ -435,11 +467,12 @@ def plot_decomposition(
         titles = ((texts[0], PANELS[0][1]), (f"+ {texts[1]}", PANELS[2][1]), (f"= {texts[2]}", "the sum"))
     figure = new_figure(0.6 + 2.7 * len(looks), max(0.23 * (count + 2) + 1.3, 2.4))
     panels = figure.subplots(1, len(looks), sharex=True, sharey=True)
-    for axes, name, look, (title, meaning), row in zip(panels, contrasts, looks, titles, of_whole, strict=True):
+    for axes, name, look, (heading, meaning), row in zip(panels, contrasts, looks, titles, of_whole, strict=True):
         parts = [posterior_table(words.select(contrast=name)[order], prob).assign(row=range(1, count + 1))]
         parts += [] if row is None else [posterior_table(whole[row], prob).assign(row=0)]
         draw_forest(axes, pd.concat(parts).assign(look=name), range(count + 1), {name: look})
-        label_rows(axes, [WHOLE, *labels], meaning, title, 0.0)
+        label_rows(axes, [WHOLE, *labels], title=heading, mark=0.0)
+        show_sign(axes, meaning, "closer")
         axes.locator_params(axis="x", nbins=5)
         set_apart(axes, [WHOLE, *labels])
     note_below(
@@ -452,7 +485,9 @@ def plot_decomposition(
 
 
 @picture()
-def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = None) -> Figure:
+def plot_predictions(
+    post: xr.DataTree, prob: float = PROB, seed: int | None = None, title: str | None = None
+) -> Figure:
     """Observed distances against their predictions, and the densities of both.
 
     Above: each line is a protected word under one connection, at the height of its mean prediction; the thin line is
@@ -467,6 +502,8 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
         Mass of the wide predictive intervals.
     seed
         Seed of the predictive draws; None takes one that follows from the seed of the fit.
+    title
+        Title above the panels, which keep theirs; by default none.
 
     Examples
     --------
@@ -485,11 +522,11 @@ def plot_predictions(post: xr.DataTree, prob: float = PROB, seed: int | None = N
     top = figure.add_subplot(grid[0, :])
     _cells(top, result, draws, looks.values(), prob)
     inner, outer = (f"{100 * shares[f'inside_{100 * mass:g}']:.0f}%" for mass in (INNER_PROB, prob))
-    title = (
+    heading = (
         f"Observed and predicted: {inner} of {shares['n']:,} distances lie in their 50% interval, {outer} in their "
         f"{percent(prob)} interval"
     )
-    top.set_title(title, loc="left", fontsize=9.5)
+    top.set_title(heading, loc="left", fontsize=9.5)
     first: Axes | None = None
     for k, (name, look) in enumerate(looks.items()):
         axes = figure.add_subplot(grid[1, k], sharex=first)
@@ -543,8 +580,9 @@ def plot_templates(
     first: str = "associated",
     second: str | None = None,
     prob: float = PROB,
+    title: str | None = None,
     ax: Axes | None = None,
-) -> Figure:
+) -> Figure | Axes:
     """The contrast in each template, and as a band the contrast for templates like these.
 
     Parameters
@@ -555,8 +593,10 @@ def plot_templates(
         Connections, as in :func:`contrasts`; of effects that are given, theirs.
     prob
         Mass of the band.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
@@ -585,7 +625,8 @@ def plot_templates(
     draw_forest(axes, drawn, range(len(table)), {"": PLAIN})
     sides = ["" if side == "both" else str(side) for side in table["side"]]
     contrast = MINUS.join(effects.contrast)
-    label_rows(axes, word_labels(table["frame"], sides).tolist(), f"{contrast}, cosine distance", "Frames", 0.0)
+    label_rows(axes, word_labels(table["frame"], sides).tolist(), title="Templates", mark=0.0)
+    show_sign(axes, f"{contrast}, cosine distance", f"{effects.contrast[0]} closer")
     bars = "Bars: one standard error of what single attribute words add to differences between templates."
     note_below(figure, bars, f"Band: {percent(prob)} interval for templates like these.", ax=ax)
     return figure

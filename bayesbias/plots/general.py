@@ -14,7 +14,7 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import finite_number, one_of, probability, several, text
+from bayesbias._support.arguments import finite_number, flag, one_of, probability, several, text
 from bayesbias._support.phrases import is_share_of_draws, percent, share, signed
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError, shown
@@ -25,10 +25,10 @@ from bayesbias.plots.style import (
     connection_looks,
     draw_row,
     handles_of,
+    head_beside,
     label_rows,
     looks_of,
     new_figure,
-    note,
     note_below,
     notes_beside,
     one_panel,
@@ -36,6 +36,7 @@ from bayesbias.plots.style import (
     picture,
     place_legend,
     posterior_table,
+    refuse_axes,
     show_sign,
     spread_rows,
     word_labels,
@@ -50,21 +51,21 @@ MOST_COLUMNS, DENSE = 30, 12  # of a matrix whose cells hold their numbers; beyo
 
 @picture((Estimates, pd.DataFrame), "cell_estimates or a table of a result")
 def forest(
-    estimates: Estimates | pd.DataFrame,
+    table: Estimates | pd.DataFrame,
     rows: str | Sequence[str] | None = None,
     by: str | None = None,
     panels: str | None = None,
     value: str = "mean",
     low: str = "low",
     high: str = "high",
-    beside: str | None = None,
+    beside: str | bool = True,
     mark: float | Sequence[float] | None = 0.0,
     label: str = "",
-    title: str = "",
     closer: str = "",
     prob: float = PROB,
+    title: str | None = None,
     ax: Axes | None = None,
-) -> Figure:
+) -> Figure | Axes:
     """Values with their intervals, a row each, in the order of the table.
 
     Rows of estimates have a thick 50% and a thin ``prob`` equal-tailed interval. Tables have the interval of two of
@@ -72,7 +73,7 @@ def forest(
 
     Parameters
     ----------
-    estimates
+    table
         Estimates, or a DataFrame with a row for each value, such as ``table()`` of a result or what :func:`contrasts`
         returns.
     rows
@@ -85,18 +86,20 @@ def forest(
     value, low, high
         Columns of the values and of the ends of their intervals; a missing end draws no bar.
     beside
-        Column that is written right of the rows; by default ``p_closer`` where there is one, and no ``by`` or
-        ``panels``.
+        Column that is written right of the rows; True takes ``p_closer`` where there is one, and no ``by`` or
+        ``panels``; False writes none.
     mark
         Where dashed lines are drawn: a number or several; None for none.
-    label, title
-        Of the axis and of the figure.
+    label
+        Of the axis.
     closer
-        What is closer where values are below 0; arrows above the panel say it. By default there are no arrows.
+        What is closer where values are below 0; an arrow below the label says it. By default there is no arrow.
     prob
         Posterior mass of the thin bars of estimates; tables have their own.
+    title
+        Title; by default none.
     ax
-        Axes to draw on, in one panel; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
@@ -106,37 +109,36 @@ def forest(
     >>> cells = bb.cell_estimates(post).select(group="jew")
     >>> bb.plots.forest(cells, "protected_word", by="list", mark=1.0).savefig("lists.png")
     """
-    _check_texts(label=label, title=title, closer=closer)
+    _check_texts(label=label, closer=closer)
     prob, mark = probability(prob, "prob"), _marks(mark)
-    table = _with_index(estimates, prob) if isinstance(estimates, Estimates) else estimates
-    if beside is None and by is None and panels is None and "p_closer" in table:
-        beside = "p_closer"
-    optional = {"by": by, "panels": panels, "beside": beside}
-    chosen = {name: column for name, column in optional.items() if column is not None}
+    table = _with_index(table, prob) if isinstance(table, Estimates) else table
+    column = beside if isinstance(beside, str) else None
+    if column is None and flag(beside, "beside") and by is None and panels is None and "p_closer" in table:
+        column = "p_closer"
+    optional = {"by": by, "panels": panels, "beside": column}
+    chosen = {name: one for name, one in optional.items() if one is not None}
     _check_columns(table, {"value": value, "low": low, "high": high, **chosen})
-    for column in (value, low, high):
-        _check_numbers(table, column)
+    for one in (value, low, high):
+        _check_numbers(table, one)
     names, kind = _names(table, rows, {by, panels})
     labels = list(dict.fromkeys(names))
     looks = _looks(table, by)
     series = table[by].astype(str) if by else ONE
     drawn = table.assign(mean=table[value], low=table[low], high=table[high], row=names, look=series)
-    if beside is not None:
-        drawn["beside"] = _written(beside, table[beside])
+    if column is not None:
+        drawn["beside"] = _written(column, table[column])
     parts = {"": drawn} if panels is None else dict(iter(drawn.groupby(panels, sort=False)))
     figure, panel = _panels(len(parts), 0.15 * max(len(looks), 1.5) * len(labels) + 1.3, ax)
     for axes, (name, part) in zip(panel, parts.items(), strict=True):
         draw_forest(axes, part, labels, looks, spread=by is not None)
-        label_rows(axes, word_labels(labels).tolist(), label, str(name) or title, mark)
+        label_rows(axes, word_labels(labels).tolist(), label, str(name), mark)
         if closer:
             show_sign(axes, label, closer)
-        if beside == "p_closer":
-            note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
+        if column == "p_closer":
+            head_beside(axes)
         set_apart(axes, labels)
         axes.tick_params(labelleft=axes is panel[0])
     panel[0].set_ylabel(kind)
-    if panels is not None and title:
-        figure.suptitle(title, x=0.02, ha="left", fontweight="bold", fontsize=10)
     if by is not None:
         _series_legend(figure, panel[0], ax, looks)
     bars = f"Bars: 50% (thick) and {percent(prob)} intervals." if "inner_low" in table else ""
@@ -262,55 +264,56 @@ def _panels(count: int, height: float, ax: Axes | None) -> tuple[Figure, list[Ax
     if count == 1:
         figure, axes = one_panel(ax, 7.0, height)
         return figure, [axes]
-    if ax is not None:
-        raise InputError(f"ax is one panel, and {count} are to be drawn: leave ax out")
+    refuse_axes(ax, count)
     figure = new_figure(min(2.2 + 2.6 * count, 12.6), height)
     return figure, list(figure.subplots(1, count, squeeze=False, sharex=True, sharey=True)[0])
 
 
 @picture(pd.DataFrame, "association, unstacked, or rank_agreement")
 def matrix(
-    frame: pd.DataFrame,
+    table: pd.DataFrame,
     label: str = "",
-    title: str = "",
+    title: str | None = None,
     centre: float | None = 0.0,
     framed: pd.DataFrame | None = None,
     ax: Axes | None = None,
-) -> Figure:
+) -> Figure | Axes:
     """The numbers of a table as colours, with a cell for each row and column.
 
     Of up to 30 columns the cells hold their numbers, with two or three decimals; a missing number is a dash.
 
     Parameters
     ----------
-    frame
+    table
         A DataFrame of numbers. Lines part the rows by the first level where the index has several.
-    label, title
-        Of the colours and of the figure.
+    label
+        Of the colours.
     centre
         The number that is white; smaller ones are purple, larger ones orange. None runs from dark (small) to light.
     framed
         Which cells are outlined: booleans of the same rows and columns.
+    title
+        Title; by default none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
     >>> post = bb.fit(bb.distance_table("google-news-slice", "religion"), seed=0)
-    >>> frame = bb.association(post, by="group").pivot(index="group", columns="list", values="mean")
-    >>> bb.plots.matrix(frame, "cosine distance (below 0: closer)").savefig("lists.png")
+    >>> table = bb.association(post, by="group").pivot(index="group", columns="list", values="mean")
+    >>> bb.plots.matrix(table, "cosine distance (below 0: closer)").savefig("lists.png")
     """
-    _check_texts(label=label, title=title)
+    _check_texts(label=label)
     centre = None if centre is None else finite_number(centre, "centre")
-    if frame.empty or not all(map(pd.api.types.is_numeric_dtype, frame.dtypes)):
-        raise InputError(f"frame has {frame.shape[0]} rows and {frame.shape[1]} columns: give a table of numbers")
-    if framed is not None and not (isinstance(framed, pd.DataFrame) and framed.shape == frame.shape):
+    if table.empty or not all(map(pd.api.types.is_numeric_dtype, table.dtypes)):
+        raise InputError(f"table has {table.shape[0]} rows and {table.shape[1]} columns: give a table of numbers")
+    if framed is not None and not (isinstance(framed, pd.DataFrame) and framed.shape == table.shape):
         given = f"has the shape {framed.shape}" if isinstance(framed, pd.DataFrame) else f"is {shown(framed)}"
-        raise InputError(f"framed {given}: give a DataFrame of booleans of the shape {frame.shape}")
-    values = frame.to_numpy(dtype=float)
-    groups = frame.index.get_level_values(0).astype(str).tolist() if frame.index.nlevels > 1 else []
-    rows = word_labels(frame.index.get_level_values(-1).astype(str), groups)
-    columns = [" ".join(map(str, np.atleast_1d(name))) for name in frame.columns]
+        raise InputError(f"framed {given}: give a DataFrame of booleans of the shape {table.shape}")
+    values = table.to_numpy(dtype=float)
+    groups = table.index.get_level_values(0).astype(str).tolist() if table.index.nlevels > 1 else []
+    rows = word_labels(table.index.get_level_values(-1).astype(str), groups)
+    columns = [" ".join(map(str, np.atleast_1d(name))) for name in table.columns]
     level = sum(map(len, columns)) <= 11 * len(columns)
     longest = 0.07 * max(map(len, columns)) * (not level)
     width = max(5.2, 2.6 + (0.85 if level else 0.45) * len(columns))
@@ -333,7 +336,6 @@ def matrix(
     axes.set_yticks(np.arange(len(values)), rows)
     axes.tick_params(length=0, left=False, bottom=False)
     axes.spines[:].set_visible(False)
-    axes.set_title(title, loc="left", fontweight="bold")
     colours = figure.colorbar(image, ax=axes, shrink=0.8)
     colours.outline.set_visible(False)
     colours.set_label(label)
@@ -365,22 +367,22 @@ def _cell(value: float, digits: int, dense: bool) -> str:
 
 @picture(pd.DataFrame, "distance_table")
 def strip(
-    frame: pd.DataFrame,
+    table: pd.DataFrame,
     value: str,
     rows: str | Sequence[str] | None = None,
     by: str | None = None,
     mark: float | Sequence[float] | None = None,
     label: str = "",
-    title: str = "",
+    title: str | None = None,
     ax: Axes | None = None,
-) -> Figure:
+) -> Figure | Axes:
     """Every number of a table as a point, a row for each group of numbers.
 
     Each row of points has its median (long mark) and quartiles (bar), and the number of its points at the right.
 
     Parameters
     ----------
-    frame
+    table
         A DataFrame with a row for each number, such as a distance table.
     value
         Column of the numbers; missing ones are left out.
@@ -390,25 +392,27 @@ def strip(
         Column that tells apart what shares a row, by colour and marker; each has points of its own.
     mark
         Where dashed lines are drawn: a number or several; None for none.
-    label, title
-        Of the axis and of the figure.
+    label
+        Of the axis.
+    title
+        Title; by default none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.plots.strip(table, "distance", "group", by="connection", mark=1.0).savefig("groups.png")
     """
-    _check_texts(label=label, title=title)
+    _check_texts(label=label)
     mark = _marks(mark)
-    _check_columns(frame, {"value": value, **({} if by is None else {"by": by})})
-    _check_numbers(frame, value)
-    names, kind = _names(frame, rows, {by})
+    _check_columns(table, {"value": value, **({} if by is None else {"by": by})})
+    _check_numbers(table, value)
+    names, kind = _names(table, rows, {by})
     labels = list(dict.fromkeys(names))
-    looks = _looks(frame, by)
-    series = frame[by].astype(str).tolist() if by else [ONE] * len(frame)
-    values = pd.Series(frame[value].to_numpy(dtype=float, na_value=np.nan), index=[series, names]).dropna()
+    looks = _looks(table, by)
+    series = table[by].astype(str).tolist() if by else [ONE] * len(table)
+    values = pd.Series(table[value].to_numpy(dtype=float, na_value=np.nan), index=[series, names]).dropna()
     known: dict[Any, NDArray[np.float64]] = {key: part.to_numpy() for key, part in values.groupby(level=[0, 1])}
     figure, axes = one_panel(ax, 7.5, 0.45 * max(len(looks), 1.4) * len(labels) + 1.2)
     for i, (name, look) in enumerate(looks.items()):
@@ -417,7 +421,7 @@ def strip(
             if numbers is not None:
                 draw_strip(axes, height, numbers, look, 0.32 / len(looks))
                 notes_beside(axes, [height], [f"n = {len(numbers):,}"])
-    label_rows(axes, word_labels(labels).tolist(), label or value, title, mark)
+    label_rows(axes, word_labels(labels).tolist(), label or value, mark=mark)
     axes.set_ylabel(kind)
     if by is not None:
         part_rows(axes, len(labels))

@@ -33,6 +33,7 @@ from bayesbias.plots.style import (
     note_below,
     one_panel,
     picture,
+    refuse_axes,
     show_sign,
     style_axes,
     word_labels,
@@ -43,7 +44,7 @@ HATCHES = ("", "//", "..", "xx", "++")
 
 
 @picture(Ranking, "rank")
-def plot_ranking(ranking: Ranking) -> Figure:
+def plot_ranking(ranking: Ranking, title: str | None = None) -> Figure:
     """Ranks added up over metrics, and for each metric how probable each rank of each embedding is.
 
     Above, the ranks by all metrics are added up (shorter is less biased), then the outside rankings in white. Below, a
@@ -54,6 +55,8 @@ def plot_ranking(ranking: Ranking) -> Figure:
     ----------
     ranking
         A result of :func:`rank`.
+    title
+        Title above the panels, which keep theirs; by default none.
 
     Examples
     --------
@@ -126,7 +129,13 @@ Panel = Mapping[str, Silhouette] | Silhouette
 
 
 @picture()
-def plot_silhouette(panels: Panel | Sequence[Panel], runs: bool = False, zoom: bool | None = None) -> Figure:
+def plot_silhouette(
+    panels: Panel | Sequence[Panel],
+    runs: bool = False,
+    zoom: bool | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Figure | Axes:
     """Values of a metric over the number of words used: the area between the extremes, and the mean.
 
     Where values have intervals, thin dashed lines are the means of their ends, and the legend holds their coverage: the
@@ -143,6 +152,10 @@ def plot_silhouette(panels: Panel | Sequence[Panel], runs: bool = False, zoom: b
     zoom
         Whether the axis ends with the values instead of the metric's range; None does so for values that fill less than
         a tenth of it. The label then says the range, since the area is no share of the panel any more.
+    title
+        Title of one panel, or above several, which keep theirs.
+    ax
+        Axes to draw one panel on, which are returned; by default those of a new figure.
 
     Examples
     --------
@@ -159,6 +172,10 @@ def plot_silhouette(panels: Panel | Sequence[Panel], runs: bool = False, zoom: b
     named = [_named(panel) for panel in every]
     columns = min(2, len(named))
     rows = -(-len(named) // columns)
+    refuse_axes(ax, len(named))
+    if ax is not None:
+        _draw(ax, named[0], flag(runs, "runs"), zoom)
+        return ax
     figure = new_figure(5.0 * columns + 0.4, 3.0 * rows + 0.3)
     for axes, held in zip_longest(figure.subplots(rows, columns, squeeze=False).ravel(), named):
         axes.set_visible(held is not None)
@@ -227,7 +244,7 @@ LOOKS_OF_WAYS = (("#D55E00", "o"), ("#E69F00", "^"), ("#0072B2", "s"), ("#4D4D4D
 
 
 @picture(Plan, "plan")
-def plot_plan(plan: Plan) -> Figure:
+def plot_plan(plan: Plan, title: str | None = None) -> Figure:
     """Width of the contrast's interval and probability of seeing it against the length of the lists.
 
     The vertical line at 1 marks the present lists; the horizontal ones the width of an interval that just excludes 0 at
@@ -237,6 +254,8 @@ def plot_plan(plan: Plan) -> Figure:
     ----------
     plan
         A result of :func:`plan`.
+    title
+        Title above the panels, which keep theirs; by default none.
 
     Examples
     --------
@@ -259,8 +278,8 @@ def plot_plan(plan: Plan) -> Figure:
     above: Any = ("axes fraction", "data")
     note(left, "twice the effect", (1.0, 2 * abs(plan.effect)), (-2, 3), xycoords=above, ha="right")
     right.axhline(plan.power, color=FAINT, linewidth=0.8, linestyle=":")
-    title = f"{plan.first}{MINUS}{plan.second}"
-    style_axes(left, "length of the lists (1 = as they are)", f"Width of the {percent(plan.prob)} interval, {title}")
+    heading = f"{plan.first}{MINUS}{plan.second}"
+    style_axes(left, "length of the lists (1 = as they are)", f"Width of the {percent(plan.prob)} interval, {heading}")
     style_axes(right, "length of the lists (1 = as they are)", f"Probability of seeing {plan.effect:g}")
     left.set_ylim(bottom=0)
     right.set_ylim(0, 1.02)
@@ -274,7 +293,7 @@ BARS, MARK = "#56B4E9", "#D55E00"
 
 
 @picture(NullWeat, "simulate_null_weat")
-def plot_null_weat(result: NullWeat) -> Figure:
+def plot_null_weat(result: NullWeat, title: str | None = None) -> Figure:
     """WEAT of samples of noise, and of one sample whose words are dealt out anew, with the sample marked.
 
     Figures 10 and 8 of Dobrzeniecka and Urbaniak (2024): histograms of s and of the effect size, above over samples,
@@ -284,6 +303,8 @@ def plot_null_weat(result: NullWeat) -> Figure:
     ----------
     result
         A result of :func:`simulate_null_weat`.
+    title
+        Title above the panels, which keep theirs; by default none.
 
     Examples
     --------
@@ -299,7 +320,7 @@ def plot_null_weat(result: NullWeat) -> Figure:
     figure = new_figure(8.2, 5.8)
     for (kind, values, captions), axes_row in zip(rows, figure.subplots(2, 2), strict=True):
         titles = ("Sum statistic s", "Effect size")
-        for axes, drawn, mark, words, title in zip(axes_row, values, observed, captions, titles, strict=True):
+        for axes, drawn, mark, words, heading in zip(axes_row, values, observed, captions, titles, strict=True):
             low, high = np.quantile(drawn, [(1 - result.prob) / 2, (1 + result.prob) / 2])
             axes.axvspan(low, high, color="#EDEDED", zorder=0)
             axes.hist(drawn, bins=60, color=BARS, zorder=2)
@@ -307,7 +328,7 @@ def plot_null_weat(result: NullWeat) -> Figure:
             axes.set_yticks([])
             most = max(np.abs(drawn).max(), abs(mark)) * 1.35
             axes.set_xlim(-most, most)
-            style_axes(axes, "", f"{title} of {kind}: {mark:.2f}")
+            style_axes(axes, "", f"{heading} of {kind}: {mark:.2f}")
     note_below(
         figure,
         f"{len(result.s):,} samples of noise with sd {result.sd:g}, {result.words} + {result.words} words, "
@@ -325,7 +346,9 @@ def _observed(axes: Axes, mark: float, words: str, right: bool) -> None:
 
 
 @picture(TopicNull, "topic_null")
-def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | None = None) -> Figure:
+def plot_topic_null(
+    null: TopicNull, statistic: str | None = None, title: str | None = None, ax: Axes | None = None
+) -> Figure | Axes:
     """Histogram of a statistic for random lists, with the observed value as a line.
 
     Replicates at least as far from no bias (dashed) as the observed value are orange.
@@ -336,8 +359,10 @@ def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | No
         A result of :func:`topic_null`.
     statistic
         One of its statistics; by default the first.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
@@ -360,5 +385,5 @@ def plot_topic_null(null: TopicNull, statistic: str | None = None, ax: Axes | No
     axes.set_yticks([])
     axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # the label of the observed value has room
     lists = f"{len(values):,} {LISTS[null.kind]}, in place of those of {null.words}; {null.embedding}."
-    note_below(figure, lists, f"Orange: at least as far from {centre:g} as observed.")
+    note_below(figure, lists, f"Orange: at least as far from {centre:g} as observed.", ax=ax)
     return figure

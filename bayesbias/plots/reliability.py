@@ -28,7 +28,10 @@ from bayesbias.plots.style import (
     note,
     note_below,
     notes_beside,
+    one_panel,
     picture,
+    place_legend,
+    refuse_axes,
     style_axes,
     word_labels,
 )
@@ -48,7 +51,9 @@ type Tables = pd.DataFrame | Mapping[str, pd.DataFrame]
 
 
 @picture()
-def plot_reliability(table: Tables, labels: bool | None = None) -> Figure:
+def plot_reliability(
+    table: Tables, labels: bool | None = None, title: str | None = None, ax: Axes | None = None
+) -> Figure | Axes:
     """Reliability of words, base pairs or queries: the distribution by measure, or each by its name.
 
     Rows of points have their median (long mark) and quartiles (bar). With names, points are coefficients and bars their
@@ -62,6 +67,10 @@ def plot_reliability(table: Tables, labels: bool | None = None) -> Figure:
         mapping of names to such tables: a panel each, or a row each where no table tells measures apart.
     labels
         Whether each label has a row; None does so for at most 40 in all that stand once.
+    title
+        Title of one panel, or above several, which keep theirs.
+    ax
+        Axes to draw one panel on, which are returned; by default those of a new figure.
 
     References
     ----------
@@ -88,19 +97,24 @@ def plot_reliability(table: Tables, labels: bool | None = None) -> Figure:
     rows = [max(series, 2) * count if named else series for series, count in zip(inside, counts, strict=True)]
     heights = [(0.12 if named else 0.46) * size + 0.95 for size in rows]
     everything = pd.concat(panels.values())
-    figure = new_figure(7.4, sum(heights) + 0.4)
-    column = figure.subplots(len(panels), 1, squeeze=False, sharex=True, height_ratios=heights)[:, 0]
-    for axes, (title, panel) in zip(column, panels.items(), strict=True):
+    refuse_axes(ax, len(panels))
+    if len(panels) == 1:
+        figure, axes = one_panel(ax, 7.4, sum(heights) + 0.4)
+        column = [axes]
+    else:
+        figure = new_figure(7.4, sum(heights) + 0.4)
+        column = list(figure.subplots(len(panels), 1, squeeze=False, sharex=True, height_ratios=heights)[:, 0])
+    for axes, (name, panel) in zip(column, panels.items(), strict=True):
         (_rows if named else _strips)(axes, panel, {name: looks[name] for name in panel["measure"].unique()})
-        style_axes(axes, "", title)
+        style_axes(axes, "", name)
         _bands(axes)
     column[-1].set_xlabel("coefficient of reliability (1: no error)")
     least = float(everything[["value", "low"] if named else ["value"]].min().min())
     column[0].set_xlim(max(LEAST, min(0.0, least)) - 0.03, 1.02)
     if named and len(looks) > 1:
-        figure.legend(handles=handles_of(looks.values()), loc="outside upper center", ncols=4, frameon=False)
+        place_legend(figure, column[0], ax, "upper center", handles=handles_of(looks.values()), ncols=4)
     cut = ", cut at the left edge" if (everything["low"] < LEAST).any() else ""
-    note_below(figure, f"Bars: confidence intervals{cut}." if named else "", *_counted(everything))
+    note_below(figure, f"Bars: confidence intervals{cut}." if named else "", *_counted(everything), ax=ax)
     return figure
 
 
@@ -177,7 +191,9 @@ def _counted(table: pd.DataFrame) -> list[str]:
 
 
 @picture((VarianceComponents, SettingComponents), "variance_components or setting_components")
-def plot_components(result: VarianceComponents | SettingComponents, prob: float = PROB) -> Figure:
+def plot_components(
+    result: VarianceComponents | SettingComponents, prob: float = PROB, title: str | None = None, ax: Axes | None = None
+) -> Figure | Axes:
     """Shares of the variance by component, the largest on top.
 
     Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals. The component of all
@@ -189,6 +205,10 @@ def plot_components(result: VarianceComponents | SettingComponents, prob: float 
         What :func:`variance_components` or :func:`setting_components` returns.
     prob
         Posterior mass of the thin bars.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
+    ax
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
@@ -205,13 +225,12 @@ def plot_components(result: VarianceComponents | SettingComponents, prob: float 
     names = table["component"].str.replace("_", " ").tolist()
     drawn = table.assign(mean=table["share"], low=table["share_low"], high=table["share_high"], row=names, look="")
     drawn["beside"] = ["< 1%" if value < 0.01 else f"{value:.0%}" for value in table["share"]]
-    figure = new_figure(7.4, 0.25 * len(table) + 1.3)
-    axes = figure.add_subplot()
+    figure, axes = one_panel(ax, 7.4, 0.25 * len(table) + 1.3)
     draw_forest(axes, drawn, names, {"": PLAIN})
     axes.set_xlim(-0.01, min(1.01, 1.05 * float(table["share_high"].max())))
     axes.xaxis.set_major_formatter(lambda value, _: f"{percent(value)}")
     what = "between the observed levels" if isinstance(result, SettingComponents) else "of single scores"
     axes_label = f"share of the variance {what} (50% and {percent(prob)})"
     label_rows(axes, names, axes_label, "Components of the variance", 0.0)
-    note_below(figure, *result.notes)
+    note_below(figure, *result.notes, ax=ax)
     return figure

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
 from itertools import zip_longest
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import matplotlib as mpl
 import numpy as np
@@ -22,7 +23,8 @@ from matplotlib.font_manager import get_font_names
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import several
+from bayesbias._support.arguments import several, text
+from bayesbias._support.figures import is_listed
 from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates
 from bayesbias.numerics.arrays import FloatArray
@@ -78,13 +80,21 @@ def connection_looks(names: Iterable[str], labels: Mapping[str, str]) -> dict[st
 
 
 class NotebookFigure(Figure):
-    """A figure that pyplot does not know of and a notebook shows; letters that the font lacks are boxes."""
+    """A figure that a notebook shows once; letters that the font lacks are boxes."""
 
     def draw(self, renderer: RendererBase) -> None:
         """Draw without a warning for each letter that the font lacks."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
             super().draw(renderer)
+
+    def _ipython_display_(self) -> None:
+        """Show the figure, and close it in pyplot, which would show it again at the end of a cell."""
+        from IPython.display import Image, display
+
+        display(Image(self._repr_png_()))  # type: ignore[no-untyped-call]
+        if (plt := sys.modules.get("matplotlib.pyplot")) is not None:
+            plt.close(self)
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
@@ -117,26 +127,81 @@ COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4
 """Of series that are told apart."""
 
 
+BETWEEN = 6 * " "  # the poles of an axis
+ONE_PANEL: list[str] = []
+"""Names of the functions that take axes."""
+
+
 def picture[**P](
     kinds: type | tuple[type, ...] = object, makers: str = ""
-) -> Callable[[Callable[P, Figure]], Callable[P, Figure]]:
-    """Draw with the font of all figures, and refuse a first argument that ``makers`` do not return."""
+) -> Callable[[Callable[P, Figure | Axes]], Callable[P, Any]]:
+    """Draw with the font of all figures, and refuse a first argument that ``makers`` do not return.
 
-    def styled(plot: Callable[P, Figure]) -> Callable[P, Figure]:
+    The options ``title`` and ``ax`` are seen to here: a function draws its usual title, and returns its figure.
+    """
+
+    def styled(plot: Callable[P, Figure | Axes]) -> Callable[P, Any]:
+        options = signature(plot).parameters
+        if "ax" in options:
+            ONE_PANEL.append(plot.__name__)
+
         @wraps(plot)
-        def draw(*args: P.args, **kwargs: P.kwargs) -> Figure:
-            result, *_ = signature(plot).bind(*args, **kwargs).arguments.values()
-            check_kind(result, kinds, plot.__name__, makers)
+        def draw(*args: P.args, **kwargs: P.kwargs) -> Any:
+            if "ax" in kwargs and "ax" not in options:
+                takers = ", ".join(sorted(ONE_PANEL))
+                raise InputError(f"{plot.__name__} draws several panels and takes no ax: leave it out; {takers} do")
+            given = signature(plot).bind(*args, **kwargs).arguments
+            check_kind(next(iter(given.values())), kinds, plot.__name__, makers)
+            ax, title = (given.get(name) for name in ("ax", "title"))
+            if title is not None:
+                text(title, "title")
+            if not isinstance(ax, Axes | None):
+                raise InputError(f"ax is {type(ax).__name__}: give the Axes of a matplotlib figure, or None")
             with mpl.rc_context(FONT):
-                return plot(*args, **kwargs)
+                if ax is None:
+                    figure = plot(*args, **kwargs)
+                    if title is not None:
+                        _entitle(figure, title)
+                    return figure
+                own = ax.get_title(loc="left")
+                plot(*args, **kwargs)
+                ax.set_title(own if title is None else title, loc="left", fontweight="bold")
+                _narrow_label(ax)
+                return ax
 
         return draw
 
     return styled
 
 
+def _entitle(figure: Any, title: str) -> None:
+    """A title in place of that of the panel, or above several panels."""
+    panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
+    if len(panels) == 1:
+        panels[0].set_title(title, loc="left", fontweight="bold")
+    elif title and figure.legends:  # both would stand in the same place
+        figure.legends[0].set_title(title, prop={"weight": "bold", "size": 10})
+    elif title:
+        figure.suptitle(title, x=0.02, ha="left", fontweight="bold", fontsize=10)
+
+
+def _narrow_label(axes: Axes) -> None:
+    """Break the label of the horizontal axis to the width of the panel; a line with arrows between its poles only."""
+    letters = max(12, int(9 * axes.bbox.width / axes.figure.dpi))  # of an inch, since labels of rows take their part
+    lines = [
+        line if len(line) <= letters else line.replace(BETWEEN, "\n") if "←" in line else fill(line, letters)
+        for line in axes.get_xlabel().split("\n")
+    ]
+    axes.set_xlabel("\n".join(lines))
+
+
 def new_figure(width: float, height: float) -> NotebookFigure:
-    """An empty figure of so many inches, laid out by matplotlib's constrained layout."""
+    """An empty figure of so many inches, laid out by matplotlib's constrained layout; pyplot knows those of readers."""
+    if is_listed():
+        from matplotlib import pyplot as plt
+
+        listed = plt.figure(figsize=(width, height), layout="constrained", FigureClass=NotebookFigure)
+        return cast(NotebookFigure, listed)
     figure = NotebookFigure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
@@ -147,17 +212,21 @@ def one_panel(ax: Axes | None, width: float, height: float) -> tuple[Figure, Axe
     if ax is None:
         figure = new_figure(width, height)
         return figure, figure.add_subplot()
-    if not isinstance(ax, Axes):
-        raise InputError(f"ax is {type(ax).__name__}: give the Axes of a matplotlib figure, or None")
     return ax.figure.figure, ax  # the figure of a subfigure is the whole one
 
 
+def refuse_axes(ax: Axes | None, panels: int) -> None:
+    """Refuse axes where several panels are to be drawn."""
+    if ax is not None and panels > 1:
+        raise InputError(f"ax is one panel, and {panels} are to be drawn: leave ax out")
+
+
 def place_legend(figure: Figure, axes: Axes, ax: Axes | None, loc: str, **how: Any) -> None:
-    """A legend outside the panel of a new figure, or below axes that were given."""
+    """A legend outside the panel of a new figure, or on axes that were given."""
     if ax is None:
         figure.legend(loc=f"outside {loc}", frameon=False, **how)  # type: ignore[call-overload]
     else:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False, **how)
+        axes.legend(loc="best", **how | {"ncols": 1, "fontsize": 7.5, "edgecolor": "none"})
 
 
 def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
@@ -172,22 +241,14 @@ def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
 
 def show_sign(axes: Axes, what: str, nearer: str, vertical: bool = False) -> None:
     """Label an axis of contrasts, and say which side is closer: a contrast below 0 is."""
-    if vertical:
-        axes.set_ylabel(f"{what}\n↓ {nearer}   ↑ farther")
-        return
-    axes.set_xlabel(what)
-    for x, text, side in ((0.0, f"← {nearer}", "left"), (1.0, "farther →", "right")):
-        note(axes, text, (x, 1.0), (0, 4), xycoords="axes fraction", ha=side, color=INK, fontsize=8.0)
-    axes.set_title(axes.get_title(loc="left"), loc="left", fontweight="bold", pad=17)
+    label = axes.set_ylabel if vertical else axes.set_xlabel
+    label(f"{what}\n← {nearer}")  # an upright label is turned, and its arrow points down
 
 
 def show_poles(axes: Axes, negative: str, positive: str) -> None:
-    """The poles above a panel, and an arrow towards the positive one."""
-    arrow = {"arrowstyle": "-|>", "color": INK, "lw": 1.1, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", (1.0, 1.0), (0.0, 1.0), xycoords="axes fraction", arrowprops=arrow, annotation_clip=False)
-    look: dict[str, Any] = {"xycoords": "axes fraction", "fontsize": 9.0, "fontweight": "bold", "color": INK}
-    for x, name, side in zip((0.0, 1.0), word_labels([negative, positive]), ("left", "right"), strict=True):
-        note(axes, name, (x, 1.0), (0, 5), ha=side, **look)
+    """The poles below the label of an axis, with arrows towards them."""
+    low, high = word_labels([negative, positive])
+    axes.set_xlabel(f"{axes.get_xlabel()}\n← {low}{BETWEEN}{high} →")
 
 
 def mark_line(axes: Axes, value: float, level: bool = False) -> None:
@@ -292,13 +353,9 @@ def looks_of(names: Iterable[str]) -> dict[str, Look]:
 
 
 def note_below(figure: Figure, *sentences: str, ax: Axes | None = None) -> None:
-    """Sentences in small letters below the panels, as wide as the figure, or in the label of axes that were given."""
+    """Sentences in small letters below the panels of a new figure, as wide as it is."""
     text = " ".join(sentence for sentence in sentences if sentence)
-    if text and ax is not None:
-        ax.set_xlabel(
-            f"{ax.get_xlabel()}\n{fill(text, int(LETTERS * ax.get_position().width * figure.get_figwidth()))}"
-        )
-    elif text:
+    if text and ax is None:
         text = fill(text, int(LETTERS * figure.get_figwidth()))
         figure.supxlabel(text, x=0.02, ha="left", fontsize=7.5, color=FAINT)
 
@@ -311,8 +368,13 @@ def note(axes: Axes, text: str, place: tuple[float, float], offset: tuple[float,
 
 def notes_beside(axes: Axes, heights: Iterable[float], texts: Iterable[str], size: float = 7.5) -> None:
     """Small letters right of a panel, at the heights of its rows."""
-    for height, text in zip(heights, texts, strict=True):
-        note(axes, text, (1.0, height), (5, 0), xycoords=("axes fraction", "data"), va="center", fontsize=size)
+    for height, letters in zip(heights, texts, strict=True):
+        note(axes, letters, (1.0, height), (5, 0), xycoords=("axes fraction", "data"), va="center", fontsize=size)
+
+
+def head_beside(axes: Axes) -> None:
+    """Name the probabilities that stand right of a panel."""
+    note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
 
 
 def check_kind(result: object, kinds: type | tuple[type, ...], plot: str, makers: str) -> None:

@@ -81,7 +81,7 @@ class _Panel(NamedTuple):
 
 
 @picture()
-def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
+def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree, title: str | None = None) -> Figure:
     """The similarity of attribute words and of protected words, list by list.
 
     Above is the similarity of attribute words, the cosine of their vectors less the mean of the vocabulary; a word of
@@ -94,6 +94,8 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure
     ----------
     holder
         A result of :func:`relatedness`, or a distance table or a fit that carries one.
+    title
+        Title above the panels, which keep theirs; by default none.
 
     Examples
     --------
@@ -102,7 +104,7 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure
     """
     relatedness = _held_relatedness(holder, "plot_relatedness")
     panels = [_panel(relatedness, protected) for protected in (False, True)]
-    return _drawn(panels, f"{relatedness.sentence} Similarity 0 is that of two random words.")
+    return _drawn(panels, f"{relatedness.sentence} Similarity 0 is that of two random words.", 1.2 * HEAD * bool(title))
 
 
 def _panel(relatedness: Relatedness, protected: bool) -> _Panel:
@@ -155,17 +157,17 @@ def _height(labels: Sequence[str]) -> float:
     return 0.32 if len(labels) <= IN_TWO_LINES else 0.16
 
 
-def _drawn(panels: Sequence[_Panel], sentences: str) -> NotebookFigure:
-    """Panels one below the other, laid out in inches."""
+def _drawn(panels: Sequence[_Panel], sentences: str, head: float) -> NotebookFigure:
+    """Panels one below the other, laid out in inches, below so much room for a title."""
     left = GAP + max(_widest(panel.words, panel.font) for panel in panels)
     right = max(panel.side + LEADER + 2 * GAP + _widest(panel.lists, 8.0) for panel in panels)
     titles = max(_widest([panel.title], 10.0, "bold") for panel in panels)
     width = max(5.5, 2 * MARGIN + left + max(right, titles))
     foot = 0.14 * ceil(1 + len(sentences) / (LETTERS * width))
-    height = sum(HEAD + panel.side + SCALE for panel in panels) + APART * len(panels) + foot + 2 * MARGIN
+    height = sum(HEAD + panel.side + SCALE for panel in panels) + APART * len(panels) + foot + 2 * MARGIN + head
     figure = new_figure(width, height)
     figure.set_layout_engine("none")
-    top = height - MARGIN
+    top = height - MARGIN - head
     for panel in panels:
         bottom = top - HEAD - panel.side
         place = ((MARGIN + left) / width, bottom / height, panel.side / width, panel.side / height)
@@ -186,7 +188,7 @@ def _drawn(panels: Sequence[_Panel], sentences: str) -> NotebookFigure:
 
 def _widest(labels: Sequence[str], size: float, weight: str = "normal") -> float:
     """Width of the widest of some labels, in inches."""
-    figure = new_figure(1, 1)
+    figure = NotebookFigure(figsize=(1, 1))
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     texts = [Text(0, 0, label, fontsize=size, fontweight=weight, figure=figure) for label in labels]
     return max((text.get_window_extent(renderer).width / figure.dpi for text in texts), default=0.0)
@@ -235,7 +237,7 @@ KINDS = {"stereotype": "#D55E00", "control": "#009E73"}  # kinds of attribute li
 
 
 @picture()
-def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
+def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree, title: str | None = None) -> Figure:
     """The correlation of two words' distances by the similarity of the words, as estimated from the vectors.
 
     One line for each of the largest components of the protected words (at most five), thin where no pair of sampled
@@ -246,6 +248,8 @@ def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree) -> Figure:
     ----------
     holder
         As in :func:`plot_relatedness`.
+    title
+        Title above the panels, which keep theirs; by default none.
 
     Examples
     --------
@@ -373,8 +377,9 @@ def plot_axis(
     prob: float = PROB,
     population: str = "oppositions",
     labels: int = 40,
+    title: str | None = None,
     ax: Axes | None = None,
-) -> Figure:
+) -> Figure | Axes:
     """Words on a line between two poles, a row each, with the intervals of their places.
 
     Words are sorted by place. Those whose interval excludes 0 are blue.
@@ -391,8 +396,10 @@ def plot_axis(
         What the errors are over, as in :meth:`Axis.table`.
     labels
         How many words are shown at most, ``words`` among them; of more words those at the two ends.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
@@ -424,7 +431,7 @@ def plot_axis(
     label_rows(axes, word_labels(panel["word"]).tolist(), "place (cosine distance)", "", 0.0)
     for tick, word in zip(axes.get_yticklabels(), panel["word"], strict=True):
         tick.set_fontweight("bold" if chosen and len(rows) > len(chosen) and word in set(chosen) else "normal")
-    axes.set_title(f"Axis {axis.name}", loc="left", fontweight="bold", pad=26)
+    axes.set_title(f"Axis {axis.name}", loc="left", fontweight="bold")
     for height in heights[1:][np.diff(rows) > 1]:
         axes.axhline(height + 0.5, color=FAINT, lw=0.6, ls=":")
     show_poles(axes, *axis.ends)
@@ -457,7 +464,9 @@ def _left_out(count: int, drawn: int, chosen: int) -> str:
 
 
 @picture(Quadrants, "quadrants")
-def plot_quadrants(quadrants: Quadrants, labels: int = NAMED, ax: Axes | None = None) -> Figure:
+def plot_quadrants(
+    quadrants: Quadrants, labels: int = NAMED, title: str | None = None, ax: Axes | None = None
+) -> Figure | Axes:
     """Traits in the plane of two axes, with the intervals of both places, and the share of traits in each quadrant.
 
     Parameters
@@ -466,8 +475,10 @@ def plot_quadrants(quadrants: Quadrants, labels: int = NAMED, ax: Axes | None = 
         A result of :func:`quadrants`.
     labels
         How many traits are named at most, those that are surest of their quadrant first.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------
@@ -519,7 +530,9 @@ def plot_quadrants(quadrants: Quadrants, labels: int = NAMED, ax: Axes | None = 
 
 
 @picture(Audit, "audit")
-def plot_audit(found: Audit, group: str | None = None, labels: int = NAMED, ax: Axes | None = None) -> Figure:
+def plot_audit(
+    found: Audit, group: str | None = None, labels: int = NAMED, title: str | None = None, ax: Axes | None = None
+) -> Figure | Axes:
     """The place of each word of a vocabulary against its frequency, the words that are called in blue.
 
     Parameters
@@ -530,8 +543,10 @@ def plot_audit(found: Audit, group: str | None = None, labels: int = NAMED, ax: 
         Which group's contrast, where there are more than two; by default the first.
     labels
         How many words are named at most, those called with the largest places that have room for their names.
+    title
+        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, which are returned and have no notes; by default those of a new figure.
 
     Examples
     --------

@@ -109,7 +109,8 @@ class FitReport(Result):
 
     def figure(self, **options: Any) -> Figure:
         """The whole-list contrasts."""
-        return plot_overview(self.result.tree, **options)
+        drawn: Figure = plot_overview(self.result.tree, **options)
+        return drawn
 
     def sources(self) -> tuple[Any, ...]:
         """The fit, which records its model, word lists and embedding."""

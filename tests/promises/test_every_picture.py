@@ -4,8 +4,8 @@ import inspect
 import io
 import re
 from dataclasses import replace
-from functools import cache
-from itertools import pairwise
+from functools import cache, partial
+from itertools import combinations, pairwise
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -16,10 +16,12 @@ import xarray as xr
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 import bayesbias as bb
 from bayesbias import plots
 from bayesbias.plots import style
+from tests.promises.test_every_argument import FUNCTIONS, NAMES, valid_call
 
 FOUR = ("associated", "different", "human", "neutral")
 ODD = "$x_{{{}}}$ <b>&"
@@ -121,7 +123,8 @@ def through_the_mould(request):
         before, known = dict(mpl.rcParams), plt.get_fignums()
         figure = draw()
         assert isinstance(figure, Figure)
-        assert plt.get_fignums() == known
+        assert plt.fignum_exists(figure.number)
+        assert len(plt.get_fignums()) == len(known) + 1
         assert dict(mpl.rcParams) == before
         inside = tuple(cell.cell_contents for cell in draw.__closure__ or () if inspect.isfunction(cell.cell_contents))
         if every or (draw.__code__, inside) not in DRAWN_AGAIN:
@@ -233,7 +236,7 @@ REFUSED = {
     ),
     "the table has no row": lambda of: plots.forest(FEW[:0], value="x"),
     "given is list: forest takes what": lambda of: plots.forest([1.0]),
-    "frame has 1 rows and 1 columns: give a table of numbers": lambda of: plots.matrix(pd.DataFrame({"a": ["x"]})),
+    "table has 1 rows and 1 columns: give a table of numbers": lambda of: plots.matrix(pd.DataFrame({"a": ["x"]})),
     "framed has the shape (1, 1)": lambda of: plots.matrix(pd.DataFrame(np.eye(2)), framed=pd.DataFrame([True])),
     "the column 'group' holds no numbers": lambda of: plots.strip(table_of(2), "group"),
 }
@@ -287,34 +290,99 @@ def test_a_picture_of_sentence_frames(frames, through_the_mould):
     assert {ODD.format(at) for at in range(frames)} <= {text.strip() for text in texts(figure)}
 
 
-def test_pictures_of_one_panel_take_axes():
-    every = {name: getattr(plots, name) for name in plots.__all__}
-    with_axes = {name for name, plot in every.items() if "ax" in inspect.signature(plot).parameters}
-    of_one_panel = {name for name, plot in every.items() if "one_panel(" in inspect.getsource(plot)}
-    assert len(of_one_panel) > 8
-    assert of_one_panel <= with_axes
-    for name in with_axes:
-        assert "\nax\n    Axes to draw on" in inspect.cleandoc(every[name].__doc__)
+def drawn_by(made, name):
+    """What draws a picture, by its options."""
+    plot, given = valid_call(made, name)
+    return partial(plot, **given)
 
 
-def test_axes_that_are_given_are_drawn_on(fits):
-    table = table_of(4)
-    draws = (
-        lambda ax: plots.plot_contrasts(fits["four words"], second="human", ax=ax),
-        lambda ax: plots.plot_contrasts(fits["four words"], second="neutral", ax=ax),
-        lambda ax: plots.plot_distances(table, ax=ax),
-        lambda ax: plots.plot_distances(table, "word1", ax=ax),
-    )
-    figure, panels = plt.subplots(2, 2, figsize=(12, 10), layout="constrained")
-    for draw, axes in zip(draws, panels.ravel(), strict=True):
-        assert draw(axes) is figure
-        alone = draw(None).axes[0]
-        assert axes.get_title(loc="left") == alone.get_title(loc="left")
-        assert rows_of(axes) == rows_of(alone)
-        with pytest.raises(bb.InputError, match="ax is str: give the Axes of a matplotlib figure"):
-            draw("here")
-    assert len(figure.axes) == 4
-    plt.close(figure)
+def inside_and_apart(figure, axes):
+    """Test that titles, labels and numbers of panels lie within a figure, and no two of them on one another."""
+    figure.draw_without_rendering()
+    boxes = {}
+    for panel in axes:
+        ticks = [*panel.get_xticklabels(), *panel.get_yticklabels()]
+        for text in [panel.xaxis.label, panel.yaxis.label, *panel.texts, *panel.findobj(Text)]:
+            if text.get_text().strip() and text.get_visible() and text not in ticks:
+                boxes[text] = text.get_window_extent()
+    for text, box in boxes.items():
+        assert min(box.x0, box.y0) >= -1, text
+        assert max(box.x1 - figure.bbox.x1, box.y1 - figure.bbox.y1) <= 1, text
+    for one, other in combinations(boxes, 2):
+        assert not boxes[one].padded(-1).overlaps(boxes[other].padded(-1)), (one, other)
+
+
+ALL = [name for name in NAMES if name.startswith("plots.")]
+ONE_PANEL = [name for name in ALL if "ax" in inspect.signature(FUNCTIONS[name.split(" of ")[0]]).parameters]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_picture_has_the_title_that_is_asked_for(made, name):
+    plot = drawn_by(made, name)
+    plain, named, bare = (plot(**given) for given in ({}, {"title": "A title $x$"}, {"title": ""}))
+    for figure in (plain, named, bare):
+        assert isinstance(figure, Figure)
+        assert plt.fignum_exists(figure.number)
+    if len([axes for axes in plain.axes if axes.get_label() != "<colorbar>"]) == 1:
+        assert titles(named)[0] == "A title $x$"
+        assert titles(bare)[0] == ""
+    else:
+        assert (named.get_suptitle() or named.legends[0].get_title().get_text()) == "A title $x$"
+        assert plain.get_suptitle() == bare.get_suptitle() == ""
+        assert titles(named) == titles(bare) == titles(plain)
+        named.draw_without_rendering()
+        above = named._suptitle or named.legends[0]
+        below = [axes._left_title.get_window_extent() for axes in named.axes if axes.get_title(loc="left")]
+        assert not any(above.get_window_extent().overlaps(box) for box in below)
+    with pytest.raises(bb.InputError, match="title is 3: give a text"):
+        plot(title=3)
+
+
+@pytest.mark.parametrize("name", ONE_PANEL)
+def test_a_picture_of_one_panel_draws_on_axes_and_returns_them(made, name):
+    plot = drawn_by(made, name)
+    figure, panels = plt.subplots(1, 3, figsize=(13, 6), layout="constrained")
+    known = plt.get_fignums()
+    panels[0].set_title("of the reader", loc="left")
+    for axes, given in zip(panels, ({}, {}, {"title": "b"}), strict=True):
+        assert plot(ax=axes, **given) is axes
+    assert plt.get_fignums() == known
+    assert [axes.get_title(loc="left") for axes in panels] == ["of the reader", "", "b"]
+    assert not figure.get_suptitle()
+    assert noted(figure) == ""
+    assert rows_of(panels[0]) == rows_of(plot().axes[0])
+    inside_and_apart(figure, panels)
+    with pytest.raises(bb.InputError, match="ax is str: give the Axes of a matplotlib figure"):
+        plot(ax="here")
+
+
+@pytest.mark.parametrize("name", sorted(set(ALL) - set(ONE_PANEL)))
+def test_a_picture_of_several_panels_says_which_take_axes(made, name):
+    with pytest.raises(bb.InputError, match=r"draws several panels and takes no ax: .*plot_contrasts, .*strip do"):
+        drawn_by(made, name)(ax=Figure().add_subplot())
+
+
+def test_a_report_leaves_no_figure_in_pyplot(fits, tmp_path):
+    bb.report(fits["four words"], tmp_path / "page.html")
+    assert plt.get_fignums() == []
+
+
+def test_a_notebook_shows_a_figure_once(fits, monkeypatch):
+    figure = plots.plot_contrasts(fits["four words"], second="human")
+    shown = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    figure._ipython_display_()
+    assert shown[0].data.startswith(b"\x89PNG")
+    assert len(shown) == 1
+    assert not plt.fignum_exists(figure.number)
+
+
+def test_numbers_beside_rows_can_be_left_out(fits):
+    for plot in (partial(plots.plot_contrasts, second="human"), plots.plot_overview):
+        beside, bare = (texts(plot(fits["four words"], beside=each)) for each in (True, False))
+        assert "P(closer)" in beside
+        assert not any("%" in text for text in bare)
+    assert "P(closer)" not in bare
 
 
 def test_coefficients_show_every_word_and_every_count(fits):
@@ -616,7 +684,7 @@ def test_the_associations_of_a_change_are_drawn(slice_vectors, hard_debiased):
     result = bb.compare(before=tables[0], after=tables[1], seed=0, draws=400)
     below, moved = plots.plot_change(result).axes[2:]
     assert below.get_xlabel() == "association (negative: closer to own stereotypes)"
-    assert moved.get_xlabel() == "change of the association"
+    assert moved.get_xlabel() == "change of the association (negative: closer)"
     rows = [label.split(" (")[0] for label in rows_of(below)]
     table = result.outcomes().set_index("protected_word")
     assert rows == ["whole list", *table.iloc[1:].sort_values(["group", "change"], ascending=[True, False]).index]
@@ -647,7 +715,8 @@ def test_of_three_embeddings_one_change_is_named():
     tables = {name: first.assign(distance=first["distance"] + noise[at]) for at, name in enumerate("abc")}
     result = bb.compare(tables, seed=0, draws=400)
     assert titles(plots.plot_change(result, before="a", after="c"))[0] == "Whole list, from a to c"
-    for wrong in ({}, {"before": "c", "after": "a"}):
+    assert titles(plots.plot_change(result))[0] == "Whole list, from a to b"
+    for wrong in ({"before": "c"}, {"before": "c", "after": "a"}):
         with pytest.raises(bb.InputError, match="the changes are a to b, a to c, b to c"):
             plots.plot_change(result, **wrong)
 
@@ -805,7 +874,8 @@ def test_a_forest_draws_the_rows_of_a_table_in_their_order(religion_fit, through
     first = table.loc[1]
     assert rows_of(axes)[:2] == ["whole list", f"{first['protected_word']}, {first['group']}"]
     assert [label.get_fontweight() for label in axes.get_yticklabels()[:2]] == ["bold", "normal"]
-    assert {"P(closer)", "← own stereotypes closer", "farther →"} <= texts(figure)
+    assert "P(closer)" in texts(figure)
+    assert axes.get_xlabel().endswith("\n← own stereotypes closer")
     assert sum("%" in text.get_text() for text in axes.texts) == len(table)
 
 
@@ -902,7 +972,7 @@ def test_words_of_an_axis_stand_in_order_between_the_poles(gender, words, popula
     (axes,) = figure.axes
     table = few.table(population=population)
     assert rows_of(axes) == table["word"].tolist()
-    assert {"woman", "man"} <= texts(figure)
+    assert axes.get_xlabel() == "place (cosine distance)\n← woman      man →"
     same(points(axes), table["mean"])
 
 
