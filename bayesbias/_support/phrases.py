@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias.errors import many
+
 MINUS = " \N{MINUS SIGN} "  # between the two parts of a difference
 IN_SDS = "standard deviations of the embedding's distances"  # the unit of what is standardised
+EDGE = 0.05  # part of an interval that it ends beyond 0, below which it ends next to 0
 FINE = 0.01  # below it a number is written with more decimals
 
 
@@ -53,6 +56,19 @@ def is_share_of_draws(column: str) -> bool:
 def ends_of(row: Any) -> str:
     """The interval of a row with ``low`` and ``high``."""
     return f"{signed(row['low'])} to {signed(row['high'])}"
+
+
+def untold(count: int, total: int) -> list[str]:
+    """A sentence on the words whose intervals include 0, if there are such."""
+    if count == total > 1:
+        return [f"None of the {total:,} words can be told from 0."]
+    return [f"{count:,} of {many(total, 'word')} cannot be told from 0."] if count else []
+
+
+def barely(row: Any) -> bool:
+    """True where the interval of a row excludes 0, and ends next to it."""
+    end = min(abs(row["low"]), abs(row["high"]))
+    return excludes_zero(row) and bool(end < EDGE * (row["high"] - row["low"]))
 
 
 def excludes_zero(row: Any) -> bool:

@@ -57,6 +57,8 @@ MOST_PRINTED = 20
 """Words of either side that a paper shows."""
 FEW = 6
 """Pairs below which an audit says that they are few."""
+LARGEST = 10
+"""Words that are named where none is called."""
 FEWEST = 100
 """Words beside the protected ones from which a distribution can be told."""
 
@@ -83,8 +85,8 @@ class Audit(Result):
     sizes, ropes
         Group to the posterior mean of the standard deviation of places over the vocabulary, errors taken out, and to
         half the width of the region of no interest, in cosine distance.
-    paired
-        Whether the contrast is made of pairs.
+    pairs
+        How many pairs the contrast is made of; 0 for groups of words.
     lists
         ``word_list``, ``source`` and ``doi`` of the word lists that groups came from; empty where words were given.
     """
@@ -99,7 +101,7 @@ class Audit(Result):
     level: float
     prob: float
     embedding: str
-    paired: bool
+    pairs: int
     notes: tuple[str, ...]
     lists: Mapping[str, str | None]
 
@@ -117,10 +119,15 @@ class Audit(Result):
         names = list(self.groups)
         way = f"to {names[0]} or to {names[1]}" if len(names) == 2 else "to a group or away from it"
         size = f"{signed(self.ropes[names[0]])} (cosine distance)" if len(names) == 2 else "the region of no interest"
-        sentences = [
-            f"Of {self.words['word'].nunique():,} words of {self.embedding}, {called['word'].nunique():,} lean {way} "
-            f"by more than {size}; {percent(self.level)} of them at most are expected not to."
-        ]
+        asked, count = self.words["word"].nunique(), called["word"].nunique()
+        sentences = (
+            [
+                f"Of {asked:,} words of {self.embedding}, {count:,} lean{'s' * (count == 1)} {way} by more "
+                f"than {size}; at most {percent(self.level)} of these are expected to be errors."
+            ]
+            if count
+            else self._uncalled(asked, way, size)
+        )
         for group, part in called.groupby("leans_to", observed=True, sort=False):
             order = np.lexsort((-part["mean"].abs().to_numpy(), _known(part)))[:10]
             towards = f"To {group}" if group in self.groups else f"Away from {str(group).removeprefix('not ')}"
@@ -135,6 +142,23 @@ class Audit(Result):
             )
         return [negatives(sentence) for sentence in sentences]
 
+    def _uncalled(self, asked: int, way: str, size: str) -> list[str]:
+        """The answer where no word is called, the largest places, and what more pairs would do."""
+        given, more = (f"these {self.pairs} pairs", "pairs") if self.pairs else ("these groups of words", "words")
+        # the error of a mean falls with the root of the number of its terms
+        return [
+            f"With {given} no word can be told: which of {asked:,} words of {self.embedding} lean {way} by more than "
+            f"{size} is not known. That is not evidence that no word leans.",
+            f"The largest places, none of them credible: {listed(self.largest()['word'].tolist(), LARGEST)}; "
+            "table(called=False) has all words.",
+            f"The choice of {more} moves the place of a word by {signed(float(self.words['se'].median()))} (standard "
+            f"error, median over the words); four times as many {more} like these would halve that.",
+        ]
+
+    def largest(self) -> pd.DataFrame:
+        """The words with the largest places, called or not."""
+        return self.words.loc[self.words["mean"].abs().sort_values(ascending=False, kind="stable").index[:LARGEST]]
+
     def brief(self) -> pd.DataFrame:
         """The first words called on each side, in the columns that a paper prints."""
         columns = ["word", "leans_to", "mean", "low", "high", "lfsr", "frequency_rank"]
@@ -143,22 +167,23 @@ class Audit(Result):
     def front(self) -> Page:
         """The first screen of a report."""
         answer, *rest = self.findings()
-        leaning = [sentence for sentence in rest if sentence.startswith(("To ", "Away from "))]
+        leaning = [sentence for sentence in rest if sentence.startswith(("To ", "Away from ", "The largest places"))]
         others = [sentence for sentence in rest if sentence not in leaning]
         return Page(
             title=f"Which words lean to {(', and which to ' if len(self.groups) == 2 else ', ').join(self.groups)}?",
             lead=f"An audit of {self.words['word'].nunique():,} words of {self.embedding}, beside "
-            f"{sum(map(len, self.groups.values()))} words {'at the two poles' if self.paired else 'of the groups'}.",
+            f"{sum(map(len, self.groups.values()))} words {'at the two poles' if self.pairs else 'of the groups'}.",
             answer=answer,
             lines={
-                "Which words?": " ".join(leaning) or "None.",
+                "Which words?": " ".join(leaning),
                 "How sure?": " ".join(others),
                 "What limits it?": " ".join(self.notes),
                 **unsaid("A word may lean to a group for what it means: not each is a stereotype."),
             },
             picture=Picture(
                 "audit",
-                "Place of each word against its frequency; blue words lean to one side",
+                "Place of each word against its frequency"
+                + ("; blue words lean to one side" if self.words["called"].any() else "; no word can be told"),
                 partial(drawing, "plot_audit", self),
                 photo=True,
             ),
@@ -167,14 +192,17 @@ class Audit(Result):
     def sections(self) -> tuple[Section, ...]:
         """The parts of a report: the words called, and the groups."""
         table = self.table()
+        called = len(table) > 0
+        table = table if called else self.largest()
         rows = table.loc[table["mean"].abs().nlargest(MOST_ROWS).index].astype({"band": "str", "leans_to": "str"})
         rows["ranks"] = [f"{row.rank_low} to {row.rank_high}" for row in rows.itertuples()]
         more = f"the {MOST_ROWS:,} largest places of {len(table):,}"
         ends = {"mean": ("place", "number"), "low": ("low", "number"), "high": ("high", "number")}
         columns = {"word": ("word", "text"), "leans_to": ("leans to", "text"), **ends, "lfsr": ("wrong side", "rate")}
         columns |= {"rank": ("rank", "count"), "ranks": ("ranks at its ends", "text"), "band": ("frequency", "text")}
+        which = f"Words that lean to one side, {more if len(table) > MOST_ROWS else f'all {len(table):,}'}"
         caption = (
-            f"Words that lean to one side, {more if len(table) > MOST_ROWS else f'all {len(table):,}'}: place in "
+            f"{which if called else f'The {len(table)} largest places, none of them credible'}: place in "
             f"cosine distance, shrunken towards 0, with its {percent(self.prob)} interval, and the probability that it "
             "lies on the other side of 0"
         )
@@ -184,7 +212,7 @@ class Audit(Result):
             [(name, ", ".join(words)) for name, words in self.groups.items()],
         )
         return (
-            Section("Words called", [table_of(caption, rows, columns)]),
+            Section("Words called" if called else "Largest places", [table_of(caption, rows, columns)]),
             Section("Groups", [groups, *self.notes]),
         )
 
@@ -297,7 +325,7 @@ def audit(
         level=level,
         prob=prob,
         embedding=str(about(vectors)["name"]),
-        paired=contrasts.paired,
+        pairs=len(offsets[0].offsets[0]) if contrasts.paired else 0,
         notes=(*contrasts.notes, *_notes(vocabulary.ordered, contrasts.paired, len(offsets[0].offsets[0]))),
         lists=contrasts.lists,
     )

@@ -15,7 +15,7 @@ from scipy.special import stdtr, stdtrit
 
 from bayesbias._support.arguments import by_name_or_none, flag, one_of, probability, whole_number
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import percent, signed
+from bayesbias._support.phrases import percent, signed, untold
 from bayesbias._support.results import Cited, Page, Picture, Result, Section, table_of, unsaid
 from bayesbias._support.runs import one_thread
 from bayesbias.axes.poles import (
@@ -337,19 +337,16 @@ class Axis(Result):
             if self.offset.freedom
             else "How far further pairs of this opposition would move the place of a word cannot be known from one."
         )
-        beyond = int(((table["low"] > 0) | (table["high"] < 0)).sum())
-        words = table["word"].tolist()
-        order = f"From {high} to {low}: {listed(words, len(words))}."
-        if len(words) >= 2 * ENDS:
-            order = f"Furthest towards {high}: {listed(words[:ENDS])}. Furthest towards {low}: "
-            order += f"{listed(words[: -ENDS - 1 : -1])}."
-        if not beyond:
-            order = f"None of them is credibly on either side. By their means: {order[0].lower()}{order[1:]}"
+        nearer = {high: table[table["low"] > 0], low: table[table["high"] < 0].iloc[::-1]}
+        told = sum(map(len, nearer.values()))
+        named = [
+            f"Nearer to {end}: {listed(part['word'].tolist(), ENDS)}." for end, part in nearer.items() if len(part)
+        ]
         sentences = [
-            f"{len(self.words):,} words are placed between {low} and {high} by {basis}, in {self.embedding['name']}. "
-            f"{order}",
-            f"The {percent(prob)} intervals of {beyond:,} of the {len(table):,} words "
-            f"({beyond / len(table):.0%}) exclude 0. On an axis without a meaning, whose "
+            f"{many(len(table), 'word')} {'is' if len(table) == 1 else 'are'} placed between {low} and {high} by "
+            f"{basis}, in {self.embedding['name']}. {' '.join([*named, *untold(len(table) - told, len(table))])}",
+            f"The {percent(prob)} intervals of {told:,} of {many(len(table), 'word')} ({told / len(table):.0%}) "
+            "exclude 0. On an axis without a meaning, whose "
             f"{'pairs are as similar and as parallel' if self.paired else 'words are as similar'} as these, "
             f"{1 - prob:.0%} do.",
             f"{further} The standard deviation of places over the vocabulary is {signed(self.spread)}.",

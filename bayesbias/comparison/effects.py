@@ -437,8 +437,8 @@ def _recovered(row: dict[Any, Any]) -> str:
         count = f"{row['as_much']} of {REFERENCES}"
         return f"{sentence}, and as many or more for {count}: what is left is not specific to these groups."
     return (
-        f"{sentence}, fewer for each of {REFERENCES}: more of the old bias is left than of a difference without "
-        f"meaning (by chance in 1 of {REFERENCES + 1})."
+        f"{sentence}, fewer for each of {REFERENCES}: removing a difference without meaning hides it better than this "
+        f"hides the old bias (by chance in 1 of {REFERENCES + 1})."
     )
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.special import ndtri
 
 from bayesbias._support.arguments import probability
 from bayesbias._support.phrases import MINUS, negatives, percent, signed
@@ -15,7 +16,7 @@ from bayesbias._support.results import Result
 from bayesbias.checks.summaries import PROB, contrasted, describe, flat_draws
 from bayesbias.contrast.contrast import connections_of, contrast_draws
 from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, many
 from bayesbias.models.frames import frame_notes
 from bayesbias.models.layout import FRAMES
 from bayesbias.models.tree import Fit
@@ -79,7 +80,7 @@ class FrameEffects(Result):
         first, second = self.contrast
         row = describe(self.whole[:, None], probability(prob, "prob"))
         interval = f"{percent(prob)} interval {signed(row['low'][0])} to {signed(row['high'][0])}"
-        what = "sentences" if not len(self.sd) else "frames"
+        what = "templates" if len(self.sd) else "sentences"
         sentences = [
             f"The contrast {first}{MINUS}{second} for {what} like these is {signed(row['mean'][0])} "
             f"({interval}; negative: {first} words are closer). The choice of {what} is {100 * self.share:.0f}% of the "
@@ -89,9 +90,16 @@ class FrameEffects(Result):
             ordered = part.sort_values("contrast")
             low, high = ordered.iloc[0], ordered.iloc[-1]
             of = "" if side == "both" else f" of the {side} word"
+            # of all differences of two templates this is the largest: Bonferroni over them; errors that are not known
+            # tell nothing
+            pairs = max(len(part) * (len(part) - 1) / 2, 1)
+            reach = ndtri(1 - (1 - prob) / (2 * pairs)) * np.hypot(low["se"], high["se"])
             sentences.append(
-                f"Over {len(part)} templates{of} it is smallest in {low['frame']!r} ({signed(low['contrast'])}) and "
-                f"largest in {high['frame']!r} ({signed(high['contrast'])})."
+                f"Over {many(len(part), 'template')}{of} it is strongest in {low['frame']!r} "
+                f"({signed(low['contrast'])}) and weakest in {high['frame']!r} ({signed(high['contrast'])})."
+                if high["contrast"] - low["contrast"] > reach
+                else f"Over {many(len(part), 'template')}{of} estimates range from {signed(low['contrast'])} to "
+                f"{signed(high['contrast'])}; in which it is strongest or weakest cannot be told."
             )
         if len(self.sd):
             summary = describe(self.sd[:, None], prob)

@@ -378,7 +378,7 @@ def plot_relation(
         words = result.words
         names, x, x_se, y, y_se = (words[name].to_numpy() for name in ("word", "value", "value_se", "estimate", "se"))
         lines = np.column_stack([result.draws("intercept"), result.draws("slope")])
-        what, rho = "outside value", result.table(prob).iloc[0]
+        what, rho = result.variable, result.table(prob).iloc[0]
         correlation = (rho["mean"], rho["low"], rho["high"])
     else:
         valid = result.correlates["variable"].tolist() if len(result.correlates) else []

@@ -438,7 +438,7 @@ def plot_axis(
     note_below(
         figure,
         f"Bars: {percent(prob)} intervals; {ERRORS[population].format(mass=percent(prob), unit=unit)}.",
-        "Blue: 0 is outside." if away.any() else "",
+        "Blue: 0 is outside." if away.any() else "No interval excludes 0.",
         f"{CENTRES[whole.centre]}.".capitalize(),
         "Grey band: one standard deviation of places over the vocabulary." if band else "",
         _left_out(len(table), len(rows), len(chosen)),
@@ -589,8 +589,13 @@ def plot_audit(
     ]
     note_below(
         figure,
-        f"Shrunken places. Blue: words called, of which {percent(found.level)} are expected to be wrong or empty. "
-        "Grey band: the region of no interest.",
+        "Shrunken places. "
+        + (
+            f"Blue: words called, of which at most {percent(found.level)} are expected to be errors. "
+            if called.any()
+            else "No word can be told. "
+        )
+        + "Grey band: the region of no interest.",
         ax=ax,
     )
     order = np.flatnonzero(called)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import pandas as pd
 import xarray as xr
 
-from bayesbias._support.phrases import difference, excludes_zero, percent
+from bayesbias._support.phrases import barely, difference, excludes_zero, percent
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import (
     SCORES,
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_WORDS = 10
+USUAL = 0.05  # share of random lists as far from 0 above which the answer says so
 LINES = 30  # nearest, and farthest, stereotype words that the figure of a protected word shows
 MOST_GROUPS = 4  # groups of whose words a figure is drawn
 WORDS = Prose("fit")
@@ -217,7 +218,24 @@ def _answer(facts: _PageFacts) -> str:
         other=labelled(str(facts.other), facts.labels, PHRASES),
         mass=facts.percent,
         caution=family_of(facts.result.spec).caution,
+        edge=barely(facts.headline.iloc[0]),
+        chance=_often_by_chance(facts),
     )
+
+
+def _of_frequency(facts: _PageFacts) -> list[str]:
+    """What frequency alone predicts of the headline contrast, where that matters."""
+    said = labelled(f"associated - {facts.other}", facts.labels)
+    return [note for note in facts.verdict.notes if note.lower().startswith(f"{difference(said)}:".lower())]
+
+
+def _often_by_chance(facts: _PageFacts) -> dict[str, int] | None:
+    """How many random lists are as far from 0 as the headline contrast, where they are more than a few."""
+    if facts.topics is None or (name := f"associated - {facts.other}") not in facts.topics.observed:
+        return None
+    row = facts.topics.table().set_index("statistic").to_dict("index")[name]
+    often = row["share_as_far"] > USUAL
+    return {"count": row["count"], "replicates": facts.topics.replicates} if often else None
 
 
 def _examples(facts: _PageFacts) -> str:
@@ -262,6 +280,7 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
             size=size_sentence(table),
             topics="" if facts.topics is None else facts.topics.sentence,
         ),
+        WORDS.frequency_question(): " ".join(_of_frequency(facts)),
         WORDS.words_question(): WORDS.words_spoken_about(
             words=len(table) - 1, similar=similar, told=words_sentence(table)
         ),

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from bayesbias._support.phrases import percent
+from bayesbias._support.phrases import barely, percent
 from bayesbias._support.prose import Prose
 from bayesbias.checks.convergence import Verdict, diagnose
 from bayesbias.checks.summaries import PROB
@@ -136,6 +136,7 @@ def _headline(result: Fit, other: str, prob: float) -> str:
         population=POPULATIONS[GIVEN],
         mass=percent(prob),
         told=words_sentence(table),
+        edge=barely(table.iloc[0]),
     )
 
 

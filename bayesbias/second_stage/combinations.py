@@ -197,6 +197,7 @@ def _result(
         plan.seed,
         (
             f"The covariance of the specifications was estimated from {joint.sampled:,} words of all vocabularies.",
+            *_holding_notes(specifications),
             *notes,
         ),
     )
@@ -224,6 +225,19 @@ def _shown(option: Any) -> Any:
     if isinstance(option, Mapping):
         return plain_json(option)
     return Path(option).name if isinstance(option, str) and Path(option).is_absolute() else option
+
+
+def _holding_notes(specifications: pd.DataFrame) -> list[str]:
+    """A note on embeddings that lack words of the lists."""
+    if not {"embedding", "words"} <= set(specifications.columns):
+        return []
+    least = specifications.groupby(["embedding", "words"], sort=False)["found"].min().reset_index()
+    lacking = [
+        f"{row['embedding']} ({min(round(100 * row['found']), 99)}% of {row['words']})"
+        for row in least.to_dict("records")
+        if row["found"] < 1
+    ]
+    return [f"Not all words of the lists are held by {listed(lacking)}."] if lacking else []
 
 
 class _FailedError(Exception):

@@ -23,7 +23,7 @@ from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import PROTECTED, WordValues, numbers_by_word, word_values
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import used_seed
 from bayesbias.models.related import components_for
@@ -44,6 +44,7 @@ from bayesbias.second_stage.two_stage import DEFAULT, TwoStage, checked_stages
 from bayesbias.vectors import find_keys
 from bayesbias.words import OWN, STEREOTYPES
 
+UNNAMED = "outside values"
 FEWEST = 5
 """Words from which a relation is estimated."""
 WIDTH = 0.1
@@ -63,8 +64,8 @@ class Criterion(Staged):
 
     Attributes
     ----------
-    contrast
-        The two poles, the negative one first.
+    contrast, variable
+        The two poles, the negative one first; what the outside values are, "outside values" where it is not said.
     words
         One row a word: ``word``, ``group``, ``estimate`` (its contrast, not shrunken), ``se``, ``value``,
         ``value_se``, ``fitted`` (on the line), ``residual``. Where the relation is adjusted for an attribute, estimates
@@ -89,6 +90,7 @@ class Criterion(Staged):
     picture: ClassVar[str] = "plot_relation"
 
     contrast: tuple[str, str]
+    variable: str
     words: pd.DataFrame
     estimates: Estimates
     tree: xr.DataTree
@@ -124,7 +126,7 @@ class Criterion(Staged):
         settled = excludes_zero(rho)
         sentences = [
             f"Over {len(self.words)} words the contrast {first}{MINUS}{second} is "
-            f"{'' if settled else 'not credibly '}correlated with the outside values: the correlation of what "
+            f"{'' if settled else 'not credibly '}correlated with {self._values}: the correlation of what "
             f"lies behind the estimates is {rho['mean']:.2f} ({percent(prob)} interval {rho['low']:.2f} to "
             f"{rho['high']:.2f}; probability that it is positive {share(rho['p_positive'])}).",
             f"R2 is {r2['mean']:.2f} ({r2['low']:.2f} to {r2['high']:.2f}).",
@@ -142,25 +144,32 @@ class Criterion(Staged):
                 sentences.append("The raw relation is one that the adjustment explains.")
         return [negatives(sentence) for sentence in sentences]
 
+    @property
+    def _values(self) -> str:
+        """The outside values within a sentence."""
+        return f"the {UNNAMED}" if self.variable == UNNAMED else self.variable
+
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
         first, second = self.contrast
         answer, *rest = self.findings(prob)
         lines = {
-            "What is correlated?": f"The place of a word, its mean distance to {first} less that to {second}, with its "
-            f"outside value. Above 0: words nearer to {second} have larger values.",
+            "What is correlated?": f"The place of a word, its mean distance to {first} less that to {second}, with "
+            f"{self._values}. Above 0: words nearer to {second} have larger values.",
             "In detail": " ".join(rest),
             "What limits it?": " ".join(self.notes),
             **unsaid("A correlation over words does not say which side is the cause."),
         }
         return Page(
-            title=f"Do words nearer to {second} than to {first} have more of something outside?",
-            lead=f"{len(self.words):,} words with a place and an outside value.",
+            title=f"Are {self._values} larger for words nearer to {second} than to {first}?"
+            if self.variable == UNNAMED
+            else f"Is {self.variable} larger for words nearer to {second} than to {first}?",
+            lead=f"{many(len(self.words), 'word')} with a place and an outside value ({self.variable}).",
             answer=answer,
             lines=lines,
             picture=Picture(
                 "relation",
-                "Places of words against outside values",
+                f"Places of words against {self._values}",
                 partial(drawing, "plot_relation", self, prob=prob),
             ),
         )
@@ -178,7 +187,7 @@ class Criterion(Staged):
         mass = percent(probability(prob, "prob"))
         return (
             Section("Relation", [whole_table(f"The relation in numbers, {mass} intervals", self.table(prob))]),
-            Section("Words", [table_of("Places, outside values, and the line", self.words, columns)]),
+            Section("Words", [table_of(f"Places, {self.variable}, and the line", self.words, columns)]),
         )
 
     def sources(self) -> tuple[Any, ...]:
@@ -206,7 +215,8 @@ def criterion(
     post
         An axis (:func:`axis`), whose words are those with a value; or a fit (:func:`fit`).
     values
-        Word to its outside value, such as the share of women in an occupation.
+        Word to its outside value, such as the share of women in an occupation. The name of a Series is said in
+        sentences and on axes.
     se
         Standard errors of the values: by word, or one for all; None where the values are exact.
     contrast
@@ -285,6 +295,7 @@ def criterion(
     unadjusted = replace(options, adjust=None, frequencies=None)
     return Criterion(
         contrast=side.contrast,
+        variable=str(values.name) if isinstance(values, pd.Series) and values.name is not None else UNNAMED,
         words=words,
         estimates=Estimates.of(Gaussian.known(y, covariance), len(y), words[["word", "group"]]),
         tree=posterior_tree({name: (None, values_) for name, values_ in relation.items()}, seed_used),

@@ -39,7 +39,7 @@ from bayesbias.numerics.mixtures import Empirical, Gaussian, Matrix, Normals, co
 from bayesbias.numerics.related import list_correlations, root_of
 from bayesbias.second_stage.two_stage import CHAINS, TwoStage, name_of_attribute
 from bayesbias.vectors.lookup import distance_sd
-from bayesbias.words import STEREOTYPES
+from bayesbias.words import OWN, STEREOTYPES
 
 STACKED, SHARED, APART, PAIRS = "related", "shared words", "independent", "pairs"
 JOINT = {
@@ -557,11 +557,11 @@ def standardised(estimates: Estimates, units: FloatArray) -> Estimates:
 
 
 def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFrame:
-    """Share of the words of a contrast that each embedding holds, NaN where it is not known, and its lists' language.
+    """Share of the words of a contrast that each embedding holds, NaN where not known; its lists' language and name.
 
     Control lists that the contrast does not take are not counted.
     """
-    present, languages = [], []
+    present, languages, names = [], [], []
     for table in tables.values():
         record = coverage_of(table)  # an axis has notes of its own
         lists = [] if record is None else [entry for entry in record.lists if _counts(entry, contrast)]
@@ -570,8 +570,13 @@ def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFra
         total = sum(count or 0 for count in sizes)
         present.append(sum(entry["found"] for entry in lists) / total if known and total else np.nan)
         languages.append(None if record is None else record.language)
+        names.append(table.name if isinstance(table, Axis) else None if record is None else record.word_list)
+    texts = {"language": languages, "word_list": names}
     return pd.DataFrame(
-        {"found": present, "language": pd.array([name or pd.NA for name in languages], dtype="string")},
+        {
+            "found": present,
+            **{name: pd.array([each or pd.NA for each in part], dtype="string") for name, part in texts.items()},
+        },
         index=list(tables),
     )
 
@@ -581,6 +586,13 @@ def _counts(entry: ListEntry, contrast: tuple[str, str]) -> bool:
     if entry["kind"] == "stereotype":
         return any(name in STEREOTYPES for name in contrast)
     return entry["kind"] == "protected" or entry["list"] in contrast
+
+
+def subject_of(contrast: tuple[str, str], coverage: pd.DataFrame) -> str:
+    """What a contrast is of: the stereotypes of a list, or the contrast of two connections."""
+    names = list(dict.fromkeys(coverage["word_list"].dropna()))
+    of = f" of {listed(names, 3)}" if names else ""
+    return f"the stereotypes{of}" if contrast[0] == OWN and of else f"{MINUS.join(contrast)}{of}"
 
 
 def holding_notes(coverage: pd.DataFrame) -> list[str]:

@@ -39,9 +39,11 @@ from bayesbias.second_stage.estimates import (
     posterior_tree,
     stage_cells,
     standardised,
+    subject_of,
     units_of,
 )
 from bayesbias.second_stage.two_stage import DEFAULT, TwoStage, checked_stages
+from bayesbias.words import OWN
 
 WIDTH = 0.05
 """Width of the half-Cauchy priors of the spreads between embeddings, in cosine distance."""
@@ -65,8 +67,8 @@ class Pool(Staged):
 
     Attributes
     ----------
-    contrast, weights
-        The two connections, and how the mean weighs the estimates.
+    contrast, subject, weights
+        The two connections, what they tell of, and how the mean weighs the estimates.
     unit
         What contrasts are measured in: cosine distance, standard deviations of the embedding's distances, or the given
         units.
@@ -98,6 +100,7 @@ class Pool(Staged):
     picture: ClassVar[str] = "plot_pool"
 
     contrast: tuple[str, str]
+    subject: str
     unit: str
     weights: str
     estimates: Estimates
@@ -200,10 +203,17 @@ class Pool(Staged):
         ]
         table = self.table(prob).sort_values("mean")
         lowest, highest = table.iloc[0], table.iloc[-1]
+        right = self.probability(highest["name"], lowest["name"])
+        ends = "strongest", "weakest"
+        if first != OWN:
+            ends = f"most towards {first}", f"least towards {first}"
         sentences.append(
-            f"It is smallest in {lowest['name']} ({signed(lowest['mean'])}) and largest in {highest['name']} "
-            f"({signed(highest['mean'])}); the probability that this order is right is "
-            f"{share(self.probability(highest['name'], lowest['name']))}."
+            f"It is {ends[0]} in {lowest['name']} ({signed(lowest['mean'])}) and {ends[1]} in {highest['name']} "
+            f"({signed(highest['mean'])}); the probability of this order is {share(right)}."
+            if right >= (1 + prob) / 2
+            else f"In which of the {many} it is {ends[0]} or {ends[1]} cannot be told: that it is stronger in "
+            f"{lowest['name']} ({signed(lowest['mean'])}) than in {highest['name']} ({signed(highest['mean'])}) has a "
+            f"probability of {share(right)}."
         )
         if self.training_share is not None:
             sentences.append(
@@ -236,8 +246,9 @@ class Pool(Staged):
         picture = Picture(
             "pool", "Each embedding's estimate, and the partially pooled one", partial(drawing, "plot_pool", self, prob)
         )
-        lead = f"{what} in {len(self.estimates):,} embeddings, partially pooled."
-        question = f"How large is {what} over these embeddings, and do they differ?"
+        lead = f"The contrast {what} in {len(self.estimates):,} embeddings, partially pooled."
+        verb = "is" if self.subject.startswith(what) else "are"
+        question = f"How strong {verb} {self.subject} in these embeddings?"
         silent = "Embeddings that are not like these may differ more."
         return front_page(question, lead, self.findings(prob), self.notes, picture, silent)
 
@@ -382,6 +393,7 @@ def pool(
     if options.weights == "precision":
         notes += outside_note(tree["posterior/mean"].to_numpy().mean(keepdims=True), y, "The mean")
     return Pool(
+        subject=subject_of(stage.contrast, coverage),
         contrast=stage.contrast,
         unit=COSINE if units is None else GIVEN_UNITS if isinstance(standardise, Mapping) else IN_SDS,
         weights=options.weights,

@@ -24,6 +24,12 @@ from bayesbias.second_stage.estimates import Staged, posterior_tree
 
 ARBITRARY, PRINCIPLED, UNSURE = ("arbitrary", "principled", "unsure")
 """Statuses of a decision: its options are equally good, one of them is better, or that is not known."""
+DECLARED = {
+    ARBITRARY: "its options declared equally good",
+    PRINCIPLED: "one option declared better",
+    UNSURE: "declared: not known which option is better",
+}
+"""Statuses as sentences say them."""
 RESIDUAL = "residual"
 WIDTH, STANDARD_WIDTH = 0.05, 0.5
 """Width of the half-Cauchy priors of the scales, in cosine distance and in standard deviations of distances."""
@@ -245,7 +251,8 @@ class Multiverse(Staged):
             f"{share(signs['p_all_one_sign'])}.",
         ]
         if len(table) > 1:
-            sentences.extend(self._decided(prob))
+            answer, *details = self._decided(prob)
+            sentences = [answer, *sentences, *details]
         sentences.extend(
             f"Of {row['replicates']:,} random topics, run through all specifications, {row['as_extreme']:,} give a "
             f"median as far from 0 (p = {row['p_value']:.2g})."
@@ -263,9 +270,22 @@ class Multiverse(Staged):
         """Sentences on how far each decision moves the answer, the farthest first."""
         table = self.spreads(prob).assign(share=self.shares(prob)["mean"])
         table["label"] = [
-            "combinations of decisions" if row["decision"] == RESIDUAL else f"{row['decision']} ({row['status']})"
+            "combinations of decisions"
+            if row["decision"] == RESIDUAL
+            else f"{row['decision']} ({DECLARED[row['status']]})"
             for row in table.to_dict("records")
         ]
+        chosen = (table["options"].fillna(2) > 1).to_numpy()  # a decision with one option moves nothing
+        draws, table = self.draws("spread")[:, chosen], table[chosen].reset_index(drop=True)
+        first = int(table["mean"].to_numpy().argmax())
+        most = float((draws.argmax(axis=1) == first).mean()) if draws.any() else 0.0
+        label = table["decision"].replace(RESIDUAL, "the combination of decisions").iloc[first]
+        answer = (
+            f"The choice of {label} moves the answer most (probability {share(most)})."
+            if most >= (1 + prob) / 2
+            else f"Which choice moves the answer most cannot be told: that of {label} has the largest mean effect, and "
+            f"is the largest with a probability of {share(most)}."
+        )
         tested = table["p_value"].notna().any()
         named = []
         for row in table.sort_values("mean", ascending=False).to_dict("records"):
@@ -277,6 +297,7 @@ class Multiverse(Staged):
             against = ", with the p-value of its effects against those on random topics"
             large = " A decision with a large p moves the answer no more than it moves lists without a bias."
         return [
+            answer,
             "How far each decision moves the answer, as the standard deviation of its effects over the "
             f"specifications{against}: {'; '.join(named)}.{large}",
             f"Shares of the variance between specifications: {shares}. Random topics, which are no bias, have shares "
@@ -293,13 +314,13 @@ class Multiverse(Staged):
 
     def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report: means, shares, effects, and all specifications."""
-        null = self.against_topics()
+        null, spreads = self.against_topics(), declared(self.spreads(prob))
         return filled(
             (
                 Section("Mean over specifications", [whole_table("By principled decision", self.means(prob))]),
-                Section("What decides", [whole_table("Standard deviation of the effects", self.spreads(prob))]),
+                Section("What decides", [whole_table("Standard deviation of the effects", spreads)]),
                 Section("Options", [whole_table("What each option adds to the mean", self.effects(prob))], shut=True),
-                Section("Shares", [whole_table("Share of the variance", self.shares(prob))], shut=True),
+                Section("Shares", [whole_table("Share of the variance", declared(self.shares(prob)))], shut=True),
                 Section("Random topics", [] if null.empty else [whole_table("The curve against random topics", null)]),
                 Section("Specifications", [whole_table("All combinations", self.table(prob))], shut=True),
             )
@@ -321,6 +342,11 @@ class Multiverse(Staged):
                 "10.1177/2515245920954925",
             ),
         )
+
+
+def declared(table: pd.DataFrame) -> pd.DataFrame:
+    """Decisions with their statuses in words."""
+    return table.assign(status=table["status"].map(DECLARED)).rename(columns={"status": "as declared"})
 
 
 def multiverse_of(

@@ -39,6 +39,7 @@ from bayesbias.second_stage.estimates import (
     posterior_tree,
     stage_cells,
     standardised,
+    subject_of,
     units_of,
 )
 from bayesbias.second_stage.two_stage import DEFAULT, TwoStage, checked_stages
@@ -67,6 +68,8 @@ class Trend(Staged):
     ----------
     contrast, kind, weights
         As they were asked for.
+    subject
+        What the contrast tells of.
     unit
         As that of a :class:`Pool`.
     estimates
@@ -95,6 +98,7 @@ class Trend(Staged):
     tree: xr.DataTree
     unadjusted: Trend | None
     notes: tuple[str, ...]
+    subject: str = ""
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """Each embedding: its estimate, and the level of the trend there, in :attr:`unit`.
@@ -178,7 +182,9 @@ class Trend(Staged):
             f"{signed(row['mean'])}{unit} ({percent(prob)} interval {ends_of(row)}; negative: {first} words came "
             "closer).",
             f"The estimates of these two differ by {signed(row['estimate'])} ({signed(row['estimate_low'])} to "
-            f"{signed(row['estimate_high'])}), whatever the shape of the change.",
+            f"{signed(row['estimate_high'])}), whatever the shape of the change. Both numbers stand here since they "
+            "answer two questions: the line asks if the embeddings move in one direction, and counts the chance of a "
+            "single embedding as an error; the difference is about these two embeddings only.",
             f"A single embedding deviates from the trend{shared} with a standard deviation of "
             f"{signed(float(self.draws('deviation_sd').mean()))}, which widens the interval of its change.",
         ]
@@ -204,7 +210,9 @@ class Trend(Staged):
         picture = Picture("trend", "Estimates over time, and the trend", partial(drawing, "plot_trend", self, prob))
         lead = f"{what} in {len(times):,} embeddings, from {times.min():g} to {times.max():g}."
         silent = "A change of an embedding can come from other texts, other spelling or other training."
-        return front_page(f"Did {what} change over time?", lead, self.findings(prob), self.notes, picture, silent)
+        return front_page(
+            f"Did {self.subject or what} change over time?", lead, self.findings(prob), self.notes, picture, silent
+        )
 
     def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report: each embedding, and the kind of trend."""
@@ -296,6 +304,7 @@ def trend(
     return replace(
         result,
         unit=unit,
+        subject=subject_of(stage.contrast, coverage),
         estimates=replace(result.estimates, index=index),
         unadjusted=raw,
         notes=(*result.notes, *holding_notes(coverage), *stage.asked),

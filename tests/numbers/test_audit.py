@@ -47,7 +47,7 @@ class TestAudit:
             assert abs(row["ripa"]) == pytest.approx(abs(ripa[row["word"]]), rel=1e-3)
             assert not set(found.words["word"]) & {word for words in GROUPS.values() for word in words}
             assert found.groups == dict(zip(names, map(tuple, GROUPS.values()), strict=True))
-            assert found.paired == paired
+            assert bool(found.pairs) == paired
         words, (mean, sd) = slice_audit.words, slice_audit.distribution["he"]
         assert (mean, sd) == pytest.approx((words["contrast"].mean(), words["contrast"].std(ddof=0)))
         assert words["place"].mean() == pytest.approx(0, abs=1e-9)
