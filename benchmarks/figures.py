@@ -61,7 +61,7 @@ def of_vectors():
         ("hard", {"definitional": PAIRS, "equalize": PAIRS}),
         ("soft", {"definitional": PAIRS}),
         ("half_sibling", {"definitional": PAIRS}),
-        ("hard_multiclass", {"sets": PAIRS}),
+        ("hard_multiclass", {"definitional": PAIRS}),
     ):
         after = bb.debias(kv, method, **options)
         yield f"debias {method}", [after.similarity("nurse", word) for word in ("he", "she", "doctor")]

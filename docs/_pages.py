@@ -77,7 +77,7 @@ ROOMS = {
     "checks.word_lists": "WordCheck",
     "baselines.ranking": "MetricUncertainty Ranking",
     "comparison": "Comparison SideEffects",
-    "contrast": "FrameEffects Plan PriorSensitivity",
+    "contrast": "TemplateEffects Plan PriorSensitivity",
     "distances": "Relatedness",
     "documents.regression": "CovariateContrast Covariates",
     "models": "ModelSpec",

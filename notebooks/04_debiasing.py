@@ -115,7 +115,7 @@ methods = {
     "hard": {"definitional": pairs, "equalize": pairs},
     "soft": {"definitional": pairs, "strength": 1.0},
     "half_sibling": {"definitional": pairs},
-    "null_space": {"groups": dict(words.protected)},
+    "null_space": {"definitional": dict(words.protected)},
 }
 rows = {}
 for method, options in methods.items():

@@ -48,7 +48,7 @@ post = bb.fit(table, seed=0)
 bb.contrasts(post).head(4).round(3)
 
 # %%
-found = bb.frame_effects(post, "associated", "human")
+found = bb.template_effects(post, "associated", "human")
 found
 
 # %%

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -44,7 +45,7 @@ from bayesbias.numerics.related import root_of
 from bayesbias.vectors import Case, Embedding, about, find_words, opened, rows_of
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.vectors.lookup import CASES, about_distances
-from bayesbias.words import words_given
+from bayesbias.words import WordLists, words_given
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -465,7 +466,7 @@ def above_zero(mean: FloatArray, sd: FloatArray, freedom: float | FloatArray) ->
 def axis(
     kv: Embedding | ContextVectors,
     pairs: Any,
-    words: Iterable[str] | str | Path | None = None,
+    words: Iterable[str] | WordLists | str | Path | None = None,
     centre: str | None = "vocabulary",
     adjust: str | None = None,
     frequencies: Any = None,
@@ -484,8 +485,8 @@ def axis(
         or two lists by name, the negative one first, which say less: what the words of a list have in common beside
         the opposition does not cancel.
     words
-        Words to place, or a list that :func:`load_list` takes; by default the vocabulary, of a file that is ordered by
-        frequency its 20,000 most frequent words.
+        Words to place, a list that :func:`load_list` takes, or word lists, whose protected words are placed; by default
+        the vocabulary, of a file that is ordered by frequency its 20,000 most frequent words.
     centre
         What the place 0 is: ``"vocabulary"``, the mean over that vocabulary; ``"words"``, that over the words placed;
         None, equal distance to both poles.
@@ -521,7 +522,8 @@ def axis(
     poles = find_poles(vectors, poles_of(pairs), case)
     if isinstance(kv, ContextVectors) and sentences is not None:
         poles = replace(poles, notes=(*poles.notes, *kv.notes, noted(len(sentences))))
-    names = None if words is None else words_given(words, "words")
+    people = chain.from_iterable(words.protected.values()) if isinstance(words, WordLists) else words
+    names = None if people is None else words_given(people, "words")
     if wanted is None and frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
     if wanted is not None and where != "vocabulary":

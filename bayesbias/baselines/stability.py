@@ -541,7 +541,7 @@ def setting_components(
     engine: ComponentEngine = "auto",
     draws: int = 4000,
     chains: int = 4,
-    seed: int | None = None,
+    seed: int | None = 0,
 ) -> SettingComponents:
     """Variance of a measure by corpus, algorithm, dimensions, word list and all their combinations, and the seed.
 

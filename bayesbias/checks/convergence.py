@@ -20,10 +20,10 @@ from bayesbias.distances.dataframe import coverage_of
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import MORE_DRAWS, engine_of, made_independently
-from bayesbias.models.frames import frame_notes
 from bayesbias.models.groups import predictive_generator
 from bayesbias.models.related import kernels_of
 from bayesbias.models.spec import log_priors
+from bayesbias.models.templates import template_notes
 from bayesbias.models.tree import Draws, Fit, read_distances
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.related import MIDDLES
@@ -428,7 +428,7 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
             f"intervals may be too {'narrow' if row['relative'] < 1 else 'wide'}."
             for row in scatter[scatter["fault"]].to_dict("records")
         ]
-    notes += frame_notes(result) + _width_notes(result, words) + _extreme_notes(result, table)
+    notes += template_notes(result) + _width_notes(result, words) + _extreme_notes(result, table)
     if balance is not None:
         notes += balance.warnings
     record = coverage_of(table)

@@ -101,7 +101,7 @@ def draw_components(
     engine: ComponentEngine = "auto",
     draws: int = 4000,
     chains: int = 4,
-    seed: int | None = None,
+    seed: int | None = 0,
     unit: float = 1.0,
 ) -> tuple[xr.DataTree, list[str]]:
     """Posterior of the variance components of an array, and faults of the draws.

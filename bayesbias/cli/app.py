@@ -79,7 +79,9 @@ def run(
     words: options.Words,
     out: options.Folder,
     model: options.Model = "auto",
-    seed: options.FreshSeed = None,
+    seed: options.Seed = 0,
+    adjust: options.AdjustBefore = None,
+    frequencies: options.Frequencies = None,
     case: options.Case = "as-is",
     topics: Annotated[int, Option(min=0, help="Sets of random lists to compare contrasts with; 0: none.")] = 1000,
     trust_pickle: options.TrustPickle = False,
@@ -87,7 +89,7 @@ def run(
     """An embedding and a word list of your own, from distances to figures and a report."""
     from bayesbias.cli.example import run_analysis
 
-    run_analysis(embedding, words, out, seed, model=model, case=case, topics=topics, trust_pickle=trust_pickle)
+    run_analysis(embedding, words, out, seed, model, case, topics, trust_pickle, adjust=adjust, frequencies=frequencies)
 
 
 def new_words(

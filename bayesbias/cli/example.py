@@ -40,19 +40,21 @@ def run_analysis(
     embedding: str,
     words: str,
     out: Path,
-    seed: int | None,
+    seed: int,
     model: str = "auto",
     case: Cases = "as-is",
     topics: int = 1000,
     trust_pickle: bool = False,
     sensitivity: bool = True,
+    adjust: str | None = None,
+    frequencies: Any = None,
 ) -> None:
     """Distances, fit, contrasts on the screen; table, fit, figures and report in the folder ``out``."""
     listed = bb.load_words(words)
     if model != "auto":
         bb.load_model(model)
     with working(f"reading {embedding}"):
-        kv = _part(embedding, listed, case, topics, seed or 0, trust_pickle)
+        kv = _part(embedding, listed, case, topics, seed, trust_pickle)
     table = bb.distance_table(kv, listed, case=case)
     out = made_folder(out)  # not before the input is known to be good
     source = "Google News vectors" if embedding == EMBEDDING else f"vectors of {Path(embedding).name}"
@@ -61,7 +63,7 @@ def run_analysis(
         say(term)
     show_coverage(table)
     with working("fitting"):
-        post = bb.fit(table, model, seed=seed)
+        post = bb.fit(table, model, seed=seed, adjust=adjust, frequencies=frequencies)
         result = Fit(post)
     with kept_open(result):
         verdict = bb.diagnose(post)
@@ -166,5 +168,5 @@ def _method(listed: WordLists) -> tuple[str, dict[str, Any]]:
     if listed.name == "gender" and isinstance(pairs := bb.load_list("gender_pairs"), PairList):
         return "hard", {"definitional": list(pairs.pairs), "equalize": list(pairs.pairs)}
     if len({len(words) for words in groups.values()}) == 1:
-        return "hard_multiclass", {"sets": list(zip(*groups.values(), strict=True))}
-    return "null_space", {"groups": groups}
+        return "hard_multiclass", {"definitional": groups}
+    return "null_space", {"definitional": groups}

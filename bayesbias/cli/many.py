@@ -27,7 +27,7 @@ from bayesbias.cli.screen import (
 from bayesbias.errors import InputError
 
 MOST = 20  # words of an audit or an axis that the screen shows
-SHOWN = ["name", "estimate", "se", "mean", "low", "high", "rank", "p_below_zero"]
+SHOWN = ["name", "estimate", "se", "mean", "low", "high", "rank", "p_closer"]
 """Columns that a terminal shows; the file has all."""
 VECTORS = (".bin", ".txt", ".vec", ".npz")
 Centres = Literal["vocabulary", "words", "none"]
@@ -303,7 +303,7 @@ def compare(
     ] = None,
     model: Annotated[str, Option(help="auto, or the model of changes.", autocompletion=bundled("models"))] = "auto",
     draws: options.Draws = 4000,
-    seed: options.FreshSeed = None,
+    seed: options.Seed = 0,
     prob: options.Prob = 0.89,
     case: options.Case = "as-is",
     trust_pickle: options.TrustPickle = False,
@@ -411,7 +411,9 @@ def debias(
         str,
         Option(help=f"{', '.join(options.METHODS)}, or a method of a plugin.", autocompletion=bundled("methods")),
     ] = "hard",
-    pairs: Annotated[str | None, Option(help="Defining pairs: a list such as gender_pairs, or a TOML file.")] = None,
+    definitional: Annotated[
+        str | None, Option(help="Defining pairs: a list such as gender_pairs, or a TOML file.")
+    ] = None,
     words: Annotated[str | None, Option(help="Word lists whose groups, word by word, are the defining sets.")] = None,
     equalize: Annotated[str | None, Option(help="Pairs to equalise (hard): a list of pairs.")] = None,
     ignore: Annotated[str | None, Option(help="Words to leave alone: a list of words.")] = None,
@@ -425,9 +427,9 @@ def debias(
     if out.exists() and source.exists() and out.samefile(source):
         raise InputError(f"{out} is the embedding itself, which the result would replace: give another file")
     accepted = find_method(method).options
-    chosen = _defining(accepted, pairs, words)
+    chosen = _defining(accepted, definitional, words)
     # options that are words or directions come from files
-    of_files = {*chosen, "definitional", "sets", "groups", "subspace", "equalize", "neutralize", "ignore"}
+    of_files = {"definitional", "subspace", "equalize", "neutralize", "ignore"}
     others, extra = reading.extra_options(context.args, [name for name in accepted if name not in of_files], method)
     if others:
         raise InputError(f"one embedding is debiased at a time, and {others[0]} is given too")
@@ -444,27 +446,19 @@ def debias(
     say(f"{len(after):,} vectors written to {out}")
 
 
-def _defining(taken: Collection[str], pairs: str | None, words: str | None) -> dict[str, Any]:
-    """The option of a method that holds its defining sets, or groups; none for a method that takes none of them."""
-    option = next((name for name in ("groups", "sets", "definitional") if name in taken), None)
-    if option is None and pairs is None and words is None:
+def _defining(taken: Collection[str], definitional: str | None, words: str | None) -> dict[str, Any]:
+    """The option of a method that holds its defining pairs, or groups; none for a method that takes none."""
+    if "definitional" not in taken:
+        if definitional is not None or words is not None:
+            raise InputError("this method takes no defining words: leave --definitional and --words out")
         return {}
-    if option is None:
-        raise InputError("this method takes no defining words: leave --pairs and --words out")
-    if (pairs is None) == (words is None):
-        raise InputError("the defining words are needed: give --pairs or --words, one of the two")
-    if pairs is not None:
-        sets = list(_pairs(pairs))
-        groups = {"first": [pair[0] for pair in sets], "second": [pair[1] for pair in sets]}
-    else:
-        lists = bb.load_words(str(words))
-        lists.single_forms("debiasing")
-        groups = {name: list(listed) for name, listed in lists.protected.items()}
-        if len({len(listed) for listed in groups.values()}) > 1 and option != "groups":
-            sizes = ", ".join(f"{name} {len(listed)}" for name, listed in groups.items())
-            raise InputError(f"the groups of {words} have different numbers of words ({sizes}): give --pairs")
-        sets = list(zip(*groups.values(), strict=False))
-    return {option: groups if option == "groups" else sets}
+    if (definitional is None) == (words is None):
+        raise InputError("the defining words are needed: give --definitional or --words, one of the two")
+    if definitional is not None:
+        return {"definitional": list(_pairs(definitional))}
+    lists = bb.load_words(str(words))
+    lists.single_forms("debiasing")
+    return {"definitional": {name: list(listed) for name, listed in lists.protected.items()}}
 
 
 def _pairs(name: str) -> tuple[tuple[str, str], ...]:

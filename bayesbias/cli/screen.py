@@ -123,7 +123,7 @@ def show_changes(comparison: Comparison, beside: SideEffects | None, prob: float
 
     if comparison.headline is not None:
         table = comparison.changes(prob=prob)
-        rows = table.assign(group=table["group"].fillna(""), p_below_zero=table["p_below_zero"].map(share))
+        rows = table.assign(group=table["group"].fillna(""), p_closer=table["p_closer"].map(share))
         show(rows, f"Change of {table.attrs['of']}, {100 * prob:g}% equal-tailed intervals, in {table.attrs['unit']}")
         say(table.attrs["meaning"])
     parts = comparison.parts(prob)

@@ -287,7 +287,7 @@ def _change_tables(result: Comparison, change: _Change) -> Iterator[Block]:
         sides = result.sides(first, second, change.number)
         moved = sides.change.summary(change.prob).iloc[0]
         ends = {"before": sides.before.mean[0], "after": sides.after.mean[0], "change": moved["mean"]}
-        ends |= {"low": moved["low"], "high": moved["high"], "p_below_zero": moved["p_closer"]}
+        ends |= {"low": moved["low"], "high": moved["high"], "p_closer": moved["p_closer"]}
         rows.append({"quantity": _quantity(result, first, second), **ends})
     yield WORDS.table("whole_list", pd.DataFrame(rows), change=change)
     for first, second in pairs:

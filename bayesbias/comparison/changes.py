@@ -23,8 +23,8 @@ from bayesbias.comparison.change_draws import (
     with_draws,
 )
 from bayesbias.comparison.comparison import Comparison
-from bayesbias.comparison.frames import common_frames, over_frames
 from bayesbias.comparison.sides import Case, Matched, change_notes, fixed_values, match
+from bayesbias.comparison.templates import common_templates, over_templates
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError
@@ -185,7 +185,7 @@ def compare(
     model: str | Path | ModelSpec = AUTO,
     draws: int = 4000,
     chains: int = 4,
-    seed: int | None = None,
+    seed: int | None = 0,
     case: Case = "as-is",
 ) -> Comparison:
     """Compare embeddings by the distances of the same pairs.
@@ -227,9 +227,9 @@ def compare(
     >>> result.embeddings
     ('before', 'after')
     """
-    named, framed, frame_notes = common_frames(_tables(tables, before, after))
+    named, by_template, template_notes = common_templates(_tables(tables, before, after))
     matched = match(named, case)
-    matched = replace(matched, notes=(*matched.notes, *frame_notes))
+    matched = replace(matched, notes=(*matched.notes, *template_notes))
     draws, chains = checked_draws(draws, chains)
     size, seed_used = (chains, draws // chains), used_seed(seed)
     spec, every = _choose(matched, model, case)
@@ -238,10 +238,10 @@ def compare(
         tree, changes = _by_differences(matched, spec, every, engine, size, seed_used)
     else:
         # templates have errors of which there are draws
-        tree = _by_covariance(matched, spec, every, size, seed_used, exact=not framed)
-        changes = related_changes(spec, matched.data, every, size, seed_used) if framed else []
+        tree = _by_covariance(matched, spec, every, size, seed_used, exact=not by_template)
+        changes = related_changes(spec, matched.data, every, size, seed_used) if by_template else []
     if changes:
-        tree = with_draws(tree, matched.data, over_frames(changes, framed, matched, seed_used))
+        tree = with_draws(tree, matched.data, over_templates(changes, by_template, matched, seed_used))
     return Comparison(tree)
 
 

@@ -54,8 +54,6 @@ from bayesbias.words import OTHER, OWN, STEREOTYPES
 if TYPE_CHECKING:
     from bayesbias.comparison.effects import SideEffects
 
-BELOW = {"p_closer": "p_below_zero"}  # a change below 0 need not be one to closer
-
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
@@ -315,8 +313,9 @@ class Comparison(Result):
         -------
         DataFrame
             First the whole list (``protected_word`` is ``"whole list"``), then each protected word that has what the
-            row needs. Columns ``protected_word``, ``group``, ``mean``, ``sd``, ``low``, ``high``, ``p_below_zero``; for
-            more than one change first ``before`` and ``after``. ``attrs`` hold ``unit``, ``rows`` and ``meaning``
+            row needs. Columns ``protected_word``, ``group``, ``mean``, ``sd``, ``low``, ``high``, ``p_closer``; for
+            more than one change first ``from`` and ``to``, the two embeddings. ``p_closer`` is the probability that the
+            change is below 0: towards closer. ``attrs`` hold ``unit``, ``rows`` and ``meaning``
             (what rows are), and ``left_out``, the words without a row.
         """
         first, second = contrasted(first, second, list(self.connections), self.filled)
@@ -380,7 +379,7 @@ class Comparison(Result):
             outcomes are, as many as leave an expected share of wrong ones below .025. The probabilities are exact for
             the model of related words; otherwise approximate, closely for the whole list, roughly for
             single words (docs/debiasing.md). ``observed_before`` and ``observed_after`` are the same quantities of the
-            observed pairs. For more than one change first ``before_embedding`` and ``after_embedding``.
+            observed pairs. For more than one change first ``from`` and ``to``.
         """
         first, second = contrasted(first, second, list(self.connections), self.filled)
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
@@ -400,7 +399,7 @@ class Comparison(Result):
                 observed_before=sides.observed_before,
                 observed_after=sides.observed_after,
             )
-        table = self._joined(pieces, ("before_embedding", "after_embedding"))
+        table = self._joined(pieces)
         table.attrs = {
             "first": first,
             "second": second,
@@ -427,8 +426,8 @@ class Comparison(Result):
         -------
         DataFrame
             Three rows for the whole list, then four for each protected word that has every part. Columns
-            ``protected_word``, ``contrast``, ``mean``, ``sd``, ``low``, ``high``, ``p_below_zero``; for more than one
-            change first ``before`` and ``after``.
+            ``protected_word``, ``contrast``, ``mean``, ``sd``, ``low``, ``high``, ``p_closer``; for more than one
+            change first ``from`` and ``to``.
         """
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
         second = control_of_parts(list(self.connections), second)
@@ -438,8 +437,8 @@ class Comparison(Result):
         for number in self._chosen(change):
             sides = self._sides(sums, number, (OWN, OTHER, second), PARTS_OF_WHOLE)
             changed = self._standardised(sides, number, 0.0, standardise).change
-            pieces[number] = changed.summary(prob).rename(columns=BELOW)
-        table = self._joined(pieces, ("before", "after"))
+            pieces[number] = changed.summary(prob)
+        table = self._joined(pieces)
         table.attrs = {
             "second": second,
             "prob": prob,
@@ -571,8 +570,8 @@ class Comparison(Result):
             sides = self.sides(*connections, number, standardise, rows)
             seed = [int(self.tree.attrs["seed"]), number]
             changed = sides.change if paired else sides.unpaired(seed)
-            pieces[number] = changed.summary(prob).rename(columns=BELOW)
-        table = self._joined(pieces, ("before", "after"))
+            pieces[number] = changed.summary(prob)
+        table = self._joined(pieces)
         table.attrs = {
             "of": label,
             "prob": prob,
@@ -583,11 +582,11 @@ class Comparison(Result):
         }
         return table
 
-    def _joined(self, pieces: Mapping[int, pd.DataFrame], columns: tuple[str, str]) -> pd.DataFrame:
+    def _joined(self, pieces: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
         """Tables of changes one below another, with the two embeddings in front where there are several."""
         if len(pieces) > 1:
             for number, piece in pieces.items():
-                for i, (column, name) in enumerate(zip(columns, self.pair(number), strict=True)):
+                for i, (column, name) in enumerate(zip(("from", "to"), self.pair(number), strict=True)):
                     piece.insert(i, column, name)
         return pd.concat(pieces.values(), ignore_index=True)
 

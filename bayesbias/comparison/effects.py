@@ -308,7 +308,7 @@ class SideEffects(Result):
         ``kind``, ``word``, ``k``, ``kept``.
     controls
         Change of the mean distance of control words, after minus before: ``connection``, ``mean``, ``sd``,
-        ``low``, ``high``, ``p_below_zero`` (posterior, cosine distance).
+        ``low``, ``high``, ``p_closer`` (posterior, cosine distance).
     similarity
         Spearman's correlation with the supplied scores: ``side`` (before, after, change), ``spearman``, ``low``,
         ``high`` (bootstrap over pairs), ``asked``, ``found``; empty without pairs.
@@ -448,7 +448,7 @@ def _percent(value: float) -> str:
 
 MOST = 50_000
 CHECKED, APART = 20, 1e-3  # pairs whose distances are measured again, and how far they may lie from the table's
-CONTROL_COLUMNS = ["mean", "sd", "low", "high", "p_below_zero"]
+CONTROL_COLUMNS = ["mean", "sd", "low", "high", "p_closer"]
 
 
 def side_effects(

@@ -22,5 +22,5 @@ from bayesbias.contrast.power import plan as plan
 from bayesbias.contrast.sensitivity import PriorSensitivity as PriorSensitivity
 from bayesbias.contrast.sensitivity import influence as influence
 from bayesbias.contrast.sensitivity import prior_sensitivity as prior_sensitivity
-from bayesbias.contrast.templates import FrameEffects as FrameEffects
-from bayesbias.contrast.templates import frame_effects as frame_effects
+from bayesbias.contrast.templates import TemplateEffects as TemplateEffects
+from bayesbias.contrast.templates import template_effects as template_effects

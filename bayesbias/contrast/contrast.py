@@ -130,6 +130,8 @@ def contrasts(
     0     whole list  <NA> -0.014
     1           math  math -0.012
     2        algebra  math -0.010
+    >>> round(float(found.set_index("protected_word").loc["whole list", "mean"]), 3)
+    -0.014
     """
     result = Fit.read(post)
     prob = probability(prob, "prob")

@@ -17,7 +17,7 @@ from bayesbias._support.progress import progress
 from bayesbias.checks.convergence import MAX_PARETO_K, diagnose
 from bayesbias.checks.summaries import flat_draws
 from bayesbias.distances.columns import averaged
-from bayesbias.distances.dataframe import PAIR, frame_columns, relatedness_of
+from bayesbias.distances.dataframe import PAIR, relatedness_of, template_columns
 from bayesbias.distances.distances import Distances, once
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of, parts_of
@@ -130,7 +130,7 @@ def compare_models(
     draws, seed = whole_number(draws, "draws"), whole_number(seed, "seed", least=0, most=None)
     Distances.read(table, check=False)
     notes: list[str] = []
-    if templates := frame_columns(table):
+    if templates := template_columns(table):
         table = averaged(table)
         notes.append(f"Models are compared on means over templates ({', '.join(templates)}), as they are fitted.")
     rows = table

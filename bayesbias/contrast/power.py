@@ -20,13 +20,13 @@ from bayesbias._support.phrases import MINUS, percent, share
 from bayesbias._support.results import Result
 from bayesbias.checks.calibration.simulation import complete_truth
 from bayesbias.checks.summaries import PROB, attribute_lists, contrasted
-from bayesbias.contrast.templates import frame_effects
-from bayesbias.distances.dataframe import frame_columns, relatedness_of
+from bayesbias.contrast.templates import template_effects
+from bayesbias.distances.dataframe import relatedness_of, template_columns
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, many
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import RELATED, fit
-from bayesbias.models.layout import FRAMES
+from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.marginal import fit_for_crossed, prior_of_means, variances_of
 from bayesbias.models.related import components_for, related_posterior, relatedness_for
 from bayesbias.models.spec import ModelSpec, load_model
@@ -402,15 +402,15 @@ def plan(
     """
     goal = Goal(_effect(effect), probability(prob, "prob"), probability(power, "power"))
     source = words_or_table
-    if isinstance(source, pd.DataFrame) and frame_columns(source):
+    if isinstance(source, pd.DataFrame) and template_columns(source):
         source = fit(source, seed=seed)
-    if not (isinstance(source, xr.DataTree) and FRAMES in source.children):
+    if not (isinstance(source, xr.DataTree) and TEMPLATES in source.children):
         return _plan(source, goal, first, second, scales, seed)
     # given these templates words are planned; what templates add stands beside it
     apart = source.copy()
-    del apart[FRAMES]
+    del apart[TEMPLATES]
     planned = _plan(apart, goal, first, second, scales, seed)
-    effects = frame_effects(source, planned.first, planned.second)
+    effects = template_effects(source, planned.first, planned.second)
     return replace(planned, notes=(f"List lengths are those for these templates. {effects.text(goal.prob)}",))
 
 

@@ -1,4 +1,4 @@
-"""``frame_effects``: how a contrast of words in sentences depends on the template."""
+"""``template_effects``: how a contrast of words in sentences depends on the template."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from bayesbias.checks.summaries import PROB, contrasted, describe, flat_draws
 from bayesbias.contrast.contrast import connections_of, contrast_draws
 from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE
 from bayesbias.errors import InputError, many
-from bayesbias.models.frames import frame_notes
-from bayesbias.models.layout import FRAMES
+from bayesbias.models.layout import TEMPLATES
+from bayesbias.models.templates import template_notes
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import whole_weights
 from bayesbias.numerics.arrays import FloatArray
 
-FRAME_COLUMNS = ["frame", "side", "contrast", "se"]
+TEMPLATE_COLUMNS = ["template", "side", "contrast", "se"]
 ENOUGH = 0.1  # share of an interval's variance below which templates are enough
 MOST = 1000
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class FrameEffects(Result):
+class TemplateEffects(Result):
     """Dependence of one contrast on the templates.
 
     Attributes
     ----------
     contrast
         The two connections.
-    by_frame
-        One row a template: ``frame``, ``side`` (``both`` words, or the ``protected`` or ``attribute`` word where
+    by_template
+        One row a template: ``template``, ``side`` (``both`` words, or the ``protected`` or ``attribute`` word where
         templates are crossed), ``contrast`` (in that template, for these words) and ``se`` (what single attribute
         words add to differences between templates; NaN where it is not known).
     whole
@@ -46,7 +46,7 @@ class FrameEffects(Result):
         Draws (D,) of the standard deviation of the contrast over templates like these; empty for sentences of a corpus.
     share
         Share of the variance of the whole list's interval that is due to the choice of templates, or of sentences.
-    frames
+    templates
         How many templates there are.
     notes
         What limits the result.
@@ -55,16 +55,16 @@ class FrameEffects(Result):
     picture: ClassVar[str] = "plot_templates"
 
     contrast: tuple[str, str]
-    by_frame: pd.DataFrame
+    by_template: pd.DataFrame
     whole: FloatArray
     sd: FloatArray
     share: float
-    frames: int
+    templates: int
     notes: tuple[str, ...]
 
     def table(self) -> pd.DataFrame:
-        """The contrast in each template: ``by_frame``."""
-        return self.by_frame
+        """The contrast in each template: ``by_template``."""
+        return self.by_template
 
     def needed(self, share: float = ENOUGH) -> int | None:
         """Number of templates that bring their share of the variance under ``share``; None for more than 1,000."""
@@ -72,7 +72,7 @@ class FrameEffects(Result):
         if not len(self.sd):
             raise InputError("sentences of a corpus are no templates: draw more of them with contexts(per_word=...)")
         words = float(self.whole.var()) * (1 - self.share)
-        most = self.share * float(self.whole.var()) * self.frames
+        most = self.share * float(self.whole.var()) * self.templates
         count = int(np.ceil(most * (1 - share) / (share * words))) if words > 0 else MOST + 1
         return max(count, 1) if count <= MOST else None
 
@@ -86,7 +86,7 @@ class FrameEffects(Result):
             f"({interval}; negative: {first} words are closer). The choice of {what} is {100 * self.share:.0f}% of the "
             "variance of that interval."
         ]
-        for side, part in self.by_frame.groupby("side", sort=False):
+        for side, part in self.by_template.groupby("side", sort=False):
             ordered = part.sort_values("contrast")
             low, high = ordered.iloc[0], ordered.iloc[-1]
             of = "" if side == "both" else f" of the {side} word"
@@ -95,8 +95,8 @@ class FrameEffects(Result):
             pairs = max(len(part) * (len(part) - 1) / 2, 1)
             reach = ndtri(1 - (1 - prob) / (2 * pairs)) * np.hypot(low["se"], high["se"])
             sentences.append(
-                f"Over {many(len(part), 'template')}{of} it is strongest in {low['frame']!r} "
-                f"({signed(low['contrast'])}) and weakest in {high['frame']!r} ({signed(high['contrast'])})."
+                f"Over {many(len(part), 'template')}{of} it is strongest in {low['template']!r} "
+                f"({signed(low['contrast'])}) and weakest in {high['template']!r} ({signed(high['contrast'])})."
                 if high["contrast"] - low["contrast"] > reach
                 else f"Over {many(len(part), 'template')}{of} estimates range from {signed(low['contrast'])} to "
                 f"{signed(high['contrast'])}; in which it is strongest or weakest cannot be told."
@@ -118,7 +118,7 @@ class FrameEffects(Result):
         return " ".join([*self.findings(prob), *self.notes])
 
 
-def frame_effects(post: xr.DataTree, first: str = "associated", second: str | None = None) -> FrameEffects:
+def template_effects(post: xr.DataTree, first: str = "associated", second: str | None = None) -> TemplateEffects:
     """Dependence of a contrast on the template, and the share of its interval that the choice of templates causes.
 
     Parameters
@@ -130,7 +130,7 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
 
     Returns
     -------
-    FrameEffects
+    TemplateEffects
         ``table()``, ``text()``, ``share``, ``sd``, ``needed()``; :func:`plot_templates` draws it.
 
     Examples
@@ -139,17 +139,17 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
     ...     return [[text.count(letter) + 0.1 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
     >>> vectors = bb.encode(letters, "religion", "mention", vocabulary=60)
     >>> post = bb.fit(bb.distance_table(vectors, "religion", relatedness=False), seed=0)
-    >>> bb.frame_effects(post).table()["frame"].tolist()[:2]
+    >>> bb.template_effects(post).table()["template"].tolist()[:2]
     ['the word is', 'people talk about']
     """
     result = Fit.read(post)
-    if FRAMES not in result.tree.children:
+    if TEMPLATES not in result.tree.children:
         raise InputError("the fit knows no templates: fit a table that distance_table made of what encode returns")
     names, filled = connections_of(result)
     first, second = contrasted(first, second, names, filled)
-    group = result.tree[FRAMES].to_dataset()
+    group = result.tree[TEMPLATES].to_dataset()
     a, b = names.index(first), names.index(second)
-    whole, frames = contrast_draws(result, first, second), int(group.attrs["frames"])
+    whole, templates = contrast_draws(result, first, second), int(group.attrs["templates"])
     weights = whole_weights(result.data, filled[:, [a, b]].all(axis=1))
     shifts = np.nan_to_num(flat_draws(group["word_shift"].to_numpy()))
     shift = (shifts[:, :, a] - shifts[:, :, b]) @ weights
@@ -165,7 +165,7 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
         parts.append(
             pd.DataFrame(
                 {
-                    "frame": pd.array(group[label].to_numpy().astype(str), dtype="string"),
+                    "template": pd.array(group[label].to_numpy().astype(str), dtype="string"),
                     "side": side,
                     "contrast": effects[:, b] - effects[:, a],
                     "se": np.sqrt(variance),
@@ -176,13 +176,13 @@ def frame_effects(post: xr.DataTree, first: str = "associated", second: str | No
     if "sd" in group:
         every = np.column_stack([np.zeros(len(whole)), flat_draws(group["sd"].to_numpy())])
         # of two other connections: their errors are drawn together
-        sd = every[:, [a, b]].max(axis=1) if 0 in (a, b) else np.full(len(whole), shift.std() * np.sqrt(frames))
-    return FrameEffects(
+        sd = every[:, [a, b]].max(axis=1) if 0 in (a, b) else np.full(len(whole), shift.std() * np.sqrt(templates))
+    return TemplateEffects(
         contrast=(first, second),
-        by_frame=pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=FRAME_COLUMNS),
+        by_template=pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=TEMPLATE_COLUMNS),
         whole=whole,
         sd=sd,
         share=float(min(shift.var() / whole.var(), 1.0)),
-        frames=frames,
-        notes=tuple(frame_notes(result)),
+        templates=templates,
+        notes=tuple(template_notes(result)),
     )

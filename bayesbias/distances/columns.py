@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from bayesbias._support.arguments import as_float, is_printable
-from bayesbias.distances.dataframe import COLUMNS, FRAMES, frame_columns, like, refuse_lacking
+from bayesbias.distances.dataframe import COLUMNS, TEMPLATES, like, refuse_lacking, template_columns
 from bayesbias.errors import InputError, many, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.words import CONNECTIONS, VALID, can_be_control
@@ -46,7 +46,7 @@ class Columns:
 
     def averaged(self) -> Columns:
         """One row for each pair and connection: the mean over templates."""
-        kept = [name for name in self.labels if name not in FRAMES]
+        kept = [name for name in self.labels if name not in TEMPLATES]
         if len(kept) == len(self.labels):
             return self
         codes = pd.DataFrame({name: self.labels[name].codes for name in kept})
@@ -69,7 +69,7 @@ def columns_of(table: pd.DataFrame, bounded: bool) -> Columns:
     refuse_lacking(table.columns)
     if table.empty:
         raise InputError("the table has no row: it holds no distance")
-    labels = {name: labels_of(table[name]) for name in [*COLUMNS[:-1], *frame_columns(table)] if name in table}
+    labels = {name: labels_of(table[name]) for name in [*COLUMNS[:-1], *template_columns(table)] if name in table}
     for name, (codes, _) in labels.items():
         # groups may be known of some words only
         if name != "group" and (name != "attribute_class" or codes.max() > EMPTY):
@@ -95,7 +95,7 @@ def columns_of(table: pd.DataFrame, bounded: bool) -> Columns:
 
 def averaged(table: pd.DataFrame) -> pd.DataFrame:
     """The table with one row for each pair and connection: the mean over templates."""
-    if not frame_columns(table):
+    if not template_columns(table):
         return table
     return like(columns_of(table, bounded=False).averaged().frame(), table)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 PAIR = ["protected_word", "attribute_word"]
 NEEDED = (*PAIR, "connection", "distance")
-TEMPLATE, ATTRIBUTE_TEMPLATE = FRAMES = "template", "attribute_template"
+TEMPLATE, ATTRIBUTE_TEMPLATE = TEMPLATES = "template", "attribute_template"
 SIMULATED, ADJUSTED_FOR = "simulated", "adjusted for "  # how distances came about that no vectors have
 LOST = (
     "the table was put together from others (pandas.concat, merge), and pandas does not hand on what they carried: "
@@ -228,9 +228,9 @@ def like(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return made
 
 
-def frame_columns(table: object) -> list[str]:
+def template_columns(table: object) -> list[str]:
     """Columns of a table that name the templates of its distances; none of what is no table."""
-    return [name for name in FRAMES if name in getattr(table, "columns", ())]
+    return [name for name in TEMPLATES if name in getattr(table, "columns", ())]
 
 
 def refuse_lacking(columns: pd.Index) -> None:

@@ -19,8 +19,8 @@ from bayesbias.distances.dataframe import (
     SIMULATED,
     DistanceTable,
     Provenance,
-    frame_columns,
     provenance_of,
+    template_columns,
 )
 from bayesbias.distances.list_coverage import COSINE, Coverage
 from bayesbias.errors import InputError
@@ -380,7 +380,7 @@ def _check(relatedness: Relatedness, rows: Distances, places: tuple[IntArray, In
 
 def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
     """The rows of a table with each pair once, for the first of its connections in their order."""
-    unit = [*PAIR, *frame_columns(table)]
+    unit = [*PAIR, *template_columns(table)]
     table = table.reset_index(drop=True)  # a column may be a level of the index too
     pairs = table.groupby(unit, sort=False)["distance"]
     odd = table[pairs.transform("max") - pairs.transform("min") > 1e-9]

@@ -15,7 +15,7 @@ from bayesbias._support.files import check_suffix, file_at, from_json, read_arra
 from bayesbias.distances.adjustment import adjustment_arrays, adjustment_from
 from bayesbias.distances.columns import Labels, columns_of
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
-from bayesbias.distances.dataframe import COLUMNS, PAIR, DistanceTable, Provenance, coverage_of, frame_columns
+from bayesbias.distances.dataframe import COLUMNS, PAIR, DistanceTable, Provenance, coverage_of, template_columns
 from bayesbias.distances.distances import Distances, once, text_where_few
 from bayesbias.distances.list_coverage import Coverage, ListEntry, coverage_from, list_entry
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, warn, within
@@ -103,7 +103,7 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     known = _carried(file)
     with within(str(file)):
         checked = _checked(_as_numbers(table), bounded=not known.moved)
-    repeated = int(checked.duplicated([*PAIR, *frame_columns(checked)]).sum())
+    repeated = int(checked.duplicated([*PAIR, *template_columns(checked)]).sum())
     if keep_duplicates is None:
         keep_duplicates = known.coverage is not None and known.coverage.kept_duplicates
     remedy = "repair the file or pass keep_duplicates=True (--keep-duplicates)"
@@ -242,7 +242,7 @@ def _checked(rows: pd.DataFrame, bounded: bool) -> pd.DataFrame:
     table = columns.frame()
     if "attribute_class" not in table:
         table["attribute_class"] = [name if name in CONTROLS else "stereotype" for name in table["connection"]]
-    return text_where_few(table[[*COLUMNS, *frame_columns(table)]])
+    return text_where_few(table[[*COLUMNS, *template_columns(table)]])
 
 
 def _from_published(raw: pd.DataFrame) -> tuple[pd.DataFrame, int, list[ListEntry]]:

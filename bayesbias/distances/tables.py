@@ -40,7 +40,7 @@ from bayesbias.words import GENDERED, WordLists, in_order, load_words, subtag
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-TOLD = ("encoder", "representation", "templates", "centre", "all_but_top")  # what a table says of its vectors
+TOLD = ("encoder", "representation", "source", "templates", "centre", "all_but_top")  # what a table says of its vectors
 SCORES = (*PAIR, "score")  # columns of scores
 
 
@@ -57,7 +57,7 @@ def distance_table(
     case: Case = "as-is",
     relatedness: bool = True,
     twins: Twins = "once",
-    frames: str = SAME,
+    pairing: str = SAME,
     centre: str = "none",
     all_but_top: int = 0,
 ) -> DistanceTable:
@@ -84,7 +84,7 @@ def distance_table(
         Words of one list that have one vector (cosine of 1 - 1e-6 and more, as in pruned embeddings) are one word:
         ``"once"`` takes the first, ``"keep"`` all. :func:`coverage` names them, and words of different lists that have
         one vector, which stay.
-    frames
+    pairing
         Of words in sentences: both words of a pair in the ``"same"`` template, or in different ones (``"crossed"``).
         Equal templates make all sentences similar, and every distance smaller.
     centre, all_but_top
@@ -130,19 +130,19 @@ def distance_table(
     flag(keep_duplicates, "keep_duplicates")
     flag(relatedness, "relatedness")
     lists = words if isinstance(words, WordLists) else load_words(words)
-    one_of(frames, tuple(PAIRINGS), "frames")
+    one_of(pairing, tuple(PAIRINGS), "pairing")
     one_of(centre, CENTRES, "centre")
     all_but_top = whole_number(all_but_top, "all_but_top", least=0)
     if isinstance(kv, ContextVectors):
         if keep_duplicates:
             raise InputError("keep_duplicates=True is for embeddings: each pair of words in sentences counts once")
-        if frames != SAME and len(kv.frames) == 1:
-            raise InputError("frames='crossed' needs two templates: give more templates, or frames='same'")
+        if pairing != SAME and len(kv.templates) == 1:
+            raise InputError("pairing='crossed' needs two templates: give more templates, or pairing='same'")
         moved = kv.whole().centred(centre, lists, all_but_top)
-        means = distance_table(moved.keyed_vectors(frames), lists, False, case, relatedness, twins)
-        return _with_frames(means, moved, lists, frames, case)
-    if frames != SAME or centre != "none" or all_but_top:
-        raise InputError("frames, centre and all_but_top are for words in sentences: give what encode returns")
+        means = distance_table(moved.keyed_vectors(pairing), lists, False, case, relatedness, twins)
+        return _with_templates(means, moved, lists, pairing, case)
+    if pairing != SAME or centre != "none" or all_but_top:
+        raise InputError("pairing, centre and all_but_top are for words in sentences: give what encode returns")
     return _distances_of(opened(kv, lists), lists, keep_duplicates, case, relatedness, twins)
 
 
@@ -504,8 +504,8 @@ def _of_lists(lists: WordLists, distance: pd.Series) -> tuple[pd.DataFrame, int]
     return known.astype(dict.fromkeys(COLUMNS[:-1], "str")), len(table)
 
 
-def _with_frames(
-    table: DistanceTable, vectors: ContextVectors, lists: WordLists, frames: str, case: Case
+def _with_templates(
+    table: DistanceTable, vectors: ContextVectors, lists: WordLists, pairing: str, case: Case
 ) -> DistanceTable:
     """A table of mean distances with one row for each template of each pair."""
     units, filled = _concepts(vectors, lists, case)
@@ -516,7 +516,7 @@ def _with_frames(
     carried = provenance_of(table)
     pairs = table.drop(columns="distance")
     mean = matrix.sum(axis=1) / np.maximum(present.sum(axis=1), 1)[:, None]
-    names = vectors.frames or tuple(f"sentence {i + 1}" for i in range(present.shape[1]))
+    names = vectors.templates or tuple(f"sentence {i + 1}" for i in range(present.shape[1]))
     parts = []
     for i, name in enumerate(names):
         # each sentence of a corpus is compared with the mean over those of the attribute word
@@ -525,18 +525,17 @@ def _with_frames(
             others = [
                 ("" if j == i else other, matrix[:, j], present[:, j])
                 for j, other in enumerate(names)
-                if (j == i) == (frames == SAME)
+                if (j == i) == (pairing == SAME)
             ]
-        for other, unit, has_frame in others:
-            rows = np.flatnonzero(present[words, i] & has_frame[attributes])
+        for other, unit, has_template in others:
+            rows = np.flatnonzero(present[words, i] & has_template[attributes])
             cosines = _products(matrix[:, i], unit, words[rows], attributes[rows])
             columns = {TEMPLATE: name} | ({ATTRIBUTE_TEMPLATE: other} if other else {})
             parts.append(pairs.iloc[rows].assign(distance=np.clip(1 - cosines, 0, 2), **columns))
     result = pd.concat([part for part in parts if len(part)], ignore_index=True)
     facts = {name: getattr(vectors, name) for name in TOLD} | {
-        "frames": list(vectors.frames),
-        "pairing": "sentences" if vectors.nested else frames,
-        "notes": [*vectors.notes, *([f"Distances are between {PAIRINGS[frames]}."] if not vectors.nested else [])],
+        "pairing": "sentences" if vectors.nested else pairing,
+        "notes": [*vectors.notes, *([f"Distances are between {PAIRINGS[pairing]}."] if not vectors.nested else [])],
     }
     # mean cosines live in a space of their own; what is told is the encoder's
     record = carried.coverage or Coverage(lists.name, [])

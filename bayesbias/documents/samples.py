@@ -290,12 +290,12 @@ class VectorSample:
         words = tuple(names_given(targets, "targets"))
         if lost := [word for word in words if word not in contexts.words]:
             raise InputError(f"{listed(lost)}: not among the words that were encoded")
-        size = int(contexts.frame.max()) + 1
+        size = int(contexts.template.max()) + 1
         sums = {}
         for word in words:
             own = contexts.word == contexts.words.index(word)
-            sums[word] = summed(contexts.vectors[own], contexts.frame[own], size)
-        units = pd.DataFrame({"template": list(contexts.frames) or [str(i) for i in range(size)]}, dtype="string")
+            sums[word] = summed(contexts.vectors[own], contexts.template[own], size)
+        units = pd.DataFrame({"template": list(contexts.templates) or [str(i) for i in range(size)]}, dtype="string")
         about = {"vectors": f"words in sentences ({contexts.encoder})"}
         unit = "sentence" if contexts.nested else "template"
         return cls(words, units, np.arange(size), unit, sums, contexts.mean_vectors(), about, contexts.notes)

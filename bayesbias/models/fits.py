@@ -20,11 +20,11 @@ from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
 from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.families import family_of
-from bayesbias.models.frames import frame_data, with_frame_effects
 from bayesbias.models.layout import ADJUSTMENT, STEPS
 from bayesbias.models.own import WORD_MEAN, OwnModel, is_own
 from bayesbias.models.own import sampled as sampled_own
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
+from bayesbias.models.templates import template_data, with_template_effects
 from bayesbias.models.tree import EXACT, Draws, Fit, assemble, made_by, read_distances, with_slope_moved
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def fit(
     engine: str = "auto",
     draws: int = 4000,
     chains: int = 4,
-    seed: int | None = None,
+    seed: int | None = 0,
     adjust: str | Mapping[str, Mapping[str, float]] | None = None,
     frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
     priors: Mapping[str, Mapping[str, Any]] | None = None,
@@ -281,8 +281,8 @@ def _posterior(table: pd.DataFrame, options: _FitOptions) -> xr.DataTree:
         "attribute_words": family_of(fitted.spec).attribute_words,
     }
     post = assemble(fitted.spec, replace(fitted.data, notes=(*notes, *fitted.data.notes)), fitted.drawn, how)
-    frames = frame_data(table, data)
-    return post if frames is None else with_frame_effects(post, frames, options.seed)
+    templates = template_data(table, data)
+    return post if templates is None else with_template_effects(post, templates, options.seed)
 
 
 def _chosen_model(

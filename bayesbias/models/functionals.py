@@ -20,7 +20,7 @@ from scipy import sparse
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates, identity
-from bayesbias.models.layout import FRAMES
+from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.marginal import drawn_scales, prior_of_means, reduced, variances_of
 from bayesbias.models.related import (
     alike_within,
@@ -382,7 +382,7 @@ def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_arra
 
 def has_further_errors(result: Fit) -> bool:
     """True where a fit's means hold errors beyond the model's: of templates, or of an estimated slope."""
-    return FRAMES in result.tree.children or "slope" in result.posterior
+    return TEMPLATES in result.tree.children or "slope" in result.posterior
 
 
 @dataclass(frozen=True)

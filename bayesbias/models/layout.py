@@ -46,7 +46,7 @@ SIGNED = {
 OWN = "own"  # the attribute attribute_words of a fit of a model of one's own
 ADJUSTMENT = "adjustment"  # group of a fit of adjusted distances
 PAIRED = "paired"  # group of a comparison, whose coverage is that of each embedding
-FRAMES = "frames"  # group of a fit with templates
+TEMPLATES = "templates"  # group of a fit with templates
 INDICES = {"word_index": "protected_word", "connection_index": "connection", "attribute_index": "attribute_word"}
 TEXTS: dict[str, Dims] = {"group": ("protected_word",), "class": ("attribute_word",), "attribute_class": PAIR}
 DATA: dict[str, dict[str, Dims]] = {
@@ -56,7 +56,7 @@ DATA: dict[str, dict[str, Dims]] = {
 """Groups of every fit beside the posterior to their variables with dimensions."""
 EXTRAS: dict[str, dict[str, Dims]] = {
     ADJUSTMENT: {"raw_distance": PAIR, "value": ("attribute_word",), "raw_word_mean": (*STEPS, *CELL)},
-    FRAMES: {"word_shift": (*STEPS, *CELL)},
+    TEMPLATES: {"word_shift": (*STEPS, *CELL)},
 }
 """The same of groups that some fits have."""
 WRITTEN = ("model", "model_text", "model_hash", "engine", "attribute_words")
@@ -106,19 +106,19 @@ def posterior_variables(spec: ModelSpec, held: Collection[Hashable], adjusted: b
     return {name: (*STEPS, *(() if shared.get(name) == "shared" else DIMS.get(name, ()))) for name in sorted(names)}
 
 
-def frame_variables(part: xr.Dataset) -> dict[str, Dims]:
+def template_variables(part: xr.Dataset) -> dict[str, Dims]:
     """Variables of the group of templates with their dimensions: contrasts with the first connection, if others are."""
     other = ("other_connection",)
     labels = [label for label in (TEMPLATE, ATTRIBUTE_TEMPLATE) if label in part.coords and part.sizes.get(*other)]
     named = {f"contrast_{label}": (label, *other) for label in labels} | {f"noise_{label}": other for label in labels}
-    return EXTRAS[FRAMES] | named | ({"sd": (*STEPS, *other)} if labels else {})
+    return EXTRAS[TEMPLATES] | named | ({"sd": (*STEPS, *other)} if labels else {})
 
 
 def variables_of(parts: Mapping[str, xr.Dataset], spec: ModelSpec) -> dict[str, dict[str, Dims]]:
     """Groups of a fit of a model to their variables with dimensions."""
     posterior = posterior_variables(spec, parts["posterior"].data_vars, ADJUSTMENT in parts)
     groups = DATA | {name: part for name, part in EXTRAS.items() if name in parts} | {"posterior": posterior}
-    return groups | ({FRAMES: frame_variables(parts[FRAMES])} if FRAMES in parts else {})
+    return groups | ({TEMPLATES: template_variables(parts[TEMPLATES])} if TEMPLATES in parts else {})
 
 
 def check_layout(tree: xr.DataTree, spec: ModelSpec) -> None:
@@ -148,8 +148,8 @@ def _check_facts(parts: Mapping[str, xr.Dataset]) -> None:
     for stat, values in parts["sample_stats"].data_vars.items() if "sample_stats" in parts else ():
         if not is_statistic(values):
             raise InputError(f"sample_stats/{stat} is not a number, or one for each draw")
-    for fact in ("frames", "nested") if FRAMES in parts else ():
-        whole_number(parts[FRAMES].attrs.get(fact), f"the attribute {fact} of the group {FRAMES}", least=0)
+    for fact in ("templates", "nested") if TEMPLATES in parts else ():
+        whole_number(parts[TEMPLATES].attrs.get(fact), f"the attribute {fact} of the group {TEMPLATES}", least=0)
 
 
 def is_statistic(values: xr.DataArray) -> bool:

@@ -20,11 +20,11 @@ from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.families import Independent, MomentsOf, PairDensity, Truth, check_draws_of_pairs, register
-from bayesbias.models.frames import frame_data
 from bayesbias.models.functionals import CellErrors, drawn_functionals
 from bayesbias.models.layout import CELL, DIMS, OWN, STEPS, is_statistic
 from bayesbias.models.nuts import checked_options, sampler_facts, trace_of
 from bayesbias.models.spec import ModelSpec, bundled_models, own_model
+from bayesbias.models.templates import template_data
 from bayesbias.models.tree import FURTHER, Draws, Fit, assemble, made_by, read_distances
 from bayesbias.models.weights import Cells
 from bayesbias.numerics.arrays import FloatArray
@@ -196,7 +196,7 @@ def sampled(
 ) -> xr.DataTree:
     """A fit by NUTS of a model of one's own, draws in all and chains given."""
     data = read_distances(table)
-    if data.adjusted or frame_data(table, data) is not None:
+    if data.adjusted or template_data(table, data) is not None:
         raise InputError(
             "the distances are adjusted, or those of sentence templates: a model of one's own is not told of the error "
             "of an adjustment or of templates; give a table of distances as measured, of one vector a word"

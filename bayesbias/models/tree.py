@@ -26,9 +26,9 @@ from bayesbias.models.layout import (
     ADJUSTMENT,
     DATA,
     DIMS,
-    FRAMES,
     OWN,
     PAIRED,
+    TEMPLATES,
     check_attributes,
     check_layout,
     check_numbers,
@@ -308,11 +308,11 @@ class Fit:
         Densities are of these means. The errors are independent of them, and were added afterwards.
         """
         posterior, adjustment = self.posterior, self.data.adjustment
-        if FRAMES in self.tree.children:
-            frames = self.tree[FRAMES].dataset
-            shift = frames["word_shift"]
+        if TEMPLATES in self.tree.children:
+            templates = self.tree[TEMPLATES].dataset
+            shift = templates["word_shift"]
             # the deviations of words sum to 0, but for sentences of their own, which move no further words
-            common = shift.mean("protected_word") * (1 - frames.attrs["nested"])
+            common = shift.mean("protected_word") * (1 - templates.attrs["nested"])
             means = {"word_mean": posterior["word_mean"] - shift, FURTHER: posterior[FURTHER] - common}
             posterior = posterior.assign(means)
         if adjustment is not None and adjustment.slope is not None:
@@ -320,7 +320,7 @@ class Fit:
             posterior = with_slope_moved(posterior, self.data, adjustment, moved).drop_vars("slope")
         if posterior is self.posterior:
             return self
-        groups = {name: node for name, node in self.tree.children.items() if name not in (FRAMES, ADJUSTMENT)}
+        groups = {name: node for name, node in self.tree.children.items() if name not in (TEMPLATES, ADJUSTMENT)}
         alone = xr.DataTree.from_dict(groups | {"posterior": xr.DataTree(posterior)})
         alone.attrs = self.tree.attrs
         return Fit(alone)

@@ -19,7 +19,7 @@ from bayesbias.checks.convergence import check_predictions, predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
 from bayesbias.contrast import GIVEN, POPULATIONS, association, beside_associated, connections_of, contrasts
 from bayesbias.contrast.associations import decomposition_parts, rows_of
-from bayesbias.contrast.templates import FrameEffects, frame_effects
+from bayesbias.contrast.templates import TemplateEffects, template_effects
 from bayesbias.distances.dataframe import coverage_of, labels_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import COSINE
@@ -576,7 +576,7 @@ def _densities(axes: Axes, result: Fit, draws: FloatArray, k: int, name: str, lo
 
 @picture()
 def plot_templates(
-    post: xr.DataTree | FrameEffects,
+    post: xr.DataTree | TemplateEffects,
     first: str = "associated",
     second: str | None = None,
     prob: float = PROB,
@@ -588,7 +588,7 @@ def plot_templates(
     Parameters
     ----------
     post
-        A fit of a table of words in sentences, or a result of :func:`frame_effects`.
+        A fit of a table of words in sentences, or a result of :func:`template_effects`.
     first, second
         Connections, as in :func:`contrasts`; of effects that are given, theirs.
     prob
@@ -608,11 +608,11 @@ def plot_templates(
     >>> bb.plots.plot_templates(post).savefig("templates.png")
     """
     prob = probability(prob, "prob")
-    if isinstance(post, FrameEffects):
+    if isinstance(post, TemplateEffects):
         one_of(first, dict.fromkeys(("associated", post.contrast[0])), "first")
         by_name_or_none(second, post.contrast[1:], "second")
-    effects = post if isinstance(post, FrameEffects) else frame_effects(post, first, second)
-    table = effects.by_frame
+    effects = post if isinstance(post, TemplateEffects) else template_effects(post, first, second)
+    table = effects.by_template
     if table.empty:
         raise InputError("the sentences come from a corpus and are no templates: there is nothing to draw")
     low, high = interval_ends(effects.whole[:, None], prob)
@@ -625,7 +625,7 @@ def plot_templates(
     draw_forest(axes, drawn, range(len(table)), {"": PLAIN})
     sides = ["" if side == "both" else str(side) for side in table["side"]]
     contrast = MINUS.join(effects.contrast)
-    label_rows(axes, word_labels(table["frame"], sides).tolist(), title="Templates", mark=0.0)
+    label_rows(axes, word_labels(table["template"], sides).tolist(), title="Templates", mark=0.0)
     show_sign(axes, f"{contrast}, cosine distance", f"{effects.contrast[0]} closer")
     bars = "Bars: one standard error of what single attribute words add to differences between templates."
     note_below(figure, bars, f"Band: {percent(prob)} interval for templates like these.", ax=ax)

@@ -328,7 +328,7 @@ def matrix(
         dense = len(columns) > DENSE
         write_cells(axes, image, [[_cell(value, digits, dense) for value in row] for row in values], 6 if dense else 7)
     for row, column in np.argwhere(np.zeros(values.shape) if framed is None else framed.to_numpy(dtype=bool)):
-        _frame_cell(axes, int(row), int(column))
+        _template_cell(axes, int(row), int(column))
     for place, (before, after) in enumerate(pairwise(groups)):
         if before != after:
             axes.axhline(place + 0.5, color=INK, linewidth=0.8)
@@ -352,7 +352,7 @@ def write_cells(axes: Axes, image: AxesImage, texts: Sequence[Sequence[str]], si
             axes.text(column, row, letters, ha="center", va="center", fontsize=size, color=colour)
 
 
-def _frame_cell(axes: Axes, row: int, column: int) -> None:
+def _template_cell(axes: Axes, row: int, column: int) -> None:
     """An outline of a cell of a matrix."""
     place, size = (column - 0.46, row - 0.42), (0.92, 0.84)
     axes.add_patch(Rectangle(place, *size, fill=False, edgecolor="white", linewidth=2.6))

@@ -21,7 +21,7 @@ from bayesbias._support.runs import one_thread
 from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
-from bayesbias.distances.dataframe import coverage_of, frame_columns
+from bayesbias.distances.dataframe import coverage_of, template_columns
 from bayesbias.distances.distances import Distances, refuse_mixed, stacked_tables
 from bayesbias.distances.list_coverage import ListEntry
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
@@ -30,7 +30,7 @@ from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
 from bayesbias.models.functionals import CellErrors, related_cell_errors
-from bayesbias.models.layout import FRAMES
+from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.related import cell_lists
 from bayesbias.models.spec import load_model
 from bayesbias.models.tree import EXACT, Fit, read_distances
@@ -193,9 +193,9 @@ def _cell_errors(measured: Measured, connections: tuple[str, str], topic: bool) 
     if isinstance(measured, Distances):
         return related_cell_errors(load_model(RELATED), data, connections, topic)
     errors = family_of(measured.spec).cell_errors(measured, connections, topic)
-    if FRAMES not in measured.tree.children:
+    if TEMPLATES not in measured.tree.children:
         return errors
-    shifts = flat_draws(measured.tree[f"{FRAMES}/word_shift"].to_numpy())
+    shifts = flat_draws(measured.tree[f"{TEMPLATES}/word_shift"].to_numpy())
     words = [data.protected_words.tolist().index(word) for word in errors.word.tolist()]
     columns = [data.connections.tolist().index(name) for name in errors.connection.tolist()]
     return replace(errors, covariance=errors.covariance + np.cov(shifts[:, words, columns], rowvar=False))
@@ -246,7 +246,7 @@ def _measured(
     """Each table as it is where every one knows how words are related, else fitted with errors of crossed effects."""
     fits: dict[str, Fit] = {}
     related = all(each.relatedness is not None for each in data.values())
-    templates = any(frame_columns(table) for table in tables.values())
+    templates = any(template_columns(table) for table in tables.values())
     if related and adjust is None and not templates and not any(each.slope_error for each in data.values()):
         return data
     model = RELATED if related else FALLBACK

@@ -119,7 +119,7 @@ class Pool(Staged):
             One row a setting (an embedding where there are no replicates): ``name``, ``estimate``, ``se``,
             ``estimate_low``, ``estimate_high`` (its own interval with the mass ``prob``), ``mean``, ``sd``, ``low``,
             ``high`` (partially pooled), ``rank`` (1: the smallest contrast), ``rank_low``, ``rank_high``,
-            ``p_below_zero``.
+            ``p_closer``.
         """
         prob = probability(prob, "prob")
         names, draws = self.settings, self.draws("theta")
@@ -140,7 +140,7 @@ class Pool(Staged):
                 "rank": ranks.mean(axis=0),
                 "rank_low": ends[0].astype(int),
                 "rank_high": ends[1].astype(int),
-                "p_below_zero": (draws < 0).mean(axis=0),
+                "p_closer": (draws < 0).mean(axis=0),
             }
         )
 

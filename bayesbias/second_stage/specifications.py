@@ -86,14 +86,14 @@ class Multiverse(Staged):
         -------
         DataFrame
             The decisions, ``status``, ``reason``, ``same_as``, ``estimate``, ``se``, ``low`` and ``high`` (its own
-            interval), ``p_below_zero``, and ``mean``, ``sd`` of what lies behind the estimate by the model of all.
+            interval), ``p_closer``, and ``mean``, ``sd`` of what lies behind the estimate by the model of all.
             Impossible and failed specifications come last.
         """
         reach = float(ndtri((1 + probability(prob, "prob")) / 2))
         table = self.specifications.copy()
         table["low"], table["high"] = (table["estimate"] + sign * reach * table["se"] for sign in (-1, 1))
         z = table["estimate"] / table["se"].where(table["se"] > 0)
-        table["p_below_zero"] = ndtr(-z)
+        table["p_closer"] = ndtr(-z)
         theta = describe(self.draws("theta"), prob)
         rows = {number: place for place, number in enumerate(self.distinct.index)}
         place = [rows.get(first if pd.notna(first) else number, -1) for number, first in table["same_as"].items()]
@@ -167,7 +167,7 @@ class Multiverse(Staged):
         -------
         DataFrame
             The principled decisions (``"all"`` in the first row), ``specifications``, ``mean``, ``sd``, ``low``,
-            ``high``, ``p_below_zero``.
+            ``high``, ``p_closer``.
         """
         reach = float(ndtri((1 + probability(prob, "prob")) / 2))
         names = self.decisions.loc[self.decisions["status"] == PRINCIPLED, "decision"].tolist()
@@ -189,7 +189,7 @@ class Multiverse(Staged):
                 "sd": sd,
                 "low": mean - reach * sd,
                 "high": mean + reach * sd,
-                "p_below_zero": ndtr(-np.divide(mean, sd, out=np.sign(mean) * np.inf, where=sd > 0)),
+                "p_closer": ndtr(-np.divide(mean, sd, out=np.sign(mean) * np.inf, where=sd > 0)),
             }
         )
 

@@ -127,7 +127,7 @@ class Trend(Staged):
         Returns
         -------
         DataFrame
-            ``protected_word`` (pd.NA: the whole list), ``mean``, ``sd``, ``low``, ``high``, ``p_below_zero``
+            ``protected_word`` (pd.NA: the whole list), ``mean``, ``sd``, ``low``, ``high``, ``p_closer``
             of the change per unit of time, and ``over_all``, the mean change over the whole time. Words have linear
             trends under either kind.
         """
@@ -137,7 +137,7 @@ class Trend(Staged):
         draws = np.column_stack([whole, self.draws("word_slope")])
         words = [pd.NA, *self.tree["posterior/protected_word"].to_numpy().tolist()]
         table = pd.DataFrame({"protected_word": pd.array(words, dtype="string"), **describe(draws, prob)})
-        table["p_below_zero"] = (draws < 0).mean(axis=0)
+        table["p_closer"] = (draws < 0).mean(axis=0)
         table["over_all"] = table["mean"] * (time[-1] - time[0])
         return table
 

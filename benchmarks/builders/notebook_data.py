@@ -1,8 +1,9 @@
 """The files in notebooks/ that notebooks start from.
 
-``python -m benchmarks.builders.notebook_data sentences FOLDER``: words of gender, race and religion in six frames, by
-MiniLM, whose encodings the folder keeps; ``occupations FOLDER``: women's share by occupation and year, from the census
-figures; ``languages FOLDER``: distances in 25 languages and attitudes, from the vectors of Lewis and Lupyan (2020).
+``python -m benchmarks.builders.notebook_data sentences FOLDER``: words of gender, race and religion in six templates,
+by MiniLM, whose encodings the folder keeps; ``occupations FOLDER``: women's share by occupation and year, from the
+census figures; ``languages FOLDER``: distances in 25 languages and attitudes, from the vectors of Lewis and Lupyan
+(2020).
 """
 
 import sys
@@ -12,7 +13,7 @@ import pandas as pd
 
 import bayesbias as bb
 from bayesbias.vectors.contextual import english_words
-from benchmarks.builders.sentence_vectors import FRAMES, KINDS, LISTS, encoder
+from benchmarks.builders.sentence_vectors import KINDS, LISTS, TEMPLATES, encoder
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 KEPT = ["this is", "there is", "is here", "the word is", "people talk about", "I think of"]
@@ -26,8 +27,8 @@ def sentences(folder):
     common = [word for word in english_words() if word not in set(words)]
     sample = [common[int(at * (len(common) / SAMPLE))] for at in range(SAMPLE)]
     for kind in KINDS:
-        vectors = bb.encode(encoder(), words, FRAMES, representation=kind, vocabulary=sample, cache=folder)
-        vectors.frames_like(KEPT).whole().save(NOTEBOOKS / f"minilm-{kind}.npz", bits=8)
+        vectors = bb.encode(encoder(), words, TEMPLATES, representation=kind, vocabulary=sample, cache=folder)
+        vectors.of_templates(KEPT).whole().save(NOTEBOOKS / f"minilm-{kind}.npz", bits=8)
 
 
 def occupations(folder):

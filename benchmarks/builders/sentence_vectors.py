@@ -1,4 +1,4 @@
-"""Vectors of the words of three lists in 16 sentence frames from all-MiniLM-L6-v2, kept in a folder."""
+"""Vectors of the words of three lists in 16 templates from all-MiniLM-L6-v2, kept in a folder."""
 
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from benchmarks.builders.minilm import MiniLM
 
 LISTS = ("gender", "race", "religion")
 KINDS = ("word", "sentence")
-FRAMES = ["seat", "mention"]
+TEMPLATES = ["seat", "mention"]
 
 encoder = cache(MiniLM)
 
@@ -19,7 +19,7 @@ encoder = cache(MiniLM)
 def encoded(name, kind, folder):
     """Vectors of a list's words and of the whole English vocabulary; they are made where the folder lacks them."""
     words = bb.load_words(name)
-    return bb.encode(encoder(), words, FRAMES, representation=kind, vocabulary=english_words(), cache=Path(folder))
+    return bb.encode(encoder(), words, TEMPLATES, representation=kind, vocabulary=english_words(), cache=Path(folder))
 
 
 def drawn_from(vectors):

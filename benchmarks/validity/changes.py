@@ -77,7 +77,7 @@ def embeddings_of(cell):
     if cell["words"] == "gender":
         sets = list(bb.load_list("gender_pairs").pairs)
         return [kv, bb.debias(kv, "hard", definitional=sets, equalize=sets)], sets
-    return [kv, bb.debias(kv, "hard_multiclass", sets=SETS)], SETS
+    return [kv, bb.debias(kv, "hard_multiclass", definitional=SETS)], SETS
 
 
 def setting_of(cell):

@@ -247,7 +247,7 @@ def predicted(found, first, second, scale, rng):
     The difference of two means over templates has the variance (tau^2 + noise) (1 / T + 1 / T'), with tau from the
     first ones.
     """
-    values = found.by_frame
+    values = found.by_template
     around = values[first] - values[first].mean()
     half = template_variation.Variation(values[first], found.noise, float(around @ around), len(first) - 1)
     sd = np.sqrt((half.draw_sd(scale, 2000, rng) ** 2 + found.noise) * (1 / len(first) + 1 / len(second)))
@@ -261,7 +261,7 @@ def template_halves(cell):
         vectors = encoded(name, cell["vectors"], cell.options.file("sentences"))
         table = bb.distance_table(vectors, name, relatedness=False)
         data = Distances.read(table, check=False)
-        found = template_variation.frame_data(table, data)
+        found = template_variation.template_data(table, data)
         rng, count, scale = np.random.default_rng(0), len(found.axes[0][0]), template_variation.PRIOR * found.control_sd
         for at, other in enumerate(data.connections.tolist()[1:], start=1):
             one = template_variation.variation(found, 0, 0, at)[0]

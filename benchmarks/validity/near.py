@@ -29,8 +29,8 @@ PAIRS = bb.load_list("gender_pairs").pairs
 SIDES = {"male": [pair[0] for pair in PAIRS], "female": [pair[1] for pair in PAIRS]}
 METHODS = {
     **{key: {"definitional": PAIRS} for key in ("hard", "soft", "project", "half_sibling")},
-    "hard_multiclass": {"sets": PAIRS},
-    **{key: {"groups": SIDES} for key in ("leace", "null_space")},
+    "hard_multiclass": {"definitional": PAIRS},
+    **{key: {"definitional": SIDES} for key in ("leace", "null_space")},
 }
 
 

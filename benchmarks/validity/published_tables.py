@@ -165,7 +165,7 @@ def parts(cell):
         observed = topic.observed(first, second)
         row |= {"at_hand_before": observed[0][0], "at_hand_after": observed[1][0]}
         for when, draws in zip(("before", "after"), topic.by_paired(first, second), strict=True):
-            row |= {when: draws[:, 0].mean(), f"p_below_zero_{when}": (draws[:, 0] < 0).mean()}
+            row |= {when: draws[:, 0].mean(), f"p_closer_{when}": (draws[:, 0] < 0).mean()}
         del row["protected_word"]
         yield row
 

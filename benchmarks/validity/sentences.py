@@ -87,10 +87,10 @@ def nulls(cell):
     rng = np.random.default_rng(count)
     subsets = SUBSETS if count < len(vectors) else 1
     for _ in range(subsets):
-        frames = rng.choice(vectors.frames, count, replace=False)
+        frames = rng.choice(vectors.templates, count, replace=False)
         # all words of the pool show how words are related
         table = bb.distance_table(
-            vectors.frames_like(frames), bb.WordLists("null", words.protected, {}, {"neutral": pool})
+            vectors.of_templates(frames), bb.WordLists("null", words.protected, {}, {"neutral": pool})
         )
         for lists in ("random", "topical"):
             for replicate in range(cell.replicates // subsets):

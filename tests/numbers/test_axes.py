@@ -708,3 +708,10 @@ class TestIntersections:
     def test_wrong_factors_are_named(self, affluence, words, message):
         with pytest.raises(InputError, match=message):
             bb.intersections(affluence, words())
+
+
+def test_word_lists_have_their_protected_words_placed():
+    lists = bb.load_words("gender")
+    words = [word for own in lists.protected.values() for word in own]
+    of_lists, of_words = (bb.axis("glove-50d-slice", "gender", words=given) for given in (lists, words))
+    pd.testing.assert_frame_equal(of_lists.table(), of_words.table())

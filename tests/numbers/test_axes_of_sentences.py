@@ -74,15 +74,15 @@ def drawn(own, count, rng):
     return ContextVectors(
         words=tuple(own),
         vocabulary=tuple(VOCABULARY),
-        frames=tuple(f"t{i}" for i in range(count)),
+        templates=tuple(f"t{i}" for i in range(count)),
         word=np.repeat(np.arange(len(own)), count),
-        frame=np.tile(np.arange(count), len(own)),
+        template=np.tile(np.arange(count), len(own)),
         vectors=rows,
         texts=("",) * len(rows),
         pieces=None,
         encoder="planted",
         representation="sentence",
-        templates="planted",
+        source="planted",
     )
 
 
@@ -229,7 +229,7 @@ class TestWords:
             (lambda vectors, on: bb.criterion(on, {word: float(i) for i, word in enumerate(WORDS)}), UNKNOWING),
             (lambda vectors, on: bb.intersections(on, "weat7"), UNKNOWING),
             (
-                lambda vectors, on: bb.axis(replace(vectors, frames=()), PAIRS),
+                lambda vectors, on: bb.axis(replace(vectors, templates=()), PAIRS),
                 r"sentences of a corpus.*mean_vectors\(\)",
             ),
             (lambda vectors, on: bb.axis(encoded(3, vocabulary=VOCABULARY[:20]), PAIRS), "a larger vocabulary"),

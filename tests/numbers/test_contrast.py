@@ -195,7 +195,7 @@ def test_changes_add_up_as_well(before_and_after):
     changes, human = before_and_after.changes(), before_and_after.contrasts(second="human")
     alone = [(whole, part, before_and_after.contrasts(*part.split(" - ")).head(1)) for part in PARTS]
     alone += [(words, "association", changes.iloc[1:]), (words, PARTS[2], human.iloc[1:])]
-    columns = ["protected_word", "mean", "sd", "low", "high", "p_below_zero"]
+    columns = ["protected_word", "mean", "sd", "low", "high", "p_closer"]
     for rows, label, expected in alone:
         own = rows[rows["contrast"] == label].reset_index(drop=True)
         pd.testing.assert_frame_equal(own[columns], expected[columns].reset_index(drop=True), rtol=1e-9)
@@ -212,7 +212,7 @@ def test_changes_between_three_embeddings(religion):
     shifts = {"a": 0.0, "b": 0.01, "c": 0.02}
     shifted = bb.compare({name: bare.assign(distance=bare["distance"] + by) for name, by in shifts.items()}, seed=0)
     table = shifted.decomposition("neutral")
-    assert table.columns[:2].tolist() == ["before", "after"]
+    assert table.columns[:2].tolist() == ["from", "to"]
     assert len(table) == 3 * (3 + 4 * religion["protected_word"].nunique())
     np.testing.assert_allclose(table["mean"], 0, atol=1e-9)
     with pytest.raises(bb.InputError, match="With one group only"):

@@ -17,11 +17,11 @@ GROUPS = {"m": [pair[0] for pair in PAIRS], "f": [pair[1] for pair in PAIRS]}
 DEFINED = {
     "project": {"definitional": PAIRS},
     "hard": {"definitional": PAIRS, "equalize": PAIRS[:4]},
-    "hard_multiclass": {"sets": PAIRS, "components": 1},
+    "hard_multiclass": {"definitional": PAIRS, "components": 1},
     "soft": {"definitional": PAIRS},
     "half_sibling": {"definitional": PAIRS},
-    "null_space": {"groups": GROUPS},
-    "leace": {"groups": GROUPS},
+    "null_space": {"definitional": GROUPS},
+    "leace": {"definitional": GROUPS},
 }
 
 
@@ -128,12 +128,12 @@ def test_principal_directions_by_hand():
 def test_the_last_set_of_a_word_decides_or_the_sets_follow_one_another(kv):
     sets = [("m0", "f0"), ("m0", "f1"), *PAIRS[2:]]
     one, other = (
-        bb.debias(kv, "hard_multiclass", sets=sets, components=1, order=order)
+        bb.debias(kv, "hard_multiclass", definitional=sets, components=1, order=order)
         for order in ("simultaneous", "sequential")
     )
     assert np.abs(one["f1"] - other["f1"]).max() > 1e-3
     np.testing.assert_allclose(one["m5"], other["m5"], atol=1e-6)
-    alone = bb.debias(kv, "hard_multiclass", sets=sets, equalize=[("m0", "f1")], components=1)
+    alone = bb.debias(kv, "hard_multiclass", definitional=sets, equalize=[("m0", "f1")], components=1)
     np.testing.assert_allclose(one["m0"], alone["m0"], atol=1e-6)
 
 
@@ -148,11 +148,13 @@ def test_only_some_words_are_changed(kv, unit):
 
 
 def test_a_set_that_lacks_a_word_is_dropped_as_a_whole(kv):
-    after = bb.debias(kv, "hard_multiclass", sets=[*PAIRS, ("m0", "gone", "f1")], components=1)
+    after = bb.debias(kv, "hard_multiclass", definitional=[*PAIRS, ("m0", "gone", "f1")], components=1)
     record = after.bayesbias_debiasing
     assert record.sets == tuple(PAIRS)
     assert record.notes == ("definitional: m0 / gone / f1 was dropped, since the embedding lacks gone",)
-    np.testing.assert_array_equal(after.vectors, bb.debias(kv, "hard_multiclass", sets=PAIRS, components=1).vectors)
+    np.testing.assert_array_equal(
+        after.vectors, bb.debias(kv, "hard_multiclass", definitional=PAIRS, components=1).vectors
+    )
 
 
 class TestSoft:
@@ -237,7 +239,7 @@ def test_a_group_that_a_classifier_found_is_found_no_more(kv, debiased):
     assert trace[0] == 1
     assert trace[-1] <= 0.5 + np.sqrt(0.25 / 24)
     assert debiasing.methods.accuracy(then, labels, int(np.random.default_rng(5).integers(1000))) < 0.75
-    stopped = bb.debias(kv, "null_space", groups=GROUPS, iterations=1).bayesbias_debiasing
+    stopped = bb.debias(kv, "null_space", definitional=GROUPS, iterations=1).bayesbias_debiasing
     assert len(stopped.trace) == 2
 
 
@@ -269,7 +271,7 @@ class TestLeace:
         vectors, labels, program = oracle
         words = np.array([f"w{number}" for number in range(len(vectors))])
         groups = {str(group): words[labels == group].tolist() for group in np.unique(labels)}
-        after = bb.debias(embedding(words, vectors), "leace", groups=groups)
+        after = bb.debias(embedding(words, vectors), "leace", definitional=groups)
         lengths = np.linalg.norm(program, axis=1, keepdims=True)
         np.testing.assert_allclose(after.vectors, program / lengths, atol=1e-6)
         # all words have one value along the subspace but for their new lengths
@@ -296,14 +298,14 @@ class TestLeace:
         assert change(orthogonal) > 1.05 * change(erasing)
 
     def test_words_that_are_spared_stay_and_the_others_do_not_see_it(self, kv, unit, debiased):
-        some = bb.debias(kv, "leace", groups=GROUPS, ignore=["w1", "m0"])
+        some = bb.debias(kv, "leace", definitional=GROUPS, ignore=["w1", "m0"])
         np.testing.assert_allclose(some["w1"], unit("w1"), atol=1e-6)
         np.testing.assert_array_equal(some["w2"], debiased("leace")["w2"])
         assert some.bayesbias_debiasing.neutralized == len(kv) - 2
 
     def test_equal_means_leave_everything(self):
         made = embedding("abcdef", np.vstack([np.eye(3), np.eye(3)]))
-        after = bb.debias(made, "leace", groups={"first": list("abc"), "second": list("def")})
+        after = bb.debias(made, "leace", definitional={"first": list("abc"), "second": list("def")})
         np.testing.assert_allclose(after.vectors, made.vectors, atol=1e-6)
         assert "nothing was removed" in str(after.bayesbias_debiasing)
         assert after.bayesbias_debiasing.neutralized == 0
@@ -312,7 +314,7 @@ class TestLeace:
         """By 23 pairs in Google News: .52 apart before, .03 after; the lengths of vectors are set to 1 again."""
         pairs = list(bb.load_list("gender_pairs").pairs)
         groups = dict(zip(("man", "woman"), (list(side) for side in zip(*pairs, strict=True)), strict=True))
-        after = bb.debias(slice_vectors, "leace", groups=groups)
+        after = bb.debias(slice_vectors, "leace", definitional=groups)
 
         def apart(vectors):
             sides = [[word for word in side if word in vectors] for side in groups.values()]
@@ -323,7 +325,20 @@ class TestLeace:
         assert apart(after) == pytest.approx(0.031, abs=0.001)
 
 
+def test_pairs_are_groups_and_groups_are_pairs(kv):
+    """Methods of groups take the places of pairs for groups; methods of sets take groups word by word."""
+    first, second = (list(words) for words in zip(*PAIRS, strict=True))
+    groups = {"first": first, "second": second}
+
+    for method in ("leace", "null_space", "project", "hard", "hard_multiclass", "soft", "half_sibling"):
+        more = {"components": 1} if method == "hard_multiclass" else {}
+        of_pairs, of_groups = (bb.debias(kv, method, definitional=given, **more) for given in (PAIRS, groups))
+        np.testing.assert_array_equal(of_pairs.vectors, of_groups.vectors)
+
+
 WRONG = [
+    ("leace", {"definitional": [("m0", "f0"), ("m1", "f1", "m2")]}, "sets of different sizes: give pairs"),
+    ("soft", {"definitional": {"m": ["m0", "m1"], "f": ["f0"]}}, r"different numbers of words \(m 2, f 1\)"),
     ("hart", {}, r"there is no method 'hart' \(did you mean 'hard'\?\): valid are project, hard"),
     ("hard", {}, "hard needs the option 'definitional': it takes definitional, equalize"),
     ("hard", {"definitional": PAIRS, "pairs": 1}, "hard has no option 'pairs'"),
@@ -336,20 +351,20 @@ WRONG = [
     ("hard", {"definitional": PAIRS, "ignore": "w1"}, "ignore is 'w1': give a list of words"),
     ("hard", {"definitional": PAIRS, "ignore": [1, 2]}, "ignore holds 1"),
     ("hard", {"definitional": PAIRS, "ignore": 5}, "ignore is 5"),
-    ("hard_multiclass", {"sets": PAIRS[:2], "components": 3}, "these sets differ in at most 2 directions"),
-    ("hard_multiclass", {"sets": PAIRS, "order": "random"}, "order is 'random'"),
+    ("hard_multiclass", {"definitional": PAIRS[:2], "components": 3}, "these sets differ in at most 2 directions"),
+    ("hard_multiclass", {"definitional": PAIRS, "order": "random"}, "order is 'random'"),
     ("project", {}, "project takes definitional sets of words or a subspace"),
     ("project", {"subspace": [1.0, 0.0]}, r"subspace has shape \(1, 2\): give directions \(k, 30\)"),
     ("project", {"subspace": np.zeros(30)}, "not all 0"),
     ("project", {"subspace": np.eye(SIZE)}, "left nothing of any word: 30 directions"),
     ("soft", {"definitional": PAIRS, "strength": 0}, "strength is 0: give a positive number"),
     ("half_sibling", {"definitional": PAIRS, "penalty": -1}, "penalty is -1"),
-    ("leace", {"groups": {"m": ["m0", "m1"]}}, "give a mapping of two or more groups"),
-    ("null_space", {"groups": {"m": ["m0", "m1"]}}, "give a mapping of two or more groups"),
-    ("null_space", {"groups": {"m": ["m0", "m1"], "f": ["m0", "f1"]}}, "'m0' is in two groups"),
-    ("null_space", {"groups": {"m": ["m0", "m1"], "f": ["gone"]}}, "holds 0 words of the group 'f'"),
-    ("null_space", {"groups": {"a": [1, 2], "b": ["m0", "m1"]}}, "the group 'a'"),
-    ("null_space", {"groups": {"a": None, "b": ["m0", "m1"]}}, "the group 'a'"),
+    ("leace", {"definitional": {"m": ["m0", "m1"]}}, "give a mapping of two or more groups"),
+    ("null_space", {"definitional": {"m": ["m0", "m1"]}}, "give a mapping of two or more groups"),
+    ("null_space", {"definitional": {"m": ["m0", "m1"], "f": ["m0", "f1"]}}, "'m0' is in two groups"),
+    ("null_space", {"definitional": {"m": ["m0", "m1"], "f": ["gone"]}}, "holds 0 words of the group 'f'"),
+    ("null_space", {"definitional": {"a": [1, 2], "b": ["m0", "m1"]}}, "the group 'a'"),
+    ("null_space", {"definitional": {"a": None, "b": ["m0", "m1"]}}, "the group 'a'"),
 ]
 
 

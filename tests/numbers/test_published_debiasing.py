@@ -35,7 +35,7 @@ def test_religion_moves_towards_neutral(compared):
     }
     assert [round(row["mean"], 2) for row in found.values()] == [0.1, 0.04, 0.02, 0.0]
     assert found["associated"]["low"] > 0.02
-    assert 0.85 < 1 - found["different"]["p_below_zero"] < 0.945, "likely, not settled"
+    assert 0.85 < 1 - found["different"]["p_closer"] < 0.945, "likely, not settled"
     assert found["human"]["low"] > 0, "which intuitively did not require debiasing"
     assert found["neutral"]["low"] < 0 < found["neutral"]["high"]
     sides = compared["religion"].outcomes("associated", "different")

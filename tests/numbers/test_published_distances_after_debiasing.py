@@ -55,7 +55,10 @@ def test_hard(news, runs, check, name):
 
 @pytest.mark.parametrize("name", WEFE_SETS)
 def test_hard_multiclass(news, runs, check, name):
-    sets = {"sets": runs[name]["fit_args"]["definitional_sets"], "equalize": runs[name]["fit_args"]["equalize_sets"]}
+    sets = {
+        "definitional": runs[name]["fit_args"]["definitional_sets"],
+        "equalize": runs[name]["fit_args"]["equalize_sets"],
+    }
     after = bb.debias(news, "hard_multiclass", **sets)
     check(after, name)
     explained = runs[name]["explained_variance_ratio"]
@@ -64,5 +67,5 @@ def test_hard_multiclass(news, runs, check, name):
 
 @pytest.mark.parametrize("name", MANZINI)
 def test_sets_one_after_the_other(news, runs, check, name):
-    options = {"sets": runs[MANZINI[name]]["fit_args"]["definitional_sets"], "components": runs[name]["k"]}
+    options = {"definitional": runs[MANZINI[name]]["fit_args"]["definitional_sets"], "components": runs[name]["k"]}
     check(bb.debias(news, "hard_multiclass", **options, order="sequential"), name)

@@ -168,7 +168,7 @@ def test_parts_add_up(result):
     np.testing.assert_allclose(words[:, :3].sum(axis=1), words[:, 3], atol=1e-12)
     np.testing.assert_allclose(words[:, 0], result.changes()["mean"].iloc[1:], atol=1e-12)
     assert words[:, 1].mean() == pytest.approx(0, abs=1e-12)
-    columns = ["mean", "sd", "low", "high", "p_below_zero"]
+    columns = ["mean", "sd", "low", "high", "p_closer"]
     for part, plain in ((0, result.changes()), (2, result.contrasts("associated", "human"))):
         np.testing.assert_allclose(table[columns].iloc[part], plain[columns].iloc[0].astype(float), atol=1e-9)
 
@@ -208,7 +208,7 @@ def test_the_same_table_twice_is_unchanged(before, observed_associations):
 def test_three_embeddings(before, after):
     middle = with_distances(before, (before["distance"] + after["distance"]) / 2)
     result = bb.compare({"a": before, "b": middle, "c": after}, seed=0, draws=400)
-    means = result.changes().set_index(["before", "after", "protected_word"])["mean"]
+    means = result.changes().set_index(["from", "to", "protected_word"])["mean"]
     np.testing.assert_allclose(means["a", "b"] + means["b", "c"], means["a", "c"], atol=1e-12)
 
 

@@ -18,7 +18,14 @@ from bayesbias.errors import InputError
 from bayesbias.vectors.contextual import templates
 
 DIMS = 40
-FRAMES = ("This is {a}.", "I saw the {}.", "People talk about {}.", "The word is {}.", "They like {}.", "Where is {}?")
+TEMPLATES = (
+    "This is {a}.",
+    "I saw the {}.",
+    "People talk about {}.",
+    "The word is {}.",
+    "They like {}.",
+    "Where is {}?",
+)
 
 
 class Letters:
@@ -26,8 +33,8 @@ class Letters:
 
     name = "letters"
 
-    def __init__(self, frame=0.6, seed=0):
-        self.seed, self.frame, self.calls = seed, frame, 0
+    def __init__(self, template=0.6, seed=0):
+        self.seed, self.template, self.calls = seed, template, 0
 
     def word(self, text):
         """The vector of a word of a text."""
@@ -38,7 +45,7 @@ class Letters:
         found = []
         for text in texts:
             words = text.lower().strip(".?").split()
-            found.append(self.frame * self.word(" ".join(words[:2])) + sum(self.word(one) for one in words))
+            found.append(self.template * self.word(" ".join(words[:2])) + sum(self.word(one) for one in words))
         return np.array(found, dtype=np.float32)
 
 
@@ -78,17 +85,17 @@ def lists():
 
 @pytest.fixture(scope="module")
 def vectors(lists):
-    return bb.encode(Letters(), lists, FRAMES, vocabulary=450)
+    return bb.encode(Letters(), lists, TEMPLATES, vocabulary=450)
 
 
 class TestTemplates:
-    def test_frames_are_filled_by_part_of_speech(self):
-        frame = bb.contextual.load_templates("seat").frames[0]
-        assert frame.filled("nurse", "noun") == ("This is a nurse.", 10, 15)
-        assert frame.filled("equations", "plural")[0] == "These are equations."
-        assert frame.filled("he", "subject")[0] == "This is what he said."
-        assert frame.filled("yesterday", None) is None
-        here = bb.contextual.load_templates("seat").frames[5]
+    def test_templates_are_filled_by_part_of_speech(self):
+        template = bb.contextual.load_templates("seat").templates[0]
+        assert template.filled("nurse", "noun") == ("This is a nurse.", 10, 15)
+        assert template.filled("equations", "plural")[0] == "These are equations."
+        assert template.filled("he", "subject")[0] == "This is what he said."
+        assert template.filled("yesterday", None) is None
+        here = bb.contextual.load_templates("seat").templates[5]
         text, begin, end = here.filled("engineer", "noun")
         assert (text, text[begin:end]) == ("An engineer is here.", "engineer")
         assert here.filled("he", "subject")[0] == "He is here."
@@ -103,8 +110,8 @@ class TestTemplates:
     def test_every_word_of_the_bundled_lists_fills_a_mention(self):
         for name in ("gender", "race", "religion", "weat7"):
             words = bb.load_words(name).every_word()
-            for frame in bb.contextual.load_templates("mention").frames:
-                assert all(frame.filled(word, None) for word in words)
+            for template in bb.contextual.load_templates("mention").templates:
+                assert all(template.filled(word, None) for word in words)
 
     def test_parts_of_speech_are_known_for_most_words(self):
         for name, missing in (("gender", 70), ("weat1", 70), ("weat7", 70)):
@@ -129,9 +136,9 @@ class TestTemplates:
 
     def test_sets_and_sentences_go_together(self):
         found = bb.contextual.load_templates(["bare", "seat", "I like {}."])
-        assert [frame.name for frame in found.frames][::9] == ["bare", "I like {}."]
-        frames = bb.contextual.list_templates().set_index("name")["frames"]
-        assert frames.to_dict() == {"bare": 1, "mention": 8, "seat": 8}
+        assert [template.name for template in found.templates][::9] == ["bare", "I like {}."]
+        templates = bb.contextual.list_templates().set_index("name")["templates"]
+        assert templates.to_dict() == {"bare": 1, "mention": 8, "seat": 8}
 
     @pytest.mark.parametrize(
         ("given", "message"),
@@ -153,7 +160,7 @@ class TestTemplates:
 
     def test_an_unknown_part_of_speech_is_named(self):
         with pytest.raises(InputError, match="'gerund'"):
-            bb.contextual.Frame("a", {"gerund": "{} is."})
+            bb.contextual.Template("a", {"gerund": "{} is."})
         with pytest.raises(InputError, match="'gerund': valid are noun"):
             bb.WordLists("a", {"a": ["x"]}, {"a": ["y"]}, grammar={"gerund": ["x"]})
 
@@ -164,7 +171,7 @@ class TestEncode:
         assert vectors.texts[0] == "This is a babo."
         assert np.allclose(vectors.vectors[:3], encoder(list(vectors.texts[:3])), atol=1e-6)
         assert vectors.representation == "sentence"
-        assert len(vectors.texts) == len(vectors.words) * len(FRAMES)
+        assert len(vectors.texts) == len(vectors.words) * len(TEMPLATES)
 
     def test_a_word_is_the_mean_of_its_pieces(self, lists):
         found = bb.encode(Pieces(), ["nightingale"], ["I saw {}."], vocabulary=0)
@@ -177,44 +184,44 @@ class TestEncode:
 
     def test_the_cache_resumes(self, tmp_path, lists):
         encoder = Letters()
-        first = bb.encode(encoder, lists, FRAMES, vocabulary=0, cache=tmp_path, batch=16)
+        first = bb.encode(encoder, lists, TEMPLATES, vocabulary=0, cache=tmp_path, batch=16)
         calls = encoder.calls
-        again = bb.encode(encoder, lists, FRAMES, vocabulary=0, cache=tmp_path)
+        again = bb.encode(encoder, lists, TEMPLATES, vocabulary=0, cache=tmp_path)
         assert encoder.calls == calls + 1  # the sentence that tells encoders apart
         assert np.array_equal(first.vectors, again.vectors)
         # another encoder does not find them
-        bb.encode(encoder, lists, FRAMES[:1], vocabulary=0, cache=tmp_path, name="another")
+        bb.encode(encoder, lists, TEMPLATES[:1], vocabulary=0, cache=tmp_path, name="another")
         assert encoder.calls > calls + 1
 
     @pytest.mark.parametrize("kind", [Letters, Pieces])
     def test_another_encoder_of_the_same_name_is_refused(self, tmp_path, kind):
-        bb.encode(kind(), ["nurse"], FRAMES, vocabulary=0, cache=tmp_path)
+        bb.encode(kind(), ["nurse"], TEMPLATES, vocabulary=0, cache=tmp_path)
         before = {file: file.read_bytes() for file in tmp_path.rglob("*.npz")}
         for words in (["nurse"], ["soldier"]):
             with pytest.raises(InputError, match=r"holds vectors of another encoder of this name.*name of its own"):
-                bb.encode(kind(seed=1), words, FRAMES, vocabulary=0, cache=tmp_path)
+                bb.encode(kind(seed=1), words, TEMPLATES, vocabulary=0, cache=tmp_path)
         assert {file: file.read_bytes() for file in tmp_path.rglob("*.npz")} == before
-        other = bb.encode(kind(seed=1), ["nurse"], FRAMES, vocabulary=0, cache=tmp_path, name="another")
-        assert np.array_equal(other.vectors, bb.encode(kind(seed=1), ["nurse"], FRAMES, vocabulary=0).vectors)
+        other = bb.encode(kind(seed=1), ["nurse"], TEMPLATES, vocabulary=0, cache=tmp_path, name="another")
+        assert np.array_equal(other.vectors, bb.encode(kind(seed=1), ["nurse"], TEMPLATES, vocabulary=0).vectors)
 
     def test_a_cache_of_an_earlier_version_is_told_apart_by_its_sentences(self, tmp_path):
-        bb.encode(Letters(), ["nurse"], FRAMES, vocabulary=0, cache=tmp_path)
+        bb.encode(Letters(), ["nurse"], TEMPLATES, vocabulary=0, cache=tmp_path)
         (file,) = tmp_path.rglob("*.npz")
         with np.load(file) as arrays:
             np.savez(file, **{name: array[1:] for name, array in arrays.items()})
         with pytest.raises(InputError, match=r"its vector of 'This is a nurse\.' is another one"):
-            bb.encode(Letters(seed=1), ["nurse"], FRAMES, vocabulary=0, cache=tmp_path)
-        bb.encode(Letters(), ["nurse"], FRAMES, vocabulary=0, cache=tmp_path)
+            bb.encode(Letters(seed=1), ["nurse"], TEMPLATES, vocabulary=0, cache=tmp_path)
+        bb.encode(Letters(), ["nurse"], TEMPLATES, vocabulary=0, cache=tmp_path)
         with pytest.raises(InputError, match=r"its vector of 'This is a table\.' is another one"):
-            bb.encode(Letters(seed=1), ["soldier"], FRAMES, vocabulary=0, cache=tmp_path)
+            bb.encode(Letters(seed=1), ["soldier"], TEMPLATES, vocabulary=0, cache=tmp_path)
 
     def test_a_cache_is_a_folder_and_its_files_are_whole(self, tmp_path):
         (tmp_path / "file").write_text("", encoding="utf-8")
         for path in (tmp_path / "file", tmp_path / "file" / "below"):
             with pytest.raises(InputError, match="where a file stands: give a folder"):
-                bb.encode(Letters(), ["nurse"], FRAMES, vocabulary=0, cache=path)
+                bb.encode(Letters(), ["nurse"], TEMPLATES, vocabulary=0, cache=path)
         with pytest.raises(InputError, match="no path"):
-            bb.encode(Letters(), ["nurse"], FRAMES, vocabulary=0, cache=" ")
+            bb.encode(Letters(), ["nurse"], TEMPLATES, vocabulary=0, cache=" ")
         assert [file.name for file in tmp_path.iterdir()] == ["file"]
         bb.encode(Letters(), ["nurse"], ["{}"], vocabulary=0, cache=tmp_path)
         (file,) = tmp_path.rglob("*.npz")
@@ -232,10 +239,10 @@ class TestEncode:
             texts.clear()
             return np.empty((0, 3))
 
-        found = bb.encode(emptied, ["nurse"], FRAMES, vocabulary=0)
-        assert np.array_equal(found.vectors, bb.encode(Letters(), ["nurse"], FRAMES, vocabulary=0).vectors)
+        found = bb.encode(emptied, ["nurse"], TEMPLATES, vocabulary=0)
+        assert np.array_equal(found.vectors, bb.encode(Letters(), ["nurse"], TEMPLATES, vocabulary=0).vectors)
         with pytest.raises(InputError, match=r"shape \(0, 3\) for 6 texts"):
-            bb.encode(nothing, ["nurse"], FRAMES, vocabulary=0)
+            bb.encode(nothing, ["nurse"], TEMPLATES, vocabulary=0)
 
     def test_words_are_those_that_lists_take(self):
         found = bb.encode(
@@ -261,10 +268,10 @@ class TestEncode:
                 return super().__call__(texts)
 
         with pytest.raises(RuntimeError, match="out of memory"):
-            bb.encode(Failing(), lists, FRAMES, vocabulary=0, cache=tmp_path, batch=8, name="letters")
+            bb.encode(Failing(), lists, TEMPLATES, vocabulary=0, cache=tmp_path, batch=8, name="letters")
         encoder = Letters()
-        bb.encode(encoder, lists, FRAMES, vocabulary=0, cache=tmp_path, batch=8)
-        total = len(lists.every_word()) * len(FRAMES)
+        bb.encode(encoder, lists, TEMPLATES, vocabulary=0, cache=tmp_path, batch=8)
+        total = len(lists.every_word()) * len(TEMPLATES)
         # all batches but the four that were kept, and none twice but the sentence of the cache, which the first call
         # encoded, and the four that are held against each other
         assert encoder.calls == -(-(total - 32) // 8) + 5
@@ -308,7 +315,7 @@ class TestEncode:
         vectors.save(tmp_path / "small.npz", bits=8)
         for name, error in (("v.npz", 2e-3), ("small.npz", 5e-3)):
             back = bb.contextual.load_context_vectors(tmp_path / name)
-            assert (back.words, back.frames, back.texts) == (vectors.words, vectors.frames, vectors.texts)
+            assert (back.words, back.templates, back.texts) == (vectors.words, vectors.templates, vectors.texts)
             assert np.allclose(back.cosines(), vectors.cosines(), atol=error)
         assert (tmp_path / "small.npz").stat().st_size < 0.6 * (tmp_path / "v.npz").stat().st_size
         (tmp_path / "w.npz").write_bytes((tmp_path / "v.npz").read_bytes()[:5000])
@@ -318,9 +325,9 @@ class TestEncode:
 
 
 class TestCosines:
-    def test_crossed_ones_are_means_over_pairs_of_frames(self, vectors):
-        units, frames = vectors.units(), range(len(FRAMES))
-        expected = np.mean([units[3, a] @ units[9, b] for a in frames for b in frames if a != b])
+    def test_crossed_ones_are_means_over_pairs_of_templates(self, vectors):
+        units, templates = vectors.units(), range(len(TEMPLATES))
+        expected = np.mean([units[3, a] @ units[9, b] for a in templates for b in templates if a != b])
         assert vectors.cosines("crossed")[3, 9] == pytest.approx(expected, abs=1e-6)
         kv, means = vectors.keyed_vectors("crossed"), units[:20].mean(axis=1)
         matrix = means @ means.T
@@ -330,11 +337,11 @@ class TestCosines:
         assert np.allclose(found, matrix, atol=1e-5)
 
     @pytest.mark.reproducible
-    def test_those_of_the_same_frames_are_exact(self, vectors):
+    def test_those_of_the_same_templates_are_exact(self, vectors):
         raw = vectors.vectors.astype(float)
-        units = np.zeros((len(vectors.words), len(FRAMES), DIMS))
-        units[vectors.word, vectors.frame] = raw / np.linalg.norm(raw, axis=1)[:, None]
-        expected = sum(np.inner(frame, frame) for frame in units.swapaxes(0, 1)) / len(FRAMES)
+        units = np.zeros((len(vectors.words), len(TEMPLATES), DIMS))
+        units[vectors.word, vectors.template] = raw / np.linalg.norm(raw, axis=1)[:, None]
+        expected = sum(np.inner(template, template) for template in units.swapaxes(0, 1)) / len(TEMPLATES)
         assert np.abs(vectors.cosines() - expected).max() < 1e-14
         kv = vectors.keyed_vectors()
         rows = [kv.key_to_index[word] for word in vectors.words]
@@ -342,11 +349,11 @@ class TestCosines:
         lengths = np.linalg.norm(own, axis=1)
         assert np.abs(own @ own.T / np.outer(lengths, lengths) - expected).max() < 3e-7
 
-    def test_centring_takes_the_mean_of_each_frame(self, vectors, lists):
+    def test_centring_takes_the_mean_of_each_template(self, vectors, lists):
         moved = vectors.centred("vocabulary")
         outside = [vectors.words.index(word) for word in vectors.vocabulary]
-        for frame in range(len(FRAMES)):
-            rows = np.isin(moved.word, outside) & (moved.frame == frame)
+        for template in range(len(TEMPLATES)):
+            rows = np.isin(moved.word, outside) & (moved.template == template)
             assert np.allclose(moved.vectors[rows].mean(axis=0), 0, atol=1e-6)
         assert any("mean of the vocabulary" in note for note in moved.notes)
         top = vectors.centred("controls", lists, all_but_top=3)
@@ -354,32 +361,32 @@ class TestCosines:
         with pytest.raises(InputError, match="another origin already"):
             moved.centred("controls", lists)
 
-    def test_frames_can_be_chosen(self, vectors):
-        part = vectors.frames_like(FRAMES[1:3])
+    def test_templates_can_be_chosen(self, vectors):
+        part = vectors.of_templates(TEMPLATES[1:3])
         assert part.cosines()[0, 5] == pytest.approx(
             np.mean([vectors.units()[0, t] @ vectors.units()[5, t] for t in (1, 2)]), abs=1e-6
         )
         with pytest.raises(InputError, match="there is no template"):
-            vectors.frames_like(["another"])
+            vectors.of_templates(["another"])
 
 
 class TestTables:
-    def test_each_row_is_a_pair_in_a_frame(self, vectors, lists):
+    def test_each_row_is_a_pair_in_a_template(self, vectors, lists):
         table = bb.distance_table(vectors, lists)
         row = table.iloc[1234]
         units, place = vectors.units(), vectors.words.index
-        frame = vectors.frames.index(row["template"])
-        expected = 1 - units[place(row["protected_word"]), frame] @ units[place(row["attribute_word"]), frame]
+        template = vectors.templates.index(row["template"])
+        expected = 1 - units[place(row["protected_word"]), template] @ units[place(row["attribute_word"]), template]
         assert row["distance"] == pytest.approx(expected, abs=1e-6)
-        assert len(table) == len(averaged(table)) * len(FRAMES)
+        assert len(table) == len(averaged(table)) * len(TEMPLATES)
         means = averaged(table).set_index(["protected_word", "attribute_word"])["distance"]
         pair = row["protected_word"], row["attribute_word"]
         assert means[pair] == pytest.approx(1 - vectors.cosines()[place(pair[0]), place(pair[1])], abs=1e-6)
 
-    def test_crossed_frames_name_both(self, vectors, lists):
-        table = bb.distance_table(vectors, lists, frames="crossed")
+    def test_crossed_templates_name_both(self, vectors, lists):
+        table = bb.distance_table(vectors, lists, pairing="crossed")
         assert (table["template"] != table["attribute_template"]).all()
-        assert len(table) == len(averaged(table)) * len(FRAMES) * (len(FRAMES) - 1)
+        assert len(table) == len(averaged(table)) * len(TEMPLATES) * (len(TEMPLATES) - 1)
 
     def test_they_are_written_read_and_fitted(self, vectors, lists, tmp_path):
         table = bb.distance_table(vectors, lists)
@@ -393,7 +400,7 @@ class TestTables:
         assert first["observed_data"].sizes["pair"] == len(averaged(table))
         assert first["posterior/connection_mean"].shape == (4, 1000, 4)
 
-    def test_words_that_do_not_suit_all_frames_are_left_out_and_named(self, lists):
+    def test_words_that_do_not_suit_all_templates_are_left_out_and_named(self, lists):
         grammar = {"noun": [word for word in lists.every_word() if not word.endswith("utan")][:-3]}
         found = bb.encode(Letters(), lists, ["seat", "mention"], grammar=grammar, vocabulary=0)
         table = bb.distance_table(found, lists, relatedness=False)
@@ -404,11 +411,11 @@ class TestTables:
 
     def test_wrong_options_are_named(self, vectors, lists, slice_vectors):
         with pytest.raises(InputError, match="for words in sentences"):
-            bb.distance_table(slice_vectors, "weat7", frames="crossed")
+            bb.distance_table(slice_vectors, "weat7", pairing="crossed")
         with pytest.raises(InputError, match="for embeddings"):
             bb.distance_table(vectors, lists, keep_duplicates=True)
         with pytest.raises(InputError, match="needs two templates"):
-            bb.distance_table(vectors.frames_like(vectors.frames[0]), lists, frames="crossed")
+            bb.distance_table(vectors.of_templates(vectors.templates[0]), lists, pairing="crossed")
         table = bb.distance_table(vectors, lists)
         table.loc[5, "template"] = ""
         with pytest.raises(InputError, match="row 5, column 'template' is empty"):
@@ -423,19 +430,19 @@ class TestTables:
             bb.fit(table.astype({"distance": object}).assign(distance="'nearly'"))
 
 
-def framed(rng, tau, frames, words=40, sd=0.05, step=0.0):
-    """A table whose contrast associated - human varies over frames with a standard deviation."""
+def framed(rng, tau, templates, words=40, sd=0.05, step=0.0):
+    """A table whose contrast associated - human varies over templates with a standard deviation."""
     protected = [f"p{at}" for at in range(6)]
     rows = []
-    delta = tau * rng.standard_normal(frames)
+    delta = tau * rng.standard_normal(templates)
     for connection, sign in (("associated", 0.5), ("human", -0.5)):
         own = sd * rng.standard_normal(words)
-        noise = 0.3 * sd * rng.standard_normal((words, frames))
+        noise = 0.3 * sd * rng.standard_normal((words, templates))
         pair = sd * rng.standard_normal((len(protected), words))
-        distance = 0.7 + step * np.linspace(0, 1, frames) + own[:, None] + noise + sign * delta
+        distance = 0.7 + step * np.linspace(0, 1, templates) + own[:, None] + noise + sign * delta
         every = distance[None] + pair[:, :, None]
         index = pd.MultiIndex.from_product(
-            [protected, [f"{connection}{at}" for at in range(words)], [f"f{at}" for at in range(frames)]],
+            [protected, [f"{connection}{at}" for at in range(words)], [f"f{at}" for at in range(templates)]],
             names=["protected_word", "attribute_word", "template"],
         )
         part = pd.Series(every.ravel(), index=index, name="distance").reset_index()
@@ -451,24 +458,24 @@ def same_densities(post, plain):
         xr.testing.assert_allclose(*(each[group].to_dataset() for each in both))
 
 
-class TestFramesAsRandomEffect:
-    def test_ranks_of_the_frame_sd_are_uniform(self):
+class TestTemplatesAsRandomEffect:
+    def test_ranks_of_the_template_sd_are_uniform(self):
         rng, ranks = np.random.default_rng(0), []
-        scale, noise, frames = 0.02, 0.008**2, 8
+        scale, noise, templates = 0.02, 0.008**2, 8
         for _ in range(400):
             tau = rng.exponential(scale)
-            by_frame = np.sqrt(tau**2 + noise) * rng.standard_normal(frames)
-            around = by_frame - by_frame.mean()
-            found = models.frames.Variation(by_frame, noise, float(around @ around), frames - 1)
+            by_template = np.sqrt(tau**2 + noise) * rng.standard_normal(templates)
+            around = by_template - by_template.mean()
+            found = models.templates.Variation(by_template, noise, float(around @ around), templates - 1)
             ranks.append((found.draw_sd(scale, 99, rng) < tau).sum())
         assert chisquare(np.bincount(np.array(ranks) // 10, minlength=10)).pvalue > 0.001
 
-    @pytest.mark.parametrize("frames", [4, *(pytest.param(frames, marks=pytest.mark.full) for frames in (8, 16))])
-    def test_intervals_for_frames_like_these_cover(self, frames, sized):
-        rng, held, plain = np.random.default_rng(frames), [], []
+    @pytest.mark.parametrize("templates", [4, *(pytest.param(count, marks=pytest.mark.full) for count in (8, 16))])
+    def test_intervals_for_templates_like_these_cover(self, templates, sized):
+        rng, held, plain = np.random.default_rng(templates), [], []
         replicates = 60
         for at in range(replicates):
-            table = framed(rng, 0.03, frames)
+            table = framed(rng, 0.03, templates)
             for given, inside in ((table, held), (averaged(table), plain))[: 2 if at % sized(1, 3) == 0 else 1]:
                 row = bb.contrasts(bb.fit(given, "crossed", draws=400, seed=at), "associated", "human").iloc[0]
                 inside.append(row["low"] <= 0 <= row["high"])
@@ -476,15 +483,15 @@ class TestFramesAsRandomEffect:
         assert sum(held) / replicates >= 0.89 - 3 * 0.04
         assert np.mean(plain) < np.mean(held)
 
-    def test_the_noise_of_words_is_not_taken_for_frames(self):
+    def test_the_noise_of_words_is_not_taken_for_templates(self):
         rng = np.random.default_rng(1)
         table = framed(rng, 0.0, 12, words=15)
         data = Distances.read(table)
-        found = models.frames.frame_data(table, data)
-        whole, _ = models.frames.variation(found, 0, 0, 1)
-        # two lists of 15 words with noise of sd .015 in each frame
+        found = models.templates.template_data(table, data)
+        whole, _ = models.templates.variation(found, 0, 0, 1)
+        # two lists of 15 words with noise of sd .015 in each template
         assert whole.noise == pytest.approx(2 * 0.015**2 / 15, rel=0.25)
-        assert whole.by_frame.mean() == pytest.approx(
+        assert whole.by_template.mean() == pytest.approx(
             bb.contrasts(bb.fit(averaged(table), "crossed", seed=0), "associated", "human")["mean"].iloc[0], abs=0.01
         )
 
@@ -496,11 +503,11 @@ class TestFramesAsRandomEffect:
         levels = [post["posterior/connection_mean"].std().item() for post in fits]
         assert levels[1] > 1.5 * levels[0]
 
-    def test_frame_effects_say_how_much_is_due_to_frames(self, tmp_path):
+    def test_template_effects_say_how_much_is_due_to_templates(self, tmp_path):
         table = framed(np.random.default_rng(3), 0.06, 8)
         post = bb.fit(table, "crossed", seed=0)
-        found = bb.frame_effects(post, "associated", "human")
-        assert found.table()["frame"].tolist() == [f"f{at}" for at in range(8)]
+        found = bb.template_effects(post, "associated", "human")
+        assert found.table()["template"].tolist() == [f"f{at}" for at in range(8)]
         by_hand = table.pivot_table(index="template", columns="connection", values="distance")
         assert np.allclose(found.table()["contrast"], by_hand["associated"] - by_hand["human"])
         assert 0.03 < found.sd.mean() < 0.1
@@ -508,9 +515,9 @@ class TestFramesAsRandomEffect:
         assert found.needed() > 8
         assert found.needed(0.9) <= 8
         assert "templates would bring the share of templates under 10%" in found.text()
-        assert bb.frame_effects(post, "human", "associated").share == pytest.approx(found.share)
+        assert bb.template_effects(post, "human", "associated").share == pytest.approx(found.share)
         bb.save_fit(post, tmp_path / "p.nc")
-        assert bb.frame_effects(bb.load_fit(tmp_path / "p.nc"), "associated", "human").share == found.share
+        assert bb.template_effects(bb.load_fit(tmp_path / "p.nc"), "associated", "human").share == found.share
         figure = bb.plots.plot_templates(post, "associated", "human")
         labels = {tick.get_text().strip() for tick in figure.axes[0].get_yticklabels()}
         assert labels == {f"f{at}" for at in range(8)}
@@ -523,66 +530,68 @@ class TestFramesAsRandomEffect:
         import pymc as pm
 
         rng = np.random.default_rng(1)
-        noise, scale, frames = 0.01**2, 0.02, 6
-        by_frame = -0.03 + 0.03 * rng.standard_normal(frames)
-        around = by_frame - by_frame.mean()
-        own = models.frames.Variation(by_frame, noise, float(around @ around), frames - 1).draw_sd(scale, 8000, rng)
+        noise, scale, templates = 0.01**2, 0.02, 6
+        by_template = -0.03 + 0.03 * rng.standard_normal(templates)
+        around = by_template - by_template.mean()
+        own = models.templates.Variation(by_template, noise, float(around @ around), templates - 1).draw_sd(
+            scale, 8000, rng
+        )
         with pm.Model():
             theta, tau = pm.Flat("theta"), pm.Exponential("tau", 1 / scale)
-            effect = pm.Normal("effect", 0, 1, shape=frames)
-            pm.Normal("y", theta + tau * effect, np.sqrt(noise), observed=by_frame)
+            effect = pm.Normal("effect", 0, 1, shape=templates)
+            pm.Normal("y", theta + tau * effect, np.sqrt(noise), observed=by_template)
             drawn = pm.sample(10_000, tune=2000, chains=4, random_seed=1, nuts_sampler="nutpie", progressbar=False)
         posterior = drawn["posterior"]
         # by hand: theta integrated out
         tau = np.linspace(0, 0.4, 100_001)
         variance = noise + tau**2
-        log_density = -tau / scale - (frames - 1) / 2 * np.log(variance) - (around @ around) / 2 / variance
+        log_density = -tau / scale - (templates - 1) / 2 * np.log(variance) - (around @ around) / 2 / variance
         weights = np.exp(log_density - log_density.max())
         mean = np.average(tau, weights=weights)
         sd = np.sqrt(np.average((tau - mean) ** 2, weights=weights))
         for found in (own, posterior["tau"].to_numpy()):
             assert found.mean() == pytest.approx(mean, rel=0.05)
             assert found.std() == pytest.approx(sd, rel=0.1)
-        # what a fit adds to a contrast is the error of the mean over frames, noise of words apart
-        error = np.sqrt((own**2 / frames).mean() + noise / frames)
+        # what a fit adds to a contrast is the error of the mean over templates, noise of words apart
+        error = np.sqrt((own**2 / templates).mean() + noise / templates)
         assert error == pytest.approx(float(posterior["theta"].std()), rel=0.08)
 
-    def test_priors_and_densities_are_those_of_the_model_without_frames(self):
+    def test_priors_and_densities_are_those_of_the_model_without_templates(self):
         table = framed(np.random.default_rng(3), 0.06, 8)
         post, plain = (bb.fit(given, "published", draws=400, seed=0) for given in (table, averaged(table)))
         same_densities(post, plain)
-        assert bb.frame_effects(post, "associated", "human").share > 0.5
+        assert bb.template_effects(post, "associated", "human").share > 0.5
         assert not bb.checks.prior_sensitivity(post, "associated", "human").matters
 
-    def test_pools_and_criteria_know_of_frames(self):
+    def test_pools_and_criteria_know_of_templates(self):
         table = framed(np.random.default_rng(3), 0.06, 8)
         other = averaged(table)
         other["distance"] += 0.001 * (other["connection"] == "human")  # the same distances would be one embedding
         both = {"one": table, "two": other}
         found = bb.pool(both, ("associated", "human")).estimates.summary().set_index("embedding")["sd"]
         post = bb.fit(table, "crossed", draws=400, seed=0)
-        shift = post["frames/word_shift"].mean("protected_word")
+        shift = post["templates/word_shift"].mean("protected_word")
         extra = (shift.sel(connection="associated") - shift.sel(connection="human")).var().item()
         assert found["one"] ** 2 - found["two"] ** 2 == pytest.approx(extra, rel=0.2)
 
-    def test_few_frames_are_said_to_rest_on_the_prior(self):
+    def test_few_templates_are_said_to_rest_on_the_prior(self):
         post = bb.fit(framed(np.random.default_rng(4), 0.02, 2), "crossed", seed=0)
         assert any("rests on its prior" in note for note in bb.diagnose(post).notes)
         with pytest.raises(InputError, match="knows no templates"):
-            bb.frame_effects(bb.fit(averaged(framed(np.random.default_rng(4), 0.02, 2)), "crossed", seed=0))
+            bb.template_effects(bb.fit(averaged(framed(np.random.default_rng(4), 0.02, 2)), "crossed", seed=0))
 
-    def test_crossed_frames_have_two_effects(self, vectors, lists):
-        post = bb.fit(bb.distance_table(vectors, lists, frames="crossed"), seed=0)
-        found = bb.frame_effects(post, "associated", "human")
+    def test_crossed_templates_have_two_effects(self, vectors, lists):
+        post = bb.fit(bb.distance_table(vectors, lists, pairing="crossed"), seed=0)
+        found = bb.template_effects(post, "associated", "human")
         assert found.table()["side"].unique().tolist() == ["protected", "attribute"]
         assert 0 < found.share < 1
 
-    def test_compare_takes_the_frames_that_tables_share(self, lists, vectors):
-        other = bb.encode(Letters(seed=5), lists, [*FRAMES[:4], "More {}."], vocabulary=list(vectors.vocabulary))
+    def test_compare_takes_the_templates_that_tables_share(self, lists, vectors):
+        other = bb.encode(Letters(seed=5), lists, [*TEMPLATES[:4], "More {}."], vocabulary=list(vectors.vocabulary))
         first, second = (bb.distance_table(one, lists) for one in (vectors, other))
         found = bb.compare({"a": first, "b": second}, seed=0)
         assert any("not in every table" in note for note in found.notes)
-        shared = [table[table["template"].isin(FRAMES[:4])] for table in (first, second)]
+        shared = [table[table["template"].isin(TEMPLATES[:4])] for table in (first, second)]
         means = [one.pivot_table(index="protected_word", columns="connection", values="distance") for one in shared]
         by_hand = [one.mean() for one in means]
         change = (by_hand[1] - by_hand[0])["associated"] - (by_hand[1] - by_hand[0])["different"]
@@ -598,10 +607,14 @@ class TestMiniLM:
     def test_the_notebook_holds_what_the_model_gives(self):
         minilm = pytest.importorskip("benchmarks.builders.minilm", reason="the benchmarks are not here")
         kept = contextual.load_context_vectors(Path(__file__).parents[2] / "notebooks" / "minilm-word.npz")
-        frames = [frame for frame in contextual.load_templates(["seat", "mention"]).frames if frame.name in kept.frames]
+        templates = [
+            template
+            for template in contextual.load_templates(["seat", "mention"]).templates
+            if template.name in kept.templates
+        ]
         words = ["nurse", "mosque", "equations", "garlic"]
         words = [word for word in words if word in kept.words]
-        made = bb.encode(minilm.MiniLM(), words, contextual.Templates("six", tuple(frames)), vocabulary=0)
+        made = bb.encode(minilm.MiniLM(), words, contextual.Templates("six", tuple(templates)), vocabulary=0)
         own = kept.units()[[kept.words.index(word) for word in words]]
         assert set(made.texts) <= set(kept.texts)
         assert np.abs(made.units() - own).max() < 2e-3
@@ -621,10 +634,10 @@ class TestMiniLM:
             tokenizer_file=str(tmp_path / "tokenizer.json"),
             **{f"{name}_token": f"[{name.upper()}]" for name in ("pad", "cls", "sep", "unk", "mask")},
         )
-        words, frames = ["nurse", "rattlesnake"], ["This is {a}.", "People talk about {}."]
+        words, templates = ["nurse", "rattlesnake"], ["This is {a}.", "People talk about {}."]
         for layer in (3, 6):
-            theirs = bb.encode(bb.hf_token_encoder(model, tokenizer, (layer,)), words, frames, vocabulary=0)
-            ours = bb.encode(minilm.MiniLM(layer), words, frames, vocabulary=0)
+            theirs = bb.encode(bb.hf_token_encoder(model, tokenizer, (layer,)), words, templates, vocabulary=0)
+            ours = bb.encode(minilm.MiniLM(layer), words, templates, vocabulary=0)
             assert np.abs(theirs.vectors - ours.vectors).max() < 1e-5
             assert np.array_equal(theirs.pieces, ours.pieces)
         texts = ["This is a nurse.", "The word is rattlesnake.", "People talk about synagogue."]
@@ -657,10 +670,10 @@ class TestClassicMetrics:
         a, b = (items(words) for words in query.attributes.values())
         s = [one @ a.T.mean(axis=1) - one @ b.T.mean(axis=1) for one in targets]
         assert found.value == pytest.approx((s[0].mean() - s[1].mean()) / np.concatenate(s).std(), abs=1e-5)
-        assert len(found.per_word) == 8 * len(FRAMES)
+        assert len(found.per_word) == 8 * len(TEMPLATES)
         assert "different words" in " ".join(found.notes)
-        one = bb.metric("seat", vectors.frames_like(FRAMES[:1]), query)
-        of_words = bb.metric("weat_effect_size", vectors.frames_like(FRAMES[:1]), query)
+        one = bb.metric("seat", vectors.of_templates(TEMPLATES[:1]), query)
+        of_words = bb.metric("weat_effect_size", vectors.of_templates(TEMPLATES[:1]), query)
         assert one.value == pytest.approx(of_words.value, rel=1e-7)
         assert not one.notes
 
@@ -670,7 +683,7 @@ class TestClassicMetrics:
         rng, sizes = np.random.default_rng(5), []
         for _ in range(400):
             drawn = [
-                np.stack([units[place(word), rng.integers(len(FRAMES))] for word in words])
+                np.stack([units[place(word), rng.integers(len(TEMPLATES))] for word in words])
                 for words in (*query.targets.values(), *query.attributes.values())
             ]
             s = [one @ drawn[2].mean(axis=0) - one @ drawn[3].mean(axis=0) for one in drawn[:2]]
@@ -681,7 +694,7 @@ class TestClassicMetrics:
 
     def test_ceat_of_one_sentence_a_word_is_weats_effect_size_of_a_sample(self, vectors, query):
         """The authors' program divides by the standard deviation with ddof 1, WEAT by that with ddof 0."""
-        one, words = vectors.frames_like(FRAMES[:1]), sum(map(len, query.targets.values()))
+        one, words = vectors.of_templates(TEMPLATES[:1]), sum(map(len, query.targets.values()))
         found, of_words = (bb.metric(name, one, query).value for name in ("ceat", "weat_effect_size"))
         assert found == pytest.approx(of_words * np.sqrt((words - 1) / words), rel=1e-7)
 
@@ -752,7 +765,7 @@ class TestSentencesOfACorpus:
         post = bb.fit(table, "crossed", seed=0)
         plain = bb.fit(averaged(table), "crossed", seed=0)
         same_densities(post, plain)
-        found = bb.frame_effects(post)
+        found = bb.template_effects(post)
         assert 0 < found.share < 1
         assert bb.contrasts(post)["sd"].iloc[1] > bb.contrasts(plain)["sd"].iloc[1]
         # the error of a word's mean is that of its twelve sentences
@@ -760,7 +773,7 @@ class TestSentencesOfACorpus:
         part = table[table["protected_word"] == word]
         of_word = part.pivot_table(index="template", columns="connection", values="distance")
         own = (of_word["associated"] - of_word["different"]).std(ddof=1) / np.sqrt(12)
-        shift = post["frames/word_shift"].sel(protected_word=word)
+        shift = post["templates/word_shift"].sel(protected_word=word)
         drawn = (shift.sel(connection="associated") - shift.sel(connection="different")).std().item()
         assert own / 2 < drawn < own * 2
         for answer in (lambda: bb.plots.plot_templates(post), found.needed):

@@ -59,7 +59,7 @@ MADE = {
         bb.distance_table(made.context_vectors, made.lists, relatedness=False), "crossed", draws=200, seed=1
     ),
     "citations": lambda made: bb.cite(made.table),
-    "frame_effects": lambda made: bb.frame_effects(made.framed),
+    "template_effects": lambda made: bb.template_effects(made.framed),
     "balance": lambda made: bb.balance(made.table, made.lengths),
     "balance_of_several": lambda made: bb.balance({"a": made.table, "b": made.table}, made.lengths),
     "cluster_interval": lambda made: bb.checks.cluster_interval(made.table),

@@ -77,13 +77,15 @@ REFUSALS = {
     "reliability google-news-slice --targets occ16 --neighbours 9999": "9999",
     "reliability google-news-slice --targets gender_pairs": "give words, or the name of a list of words",
     "reliability google-news-slice --targets occ16 --measure weat": "measures is 'weat'",
-    "debias google-news-slice -o o.bin": "give --pairs or --words, one of the two",
-    "debias google-news-slice glove -o e.npz --pairs gender_pairs": "one embedding is debiased at a time",
-    "debias google-news-slice -o o.bin --pairs neutral": "neutral is a list of words: pairs are needed",
-    "debias google-news-slice -o o.kv --pairs gender_pairs": "an embedding ends in .bin or .txt or .vec or .npz",
-    "debias google-news-slice -o o.bin --pairs gender_pairs --method hart": "did you mean 'hard'?",
-    "debias google-news-slice -o o.bin --pairs gender_pairs --strength 2": "there is no option --strength of hard",
-    "debias google-news-slice -o e.npz --pairs gender_pairs --method null_space --components 1": (
+    "debias google-news-slice -o o.bin": "give --definitional or --words, one of the two",
+    "debias google-news-slice glove -o e.npz --definitional gender_pairs": "one embedding is debiased at a time",
+    "debias google-news-slice -o o.bin --definitional neutral": "neutral is a list of words: pairs are needed",
+    "debias google-news-slice -o o.kv --definitional gender_pairs": "an embedding ends in .bin or .txt or .vec or .npz",
+    "debias google-news-slice -o o.bin --definitional gender_pairs --method hart": "did you mean 'hard'?",
+    "debias google-news-slice -o o.npz --definitional gender_pairs --strength 2": (
+        "there is no option --strength of hard"
+    ),
+    "debias google-news-slice -o e.npz --definitional gender_pairs --method null_space --components 1": (
         "valid are --iterations, --seed"
     ),
     "debias google-news-slice -o o.bin --words gender --method null_space --iterations 1 --iterations=2": (
@@ -91,7 +93,7 @@ REFUSALS = {
     ),
     "debias google-news-slice -o o.bin --words race": "different numbers of words (black 3, caucasian 4, asian 3)",
     "debias google-news-slice -o o.bin --words religion --ignore gender_pairs": "a list of words is needed",
-    "debias v.npz -o ./v.npz --pairs gender_pairs": "v.npz is the embedding itself",
+    "debias v.npz -o ./v.npz --definitional gender_pairs": "v.npz is the embedding itself",
     "compare google-news-slice --words gender": "needs two embeddings or tables",
     "compare google-news-slice google-news-slice": "give --words",
     "compare a.csv b.csv --words gender": "--words is for embeddings",

@@ -155,6 +155,14 @@ def test_run_takes_an_embedding_of_ones_own(here, slice_vectors):
     assert bb.load_fit("made/fit.nc").attrs["seed"] == 3
 
 
+def test_run_adjusts_for_an_attribute_of_words(here, slice_vectors):
+    bb.save_embedding(slice_vectors, "mine.npz")
+    code, _, errors = here("run", "mine.npz", "weat7", "--out", "made", "--topics", "0", "--adjust", "length")
+    assert code == 0, errors
+    fitted, expected = bb.load_fit("made/fit.nc"), bb.fit(bb.distance_table("mine.npz", "weat7"), adjust="length")
+    np.testing.assert_allclose(bb.contrasts(fitted)["mean"], bb.contrasts(expected)["mean"], atol=1e-9)
+
+
 @pytest.mark.parametrize("part", ["stereotypes", "controls"])
 def test_demo_shows_what_a_list_allows(prints, part):
     text = {"stereotypes": "[stereotypes]\nman = ['doctor', 'lawyer']\n", "controls": "[stereotypes]\n"}[part]
@@ -234,7 +242,7 @@ def test_options_of_metrics_and_methods_reach_them(prints):
     out = prints("metrics google-news-slice --query weat6 --metric rnd --distance cos")
     expected = bb.run_metrics("google-news-slice", "weat6", {"rnd": ("rnd", {"distance": "cos"})})["value"]
     assert all(f"{value:.3f}" in out for value in expected)
-    out = prints("debias google-news-slice -o d.npz --pairs gender_pairs --method null_space --iterations=1")
+    out = prints("debias google-news-slice -o d.npz --definitional gender_pairs --method null_space --iterations=1")
     assert "1 direction" in out
 
 
@@ -300,7 +308,7 @@ def test_one_seed_says_what_it_cannot(prints, two_embeddings):
 
 
 def test_debias_gives_what_the_function_gives(prints, hard_debiased):
-    out = prints("debias google-news-slice --pairs gender_pairs --equalize gender_pairs -o out.bin")
+    out = prints("debias google-news-slice --definitional gender_pairs --equalize gender_pairs -o out.bin")
     written = bb.load_embedding("out.bin")
     assert written.index_to_key == hard_debiased.index_to_key
     np.testing.assert_allclose(written.vectors, hard_debiased.vectors, atol=1e-7)

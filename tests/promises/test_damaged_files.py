@@ -310,10 +310,10 @@ def as_array(values):
 
 
 def contexts(changed=(), **arrays):
-    facts = {"words": ["he", "she"], "frames": ["a"], "texts": ["he a", "she a"], "encoder": "x", "skipped": []}
-    facts |= {"vocabulary": 0, "representation": "word", "templates": "t", "centre": "none", "all_but_top": 0}
+    facts = {"words": ["he", "she"], "templates": ["a"], "texts": ["he a", "she a"], "encoder": "x", "skipped": []}
+    facts |= {"vocabulary": 0, "representation": "word", "source": "t", "centre": "none", "all_but_top": 0}
     text = json.dumps(facts | dict(changed)).encode()
-    rows = {"word": np.arange(2), "frame": np.zeros(2, dtype=int), "vectors": np.eye(2, dtype=np.float16)}
+    rows = {"word": np.arange(2), "template": np.zeros(2, dtype=int), "vectors": np.eye(2, dtype=np.float16)}
     return archive(**{"facts": np.frombuffer(text, dtype=np.uint8), **rows, **arrays})
 
 
@@ -336,7 +336,11 @@ CRAFTED = {
     "an infinite number of words": ("contexts.npz", contexts({"vocabulary": float("inf")}), "infinity to integer"),
     "a negative word": ("contexts.npz", contexts(word=np.array([0, -5])), "word .* is not between 0 and 1"),
     "a word that is not there": ("contexts.npz", contexts(word=np.array([0, 2])), "word .* is not between 0 and 1"),
-    "a frame that is not there": ("contexts.npz", contexts(frame=np.array([0, 1])), "frame .* is not between 0 and 0"),
+    "a template that is not there": (
+        "contexts.npz",
+        contexts(template=np.array([0, 1])),
+        "template .* is not between 0 and 0",
+    ),
     "vectors in a row": ("contexts.npz", contexts(vectors=np.ones(2)), r"vectors of the shape \(2,\)"),
     "an outer product": (
         "contexts.npz", contexts(vectors=np.ones(2), scales=np.ones((2, 1))), r"with scales of the shape \(2, 1\)",

@@ -344,7 +344,7 @@ def encoded(text_encoder):
 @pytest.fixture(scope="module")
 def sentences(encoded):
     words, templates = (np.array(names)[places] for names, places in (
-        (encoded.words, encoded.word), (encoded.frames, encoded.frame)
+        (encoded.words, encoded.word), (encoded.templates, encoded.template)
     ))  # fmt: skip
     columns = {"word": words, "template": templates, "vector": list(encoded.vectors), "text": encoded.texts}
     return pd.DataFrame(columns).sample(frac=1, random_state=1)

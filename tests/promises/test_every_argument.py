@@ -99,7 +99,7 @@ CALLS = {
     "checks.share_sample": lambda made: {"tables": {"one": made.related_table}, "embeddings": {"one": made.kv}},
     "encode": lambda made: {"encoder": made.encoder, "words": ["p", "q"], "templates": ["the {}"], "vocabulary": 0},
     "fit": lambda made: {"model": "crossed", "draws": 200, "seed": 1},
-    "frame_effects": lambda made: {"post": made.framed},
+    "template_effects": lambda made: {"post": made.framed},
     "from_draws": lambda made: {"draws": made.published["posterior"].to_dataset()[["word_mean", "connection_mean"]]},
     "list_words": lambda made: {"language": "de"},
     "load_embedding": lambda made: {"source": str(made.file("e.npz", partial(bb.save_embedding, made.kv)))},
@@ -174,8 +174,8 @@ CALLS = {
     },
     "reliability.variance_components": lambda made: {"draws": 200, "seed": 1},
     "reliability.word_features": lambda made: {"kvs": [made.kv, made.other], "words": ["p", "q"]},
-    "contextual.Frame": lambda made: {"name": "n", "texts": {"any": "a {}"}},
-    "contextual.Templates": lambda made: {"name": "n", "frames": (bb.contextual.Frame("n", {"any": "a {}"}),)},
+    "contextual.Template": lambda made: {"name": "n", "texts": {"any": "a {}"}},
+    "contextual.Templates": lambda made: {"name": "n", "templates": (bb.contextual.Template("n", {"any": "a {}"}),)},
     "contextual.load_context_vectors": lambda made: {"path": made.file("vectors.npz", made.context_vectors.save)},
     "contextual.load_templates": lambda made: {"given": "seat"},
     "stability.direct_bias_study": lambda made: {
@@ -209,7 +209,7 @@ CALLS = {
     "plots.plot_side_effects": lambda made: {"result": made.side_effects},
     "plots.plot_silhouette": lambda made: {"panels": made.silhouette},
     "plots.plot_templates": lambda made: {"post": made.framed},
-    "plots.plot_templates of effects": lambda made: {"post": bb.frame_effects(made.framed)},
+    "plots.plot_templates of effects": lambda made: {"post": bb.template_effects(made.framed)},
     "plots.plot_topic_null": lambda made: {"null": made.topic_null},
     "plots.plot_variogram": lambda made: {"holder": made.relatedness},
 }  # fmt: skip
@@ -222,7 +222,7 @@ METHODS = {
     "Comparison.pair": lambda made: {"number": 0},
     "Comparison.without_units": lambda made: {"change": 0},
     "Comparison.sides": lambda made: {"first": "associated"},
-    "ContextVectors.frames_like": lambda made: {"names": ["{}"]},
+    "ContextVectors.of_templates": lambda made: {"names": ["{}"]},
     "ContextVectors.save": lambda made: {"path": made.folder / "v.npz"},
     "Criterion.draws": lambda made: {"name": "slope"},
     "Axis.contrast": lambda made: {"words_a": ["nurse"], "words_b": ["guard"]},
@@ -573,3 +573,15 @@ def test_scores_are_held_to_what_distances_are_held_to(made):
             bb.checks.score_table(scores, made.lists)
     level = made.table.rename(columns={"distance": "score"}).set_index("protected_word", drop=False)
     assert len(bb.checks.score_table(level, made.lists)) == len(made.table)
+
+
+def test_seeds_are_0_by_default():
+    """Functions that follow the seed of a fit have None, and say so."""
+    public = [getattr(bb, name) for name in dir(bb) if callable(getattr(bb, name)) and not name.startswith("_")]
+    seeds = {
+        each.__name__: inspect.signature(each).parameters.get("seed") for each in public if inspect.isfunction(each)
+    }
+    assert {name: seed.default for name, seed in seeds.items() if seed is not None and seed.default != 0} == {
+        "check_predictions": None
+    }
+    assert "None takes one that follows from the seed of the fit" in " ".join(bb.check_predictions.__doc__.split())

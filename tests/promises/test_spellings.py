@@ -127,11 +127,11 @@ CALLS = {
     ),
     "debias": lambda of: of.debiased("project", "definitional", of.pairs()),
     "debias of hard": lambda of: bb.debias(ONE, "hard", definitional=of.pairs(), equalize=of.pairs("pr qs")),
-    "debias of hard_multiclass": lambda of: of.debiased("hard_multiclass", "sets", of.pairs("km ln cd hijx")),
+    "debias of hard_multiclass": lambda of: of.debiased("hard_multiclass", "definitional", of.pairs("km ln cd hijx")),
     "debias of soft": lambda of: of.debiased("soft", "definitional", of.pairs()),
     "debias of half_sibling": lambda of: of.debiased("half_sibling", "definitional", of.pairs()),
-    "debias of null_space": lambda of: of.debiased("null_space", "groups", {"a": of("pquv"), "b": of("rstw")}),
-    "debias of leace": lambda of: of.debiased("leace", "groups", {"a": of("pquv"), "b": of("rstw")}),
+    "debias of null_space": lambda of: of.debiased("null_space", "definitional", {"a": of("pquv"), "b": of("rstw")}),
+    "debias of leace": lambda of: of.debiased("leace", "definitional", {"a": of("pquv"), "b": of("rstw")}),
     "debias of a part": lambda of: bb.debias(
         bb.load_embedding(ONE, of("klmncdpq")), "project", definitional=of.pairs(), ignore=of("ph")
     ),
@@ -325,11 +325,12 @@ class TestFiles:
         pairs = ", ".join(f'["{one}", "{other}"]' for one, other in AS_ASKED.pairs())
         (tmp_path / "mine.toml").write_text(f'name = "mine"\nkind = "pairs"\npairs = [{pairs}]\n', encoding="utf-8")
         for method in ("project", "hard", "soft", "half_sibling", "null_space", "leace"):
-            code, _, errors = here(*("debias", "v.npz", "-o", "o.npz", "--method", method, "--pairs", "mine.toml"))
+            code, _, errors = here(
+                *("debias", "v.npz", "-o", "o.npz", "--method", method, "--definitional", "mine.toml")
+            )
             assert (code, errors) == (0, "")
             pairs = AS_HELD.pairs()
-            groups = {"first": [one for one, _ in pairs], "second": [other for _, other in pairs]}
-            options = {"groups": groups} if method in ("null_space", "leace") else {"definitional": pairs}
+            options = {"definitional": pairs}
             expected = bb.debias(ONE, method, **options)
             np.testing.assert_allclose(bb.load_embedding(tmp_path / "o.npz").vectors, expected.vectors, atol=1e-6)
 

@@ -72,7 +72,7 @@ def test_other_tables_and_results(religion, religion_fit, slice_vectors):
 
 
 def test_p_values_are_no_shares_of_draws():
-    table = pd.DataFrame({"metric": ["weat"], "p_value": [1.0], "p_below_zero": [1.0]})
+    table = pd.DataFrame({"metric": ["weat"], "p_value": [1.0], "p_closer": [1.0]})
     assert "1.000 & $> 0.999$" in bb.to_latex(table)
     assert "$> 0.9$" in bb.to_latex(table, digits=0)
 

@@ -249,7 +249,7 @@ def variance_components(
     engine: ComponentEngine = "auto",
     draws: int = 4000,
     chains: int = 4,
-    seed: int | None = None,
+    seed: int | None = 0,
 ) -> VarianceComponents:
     """Variance of bias scores by target word, base pair, measure, seed and all their combinations.
 

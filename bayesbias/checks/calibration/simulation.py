@@ -38,7 +38,7 @@ def simulate(
     table_or_shape: Shape,
     model: str | Path | ModelSpec = "crossed",
     truth: Mapping[str, Any] | None = None,
-    seed: int | None = None,
+    seed: int | None = 0,
 ) -> DistanceTable:
     """A distance table of a given shape, simulated from a model.
 

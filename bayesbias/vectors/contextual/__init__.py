@@ -18,7 +18,7 @@ from bayesbias.vectors.contextual.encoders import (
     encode,
     hf_token_encoder,
 )
-from bayesbias.vectors.contextual.templates import Frame, Templates, english_words, list_templates, load_templates
+from bayesbias.vectors.contextual.templates import Template, Templates, english_words, list_templates, load_templates
 
 __all__ = [
     "CENTRES",
@@ -26,9 +26,9 @@ __all__ = [
     "SAME",
     "ContextVectors",
     "Contexts",
-    "Frame",
     "HFTokenEncoder",
     "Sentence",
+    "Template",
     "Templates",
     "TokenEncoder",
     "TokenVectors",

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 POOLED, WORD = "sentence", "word"
 REPRESENTATIONS = {POOLED: "of whole sentences", WORD: "of the word in its sentence"}
 SAME, CROSSED = "same", "crossed"
-PAIRINGS = {SAME: "both words in the same frame", CROSSED: "the two words in different frames"}
+PAIRINGS = {SAME: "both words in the same template", CROSSED: "the two words in different templates"}
 CENTRES = ("none", "vocabulary", "controls")
 FORMAT = 1
-FACTS = ("words", "frames", "texts", "encoder", "representation", "templates", "skipped", "centre", "all_but_top")
+FACTS = ("words", "templates", "texts", "encoder", "representation", "source", "skipped", "centre", "all_but_top")
 MOST_WORDS = 6000  # words whose matrix of cosines is decomposed
 
 
@@ -41,18 +41,18 @@ class ContextVectors:
     ----------
     words, vocabulary
         The words; last come those outside of the lists, which show how the distances of similar words are correlated.
-    frames
+    templates
         Names of the templates. Of sentences from a corpus, which every word has for itself: none.
-    word, frame
-        Places (N,) of each sentence's word in ``words``, and of its template in ``frames``; of sentences from a corpus,
-        their number within the word.
+    word, template
+        Places (N,) of each sentence's word in ``words``, and of its template in ``templates``; of sentences from a
+        corpus, their number within the word.
     vectors, texts
         (N, d), in the encoder's own scale, and the N sentences.
     pieces
         Into how many pieces the encoder's tokenizer cuts the word, (N,); None where it is not known.
     encoder, representation
         Name of the encoder; ``"sentence"`` or ``"word"``: whose vector it is.
-    templates
+    source
         What the templates are called together, or where the sentences come from.
     skipped
         Words and the templates that they do not suit.
@@ -63,15 +63,15 @@ class ContextVectors:
 
     words: tuple[str, ...]
     vocabulary: tuple[str, ...]
-    frames: tuple[str, ...]
+    templates: tuple[str, ...]
     word: NDArray[np.intp]
-    frame: NDArray[np.intp]
+    template: NDArray[np.intp]
     vectors: NDArray[np.float32]
     texts: tuple[str, ...]
     pieces: NDArray[np.intp] | None
     encoder: str
     representation: str
-    templates: str
+    source: str
     skipped: tuple[tuple[str, str], ...] = ()
     centre: str = "none"
     all_but_top: int = 0
@@ -79,12 +79,12 @@ class ContextVectors:
     @property
     def nested(self) -> bool:
         """True where each word has sentences of its own."""
-        return not self.frames
+        return not self.templates
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes to read with distances between these vectors."""
-        notes = [f"Vectors are those {REPRESENTATIONS[self.representation]} ({self.encoder}, {self.templates})."]
+        notes = [f"Vectors are those {REPRESENTATIONS[self.representation]} ({self.encoder}, {self.source})."]
         outside = frozenset(self.vocabulary)
         own = [word for word in self.words if word not in outside]
         pieces = np.ones(len(self.word)) if self.pieces is None else self.pieces
@@ -106,10 +106,10 @@ class ContextVectors:
         return tuple(notes)
 
     def __len__(self) -> int:
-        return len(self.frames)
+        return len(self.templates)
 
     def __repr__(self) -> str:
-        kind = "sentences of a corpus" if self.nested else f"{len(self.frames)} templates"
+        kind = "sentences of a corpus" if self.nested else f"{len(self.templates)} templates"
         return (
             f"ContextVectors({len(self.words) - len(self.vocabulary)} words and {len(self.vocabulary)} of the "
             f"vocabulary, {kind}, {len(self.texts)} sentences, {self.vectors.shape[1]} dimensions; {self.encoder})"
@@ -120,20 +120,20 @@ class ContextVectors:
 
         Of sentences from a corpus the second axis is their number within the word.
         """
-        values = np.zeros((len(self.words), int(self.frame.max()) + 1, self.vectors.shape[1]), dtype=np.float32)
-        values[self.word, self.frame] = unit_rows(self.vectors.astype(float))
+        values = np.zeros((len(self.words), int(self.template.max()) + 1, self.vectors.shape[1]), dtype=np.float32)
+        values[self.word, self.template] = unit_rows(self.vectors.astype(float))
         return values
 
     @property
     def filled(self) -> NDArray[np.bool_]:
         """True (words, templates) where a word has a template."""
-        values = np.zeros((len(self.words), int(self.frame.max()) + 1), dtype=bool)
-        values[self.word, self.frame] = True
+        values = np.zeros((len(self.words), int(self.template.max()) + 1), dtype=bool)
+        values[self.word, self.template] = True
         return values
 
     def whole(self) -> ContextVectors:
         """The same without the words that do not suit all templates."""
-        places = np.flatnonzero(self.filled.all(axis=1)) if self.frames else np.arange(len(self.words))
+        places = np.flatnonzero(self.filled.all(axis=1)) if self.templates else np.arange(len(self.words))
         if len(places) == len(self.words):
             return self
         if not len(places):
@@ -155,7 +155,7 @@ class ContextVectors:
         return replace(
             self,
             word=self.word[rows],
-            frame=self.frame[rows],
+            template=self.template[rows],
             vectors=self.vectors[rows],
             texts=tuple(self.texts[row] for row in rows),
             pieces=None if self.pieces is None else self.pieces[rows],
@@ -166,18 +166,18 @@ class ContextVectors:
         wanted = frozenset(find_keys(words, frozenset(self.words)).values())
         return np.isin(self.word, [i for i, word in enumerate(self.words) if word in wanted])
 
-    def frames_like(self, names: Iterable[str]) -> ContextVectors:
+    def of_templates(self, names: Iterable[str]) -> ContextVectors:
         """The same with some of the templates only."""
         chosen = [text(name, "names") for name in several(names)]
-        if unknown := [name for name in chosen if name not in self.frames] or ([""] if not chosen else []):
-            raise InputError(f"there is no template {unknown[0]!r}: valid are {', '.join(self.frames) or 'none'}")
-        number = np.full(len(self.frames), -1)
-        number[[self.frames.index(name) for name in chosen]] = np.arange(len(chosen))
-        rows = np.flatnonzero(number[self.frame] >= 0)
+        if unknown := [name for name in chosen if name not in self.templates] or ([""] if not chosen else []):
+            raise InputError(f"there is no template {unknown[0]!r}: valid are {', '.join(self.templates) or 'none'}")
+        number = np.full(len(self.templates), -1)
+        number[[self.templates.index(name) for name in chosen]] = np.arange(len(chosen))
+        rows = np.flatnonzero(number[self.template] >= 0)
         return replace(
             self._rows(rows),
-            frames=tuple(chosen),
-            frame=number[self.frame[rows]],
+            templates=tuple(chosen),
+            template=number[self.template[rows]],
             skipped=tuple(entry for entry in self.skipped if entry[1] in chosen),
         )
 
@@ -211,27 +211,27 @@ class ContextVectors:
             own = self._rows_of([word for part in words.controls.values() for word in part])
         if not own.any() or (top and not outside.any()):
             raise InputError("the vectors have no vocabulary outside of the lists: encode them with one")
-        place = np.zeros_like(self.frame) if self.nested else self.frame
+        place = np.zeros_like(self.template) if self.nested else self.template
         if centre != "none":
-            for frame in np.unique(place):
-                origin = own & (place == frame)
-                units[place == frame] -= units[origin if origin.any() else own].mean(axis=0)
+            for number in np.unique(place):
+                origin = own & (place == number)
+                units[place == number] -= units[origin if origin.any() else own].mean(axis=0)
         if top:
             apart = units[outside] - units[outside].mean(axis=0)
             axes = np.linalg.svd(apart, full_matrices=False)[2][:top]
             units -= units @ axes.T @ axes
         return replace(self, vectors=units.astype(np.float32), centre=centre, all_but_top=top)
 
-    def cosines(self, frames: str = SAME) -> FloatArray:
+    def cosines(self, pairing: str = SAME) -> FloatArray:
         """Mean cosine (words, words) of two words over their templates; 1 with itself, NaN without a common template.
 
         Parameters
         ----------
-        frames
+        pairing
             ``"same"``: both words in the same template; ``"crossed"``: in different ones. Of sentences from a corpus
             all are crossed.
         """
-        one_of(frames, tuple(PAIRINGS), "frames")
+        one_of(pairing, tuple(PAIRINGS), "pairing")
         cosines: FloatArray
         if self.nested:
             cosines = self._mean_products()
@@ -239,14 +239,14 @@ class ContextVectors:
             # in double precision: rounding is then far below that of the vectors, in whatever order sums are added
             size, filled = len(self.words), self.filled.astype(float)
             cosines, count, total = np.zeros((size, size)), filled @ filled.T, np.zeros((size, self.vectors.shape[1]))
-            for i in range(len(self.frames)):
-                rows = np.flatnonzero(self.frame == i)
+            for i in range(len(self.templates)):
+                rows = np.flatnonzero(self.template == i)
                 words, units = self.word[rows], unit_rows(self.vectors[rows].astype(float))
                 cosines[np.ix_(words, words)] += units @ units.T
                 total[words] += units
-            if frames == CROSSED:
-                if len(self.frames) < 2:
-                    raise InputError("frames='crossed' needs two templates: give more templates, or frames='same'")
+            if pairing == CROSSED:
+                if len(self.templates) < 2:
+                    raise InputError("pairing='crossed' needs two templates: give more templates, or pairing='same'")
                 cosines, count = total @ total.T - cosines, np.outer(filled.sum(axis=1), filled.sum(axis=1)) - count
             cosines = np.divide(cosines, count, out=np.full_like(cosines, np.nan), where=count > 0)
         np.fill_diagonal(cosines, 1.0)
@@ -257,7 +257,7 @@ class ContextVectors:
         mean = self.units().sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
         return mean @ mean.T
 
-    def keyed_vectors(self, frames: str = SAME) -> KeyedVectors:
+    def keyed_vectors(self, pairing: str = SAME) -> KeyedVectors:
         """One vector for each word, such that its cosines with others are the mean cosines over templates.
 
         The vectors live in a space of their own (of as many dimensions as there are words): no single vector in the
@@ -265,13 +265,13 @@ class ContextVectors:
 
         Parameters
         ----------
-        frames
+        pairing
             ``"same"``: means over the same templates. ``"crossed"``: over all templates of one word and all of the
             other, equal ones among them, since no vectors have exactly the means over different templates.
         """
         if len(self.words) > MOST_WORDS:
             raise InputError(f"{len(self.words):,} words are more than {MOST_WORDS:,}: encode fewer")
-        matrix = self.cosines(frames) if one_of(frames, tuple(PAIRINGS), "frames") == SAME else self._mean_products()
+        matrix = self.cosines(pairing) if one_of(pairing, tuple(PAIRINGS), "pairing") == SAME else self._mean_products()
         np.fill_diagonal(matrix, 1.0)
         apart = np.argwhere(np.isnan(matrix))
         if len(apart):
@@ -317,7 +317,7 @@ class ContextVectors:
             raise InputError(f"bits is {shown(bits)}: give 16 or 8")
         facts = {"format": FORMAT, "vocabulary": len(self.vocabulary)} | {name: getattr(self, name) for name in FACTS}
         text = np.frombuffer(json.dumps(facts, ensure_ascii=False).encode(), dtype=np.uint8)
-        rows: dict[str, Any] = {"word": self.word.astype(np.int32), "frame": self.frame.astype(np.int32)}
+        rows: dict[str, Any] = {"word": self.word.astype(np.int32), "template": self.template.astype(np.int32)}
         pieces: dict[str, Any] = {} if self.pieces is None else {"pieces": self.pieces.astype(np.int16)}
         units = unit_rows(self.vectors.astype(float))
         stored: dict[str, Any] = {"vectors": units.astype(np.float16)}
@@ -389,9 +389,9 @@ def contexts_from(
     number = {word: place for place, word in enumerate(every)}
     places = np.array([number[word] for word in of_rows])
     names = [str(name) for name in extra.get(template, ())]
-    frames = tuple(dict.fromkeys(names))
-    if frames:
-        place = {name: i for i, name in enumerate(frames)}
+    templates = tuple(dict.fromkeys(names))
+    if templates:
+        place = {name: i for i, name in enumerate(templates)}
         within = np.array([place[name] for name in names])
         pairs = pd.DataFrame({"word": of_rows, "template": names})
         if (again := pairs.duplicated()).any():
@@ -401,20 +401,20 @@ def contexts_from(
             )
     else:
         within = pd.Series(places).groupby(places).cumcount().to_numpy()
-    filled = set(zip(of_rows, names, strict=True)) if frames else set()
+    filled = set(zip(of_rows, names, strict=True)) if templates else set()
     return ContextVectors(
         words=tuple(every),
         vocabulary=tuple(word for word in every if word not in asked),
-        frames=frames,
+        templates=templates,
         word=places,
-        frame=within,
+        template=within,
         vectors=np.concatenate([vectors for _, vectors in blocks]).astype(np.float32),
         texts=tuple(map(str, extra.get(text, of_rows))),
         pieces=None,
         encoder=printable(encoder, "encoder"),
         representation=representation,
-        templates=f"{len(frames)} templates" if frames else "sentences encoded elsewhere",
-        skipped=tuple((word, frame) for word in every for frame in frames if (word, frame) not in filled),
+        source=f"{len(templates)} templates" if templates else "sentences encoded elsewhere",
+        skipped=tuple((word, name) for word in every for name in templates if (word, name) not in filled),
     )
 
 
@@ -447,16 +447,16 @@ def _made_of(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Co
     return ContextVectors(
         words=words,
         vocabulary=words[len(words) - int(facts["vocabulary"]) :],
-        frames=_texts(facts["frames"], "frames"),
+        templates=_texts(facts["templates"], "templates"),
         word=arrays["word"].astype(np.intp, casting="safe"),
-        frame=arrays["frame"].astype(np.intp, casting="safe"),
+        template=arrays["template"].astype(np.intp, casting="safe"),
         vectors=(arrays["vectors"] * scales).astype(np.float32),
         texts=_texts(facts["texts"], "texts"),
         pieces=arrays["pieces"].astype(np.intp, casting="safe") if "pieces" in arrays else None,
         encoder=str(facts["encoder"]),
         representation=str(facts["representation"]),
-        templates=str(facts["templates"]),
-        skipped=tuple((str(word), str(frame)) for word, frame in facts["skipped"]),
+        source=str(facts["source"]),
+        skipped=tuple((str(word), str(name)) for word, name in facts["skipped"]),
         centre=str(facts["centre"]),
         all_but_top=int(facts["all_but_top"]),
     )
@@ -471,7 +471,7 @@ def _texts(value: object, name: str) -> tuple[str, ...]:
 def _check_parts(loaded: ContextVectors) -> None:
     """Refuse parts that do not fit together."""
     rows = len(loaded.vectors)
-    places = {"word": (loaded.word, len(loaded.words)), "frame": (loaded.frame, len(loaded.frames) or rows)}
+    places = {"word": (loaded.word, len(loaded.words)), "template": (loaded.template, len(loaded.templates) or rows)}
     if loaded.pieces is not None:
         places["pieces"] = (loaded.pieces, np.iinfo(np.int16).max + 1)
     for name, (values, most) in places.items():

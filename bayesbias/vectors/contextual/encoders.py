@@ -64,7 +64,7 @@ class _Occurrence(NamedTuple):
     """A word in a sentence: places of word and template, the text, and where in it the word stands."""
 
     word: int
-    frame: int
+    template: int
     text: str
     begin: int
     end: int
@@ -132,7 +132,7 @@ def encode(
     """
     size = whole_number(batch, "batch")
     called, kind = _described(encoder, name, representation)
-    frames: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     skipped: list[tuple[str, str]] = []
     if isinstance(words, Contexts):
         if grammar is not None or vocabulary is not None:
@@ -148,7 +148,7 @@ def encode(
         every, outside = (*own, *sample), tuple(sample)
         kinds = {**sample, **kinds_of(lists, grammar)}
         chosen = load_templates(templates)
-        frames, origin = tuple(frame.name for frame in chosen.frames), f"templates {chosen.name}"
+        names, origin = tuple(template.name for template in chosen.templates), f"templates {chosen.name}"
         sentences, skipped = _filled(every, chosen, kinds)
     folder = None if cache is None else home_folder(cache)
     if folder is not None and name is None and not hasattr(encoder, "name"):
@@ -158,15 +158,15 @@ def encode(
     return ContextVectors(
         words=every,
         vocabulary=outside,
-        frames=frames,
+        templates=names,
         word=np.array([sentence.word for sentence in sentences]),
-        frame=np.array([sentence.frame for sentence in sentences]),
+        template=np.array([sentence.template for sentence in sentences]),
         vectors=np.stack([part.vector for part in parts]),
         texts=tuple(sentence.text for sentence in sentences),
         pieces=pieces if kind == WORD else None,
         encoder=called,
         representation=kind,
-        templates=origin,
+        source=origin,
         skipped=tuple(skipped),
     )
 
@@ -211,10 +211,10 @@ def _filled(
     sentences: list[_Occurrence] = []
     skipped: list[tuple[str, str]] = []
     for i, word in enumerate(words):
-        for place, frame in enumerate(templates.frames):
-            filled = frame.filled(word, kinds.get(word) or None)
+        for place, template in enumerate(templates.templates):
+            filled = template.filled(word, kinds.get(word) or None)
             if filled is None:
-                skipped.append((word, frame.name))
+                skipped.append((word, template.name))
             else:
                 sentences.append(_Occurrence(i, place, *filled))
     if not sentences:

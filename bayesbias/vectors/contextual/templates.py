@@ -30,7 +30,7 @@ AN = re.compile(r"(?:hour|honest|honou?r|heir)", re.IGNORECASE)
 A = re.compile(r"(?:uni(?!n|m)|use|usu|eu|one|once|ufo|uk)", re.IGNORECASE)
 
 
-def _frame_text(wording: str) -> str:
+def _template_text(wording: str) -> str:
     if len(PLACE.findall(wording)) != 1:
         raise ValueError(f"is {shown(wording)}: write {{}} once, where the word is to stand")
     if {"{", "}"} & set(PLACE.sub("", wording)):
@@ -51,13 +51,13 @@ def _kind(name: str) -> str:
     return name
 
 
-type FrameName = Annotated[Name, AfterValidator(_composed)]
-type FrameText = Annotated[Name, AfterValidator(_frame_text)]
+type TemplateName = Annotated[Name, AfterValidator(_composed)]
+type TemplateText = Annotated[Name, AfterValidator(_template_text)]
 type Kind = Annotated[Text, AfterValidator(_kind)]
 
 
 @frozen
-class Frame:
+class Template:
     """One template.
 
     Attributes
@@ -69,8 +69,8 @@ class Frame:
         for the word with *a* or *an*.
     """
 
-    name: FrameName
-    texts: Mapping[Kind, FrameText]
+    name: TemplateName
+    texts: Mapping[Kind, TemplateText]
 
     @model_validator(mode="after")
     def _check_texts(self) -> Self:
@@ -83,14 +83,14 @@ class Frame:
 
         A sentence, which ends in a full stop, begins with a capital.
         """
-        frame = self.texts.get(kind or ANY, self.texts.get(ANY))
-        if frame is None:
+        wording = self.texts.get(kind or ANY, self.texts.get(ANY))
+        if wording is None:
             return None
-        with_article = "{a}" in frame
-        start, _, rest = frame.partition("{a}" if with_article else "{}")
+        with_article = "{a}" in wording
+        start, _, rest = wording.partition("{a}" if with_article else "{}")
         before = start + (f"{article(word)} " if with_article else "")
         sentence = before + word + rest
-        if frame.endswith("."):
+        if wording.endswith("."):
             sentence = sentence[0].upper() + sentence[1:]
         return sentence, len(before), len(before) + len(word)
 
@@ -101,14 +101,14 @@ def article(word: str) -> str:
     return "an" if vowel or AN.match(word) else "a"
 
 
-def _frame_of_file(frame: object) -> object:
-    """The name and the texts of a frame, which stand side by side in a file."""
-    if not isinstance(frame, Mapping) or "name" not in frame:
-        return frame
-    return {"name": frame["name"], "texts": {kind: text for kind, text in frame.items() if kind != "name"}}
+def _template_of_file(template: object) -> object:
+    """The name and the texts of a template, which stand side by side in a file."""
+    if not isinstance(template, Mapping) or "name" not in template:
+        return template
+    return {"name": template["name"], "texts": {kind: text for kind, text in template.items() if kind != "name"}}
 
 
-type FrameOrTable = Annotated[Frame, BeforeValidator(_frame_of_file)]
+type TemplateOrTable = Annotated[Template, BeforeValidator(_template_of_file)]
 
 
 @frozen
@@ -119,26 +119,28 @@ class Templates:
     ----------
     name, description, source, doi
         What the set is and where it comes from.
-    frames
+    templates
         The templates, each with a name of its own.
     """
 
     name: Name
-    frames: tuple[FrameOrTable, ...]
+    templates: tuple[TemplateOrTable, ...]
     description: Text = ""
     source: Text = ""
     doi: Text | None = None
 
     @model_validator(mode="after")
-    def _check_frames(self) -> Self:
-        if not self.frames:
+    def _check_templates(self) -> Self:
+        if not self.templates:
             raise InputError(f"the templates {self.name!r} are empty: give at least one sentence with {{}}")
-        if twice := [name for name, count in Counter(frame.name for frame in self.frames).items() if count > 1]:
+        if twice := [
+            name for name, count in Counter(template.name for template in self.templates).items() if count > 1
+        ]:
             raise InputError(f"two templates are named {twice[0]!r}: give each a name of its own")
         return self
 
     def __len__(self) -> int:
-        return len(self.frames)
+        return len(self.templates)
 
 
 class _EnglishFile(Document):
@@ -148,7 +150,7 @@ class _EnglishFile(Document):
 
 
 def list_templates() -> pd.DataFrame:
-    """The bundled sets of templates: ``name``, ``frames`` (how many), ``description``, ``source``, ``doi``.
+    """The bundled sets of templates: ``name``, ``templates`` (how many), ``description``, ``source``, ``doi``.
 
     Examples
     --------
@@ -161,7 +163,7 @@ def list_templates() -> pd.DataFrame:
         (templates.name, len(templates), templates.description, templates.source, templates.doi)
         for templates in (load_templates(name) for name in _bundled())
     ]
-    return pd.DataFrame(rows, columns=["name", "frames", "description", "source", "doi"])
+    return pd.DataFrame(rows, columns=["name", "templates", "description", "source", "doi"])
 
 
 def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
@@ -171,13 +173,13 @@ def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
     ----------
     given
         ``"bare"`` (the word alone), ``"seat"``, ``"mention"``; the path of a TOML file with ``name`` and tables
-        ``[[frames]]``, each with ``name`` and a text for ``any`` or for parts of speech; or several of these names and
-        sentences with ``{}``, such as ``["seat", "mention", "I like {}."]``.
+        ``[[templates]]``, each with ``name`` and a text for ``any`` or for parts of speech; or several of these names
+        and sentences with ``{}``, such as ``["seat", "mention", "I like {}."]``.
 
     Examples
     --------
     >>> templates = bb.contextual.load_templates(["bare", "I like {}."])
-    >>> [frame.name for frame in templates.frames]
+    >>> [template.name for template in templates.templates]
     ['bare', 'I like {}.']
     """
     if isinstance(given, Templates):
@@ -187,11 +189,13 @@ def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
     parts = list(given) if np.iterable(given) else []
     if not parts or not all(isinstance(part, str | Path) for part in parts):
         raise InputError(f"templates are {shown(given)}: give a name ({', '.join(_bundled())}), a file or sentences")
-    frames: list[Frame] = []
+    templates: list[Template] = []
     for part in parts:
         single = isinstance(part, str) and part not in _bundled() and not part.endswith(".toml")
-        frames += (Frame(str(part), {ANY: str(part)}),) if single else _read(part).frames
-    return Templates(" and ".join(map(str, parts)) if len(parts) < 4 else f"{len(frames)} templates", tuple(frames))
+        templates += (Template(str(part), {ANY: str(part)}),) if single else _read(part).templates
+    return Templates(
+        " and ".join(map(str, parts)) if len(parts) < 4 else f"{len(templates)} templates", tuple(templates)
+    )
 
 
 def _read(name_or_path: str | Path) -> Templates:

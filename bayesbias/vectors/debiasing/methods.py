@@ -140,10 +140,16 @@ def _complete_sets(
 
 
 def _as_sets(sets: object, name: str, least: int) -> list[Words]:
-    """Sets of words as tuples; the name of a list of pairs stands for its pairs."""
+    """Sets of words as tuples, of groups word by word; the name of a list of pairs stands for its pairs."""
     if isinstance(sets, str):
         return list(pairs_given(sets, name))
-    values = list(sets.values()) if isinstance(sets, Mapping) else sets
+    values = sets
+    if isinstance(sets, Mapping):
+        groups = {group: as_words(words, f"the group {group!r}") for group, words in sets.items()}
+        if len({len(words) for words in groups.values()}) > 1:
+            sizes = ", ".join(f"{group} {len(words)}" for group, words in groups.items())
+            raise InputError(f"the groups of {name} have different numbers of words ({sizes}): give pairs or sets")
+        values = list(zip(*groups.values(), strict=True))
     if not isinstance(values, Sequence) or not values:
         raise InputError(f"{name} is {shown(values)}: give a list of sets of words, such as [('he', 'she'), ...]")
     made = []
@@ -292,8 +298,7 @@ def hard(
     """
     if larger := [words for words in _as_sets(definitional, "definitional", 2) if len(words) > 2]:
         raise InputError(
-            f"hard takes defining pairs, given is {larger[0]!r}: the method hard_multiclass takes larger "
-            "sets (option sets)"
+            f"hard takes defining pairs, given is {larger[0]!r}: the method hard_multiclass takes larger sets"
         )
     sets, directions, shares, notes = defined(vocabulary, definitional, 1)
     pairs: tuple[Words, ...] = ()
@@ -322,7 +327,7 @@ def hard(
 
 def hard_multiclass(
     vocabulary: Vocabulary,
-    sets: Sequence[Sequence[str]],
+    definitional: Sequence[Sequence[str]] | Mapping[str, Sequence[str]],
     equalize: Sequence[Sequence[str]] | None = None,
     components: int = 2,
     order: Literal["simultaneous", "sequential"] = "simultaneous",
@@ -333,7 +338,7 @@ def hard_multiclass(
     ``"sequential"`` from vectors that earlier sets have changed already (Manzini's program).
     """
     one_of(order, ("simultaneous", "sequential"), "order")
-    used, directions, shares, notes = defined(vocabulary, sets, components)
+    used, directions, shares, notes = defined(vocabulary, definitional, components)
     also, more = (used, []) if equalize is None else _complete_sets(vocabulary, equalize, "equalize")
     changed = vocabulary.without(directions)
     _equalise(vocabulary, changed, also, directions, order)
@@ -383,7 +388,10 @@ def half_sibling(vocabulary: Vocabulary, definitional: Sequence[Sequence[str]], 
 
 
 def null_space(
-    vocabulary: Vocabulary, groups: Mapping[str, Sequence[str]], iterations: int = 35, seed: int = 0
+    vocabulary: Vocabulary,
+    definitional: Mapping[str, Sequence[str]] | Sequence[Sequence[str]],
+    iterations: int = 35,
+    seed: int = 0,
 ) -> Changed:
     """Take off all words what a logistic regression tells the groups' words apart by, again and again.
 
@@ -391,7 +399,7 @@ def null_space(
     a standard error, or after so many iterations.
     """
     most, seed = whole_number(iterations, "iterations"), whole_number(seed, "seed", least=0, most=None)
-    words, labels, notes = labelled(vocabulary, groups)
+    words, labels, notes = labelled(vocabulary, definitional)
     vectors = vocabulary.vectors(words)
     chance = np.bincount(labels).max() / len(labels)
     # one binomial standard error above the share of the largest group
@@ -413,7 +421,7 @@ def null_space(
             f"the groups' words could not be told apart to begin with ({trace[0]:.0%}, {chance:.0%} by chance): "
             "nothing was removed"
         )
-    sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(len(groups)))
+    sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(labels.max() + 1))
     done: dict[str, Any] = {
         "sets": sets,
         "neutralized": vocabulary.count if len(directions) else 0,
@@ -436,10 +444,17 @@ def _classifier() -> Any:
     return LogisticRegression(C=10.0, max_iter=1_000)
 
 
-def labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.ndarray, list[str]]:
+def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[list[str], np.ndarray, list[str]]:
     """Words of all groups that the embedding holds, their groups by number, and notes."""
-    if not isinstance(groups, Mapping) or len(groups) < 2:
-        raise InputError(f"groups is {groups!r}: give a mapping of two or more groups to their words")
+    groups = definitional
+    if not isinstance(groups, Mapping):
+        # the first words of all pairs are one group, the second ones another
+        sets = _as_sets(definitional, "definitional", 2)
+        if len({len(words) for words in sets}) > 1:
+            raise InputError("definitional holds sets of different sizes: give pairs, or a mapping of groups to words")
+        groups = {f"place {at}": words for at, words in enumerate(zip(*sets, strict=True), 1)}
+    if len(groups) < 2:
+        raise InputError(f"definitional is {groups!r}: give a mapping of two or more groups to their words, or pairs")
     words = dict[str, str]()  # key to the first word that stands for it
     labels: list[int] = []
     notes = []
@@ -447,7 +462,7 @@ def labelled(vocabulary: Vocabulary, groups: object) -> tuple[list[str], np.ndar
         wanted = list(dict.fromkeys(as_words(group, f"the group {name!r}")))
         known = find_words(vocabulary.kv, wanted).keys
         if lost := [word for word in wanted if word not in known]:
-            notes.append(f"groups: {name} lacks {listed(lost)}")
+            notes.append(f"definitional: {name} lacks {listed(lost)}")
         present = dict[str, str]()
         for word, key in known.items():
             present.setdefault(key, word)
@@ -545,24 +560,24 @@ def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, str
     return _Softened(matrix, np.array(trace) / trace[0], float(np.linalg.norm(2 * matrix @ slope)) / trace[0])
 
 
-def leace(vocabulary: Vocabulary, groups: Mapping[str, Sequence[str]]) -> Changed:
+def leace(vocabulary: Vocabulary, definitional: Mapping[str, Sequence[str]] | Sequence[Sequence[str]]) -> Changed:
     """Take what tells the groups' words apart off all words, at the smallest mean squared change of the vocabulary.
 
     Vectors are scaled to length 1 afterwards, which leaves the groups' means no more than nearly equal.
     """
-    words, labels, notes = labelled(vocabulary, groups)
+    words, labels, notes = labelled(vocabulary, definitional)
     count = len(vocabulary)
     mean = np.sum([unit.sum(axis=0, dtype=np.float64) for _, unit in vocabulary.blocks()], axis=0) / count
     covariance = vocabulary.gram(None) / count - np.outer(mean, mean)
     vectors = vocabulary.vectors(words)
-    means = np.stack([vectors[labels == number].mean(axis=0) for number in range(len(groups))])
+    means = np.stack([vectors[labels == number].mean(axis=0) for number in range(labels.max() + 1)])
     centre, left, right = erased(covariance, mean, means)
     if not len(right):
         notes.append("the groups' words have one mean: nothing was removed")
     # the map is an oblique projection: it reads vectors along ``right``, which is recorded, and moves them along
     # ``left``
     _, _, directions = np.linalg.svd(right, full_matrices=False)
-    sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(len(groups)))
+    sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(labels.max() + 1))
     changed = vocabulary.mapped(np.eye(len(mean)) - right.T @ left, centre)
     neutralized = vocabulary.count if len(right) else 0
     return changed, Debiasing("leace", directions, sets=sets, neutralized=neutralized, notes=tuple(notes))

@@ -257,9 +257,10 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
         squared change of the vocabulary. Or another one that :func:`bayesbias.vectors.debiasing.list_methods` shows, a
         :class:`Method`, or a function of a :class:`Vocabulary`.
     **options
-        ``definitional`` (``project``, ``hard``, ``soft``, ``half_sibling``) or ``sets`` (``hard_multiclass``): the
-        defining pairs or sets of words, or the name of a list of pairs such as ``"gender_pairs"``; a set that lacks a
-        word is dropped with a note. ``groups`` (``null_space``, ``leace``): name of a group to its words. ``equalize``
+        ``definitional``: the defining pairs or sets of words, the name of a list of pairs such as ``"gender_pairs"``,
+        or groups (a mapping of names to words). Methods of sets take groups word by word and drop a set that lacks a
+        word with a note; methods of groups (``null_space``, ``leace``) take the first words of all pairs for one group
+        and the second for another. ``equalize``
         (``hard``: none by default; ``hard_multiclass``: by default the defining sets). ``neutralize``: the words to
         change, by default all, and ``ignore``: words to leave alone. ``components``: how many directions. ``subspace``
         (``project``): directions (k, dimensions) in place of sets. ``order`` (``hard_multiclass``): ``"simultaneous"``

@@ -10,26 +10,26 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE, coverage_of, frame_columns, like
+from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE, coverage_of, like, template_columns
 from bayesbias.distances.distances import Distances
-from bayesbias.models.layout import FRAMES
+from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.words import STEREOTYPES
 
 UNIT = ["protected_word", "attribute_word", "connection"]
 PRIOR = 0.25
-"""Mean of the exponential prior of a frame's standard deviation, in standard deviations of control distances."""
+"""Mean of the exponential prior of a template's standard deviation, in standard deviations of control distances."""
 NODES = 400
 REACH = (1e-3, 200.0)  # smallest and largest standard deviation that is looked at, in prior means
-FEW = 5  # frames below which the size of their effect rests on the prior
+FEW = 5  # templates below which the size of their effect rests on the prior
 
 
 @dataclass(frozen=True)
 class Variation:
     """Variation of a contrast over templates."""
 
-    by_frame: FloatArray  # the contrast in each template, (T,)
+    by_template: FloatArray  # the contrast in each template, (T,)
     noise: float  # variance over templates that single attribute words cause: it averages out over words
     squares: float  # sum of squares around the mean over templates
     freedom: int  # and its degrees of freedom
@@ -52,7 +52,7 @@ class Variation:
 
 
 @dataclass(frozen=True)
-class _FrameData:
+class _TemplateData:
     """Distances of pairs by template."""
 
     data: Distances  # the mean distances
@@ -74,9 +74,9 @@ class _FrameData:
         return float(distances.std()) or 1e-6
 
 
-def frame_data(table: pd.DataFrame, data: Distances) -> _FrameData | None:
+def template_data(table: pd.DataFrame, data: Distances) -> _TemplateData | None:
     """The distances of a table with these means by template; None for a table without templates."""
-    columns = frame_columns(table)
+    columns = template_columns(table)
     if not columns:
         return None
     plain = pd.DataFrame(table)[[*UNIT, "distance", *columns]]
@@ -89,16 +89,16 @@ def frame_data(table: pd.DataFrame, data: Distances) -> _FrameData | None:
         matrix = plain.pivot_table("distance", UNIT, column, aggfunc="mean", sort=False, observed=True)
         matrix = matrix[list(dict.fromkeys(plain[column].tolist()))]
         axes.append((tuple(map(str, matrix.columns)), matrix.reindex(keys).to_numpy(dtype=float)))
-    return _FrameData(data, tuple(axes), record is not None and record.contexts.get("pairing") == "sentences")
+    return _TemplateData(data, tuple(axes), record is not None and record.contexts.get("pairing") == "sentences")
 
 
-def variation(framed: _FrameData, axis: int, first: int, second: int) -> tuple[Variation, Variation]:
+def variation(source: _TemplateData, axis: int, first: int, second: int) -> tuple[Variation, Variation]:
     """Variation of a contrast of two connections (by number) over the templates of one side: whole list, and words.
 
     Of the words it is the deviation from the whole list, all words together.
     """
-    data, (names, distances) = framed.data, framed.axes[axis]
-    frames = len(names)
+    data, (names, distances) = source.data, source.axes[axis]
+    templates = len(names)
     whole = ~np.isnan(distances).any(axis=1)
     rows = np.flatnonzero(whole & np.isin(data.connection, [first, second]))
     count = np.zeros((len(data.protected_words), 2))
@@ -107,26 +107,26 @@ def variation(framed: _FrameData, axis: int, first: int, second: int) -> tuple[V
     kept = (count > 0).all(axis=1)
     rows, side = rows[kept[data.word[rows]]], side[kept[data.word[rows]]]
     words = np.flatnonzero(kept)
-    none = Variation(np.full(frames, np.nan), 0.0, 0.0, 0)
+    none = Variation(np.full(templates, np.nan), 0.0, 0.0, 0)
     if not len(words):
         return none, none
     place = np.searchsorted(words, data.word[rows])
     weight = np.where(side == 0, 1.0, -1.0) / count[data.word[rows], side]
     parts = weight[:, None] * distances[rows]
-    by_word = np.zeros((len(words), frames))
+    by_word = np.zeros((len(words), templates))
     np.add.at(by_word, place, parts)
-    by_frame = by_word.mean(axis=0)
+    by_template = by_word.mean(axis=0)
     # stereotypes of a group are one list under either connection
     control = np.where(np.isin(data.connections, STEREOTYPES), "", data.connections)[data.connection[rows]]
     lists = np.unique(np.char.add(data.attribute_class[rows] + "\t", control), return_inverse=True)[1]
     noise = _noise(parts / len(words), np.zeros(len(rows), dtype=int), lists, data.attribute[rows])
     single = _noise(parts, place, lists * (side.max() + 1) + side, data.attribute[rows]) / len(words)
-    apart = by_word - by_frame
+    apart = by_word - by_template
     apart -= apart.mean(axis=1, keepdims=True)
-    around = by_frame - by_frame.mean()
+    around = by_template - by_template.mean()
     return (
-        Variation(by_frame, noise, float(around @ around), frames - 1),
-        Variation(by_frame, max(single - noise, 0.0), float((apart**2).sum()), (frames - 1) * (len(words) - 1)),
+        Variation(by_template, noise, float(around @ around), templates - 1),
+        Variation(by_template, max(single - noise, 0.0), float((apart**2).sum()), (templates - 1) * (len(words) - 1)),
     )
 
 
@@ -135,27 +135,27 @@ def _noise(parts: FloatArray, unit: IntArray, lists: IntArray, attribute: IntArr
 
     ``parts`` (rows, T) is what each pair adds to the sum of its unit.
     """
-    frames = parts.shape[1]
-    if frames < 2:
+    templates = parts.shape[1]
+    if templates < 2:
         return 0.0
     blocks = unit * (lists.max() + 1) + lists
     keys, code = np.unique(np.column_stack([blocks, attribute]), axis=0, return_inverse=True)
-    words = np.zeros((len(keys), frames))
+    words = np.zeros((len(keys), templates))
     np.add.at(words, code.ravel(), parts)
     owner = np.unique(keys[:, 0], return_inverse=True)[1]
     sizes = np.bincount(owner)
-    means = np.zeros((len(sizes), frames))
+    means = np.zeros((len(sizes), templates))
     np.add.at(means, owner, words)
     words -= (means / sizes[:, None])[owner]
     words -= words.mean(axis=1, keepdims=True)
-    squares = (words**2).sum(axis=1) / (frames - 1)
+    squares = (words**2).sum(axis=1) / (templates - 1)
     large = sizes[owner] > 1
     # deviations from the mean of n words vary by (n - 1) / n of what the words do
     scaled = squares[large] * (sizes / np.maximum(sizes - 1, 1))[owner[large]]
     return float(scaled.sum())
 
 
-def with_frame_effects(post: xr.DataTree, data: _FrameData, seed: int) -> xr.DataTree:
+def with_template_effects(post: xr.DataTree, data: _TemplateData, seed: int) -> xr.DataTree:
     """A fit of mean distances with what other templates of this kind would change, integrated over.
 
     Each connection's mean, and each protected word's, gets the error of the mean over these templates: contrasts with
@@ -165,15 +165,15 @@ def with_frame_effects(post: xr.DataTree, data: _FrameData, seed: int) -> xr.Dat
     posterior = post["posterior"].to_dataset()
     names = [str(name) for name in posterior["connection"].to_numpy()]
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    shift, words, sds = frame_errors(data, chains * draws, rng)
+    shift, words, sds = template_errors(data, chains * draws, rng)
     facts: dict[str, Any] = {"other_connection": names[1:]}
-    for axis, (frames, _) in enumerate(() if data.nested else data.axes):
+    for axis, (templates, _) in enumerate(() if data.nested else data.axes):
         label = (TEMPLATE, ATTRIBUTE_TEMPLATE)[axis]
         parts = [whole for whole, _ in data.variations[axis]]
-        facts[label] = list(frames)
+        facts[label] = list(templates)
         if parts:
-            by_frame = np.column_stack([part.by_frame for part in parts])
-            facts[f"contrast_{label}"] = ((label, "other_connection"), by_frame)
+            by_template = np.column_stack([part.by_template for part in parts])
+            facts[f"contrast_{label}"] = ((label, "other_connection"), by_template)
             facts[f"noise_{label}"] = ("other_connection", np.array([part.noise for part in parts]))
     coords = {name: facts.pop(name) for name in (TEMPLATE, ATTRIBUTE_TEMPLATE, "other_connection") if name in facts}
     coords |= {name: posterior[name].to_numpy() for name in ("connection", "protected_word")}
@@ -189,33 +189,35 @@ def with_frame_effects(post: xr.DataTree, data: _FrameData, seed: int) -> xr.Dat
         group["sd"] = ((*steps, "other_connection"), sds.reshape(chains, draws, -1))
     result = post.copy()
     result["posterior"] = xr.DataTree(changed)
-    result[FRAMES] = xr.DataTree(
+    result[TEMPLATES] = xr.DataTree(
         xr.Dataset(group, coords={**coords, "chain": np.arange(chains), "draw": np.arange(draws)})
     )
-    counts = [len(frames) for frames, _ in data.axes]
-    result[FRAMES].attrs = {"nested": int(data.nested), "frames": counts[0], "control_sd": data.control_sd}
+    counts = [len(templates) for templates, _ in data.axes]
+    result[TEMPLATES].attrs = {"nested": int(data.nested), "templates": counts[0], "control_sd": data.control_sd}
     return result
 
 
-def frame_errors(frames: _FrameData, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
+def template_errors(
+    templates: _TemplateData, size: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Errors of means over templates: whole list (D, K) and words' own (D, J, K); sds (D, K - 1) of contrasts over
     templates.
 
     For sentences of a corpus there are no such sds.
     """
-    count = len(frames.data.connections)
-    whole, words = np.zeros((size, count)), np.zeros((size, len(frames.data.protected_words), count))
-    if frames.nested:
-        return whole, _sentence_errors(frames, size, rng), np.zeros((size, 0))
-    variances, scale = np.zeros((size, count - 1)), PRIOR * frames.control_sd
-    for axis, (names, distances) in enumerate(frames.axes):
-        number, pairs = np.sqrt(len(names)), frames.variations[axis]
+    count = len(templates.data.connections)
+    whole, words = np.zeros((size, count)), np.zeros((size, len(templates.data.protected_words), count))
+    if templates.nested:
+        return whole, _sentence_errors(templates, size, rng), np.zeros((size, 0))
+    variances, scale = np.zeros((size, count - 1)), PRIOR * templates.control_sd
+    for axis, (names, distances) in enumerate(templates.axes):
+        number, pairs = np.sqrt(len(names)), templates.variations[axis]
         level = _level(distances)
         # all connections have an error in common, contrasts with the first of them one of their own
         whole += (level.draw_sd(scale, size, rng) * rng.standard_normal(size))[:, None] / number
         if not pairs:
             continue
-        root = np.linalg.cholesky(_alike(np.column_stack([pair.by_frame for pair, _ in pairs])))
+        root = np.linalg.cholesky(_alike(np.column_stack([pair.by_template for pair, _ in pairs])))
         common = rng.standard_normal((size, count - 1)) @ root.T
         sds = np.column_stack([pair.draw_sd(scale, size, rng) for pair, _ in pairs])
         whole[:, 1:] -= sds * common / number
@@ -227,50 +229,52 @@ def frame_errors(frames: _FrameData, size: int, rng: np.random.Generator) -> tup
     return whole, words, np.sqrt(variances)
 
 
-def change_of_frames(before: pd.DataFrame | None, after: pd.DataFrame | None, data: Distances) -> list[_FrameData]:
+def change_of_templates(
+    before: pd.DataFrame | None, after: pd.DataFrame | None, data: Distances
+) -> list[_TemplateData]:
     """The templates behind a change of distances: those that both tables have, of the differences, else each table's
     own.
 
     ``data`` are the pairs that both hold, in any unit.
     """
     tables = [table for table in (before, after) if table is not None]
-    if len(tables) == 2 and frame_columns(tables[0]) == frame_columns(tables[1]):
-        unit = [*UNIT, *frame_columns(tables[0])]
+    if len(tables) == 2 and template_columns(tables[0]) == template_columns(tables[1]):
+        unit = [*UNIT, *template_columns(tables[0])]
         parts = [pd.DataFrame(table)[[*unit, "distance"]] for table in tables]
         both = parts[0].merge(parts[1], on=unit, suffixes=("_before", "_after"))
         if len(both):
             both["distance"] = both["distance_after"] - both["distance_before"]
             tables = [like(both, tables[0])]
-    return [frames for table in tables if (frames := frame_data(table, data)) is not None]
+    return [templates for table in tables if (templates := template_data(table, data)) is not None]
 
 
 def _level(distances: FloatArray) -> Variation:
     """Variation of the mean distance over templates, from the pairs that have all of them."""
     whole = distances[~np.isnan(distances).any(axis=1)]
-    frames = distances.shape[1]
+    templates = distances.shape[1]
     if not len(whole):
-        return Variation(np.full(frames, np.nan), 0.0, 0.0, 0)
-    by_frame = whole.mean(axis=0)
-    apart = by_frame - by_frame.mean()
-    return Variation(by_frame, 0.0, float(apart @ apart), frames - 1)
+        return Variation(np.full(templates, np.nan), 0.0, 0.0, 0)
+    by_template = whole.mean(axis=0)
+    apart = by_template - by_template.mean()
+    return Variation(by_template, 0.0, float(apart @ apart), templates - 1)
 
 
-def _alike(by_frame: FloatArray) -> FloatArray:
+def _alike(by_template: FloatArray) -> FloatArray:
     """Correlation of contrasts over templates, shrunken towards none: few templates tell little of it."""
-    frames, count = by_frame.shape
-    spread = by_frame.std(axis=0)
-    if frames < 3 or np.isnan(by_frame).any() or not spread.all():
+    templates, count = by_template.shape
+    spread = by_template.std(axis=0)
+    if templates < 3 or np.isnan(by_template).any() or not spread.all():
         return np.eye(count)
     # a correlation matrix of independent contrasts weighs as much as one template for each contrast
-    share = count / (count + frames)
-    shrunken = (1 - share) * np.corrcoef(by_frame, rowvar=False).reshape(count, count) + share * np.eye(count)
+    share = count / (count + templates)
+    shrunken = (1 - share) * np.corrcoef(by_template, rowvar=False).reshape(count, count) + share * np.eye(count)
     matrix: FloatArray = (shrunken + shrunken.T) / 2
     return matrix
 
 
-def _sentence_errors(frames: _FrameData, size: int, rng: np.random.Generator) -> FloatArray:
+def _sentence_errors(templates: _TemplateData, size: int, rng: np.random.Generator) -> FloatArray:
     """Errors (D, J, K) of protected words' means over sentences of their own, the same in all their sentences."""
-    data, (_, distances) = frames.data, frames.axes[0]
+    data, (_, distances) = templates.data, templates.axes[0]
     filled = ~np.isnan(distances)
     kinds = len(data.connections)
     scatter, freedom, counts = np.zeros((kinds, kinds)), np.zeros((kinds, kinds)), np.zeros(len(data.protected_words))
@@ -299,12 +303,12 @@ def _sentence_errors(frames: _FrameData, size: int, rng: np.random.Generator) ->
     return errors
 
 
-def frame_notes(result: Fit) -> list[str]:
+def template_notes(result: Fit) -> list[str]:
     """Notes on a fit's templates."""
-    if FRAMES not in result.tree.children:
+    if TEMPLATES not in result.tree.children:
         return []
-    facts = result.tree[FRAMES].attrs
-    count = int(facts["frames"])
+    facts = result.tree[TEMPLATES].attrs
+    count = int(facts["templates"])
     if facts["nested"]:
         return ["Intervals hold the choice of each protected word's sentences."]
     if count < FEW:
