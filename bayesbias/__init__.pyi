@@ -61,6 +61,7 @@ from .plots import plot_contrasts as plot_contrasts
 from .plots import plot_decomposition as plot_decomposition
 from .plots import plot_distances as plot_distances
 from .reporting.document import report as report
+from .reporting.methods import methods_text as methods_text
 from .reporting.papers import cite as cite
 from .reporting.papers import to_latex as to_latex
 from .second_stage import criterion as criterion

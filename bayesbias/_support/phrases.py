@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,14 @@ def percent(mass: float) -> str:
 def share(value: float) -> str:
     """A probability in percent; never 0% or 100%, which draws cannot show."""
     return "> 99.9%" if value > 0.999 else "< 0.1%" if value < 0.001 else f"{100 * value:.1f}%"
+
+
+def p_value(value: float, least: float = 1e-4) -> str:
+    """A probability with two significant digits, of its distance from 1 where that is smaller; never 0."""
+    if value < least:
+        return f"< {np.format_float_positional(least)}"
+    digits = 1 - math.floor(math.log10(min(value, 1 - value))) if value < 1 else 2
+    return f"{value:.{max(digits, 2)}f}"
 
 
 def is_share_of_draws(column: str) -> bool:

@@ -14,7 +14,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from bayesbias._support.figures import drawing, drawing_of, unlisted
-from bayesbias._support.phrases import figure, is_share_of_draws, share, signed
+from bayesbias._support.phrases import figure, is_share_of_draws, p_value, share, signed
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "count": "{:,}".format,
     "plain": "{:.2f}".format,
     "rate": "{:.1g}".format,
+    "p": p_value,
     "share": share,
     "percent": "{:.0%}".format,
 }
@@ -66,7 +67,8 @@ def whole_table(caption: str, frame: pd.DataFrame) -> Table:
     named = frame.rename(columns=str)
     columns = {}
     for name, column in named.items():
-        kind = "count" if is_integer_dtype(column) else "share" if is_share_of_draws(str(name)) else "figure"
+        named_p = "p" if name == "p_value" else "share" if is_share_of_draws(str(name)) else "figure"
+        kind = "count" if is_integer_dtype(column) else named_p
         is_text = is_bool_dtype(column) or not is_numeric_dtype(column)
         columns[str(name)] = (str(name).replace("_", " "), "text" if is_text else kind)
     texts = named.astype({name: "str" for name, (_, kind) in columns.items() if kind == "text"})

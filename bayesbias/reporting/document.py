@@ -44,6 +44,7 @@ from bayesbias.metrics import list_metrics
 from bayesbias.models.tree import Fit, kept_open
 from bayesbias.plots import style
 from bayesbias.reporting.fit_report import FitReport
+from bayesbias.reporting.methods import methods_section
 from bayesbias.reporting.papers import cite
 
 HERE = Path(__file__).parent
@@ -293,7 +294,9 @@ def report(
         works: list[Block] = []
         with suppress(InputError):  # a result that does not know its sources
             works = [Items(cite(result).text().splitlines())]
-        sections = (*result.sections(**options), Section("How to cite", works, shut=True))
+        mass = {} if prob is None else {"prob": options["prob"]}
+        last = (methods_section(result, **mass), Section("How to cite", works, shut=True))
+        sections = (*result.sections(**options), *last)
         page = replace(result.front(**options), sections=filled(sections))
         if folder is not None:
             for picture in page.pictures():

@@ -49,7 +49,7 @@ from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
 from bayesbias.errors import listed
 from bayesbias.models import list_models
 from bayesbias.models.families import family_of
-from bayesbias.models.fits import AUTO, fit, made_independently, sampling_text
+from bayesbias.models.fits import AUTO, fit, made_independently
 from bayesbias.models.own import ELSEWHERE
 from bayesbias.models.spec import load_model
 from bayesbias.models.tree import Fit, kept_open
@@ -73,6 +73,7 @@ from bayesbias.reporting.verdicts import (
     whole,
     words_sentence,
 )
+from bayesbias.vectors import list_embeddings
 from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, labelled, list_words
 
 if TYPE_CHECKING:
@@ -160,7 +161,6 @@ class FitReport(Result):
                     list(_sensitivity(facts)) if self.sensitivity else [WORDS.not_computed()],
                 ),
                 Section(WORDS.coefficients_title(), list(_coefficients(facts)), shut=True),
-                Section(WORDS.method_title(), [_method(facts)], shut=True),
                 Section(WORDS.reproduction_title(), list(_reproduction(facts)), shut=True),
             )
         )
@@ -475,26 +475,6 @@ def _coefficients(facts: _PageFacts) -> Iterator[Block]:
     yield WORDS.table("means_of_words", everything[of_words], unit=unit)
 
 
-def _method(facts: _PageFacts) -> str:
-    """The study in the words of a paper."""
-    result, table = facts.result, facts.table
-    text = WORDS.method(
-        record=facts.coverage,
-        stereotypes=table[table["attribute_class"].isin(table["group"].unique())]["attribute_word"].nunique(),
-        model=result.model,
-        family=family_of(result.spec).method_text(result.spec),
-        sampling=sampling_text(result),
-        version=result.versions["bayesbias"],
-        seed=None if result.engine == ELSEWHERE else result.seed,
-        mass=facts.percent,
-        **facts.counts,
-    )
-    if facts.other is None:
-        return text
-    label = labelled(facts.other, facts.labels)
-    return f"{text} {WORDS.method_answer(label=label, row=facts.headline.iloc[0].to_dict(), mass=facts.percent)}"
-
-
 def _reproduction(facts: _PageFacts) -> Iterator[Block]:
     attrs, record = facts.post.attrs, facts.coverage
     words = "WORDS" if record is None else record.word_list
@@ -502,7 +482,9 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
         words = "WORDS.toml"
     source = {} if record is None else record.embedding or {}
     debiased = source.get("debiasing", "")
-    name = "DEBIASED.npz" if debiased else str(source.get("name", "EMBEDDING"))
+    bundled_vectors = source.get("name") in list_embeddings()["name"].tolist()
+    path = source.get("name") if bundled_vectors else source.get("path")
+    name = "DEBIASED.npz" if debiased else str(path or "EMBEDDING")
     bundled, model = list_models().set_index("name")["path"], str(attrs["model"])
     if model not in bundled or load_model(bundled[model]).hash != attrs["model_hash"]:
         model = "MODEL.toml"
@@ -530,6 +512,7 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
     own_numbers = adjusted and adjusted not in (FREQUENCY, LENGTH)
     beside = (
         (debiased, WORDS.debiased(method=debiased)),
+        (name == "EMBEDDING" or words.startswith("WORDS"), WORDS.placeholders(embedding=name, words=words)),
         (model == "MODEL.toml" and not own, WORDS.own_model()),
         (adjusted == FREQUENCY, WORDS.own_frequencies()),
         (own_numbers, WORDS.own_numbers(by=adjusted)),

@@ -20,8 +20,9 @@ import xarray as xr
 from bayesbias._support.arguments import text, whole_number
 from bayesbias._support.files import check_target, read_text, write_text
 from bayesbias._support.paths import shipped
-from bayesbias._support.phrases import difference, is_share_of_draws, percent
+from bayesbias._support.phrases import difference, is_share_of_draws, p_value, percent
 from bayesbias._support.results import Cited, Result
+from bayesbias.axes import Axis
 from bayesbias.checks.summaries import ETI, HDI
 from bayesbias.contrast import POPULATIONS, contrasts
 from bayesbias.distances.dataframe import DistanceTable
@@ -33,9 +34,11 @@ from bayesbias.models.layout import PAIRED
 from bayesbias.models.tree import Fit
 from bayesbias.vectors import list_embeddings
 from bayesbias.vectors.debiasing.registry import METHODS
+from bayesbias.vectors.lookup import origin_of
 from bayesbias.words import WHOLE, WordLists, labelled, load_words
 
 APPROACH = "10.1162/coli_a_00507"
+RELEASED = "2026"  # year of date-released in CITATION.cff
 METRIC_ROWS = ("metric", "query", "embedding")  # columns of a table of metrics, by which each row is known
 
 
@@ -91,14 +94,16 @@ class Citations(Result):
     def bibtex(self) -> str:
         """BibTeX entries: the package, and each work whose DOI is known to it, once."""
         package = [
-            "@software{bayesbias,",
+            "@misc{bayesbias,",
             "  title = {{bayesbias: bias in word embeddings with posterior distributions}},",
             "  author = {{The bayesbias authors}},",
             f"  version = {{{version('bayesbias')}}},",
+            f"  year = {{{RELEASED}}},",
+            "  note = {Python package},",  # it has no public address that an entry could give
             "}",
         ]
-        known = dict.fromkeys(work.doi for work in self.used)
-        return "\n\n".join(["\n".join(package), *(references()[doi].entry for doi in known if doi in references())])
+        works = {work.doi: work for work in reversed(self.used) if work.doi}
+        return "\n\n".join(["\n".join(package), *(_entry(works[doi]) for doi in reversed(works))])
 
 
 def cite(result: Any) -> Citations:
@@ -170,7 +175,7 @@ def _sources(item: Any) -> Iterator[Cited]:
     elif isinstance(item, xr.DataTree) and {"model_text", "coverage"} <= set(item.attrs):
         yield from _of_fit(Fit(item) if PAIRED in item.children else Fit.read(item))
     elif hasattr(item, "bayesbias_name"):
-        yield from _completed(Cited(f"embedding {item.bayesbias_name}"))
+        yield from _completed(_embedding(item.bayesbias_name, origin_of(item)))
 
 
 def _of_fit(fit: Fit) -> Iterator[Cited]:
@@ -186,23 +191,26 @@ def _of_record(record: Coverage | None) -> Iterator[Cited]:
     if record is not None:
         yield Cited(f"word list {record.word_list}", record.source, record.doi or "")
         if name := record.embedding.get("name"):
-            yield from _completed(Cited(f"embedding {name}"))
+            yield from _completed(_embedding(name, record.embedding))
+
+
+def _embedding(name: str, origin: Mapping[str, Any]) -> Cited:
+    """An embedding with the source and the DOI that were given for it, if they were."""
+    return Cited(f"embedding {name}", origin.get("source", ""), origin.get("doi", ""))
 
 
 def _completed(cited: Cited) -> Iterator[Cited]:
     """A work with its source, where it is known by its DOI or by its name; a debiased embedding with its methods."""
     kind = next((kind for kind in KNOWN if cited.what.startswith(f"{kind} ")), "")
     name = cited.what.removeprefix(f"{kind} ")
+    base, *methods = name.removesuffix(")").split(" (") if kind == "embedding" else [name]
     if cited.source:
         yield cited
-    elif cited.doi in references():
-        yield cited._replace(source=references()[cited.doi].short)
-    elif kind == "embedding":
-        base, *methods = name.removesuffix(")").split(" (")
-        yield _named(kind, base) or cited
-        yield from (known for method in methods if (known := _named("debiasing method", method)))
+    elif cited.doi:
+        yield cited._replace(source=references()[cited.doi].short) if cited.doi in references() else cited
     else:
-        yield _named(kind, name) or cited
+        yield _named(kind, base) or cited
+    yield from (known for method in methods if (known := _named("debiasing method", method)))
 
 
 def _bundled_embedding(name: str) -> Any:
@@ -229,8 +237,18 @@ def _named(kind: str, name: str) -> Cited | None:
     return None if known is None else Cited(f"{kind} {name}", known.source or "", known.doi or "")
 
 
+def _entry(cited: Cited) -> str:
+    """The BibTeX entry of a work with a DOI: what the bibliography has, or else what is known of a user's own."""
+    if work := references().get(cited.doi):
+        return work.entry
+    key = re.sub(r"[^a-z0-9]+", "-", cited.what.lower()).strip("-")
+    title = _escaped(cited.source or cited.what)
+    fields = {"title": f"{{{title}}}", "doi": cited.doi, "url": f"https://doi.org/{cited.doi}"}
+    return "\n".join([f"@misc{{{key},", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}"])
+
+
 def _line(cited: Cited) -> str:
-    reference = cited.source or "its source is not recorded"
+    reference = cited.source or ("its authors are not recorded" if cited.doi else "its source is not recorded")
     if work := references().get(cited.doi):
         place = work.fields.get("journal") or work.fields["booktitle"]
         reference = f"{work.short}. {work.fields['title']}. {place}"
@@ -238,6 +256,7 @@ def _line(cited: Cited) -> str:
     return f"{cited.what}: {reference}{link}"
 
 
+SHOWN_SHARE = 0.001  # the least share of draws that a table tells from 0
 SPECIAL = {
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -259,8 +278,9 @@ def to_latex(
 ) -> str:
     r"""A result as a LaTeX table, with the rules of the package booktabs.
 
-    Special characters are escaped, numbers below 0 have a proper minus sign, the row of the whole list is named, and
-    what is missing is left empty; columns without any value are left out.
+    The two ends of an interval stand in one column, probabilities have two significant digits and are never 0, and the
+    caption says what a negative number is. Special characters are escaped, numbers below 0 have a proper minus sign,
+    the row of the whole list is named, and what is missing is left empty; columns without any value are left out.
 
     Parameters
     ----------
@@ -305,7 +325,7 @@ def to_latex(
         )
     if table.empty:
         raise InputError("the table has no row or no column: there is nothing to write")
-    title = _caption(table.attrs) if caption is None else caption
+    title = _caption(table, result) if caption is None else caption
     if label is not None and not re.fullmatch(r"[\w:.-]+", label):
         raise InputError(f"label is {label!r}: give letters, digits and : . - _, such as 'tab:contrasts'")
     lines = _latex(table, title, label, digits)
@@ -314,9 +334,9 @@ def to_latex(
     return lines
 
 
-def _caption(attrs: dict[Any, Any]) -> str:
-    """Subject of a table of contrasts; empty for others."""
-    parts = []
+def _caption(table: pd.DataFrame, result: object) -> str:
+    """Subject of a table of contrasts, and the direction of its signs; empty for tables without either."""
+    attrs, parts = table.attrs, []
     if "first" in attrs and "second" in attrs:
         contrast = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))
         parts.append(f"change of {contrast}, {attrs['change']}" if "change" in attrs else contrast)
@@ -330,19 +350,32 @@ def _caption(attrs: dict[Any, Any]) -> str:
     nouns = {"pooled": "partially pooled associations", "association": "associations"}
     if attrs.get("rows") in nouns and "change" not in attrs:
         parts.append(f"rows of words are {nouns[attrs['rows']]}")
+    if "change" in attrs or "p_closer" in table:
+        parts.append("negative: closer")
+    if isinstance(result, Axis):
+        parts.append(f"positive: nearer to {result.ends[1]}")
     sentence = "; ".join(parts)
     return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
 
 
 def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) -> str:
     names, sides, cells = [], "", []
-    for i, name in enumerate(map(str, table.columns)):
+    every = list(map(str, table.columns))
+    for i, name in enumerate(every):
         values, of_words = list(table.iloc[:, i]), i == 0 and name == "protected_word"
         present = [value for value in values if not _missing(value)]
+        other = name.replace("low", "high") if name.endswith("low") else name.replace("high", "low")
+        if other in every and other != name and name.endswith("high"):
+            continue  # it stands beside the low end
         if present or of_words:
+            written = [_cell(value, digits, name) for value in values]
+            if other in every and other != name:
+                highs = [_cell(value, digits, other) for value in table.iloc[:, every.index(other)]]
+                written = [low and f"[{low}, {high}]" for low, high in zip(written, highs, strict=True)]
+                mass = f"{percent(table.attrs['prob'])} " if "prob" in table.attrs else ""
+                name = f"{mass}{name.removesuffix('low').replace('_', ' ')}interval"
             names.append(_escaped(name.replace("_", " ")))
             sides += "r" if present and all(map(_is_number, present)) else "l"
-            written = [_cell(value, digits, is_share_of_draws(name)) for value in values]
             # the row without a word is that of the whole list
             cells.append([text or _escaped(WHOLE) for text in written] if of_words else written)
     styler = pd.DataFrame(zip(*cells, strict=True), columns=names).style.hide(axis="index")
@@ -361,16 +394,18 @@ def _missing(value: Any) -> bool:
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
-def _cell(value: Any, digits: int, share: bool) -> str:
+def _cell(value: Any, digits: int, column: str) -> str:
     """A value in LaTeX; nothing where it is missing. A share of draws is never said to be 0 or 1."""
     if _missing(value):
         return ""
     if isinstance(value, list | tuple | set | frozenset):
         return _escaped(listed([str(item) for item in value]))
-    digits = max(digits, 1) if share else digits
-    least = 10.0**-digits
-    if share and _is_number(value) and not least <= value <= 1 - least:
-        return f"$< {least:.{digits}f}$" if value < least else f"$> {1 - least:.{digits}f}$"
+    if column.startswith("p_") and _is_number(value):
+        share = is_share_of_draws(column)
+        if share and value > 1 - SHOWN_SHARE:
+            return f"$> {1 - SHOWN_SHARE:g}$"
+        text = p_value(float(value), SHOWN_SHARE) if share else p_value(float(value))
+        return f"${text}$" if text.startswith("<") else text
     if not _is_number(value):
         return _escaped(str(value))
     if isinstance(value, int | np.integer):

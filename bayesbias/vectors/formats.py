@@ -10,6 +10,7 @@ import re
 import shutil
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from itertools import islice
 from mmap import ACCESS_READ
 from mmap import mmap as memory_map
@@ -21,7 +22,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesbias._support.arguments import flag
+from bayesbias._support.arguments import flag, text
 from bayesbias._support.files import check_target, from_json, home_folder, read_as, to_json, whole_file
 from bayesbias._support.paths import shipped
 from bayesbias._support.progress import progress
@@ -30,6 +31,7 @@ from bayesbias.vectors.libraries import arrays_of
 from bayesbias.vectors.lookup import (
     ANEW,
     NO_BREAK,
+    ORIGIN,
     SAMPLE,
     SPARE,
     SPREAD,
@@ -44,6 +46,7 @@ from bayesbias.vectors.lookup import (
     local_sample,
     nearness_of,
     ordered_by_frequency,
+    origin_of,
     rows_of,
     sample_of,
     spellings,
@@ -187,7 +190,12 @@ type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike]
 
 
 def load_embedding(
-    source: Embedding, words: Iterable[str] | WordLists | None = None, trust_pickle: bool = False, mmap: bool = False
+    embedding: Embedding,
+    words: Iterable[str] | WordLists | None = None,
+    trust_pickle: bool = False,
+    mmap: bool = False,
+    source: str = "",
+    doi: str = "",
 ) -> KeyedVectors:
     """Word vectors as a gensim KeyedVectors.
 
@@ -196,7 +204,7 @@ def load_embedding(
 
     Parameters
     ----------
-    source
+    embedding
         A bundled name (``"google-news-slice"``); the path of a file; a KeyedVectors, or a gensim model, which is taken
         for its vectors, ``model.wv``; a mapping of word to vector; a DataFrame of pandas, Polars, Arrow or another
         library, with a column of words (or words as the index of pandas) and one of vectors, or one column a
@@ -217,6 +225,9 @@ def load_embedding(
     mmap
         Whether the vectors of an unpacked ``.npz``, of ``.safetensors`` or of a trusted pickle stay on disk and are
         read when they are used; for whole files only.
+    source, doi
+        Where the vectors come from, in a few words, and the DOI of the work to cite for them. Distance tables, fits and
+        their files record both, and :func:`cite` names them.
 
     Returns
     -------
@@ -237,9 +248,18 @@ def load_embedding(
     (3, 300)
     """
     request, trust_pickle, mmap = _request_of(words), flag(trust_pickle, "trust_pickle"), flag(mmap, "mmap")
-    if mmap and (request is not None or not isinstance(source, str | os.PathLike)):
+    if mmap and (request is not None or not isinstance(embedding, str | os.PathLike)):
         raise InputError("mmap=True is for whole files: leave words out, and give a path")
-    source = getattr(source, "wv", source)
+    told = {name: text(value, name) for name, value in (("source", source), ("doi", doi)) if value != ""}
+    kv = _loaded(getattr(embedding, "wv", embedding), request, trust_pickle, mmap)
+    if told:
+        kv = copy(kv)  # one that was given stays as it is
+        setattr(kv, ORIGIN, origin_of(kv) | told)
+    return kv
+
+
+def _loaded(source: Any, request: _WordRequest | None, trust_pickle: bool, mmap: bool) -> KeyedVectors:
+    """An embedding from whatever holds it."""
     if hasattr(source, "key_to_index") and hasattr(source, "vectors"):
         return _from_keyed_vectors(in_step(source), request)
     with np.errstate(over="ignore"):  # numbers too large for single precision are infinite, and refused as such
@@ -402,8 +422,17 @@ def _manifest() -> dict[str, dict[str, Any]]:
 def _from_file(
     source: str | os.PathLike[str], request: _WordRequest | None, trust_pickle: bool, mmap: bool
 ) -> KeyedVectors:
-    manifest = _manifest()
-    name = os.fspath(source)
+    """An embedding by its bundled name, or from a file, whose path it records."""
+    name, manifest = os.fspath(source), _manifest()
+    kv = _read_file(name, manifest, request, trust_pickle, mmap)
+    if name not in manifest:
+        setattr(kv, ORIGIN, {"path": name})
+    return kv
+
+
+def _read_file(
+    name: str, manifest: Mapping[str, Any], request: _WordRequest | None, trust_pickle: bool, mmap: bool
+) -> KeyedVectors:
     path = shipped("data") / manifest[name]["file"] if name in manifest else home_folder(name)
     if not path.is_file():
         raise InputError(
@@ -663,6 +692,7 @@ def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> K
     rows = np.concatenate([rows, *(vector[None] for vector in subwords.values())])
     kv = _made([*words, *subwords], rows, getattr(source, "bayesbias_name", "the embedding"))
     kv.bayesbias_sample = sample_of(source)
+    setattr(kv, ORIGIN, origin_of(source))
     setattr(kv, SUBWORDS, frozenset(subwords) | subwords_of(source))
     if request is not None and sample_of(source) is None:
         return _with_sample(kv, WholeVocabulary(source.index_to_key, lambda chosen: source.vectors[chosen]), request)

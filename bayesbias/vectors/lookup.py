@@ -45,6 +45,7 @@ ANYWHERE = 0.001
 STEPS = 512  # points of the logarithm of places at which that density is computed
 ATTRIBUTE = "bayesbias_sample"  # name of the sample on an embedding of which a part is loaded
 SUBWORDS = "bayesbias_subwords"  # name of the set of words whose vectors a fastText model made of parts of words
+ORIGIN = "bayesbias_origin"  # name of the source, DOI and path on an embedding of which they are known
 SPREAD = 1000  # words between which distances are measured for the unit of an embedding
 LEAST_SPREAD = 30  # words without which it has none
 ANEW = "make the embedding anew, with load_embedding((words, vectors))"
@@ -209,13 +210,16 @@ class _Spread(TypedDict, total=False):
 
 
 class About(TypedDict, total=False):
-    """Name, size and unit of an embedding."""
+    """Name, size, unit and origin of an embedding."""
 
     name: str
     vectors: int
     dimensions: int
     debiasing: str
     spread: _Spread
+    source: str
+    doi: str
+    path: str
 
 
 def about(kv: KeyedVectors) -> About:
@@ -223,8 +227,15 @@ def about(kv: KeyedVectors) -> About:
     name, sample = getattr(kv, "bayesbias_name", "unnamed"), sample_of(kv)
     size = len(kv.index_to_key) if sample is None else sample.size
     known: About = {"name": name, "vectors": size, "dimensions": int(kv.vector_size)}
+    known |= origin_of(kv)
     record = getattr(kv, "bayesbias_debiasing", None)
     return known if record is None else {**known, "debiasing": str(record)}
+
+
+def origin_of(kv: KeyedVectors) -> About:
+    """Source, DOI and path of an embedding, as far as ``load_embedding`` was told."""
+    origin: About = getattr(kv, ORIGIN, About())
+    return origin
 
 
 def about_distances(kv: KeyedVectors) -> About:

@@ -45,7 +45,7 @@ def test_contrasts_of_a_fit_have_a_caption(religion_fit, tmp_path):
     assert (tmp_path / "t.tex").read_text(encoding="utf-8") == said + "\n"
     assert (
         r"\caption{Associated $-$ human; 50\% equal-tailed intervals; the whole list speaks about protected words "
-        "and attribute lists like these.}"
+        "and attribute lists like these; negative: closer.}"
     ) in said
     assert said.count(r" \\") == len(table) + 1
     assert f"whole list &  & ${table['mean'][0]:.3f}$ &" in said
@@ -73,8 +73,25 @@ def test_other_tables_and_results(religion, religion_fit, slice_vectors):
 
 def test_p_values_are_no_shares_of_draws():
     table = pd.DataFrame({"metric": ["weat"], "p_value": [1.0], "p_closer": [1.0]})
-    assert "1.000 & $> 0.999$" in bb.to_latex(table)
-    assert "$> 0.9$" in bb.to_latex(table, digits=0)
+    assert "1.00 & $> 0.999$" in bb.to_latex(table)
+
+
+def test_ends_of_intervals_stand_together_and_no_probability_is_0():
+    table = pd.DataFrame(
+        {"mean": [-0.06, 0.0], "low": [-0.082, np.nan], "high": [0.037, np.nan], "p_closer": [0.0, 0.9956]}
+    )
+    table["p_value"] = [0.00034, 0.0679]
+    table.attrs["prob"] = 0.89
+    said = bb.to_latex(table)
+    assert r"\caption{89\% equal-tailed intervals; negative: closer.}" in said
+    assert r"mean & 89\% interval & p closer & p value \\" in said
+    assert r"$-0.060$ & [$-0.082$, 0.037] & $< 0.001$ & 0.00034 \\" in said
+    assert r"0.000 &  & 0.9956 & 0.068 \\" in said
+
+
+def test_places_on_an_axis_say_which_end_is_positive():
+    axis = bb.axis("glove-50d-slice", "gender", words=["nurse", "colonel"])
+    assert r"\caption{Positive: nearer to man.}" in bb.to_latex(axis)
 
 
 @pytest.mark.parametrize(

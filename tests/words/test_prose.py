@@ -16,11 +16,12 @@ from bayesbias.models.tree import Fit
 from bayesbias.reporting.document import MetricTable
 from bayesbias.reporting.fit_report import FitReport
 
-PAGES = ("fit", "change", "metrics")
+PAGES = ("fit", "change", "metrics", "methods")
 READERS = {
     "fit": ("reporting/fit_report.py", "reporting/verdicts.py"),
     "change": ("comparison/change_report.py",),
     "metrics": ("reporting/document.py",),
+    "methods": ("reporting/methods.py",),
 }
 ARITHMETIC = (nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow, nodes.Neg)
 

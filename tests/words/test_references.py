@@ -1,6 +1,8 @@
 """Authors would not be cited for the words, vectors, metrics and models that a result rests on."""
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -94,3 +96,38 @@ def test_bibtex(table):
         assert entry.count("{") == entry.count("}")
         assert entry.endswith("\n}")
     assert '<a href="https://doi.org/10.1126/science.aal4230">' in cited._repr_html_()
+
+
+def test_sources_of_own_vectors_and_lists_go_through_tables_files_and_fits_to_the_bibliography(tmp_path, slice_vectors):
+    bb.save_embedding(slice_vectors, tmp_path / "own.npz")
+    kv = bb.load_embedding(tmp_path / "own.npz", source="Own crawl of 2020", doi="10.1000/own_1")
+    lists = replace(bb.load_words("weat7"), name="mine", source="My survey", doi="10.1000/list")
+    table = bb.distance_table(kv, lists)
+    assert table.coverage.embedding["path"] == str(tmp_path / "own.npz")
+    bb.write_distance_table(table, tmp_path / "table.parquet")
+    post = bb.fit(bb.read_distance_table(tmp_path / "table.parquet"), seed=0)
+    bb.save_fit(post, tmp_path / "fit.nc")
+    for given in (table, bb.load_fit(tmp_path / "fit.nc")):
+        found = bb.cite(given).table().set_index("what")
+        assert found.loc["embedding own.npz"].tolist() == ["Own crawl of 2020", "10.1000/own_1"]
+        assert found.loc["word list mine"].tolist() == ["My survey", "10.1000/list"]
+        entries = bb.cite(given).bibtex()
+        assert "@misc{embedding-own-npz,\n  title = {{Own crawl of 2020}},\n  doi = {10.1000/own_1}," in entries
+        assert "@misc{word-list-mine,\n  title = {{My survey}},\n  doi = {10.1000/list}," in entries
+    debiased = bb.debias(kv, "project", definitional=[("he", "she")])
+    kept = bb.cite(debiased).table()["what"].tolist()
+    assert kept[-2:] == ["embedding own.npz (project)", "debiasing method project"]
+    page = bb.report(post, tmp_path / "fit.md", sensitivity=False).read_text(encoding="utf-8")
+    assert f"bayesbias distances {tmp_path / 'own.npz'} WORDS.toml" in page
+
+
+def test_the_year_of_the_package_is_that_of_its_citation_file():
+    released = re.search(r"date-released: (\d{4})", (Path(__file__).parents[2] / "CITATION.cff").read_text())[1]
+    assert f"  year = {{{released}}}," in bb.cite(bb.load_words("weat7")).bibtex()
+
+
+def test_vectors_without_a_file_are_a_placeholder(tmp_path, slice_vectors):
+    kv = bb.load_embedding({word: slice_vectors[word] for word in slice_vectors.index_to_key})
+    page = bb.report(bb.fit(bb.distance_table(kv, "weat7"), seed=0), tmp_path / "f.md", sensitivity=False).read_text()
+    assert "bayesbias distances EMBEDDING weat7" in page
+    assert "EMBEDDING stands for the file of the vectors" in page

@@ -30,7 +30,7 @@ from bayesbias.vectors.debiasing.methods import (
     soft,
     vocabulary_of,
 )
-from bayesbias.vectors.lookup import VocabularySample, sample_of
+from bayesbias.vectors.lookup import ORIGIN, VocabularySample, origin_of, sample_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -295,6 +295,7 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
     after.bayesbias_sample = sample
     after.norms = np.sqrt(np.vecdot(changed, changed))
     after.bayesbias_name = f"{about(before)['name']} ({chosen.name})"
+    setattr(after, ORIGIN, origin_of(before))
     after.bayesbias_debiasing = replace(record, options=dict(options), source=chosen.source, doi=chosen.doi)
     return after
 

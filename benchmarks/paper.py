@@ -1,0 +1,63 @@
+"""A short paper made of a methods text, a table, a figure and a bibliography, compiled where LaTeX is installed.
+
+python -m benchmarks.paper /tmp/paper
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import bayesbias as bb
+from bayesbias.reporting.papers import _escaped
+
+DOCUMENT = r"""\documentclass{article}
+\usepackage{booktabs,graphicx,natbib,url}
+\begin{document}
+\title{Paper section}\author{}\date{}\maketitle
+\section{Method}
+%s \nocite{*}
+\section{Results}
+\input{contrasts}
+\begin{figure}[ht]\centering\includegraphics[width=\linewidth]{contrasts}
+\caption{Associated $-$ different by protected word; negative: closer.}\end{figure}
+\bibliographystyle{plainnat}
+\bibliography{works}
+\end{document}
+"""
+
+
+def write(folder: Path) -> None:
+    """The four parts and the document that holds them."""
+    post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
+    topics = bb.topic_null("google-news-slice", "weat7", replicates=200, seed=0)
+    bb.to_latex(post, folder / "contrasts.tex", label="tab:contrasts")
+    bb.plot_contrasts(post).savefig(folder / "contrasts.pdf", bbox_inches="tight")
+    (folder / "works.bib").write_text(bb.cite(post).bibtex(), encoding="utf-8")
+    text = _escaped(bb.methods_text(post, topics=topics))
+    (folder / "paper.tex").write_text(DOCUMENT % text, encoding="utf-8")
+
+
+def compiled(folder: Path) -> Path | None:
+    """The document as PDF; None where there is no LaTeX."""
+    if tectonic := shutil.which("tectonic"):
+        commands = [[tectonic, "paper.tex"]]
+    elif latex := shutil.which("pdflatex"):
+        run = [latex, "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+        commands = [run, ["bibtex", "paper"], run, run]
+    else:
+        return None
+    for command in commands:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}")
+    return folder / "paper.pdf"
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1] if len(sys.argv) > 1 else "paper")
+    target.mkdir(parents=True, exist_ok=True)
+    write(target)
+    print(compiled(target) or "neither tectonic nor pdflatex is installed: the parts are written")
