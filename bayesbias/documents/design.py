@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesbias.documents.groups import joined
 from bayesbias.documents.samples import LEAST, Replicate, TargetVectors, VectorSample, units_of
 from bayesbias.documents.word_errors import AttributeWords
 from bayesbias.errors import InputError, listed, many, near
@@ -25,7 +26,7 @@ QUANTILES = (0.1, 0.9)  # of a number, between which values are compared
 
 @dataclass(frozen=True)
 class Design:
-    """The rows of a regression: what each cluster says of one target under the same covariates."""
+    """The rows of a regression: what each cluster says of a word, or of groups of words, under the same covariates."""
 
     frame: pd.DataFrame  # covariates (R rows)
     matrix: pd.DataFrame  # terms (R rows, p columns)
@@ -37,6 +38,8 @@ class Design:
     dropped: int  # vectors left out, whose covariates are missing
     replicates: tuple[Replicate, ...] | None  # of replicates of training, the embedding of each row
     draws: int = 1  # clusters drawn again from one corpus, of which each has the whole corpus' error
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the words by group; one where a word is alone
+    left_out: tuple[str, ...] = ()  # notes on words and units without which groups are joined
 
     @property
     def names(self) -> list[str]:
@@ -120,7 +123,7 @@ class Design:
             value: FloatArray = self.vectors.mean @ attributes.direction
             return value
         own: FloatArray = np.stack(
-            [attributes.weights @ replicate.units(attributes.keys) for replicate in self.replicates]
+            [(attributes.weights @ replicate.units(attributes.keys)).ravel() for replicate in self.replicates]
         )
         products: FloatArray = np.vecdot(self.vectors.mean, own)
         return products
@@ -128,7 +131,7 @@ class Design:
     @property
     def notes(self) -> list[str]:
         """Limits of every answer of these rows."""
-        notes = []
+        notes = list(self.left_out)
         if self.dropped:
             notes.append(f"{many(self.dropped, 'vector')} with a missing covariate are left out.")
         for name, levels in self.levels.items():
@@ -165,8 +168,8 @@ def _names(factor: str, held: Sequence[str]) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - functions
 
 
-def designed(sample: VectorSample, target: str, formula: str) -> Design:
-    """The rows of the regression of a target on the terms of a formula, checked."""
+def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula: str) -> Design:
+    """The rows of the regression of a word alone, or of the words of groups, on the terms of a formula, checked."""
     from formulaic import Formula  # type: ignore[import-untyped]  # loads slowly
     from formulaic.errors import FormulaicError  # type: ignore[import-untyped]
 
@@ -178,38 +181,49 @@ def designed(sample: VectorSample, target: str, formula: str) -> Design:
         raise InputError(f"the formula {formula!r} cannot be read: {error}") from error
     if unknown := [name for name in names if name not in held]:
         raise InputError(f"the formula names {unknown[0]!r}{near(unknown[0], held)}: covariates are {listed(held)}")
-    vectors = sample.vectors[target]
+    words = [word for own in groups.values() for word in own]
+    sums = [sample.vectors[word] for word in words]
     known = ~sample.units[names].isna().any(axis=1).to_numpy()
-    rows = np.flatnonzero((vectors.n > 0) & known)
+    rows = np.flatnonzero(np.any([each.n > 0 for each in sums], axis=0) & known)
+    asked = listed(list(map(repr, words)))
     if not len(rows):
-        raise InputError(f"no vector of {target!r} has all of {listed(names)}")
+        raise InputError(f"no vector of {asked} has all of {listed(names)}")
+    dropped = sum(int(each.n.sum() - each.n[rows].sum()) for each in sums)
     frame = sample.units.loc[rows, names].assign(**{"": sample.cluster[rows]})
-    single = vectors.errors is not None or sample.replicates is not None  # each unit is a row of its own
+    exact = sums[0].errors is not None
+    single = exact or sample.replicates is not None  # each unit is a row of its own
     frame, group = (frame.reset_index(drop=True), np.arange(len(rows))) if single else units_of(frame)
     cluster = pd.factorize(frame.pop(""))[0]
+    sums = [each.at(rows) if single else each.at(rows).grouped(group, len(frame)) for each in sums]
+    vectors, left_out = sums[0], list[str]()
+    if len(groups) > 1:
+        vectors, kept, left_out = joined(groups, sums, cluster, sample.unit)
+        frame, cluster = frame.iloc[kept].reset_index(drop=True), pd.factorize(cluster[kept])[0]
     number = int(cluster.max()) + 1
-    if number < LEAST and vectors.errors is None:
+    if number < LEAST and not exact:
         raise InputError(
-            f"{target!r} is in {many(number, 'cluster')}, and intervals need {LEAST}: errors between "
+            f"{asked} is in {many(number, 'cluster')}, and intervals need {LEAST}: errors between "
             "fewer are not known; take more speakers or documents, or finer clusters"
         )
     for name in names:
         if frame[name].nunique() < 2:
             raise InputError(f"{name!r} has one value, {frame[name].iloc[0]}: nothing can be compared")
-    matrix = _matrix(terms, formula, frame, np.inf if vectors.errors is not None else number)
+    matrix = _matrix(terms, formula, frame, np.inf if exact else number)
     x = matrix.to_numpy(dtype=float)
     numeric = tuple(name for name in names if pd.api.types.is_numeric_dtype(frame[name]) and frame[name].dtype != bool)
     return Design(
         frame=frame,
         matrix=pd.DataFrame(x, columns=list(map(str, matrix.columns))),
         spec=matrix.model_spec,
-        vectors=vectors.at(rows) if single else vectors.at(rows).grouped(group, len(frame)),
+        vectors=vectors,
         cluster=cluster,
         numbers=numeric,
         levels={name: sorted(frame[name].unique().tolist(), key=str) for name in names if name not in numeric},
-        dropped=int(vectors.n.sum() - vectors.n[rows].sum()),
+        dropped=dropped,
         replicates=None if sample.replicates is None else tuple(sample.replicates[row] for row in rows.tolist()),
         draws=_draws(frame, names, cluster) if sample.resampled else 1,
+        groups=groups,
+        left_out=tuple(left_out),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.linalg import helmert
 
 from bayesbias._support.arguments import one_of, printable, whole_number
 from bayesbias._support.figures import drawing
@@ -44,8 +45,8 @@ from bayesbias.numerics.clusters import (
 )
 from bayesbias.numerics.mixtures import NormalNodes
 from bayesbias.numerics.related import root_of
-from bayesbias.vectors import about, find_words
-from bayesbias.words import words_given
+from bayesbias.vectors import about, find_keys, find_words
+from bayesbias.words import WordLists, load_words, words_given
 
 WORDS = ("similar", "given")
 SPEAKERS = ("weighted", "equal")
@@ -74,7 +75,7 @@ def covariates(sample: VectorSample, formula: str) -> Covariates:
     Returns
     -------
     Covariates
-        ``contrast``, ``axis`` and ``norms`` answer.
+        ``contrast``, ``association``, ``axis`` and ``norms`` answer.
 
     Raises
     ------
@@ -97,7 +98,7 @@ def covariates(sample: VectorSample, formula: str) -> Covariates:
     designs: dict[str, Design | InputError] = {}
     for target in sample.targets:
         try:
-            designs[target] = designed(sample, target, formula)
+            designs[target] = designed(sample, {target: (target,)}, formula)
         except InputError as error:
             designs[target] = error
     if all(isinstance(each, InputError) for each in designs.values()):
@@ -159,25 +160,68 @@ class Covariates:
         """
         lists, notes = list[list[str]](), list[str]()
         for words, name in ((a, "a"), (b, "b")):
-            asked = words_given(words, name)
-            looked = find_words(self.sample.kv, asked)
-            if not looked.keys:
-                raise InputError(f"{name}: none of the words is in the embedding: {listed(asked)}")
-            if lost := [word for word in asked if word not in looked.keys]:
-                notes.append(f"Words that are missing: {listed(lost)}.")
-            own = list(dict.fromkeys(looked.keys.values()))
+            own = self._keys(words_given(words, name), name, notes)
             if both := [key for each in lists for key in each if key in own]:
                 raise InputError(f"{listed(both)} is in both lists: give each word to one")
             lists.append(own)
         labels = names or tuple(
             each if isinstance(each, str) else listed(words_given(each, "a")[:2]) for each in (a, b)
         )
-        held = tuple(map(tuple, lists))
+        word, attributes = self.sample.target(target), self._of_lists(lists, np.array([[-1.0, 1.0]]))
+        return self.answered(attributes, word, self.design(word), (str(labels[0]), str(labels[1])), notes)
+
+    def association(self, lists: WordLists | str | Path) -> CovariateContrast:
+        """Association of the words of groups with the stereotypes of their own, by covariates: negative is closer.
+
+        It is the distance of a group's words to their own list less that to the others' lists, the mean over groups.
+        Words within a group weigh the same. A list that is near to the words of every group does not count.
+
+        Parameters
+        ----------
+        lists
+            As in :func:`distance_table`, with stereotypes of two groups or more. Their protected words are targets of
+            the sample.
+        """
+        words = lists if isinstance(lists, WordLists) else load_words(lists)
+        words.single_forms("association by covariates")
+        if len(words.stereotypes) < 2:
+            raise InputError(
+                f"{words.name!r} has stereotypes of {many(len(words.stereotypes), 'group')}: an association needs two"
+            )
+        groups, keys, notes = dict[str, tuple[str, ...]](), list[list[str]](), list[str]()
+        for name, stereotypes in words.stereotypes.items():
+            targets = find_keys(words.protected[name], self.sample.targets)
+            groups[name] = tuple(dict.fromkeys(targets.values()))
+            if not targets:
+                raise InputError(
+                    f"no protected word of {name} is a target of the sample, which holds "
+                    f"{listed(list(self.sample.targets))}: give some of {listed(list(words.protected[name]))}"
+                )
+            if lost := [word for word in words.protected[name] if word not in targets]:
+                notes.append(f"Words of {name} that the sample lacks: {listed(lost)}.")
+            own = self._keys(list(stereotypes), name, notes)
+            if any(set(own) == set(each) for each in keys):
+                raise InputError(f"the stereotypes of {name} are those of another group: an association needs others")
+            keys.append(own)
+        design = designed(self.sample, groups, self.formula)
+        attributes = self._of_lists(keys, -helmert(len(groups)))
+        return self.answered(attributes, words.name, design, ("own stereotypes", "other stereotypes"), notes)
+
+    def _keys(self, words: list[str], name: str, notes: list[str]) -> list[str]:
+        """Keys of attribute words in the embedding; words that it lacks go to the notes."""
+        looked = find_words(self.sample.kv, words).keys
+        if not looked:
+            raise InputError(f"{name}: none of the words is in the embedding: {listed(words)}")
+        if lost := [word for word in words if word not in looked]:
+            notes.append(f"Words that are missing: {listed(lost)}.")
+        return list(dict.fromkeys(looked.values()))
+
+    def _of_lists(self, lists: list[list[str]], signs: FloatArray) -> AttributeWords:
+        """Lists by their keys, with their signs."""
+        held = (tuple(map(tuple, lists)), signs.tobytes())
         if held not in self._attributes:
-            self._attributes[held] = ListWords.of(self.sample.kv, lists, np.array([-1.0, 1.0]))
-        return self.answered(
-            self._attributes[held], self.sample.target(target), (str(labels[0]), str(labels[1])), notes
-        )
+            self._attributes[held] = ListWords.of(self.sample.kv, lists, signs)
+        return self._attributes[held]
 
     def axis(self, pairs: Any, target: str | None = None) -> CovariateContrast:
         """Place of a target on an axis, by covariates: 0 where the vocabulary is on average, as :func:`axis` has it.
@@ -195,22 +239,22 @@ class Covariates:
         if poles.poles not in self._attributes:
             self._attributes[poles.poles] = AxisWords.of(self.sample.kv, poles)
         attributes, word = self._attributes[poles.poles], self.sample.target(target)
-        return self.answered(attributes, word, poles.poles.ends, list(poles.notes), self._centre)
+        return self.answered(attributes, word, self.design(word), poles.poles.ends, poles.notes, self._centre)
 
     def answered(
         self,
         attributes: AttributeWords,
-        word: str,
+        target: str,
+        design: Design,
         ends: tuple[str, str],
         notes: Sequence[str],
         centre: FloatArray | None = None,
     ) -> CovariateContrast:
         """A contrast of a target with words that were looked up; places are 0 at ``centre`` where it is given."""
-        design = self.design(word)
         length = design.vectors.length(design.cluster)
         if not np.isfinite(length):
             raise InputError(
-                f"the vectors of {word!r} have no common direction: {many(design.clusters, 'cluster')} with "
+                f"the vectors of {target!r} have no common direction: {many(design.clusters, 'cluster')} with "
                 f"{many(int(design.vectors.n.sum()), 'vector')} are too few, or the vectors are noise"
             )
         with one_thread():
@@ -219,7 +263,7 @@ class Covariates:
             fitted, beside = _fitted(design, attributes, length)
         index, weights, _ = design.questions
         return CovariateContrast(
-            target=word,
+            target=target,
             by=self,
             ends=ends,
             design=design,
@@ -312,12 +356,12 @@ def _of_one(
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CovariateContrast(Result):
-    """A contrast, or a place on an axis, by covariates.
+    """A contrast, an association, or a place on an axis, by covariates.
 
     Attributes
     ----------
     target, by, ends
-        The word, the regression, and the names of the two lists.
+        The word, or the name of word lists, the regression, and the names of the two lists.
     design, index, weights
         Its rows; what is asked, and the weights of the terms in it.
     fitted, of_words
@@ -393,12 +437,13 @@ class CovariateContrast(Result):
         rows["figures"] = [f"{signed(row['mean'])} ({ends_of(row)})" for _, row in rows.iterrows()]
         told, moved = rows.apply(excludes_zero, axis=1), self._differ()
         a, b = self.ends
+        subject = f"the list {self.target!r}" if len(self.design.groups) > 1 else repr(self.target)
         sentences = []
         for _, row in rows[told].iterrows():
             name, end = row["name"], a if row["mean"] < 0 else b
-            verb = f"{name[0].upper()}{name[1:]} {self.target!r} moves" if moved else f"{self.target!r} is nearer"
+            verb = f"{name} {subject} moves" if moved else f"{subject} is nearer"
             figures = f"{signed(row['mean'])} ({percent(prob)} interval {ends_of(row)})"
-            sentences.append(f"{verb} {'towards' if moved else 'to'} {end}: {figures}.")
+            sentences.append(f"{verb[0].upper()}{verb[1:]} {'towards' if moved else 'to'} {end}: {figures}.")
         largest = rows.loc[~told, list(SHARES)].idxmax(axis=1)
         for column, (of, remedy) in SHARES.items():
             left = rows[~told][largest == column]
@@ -406,10 +451,10 @@ class CovariateContrast(Result):
                 listing = "; ".join(
                     f"{row['name']}, {row['figures']}" if moved else row["figures"] for _, row in left.iterrows()
                 )
-                subject = f"No move of {self.target!r} between {a} and {b} can be told"
+                untold = f"No move of {subject} between {a} and {b} can be told"
                 if not moved:
-                    subject = f"It cannot be told to which of {a} and {b} {self.target!r} is nearer,"
-                sentences.append(f"{subject} {listing}. Most of this error is of {of}: {remedy} would lessen it most.")
+                    untold = f"It cannot be told to which of {a} and {b} {subject} is nearer,"
+                sentences.append(f"{untold} {listing}. Most of this error is of {of}: {remedy} would lessen it most.")
         these = self.table(prob, "given")[self._asked()].apply(excludes_zero, axis=1) & ~told
         if these.any():
             names = f"the move {listed(rows.loc[these, 'name'].tolist())}" if moved else "it"
@@ -582,8 +627,9 @@ class CovariateContrast(Result):
         for name in controls:
             try:
                 formula = f"{self.by.formula} + {name}"
-                by = Covariates(sample, formula, {self.target: designed(sample, self.target, formula)})
-                other = by.answered(self.attributes, self.target, self.ends, (), self.centre)
+                design = designed(sample, self.design.groups, formula)
+                by = replace(self.by, formula=formula, designs={self.target: design})
+                other = by.answered(self.attributes, self.target, design, self.ends, (), self.centre)
             except InputError as error:
                 rows.append(pd.DataFrame({"control": [name], "reason": [str(error)]}))
                 continue

@@ -29,8 +29,8 @@ class AttributeWords(ABC):
     """Attribute words, and the errors that the choice of them makes."""
 
     keys: tuple[str, ...]  # of the words in the embedding, (R,)
-    weights: FloatArray  # of the words' unit vectors in the contrast, (R,)
-    direction: FloatArray  # the weighted sum (d,)
+    weights: FloatArray  # of the words' unit vectors in the contrast, (R,), or in its K parts, (K, R)
+    direction: FloatArray  # the weighted sum (d,), or those of the parts, end to end
 
     @abstractmethod
     def covariance(self, vectors: FloatArray) -> FloatArray:
@@ -76,7 +76,7 @@ class AxisWords(AttributeWords):
 class ListWords(AttributeWords):
     """Two lists of words or more, with a sample of the vocabulary that says how much other words would differ."""
 
-    signs: FloatArray  # of the lists in the contrast, (L,)
+    signs: FloatArray  # of the lists in the K parts of the contrast, (K, L)
     entries: FloatArray  # numbers of words of the lists, (L,)
     units: FloatArray  # unit vectors (N, d) of the sample
     pairs: PairSample
@@ -86,8 +86,8 @@ class ListWords(AttributeWords):
 
     @classmethod
     def of(cls, kv: KeyedVectors, lists: Sequence[Sequence[str]], signs: FloatArray) -> ListWords:
-        """Lists of words by their keys in the embedding, no word twice, and their signs (L,)."""
-        keys = [key for each in lists for key in each]
+        """Lists of words by their keys in the embedding, no word twice in one, and their signs (K, L)."""
+        keys = list(dict.fromkeys(key for each in lists for key in each))
         rows, _ = sampled_rows(kv, set(keys), SAMPLE, 0)
         if len(rows) < FEWEST:
             raise InputError(
@@ -97,20 +97,23 @@ class ListWords(AttributeWords):
         units, own = unit_rows(kv.vectors[rows]), unit_rows(kv.vectors[[kv.key_to_index[key] for key in keys]])
         centre = units.mean(axis=0)
         pairs = sample_pairs(unit_rows(units - centre), np.random.default_rng(0), PAIRS)
-        sizes = np.array(list(map(len, lists)))
-        member = np.repeat(np.eye(len(lists)), sizes, axis=1) > 0
+        member = np.array([[key in each for key in keys] for each in map(set, lists)])
+        sizes = member.sum(axis=1)
         same, shares = pair_counts(member, unit_rows(own - centre)).shares()
-        weights = np.repeat(signs / sizes, sizes)
-        return cls(tuple(keys), weights, weights @ own, signs, sizes.astype(float), units, pairs, same, shares)
+        weights = signs / sizes @ member
+        return cls(
+            tuple(keys), weights, (weights @ own).ravel(), signs, sizes.astype(float), units, pairs, same, shares
+        )
 
     def covariance(self, vectors: FloatArray) -> FloatArray:
-        scatter = vectors @ self.units.T
+        scatter = vectors.reshape(len(vectors) * len(self.signs), -1) @ self.units.T
         scatter = scatter - scatter.mean(axis=1, keepdims=True)
         ones = np.ones(len(self.units))
         parts = components_of(scatter, self.pairs, ones, ones)
         kernel = list_correlations(parts.correlations, self.same, self.shares)
-        variances = parts.variances * np.einsum("qab,a,b->q", kernel, self.signs, self.signs)
-        value: FloatArray = (parts.loadings * variances) @ parts.loadings.T
+        between = parts.variances[:, None, None] * (self.signs @ kernel @ self.signs.T)
+        loadings = parts.loadings.reshape(len(vectors), len(self.signs), -1)
+        value: FloatArray = np.einsum("ikq,qkl,jlq->ij", loadings, between, loadings, optimize=True)
         return value
 
     def longer(self, more: int) -> ListWords:

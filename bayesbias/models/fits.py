@@ -24,7 +24,7 @@ from bayesbias.models.layout import ADJUSTMENT, STEPS
 from bayesbias.models.own import WORD_MEAN, OwnModel, is_own
 from bayesbias.models.own import sampled as sampled_own
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
-from bayesbias.models.templates import template_data, with_template_effects
+from bayesbias.models.template_errors import template_data, with_template_effects
 from bayesbias.models.tree import EXACT, Draws, Fit, assemble, made_by, read_distances, with_slope_moved
 
 if TYPE_CHECKING:

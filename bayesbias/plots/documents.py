@@ -37,7 +37,7 @@ def plot_covariates(
     Parameters
     ----------
     result
-        What ``contrast`` and ``axis`` of :func:`covariates` return.
+        What ``contrast``, ``association`` and ``axis`` of :func:`covariates` return.
     prob
         Posterior mass of the intervals.
     title

@@ -205,7 +205,7 @@ def _audit(result: Audit, _: float) -> Iterator[str]:
         words=result.words["word"].nunique(),
         embedding=result.embedding,
         groups=list(result.groups),
-        paired=result.paired,
+        paired=bool(result.pairs),
         level=result.level,
         ropes=result.ropes,
         mass=percent(result.prob),

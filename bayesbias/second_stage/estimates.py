@@ -589,7 +589,7 @@ def _counts(entry: ListEntry, contrast: tuple[str, str]) -> bool:
 
 
 def subject_of(contrast: tuple[str, str], coverage: pd.DataFrame) -> str:
-    """What a contrast is of: the stereotypes of a list, or the contrast of two connections."""
+    """The subject of a contrast: the stereotypes of a list, or the contrast of two connections."""
     names = list(dict.fromkeys(coverage["word_list"].dropna()))
     of = f" of {listed(names, 3)}" if names else ""
     return f"the stereotypes{of}" if contrast[0] == OWN and of else f"{MINUS.join(contrast)}{of}"

@@ -273,7 +273,7 @@ def _loaded(source: Any, request: _WordRequest | None, trust_pickle: bool, mmap:
             raise InputError(
                 f"a {type(source).__name__} holds vectors with errors, and an embedding holds none: its mean_vectors() "
                 'is one, without the errors; of a VectorSample bayesbias.covariates(sample, "1") keeps them, in '
-                "contrasts and on axes"
+                "contrasts and associations, and on axes"
             )
         raise InputError(
             f"cannot read an embedding from {type(source).__name__}: give a bundled name, a path, a gensim "

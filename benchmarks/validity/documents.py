@@ -100,7 +100,7 @@ class Corpus:
         sample = bb.instances(table, targets, kv, transform=transform, clusters=speaker)
         vocabulary = Vocabulary(speaker, sample.kv, unit_rows(sample.kv.vectors).astype(float))
         some = sample.kv.index_to_key[: 2 * TOPIC]
-        base = ListWords.of(sample.kv, [some[:TOPIC], some[TOPIC:]], np.array([-1.0, 1.0]))
+        base = ListWords.of(sample.kv, [some[:TOPIC], some[TOPIC:]], np.array([[-1.0, 1.0]]))
         speakers = {word: np.unique(sample.cluster[sample.vectors[word].n > 0]) for word in sample.targets}
         return cls(sample, sample.units[number].to_numpy(dtype=float), vocabulary, base, speakers)
 
@@ -116,7 +116,7 @@ class Corpus:
         directions = unit_rows(np.concatenate(vectors) - self.base.units.mean(axis=0))
         same, shares = related_core.pair_counts(member, directions).shares()
         means = np.stack([each.mean(axis=0) for each in vectors])
-        return replace(self.base, direction=self.base.signs @ means, same=same, shares=shares)
+        return replace(self.base, direction=self.base.signs[0] @ means, same=same, shares=shares)
 
     def direction(self, rng):
         """The direction from one random word to another (d,)."""

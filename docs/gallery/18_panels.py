@@ -10,7 +10,8 @@ import matplotlib.pyplot as plt
 import bayesbias as bb
 
 plt.rcParams.update({"font.size": 7.5, "axes.titlesize": 8})
-figure, panels = plt.subplots(1, 3, figsize=(7.2, 2.9), sharex=True, layout="constrained")
+figure = plt.figure(figsize=(7.2, 2.9), layout="constrained")
+panels = figure.subplots(1, 3, sharex=True)
 for letter, name, axes in zip("abc", ["gender", "race", "weat7"], panels, strict=True):
     post = bb.fit(bb.distance_table("google-news-slice", name), seed=0)
     bb.plots.plot_contrasts(post, beside=False, title=f"({letter}) {name}", ax=axes)

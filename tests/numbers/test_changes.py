@@ -232,7 +232,7 @@ def test_embeddings_that_differ_in_scale_only_have_the_same_standardised_contras
 def test_three_embeddings(three, result):
     changes = three.changes()
     assert changes.groupby(["from", "to"], sort=False).ngroups == 3
-    first = changes.query("before == 'glove' and after == 'google'")
+    first = changes.query("`from` == 'glove' and to == 'google'")
     np.testing.assert_allclose(first["mean"], result.changes()["mean"], atol=0.004)
     assert any("all changes have one posterior where the tables carry relatedness" in note for note in three.notes)
     assert "From glove to reddit" in three.verdict

@@ -1,6 +1,7 @@
 """Who says it would be answered with other vectors, other units or other errors than those of the documents."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -447,3 +448,237 @@ def test_a_bias_of_one_group_of_speakers_is_told_and_no_other():
     table = bb.covariates(sample, "group + coin").contrast(*lists).table(words="given").set_index("name")
     assert table.loc["group: b - a", "low"] > 0.005
     assert abs(table.loc["coin: 1 - 0", "mean"]) < 2 * table.loc["coin: 1 - 0", "sd"]
+
+
+LISTS = {"he": ["bank", "market", "tax"], "she": ["school", "teacher"], "it": ["river", "tree", "lake"]}
+PROTECTED = {"he": ["he", "his", "son"], "she": ["she", "mother"], "it": ["it"]}
+
+
+def lists_of(*groups):
+    own = {name: LISTS[name] for name in groups}
+    return bb.WordLists(name="some", protected={name: PROTECTED[name] for name in groups}, stereotypes=own)
+
+
+def directions(kv, groups):
+    """Mean unit vectors (lists, d) of the stereotypes of groups."""
+    return np.array([np.mean([kv[w] / np.linalg.norm(kv[w]) for w in LISTS[name]], axis=0) for name in groups])
+
+
+def association_of(distances):
+    """Mean over groups of the double-centred distances (units, groups, lists) to the own list less the others."""
+    size = distances.shape[-1]
+    level = distances.mean(axis=(1, 2), keepdims=True)
+    left = distances - distances.mean(axis=1, keepdims=True) - distances.mean(axis=2, keepdims=True) + level
+    return size / (size - 1) * np.einsum("ugg->ug", left).mean(axis=1)
+
+
+def length_of(means):
+    """Root of the mean product of the means (speakers, d) of two different speakers."""
+    products = means @ means.T
+    return np.sqrt((products.sum() - np.trace(products)) / (len(means) * (len(means) - 1)))
+
+
+def means_of(table):
+    """Mean vector of each word of each speaker: columns ``s``, ``word`` and ``mean``."""
+    rows = [(*names, np.mean(own.to_list(), axis=0)) for names, own in table.groupby(["s", "word"])["vector"]]
+    return pd.DataFrame(rows, columns=["s", "word", "mean"])
+
+
+def spoken(kv, groups, missing=(), instances=1, speakers=12, seed=0, noise=1.0):
+    """A table of what speakers of two parties say, without some (speaker, word)."""
+    rng = np.random.default_rng(seed)
+    words, rows = [word for name in groups for word in PROTECTED[name]], []
+    for speaker in range(speakers):
+        own = rng.normal(size=kv.vector_size) * 0.5
+        for word in words:
+            lean = rng.normal(size=kv.vector_size) * 0.5
+            for _ in range(0 if (speaker, word) in missing else rng.integers(1, instances + 1)):
+                vector = kv[word] + own + lean + noise * rng.normal(size=kv.vector_size)
+                rows.append({"word": word, "s": f"s{speaker}", "p": "LR"[speaker % 2], "vector": vector})
+    return pd.DataFrame(rows)
+
+
+MISSING = {(0, "his"), (1, "he"), (1, "son"), (4, "mother"), (5, "he"), (7, "she"), (8, "son")}
+
+
+def associated(table, kv, groups, formula="p"):
+    return bb.covariates(bb.vector_sample(table, kv, clusters="s"), formula).association(lists_of(*groups))
+
+
+@pytest.mark.parametrize("groups", [("he", "she"), ("he", "she", "it")])
+def test_an_association_is_that_of_double_centred_distances(kv, groups):
+    """One vector of each word of each of twelve speakers, over the debiased length of the word: arithmetic."""
+    table = spoken(kv, groups)
+    result = associated(table, kv, groups)
+    means, lists = [], directions(kv, groups)
+    for name in groups:
+        by_word = [np.stack(table.loc[table["word"] == word, "vector"].to_list()) for word in PROTECTED[name]]
+        means.append(np.mean([1 - vectors @ lists.T / length_of(vectors) for vectors in by_word], axis=0))
+    expected = association_of(np.stack(means, axis=1))
+    np.testing.assert_allclose(result.design.products(result.attributes), expected, atol=1e-6)
+    party = np.arange(12) % 2
+    row = result.estimates("given", "equal").select(quantity="difference")
+    assert row.mean[0] == pytest.approx(expected[party == 1].mean() - expected[party == 0].mean(), abs=1e-6)
+    apart = result.checks(permutations=0).iloc[0]
+    assert apart["mean_cr2"] == pytest.approx(row.mean[0], abs=1e-6)
+
+
+def test_words_that_speakers_do_not_say_are_taken_off_by_least_squares(kv):
+    """Dummies of words and speakers in plain least squares, of distances one by one; pooled variances of instances."""
+    groups = ("he", "she")
+    table = spoken(kv, groups, MISSING, instances=5)
+    result = associated(table, kv, groups)
+    assert any("does not say a word" in note for note in result.notes)
+    lists = directions(kv, groups)
+    cells = means_of(table)
+    lengths = {word: length_of(np.stack(own["mean"].to_list())) for word, own in cells.groupby("word")}
+    who = [f"s{number}" for number in range(12)]
+    distances, variances = np.empty((12, 2, 2)), np.zeros(12)
+    for place, name in enumerate(groups):
+        own = cells[cells["word"].isin(PROTECTED[name])]
+        dummies = pd.concat([pd.get_dummies(own[column]) for column in ("s", "word")], axis=1).astype(float)
+        y = [1 - lists @ mean / lengths[word] for mean, word in zip(own["mean"], own["word"], strict=True)]
+        effects = pd.DataFrame(np.linalg.lstsq(dummies.to_numpy(), np.array(y), rcond=None)[0], index=dummies.columns)
+        distances[:, place] = effects.loc[who] + effects.loc[PROTECTED[name]].mean()
+        for word in PROTECTED[name]:
+            said = table[table["word"] == word]
+            way = (lists[0] - lists[1]) / 2 / lengths[word]
+            scores = said["vector"].map(lambda vector, way=way: vector @ way)
+            left = scores - scores.groupby(said["s"]).transform("mean")
+            pooled = (left**2).sum() / (len(said) - said["s"].nunique())
+            for speaker, number in said.groupby("s").size().items():
+                words = (own["s"] == speaker).sum()
+                variances[int(speaker[1:])] += pooled / number / words**2
+    expected = association_of(distances)
+    np.testing.assert_allclose(result.design.products(result.attributes), expected, atol=1e-6)
+    np.testing.assert_allclose(result.design.vectors.variances(result.attributes.direction), variances, rtol=1e-5)
+    party = np.arange(12) % 2
+    row = result.estimates("given", "equal").select(quantity="difference")
+    assert row.mean[0] == pytest.approx(expected[party == 1].mean() - expected[party == 0].mean(), abs=1e-6)
+
+
+@pytest.mark.parametrize("groups", [("he", "she"), ("he", "she", "it")])
+def test_a_lean_of_a_speaker_to_one_list_is_no_association(kv, groups):
+    """Another dimension, which one list alone has: all words of a speaker move along it, by the length of each."""
+    longer = np.column_stack([kv.vectors, np.zeros(len(kv))])
+    longer[[kv.key_to_index[word] for word in LISTS["he"]], -1] = 3.0
+    longer = keyed_vectors(kv.index_to_key, longer.astype(np.float32))
+    table = spoken(kv, groups, MISSING, instances=3)
+    lengths = {word: length_of(np.stack(own["mean"].to_list())) for word, own in means_of(table).groupby("word")}
+
+    def leaning(size):
+        vectors = [
+            np.append(vector, size * lengths[word] * (speaker == "s1"))
+            for vector, word, speaker in zip(table["vector"], table["word"], table["s"], strict=True)
+        ]
+        return bb.covariates(bb.vector_sample(table.assign(vector=vectors), longer, clusters="s"), "p")
+
+    before, after = (leaning(size).association(lists_of(*groups)) for size in (0.0, 5.0))
+    np.testing.assert_allclose(after.estimates().mean, before.estimates().mean, atol=1e-9)
+    np.testing.assert_allclose(after.estimates().sd, before.estimates().sd, rtol=1e-6)
+    near = [leaning(size).contrast(LISTS["he"], LISTS["she"], "his").estimates().mean[-1] for size in (0.0, 5.0)]
+    assert abs(near[1] - near[0]) > 0.1
+
+
+def test_an_association_of_known_errors_has_those_of_each_word(kv):
+    errors = {word: np.full(50, 0.01 * (1 + place)) for place, word in enumerate(["he", "his", "she", "mother", "it"])}
+    sample = bb.VectorSample.from_covariances(kv, errors)
+    for groups in (("he", "she"), ("he", "she", "it")):
+        result = bb.covariates(sample, "1").association(lists_of(*groups))
+        assert "Words of he that the sample lacks: son." in result.notes
+        lists, variance, distances = directions(kv, groups), 0.0, []
+        for place, name in enumerate(groups):
+            own = [word for word in PROTECTED[name] if word in errors]
+            others = np.delete(lists, place, axis=0).mean(axis=0)
+            lengths = [np.sqrt(kv[word] @ kv[word] - errors[word].sum()) for word in own]
+            of_words = [1 - lists @ kv[word] / length for word, length in zip(own, lengths, strict=True)]
+            distances.append(np.mean(of_words, axis=0))
+            for word, length in zip(own, lengths, strict=True):
+                way = (lists[place] - others) / (len(groups) * len(own) * length)
+                variance += errors[word] @ way**2
+        row = result.table(words="given").iloc[-1]
+        assert row["mean"] == pytest.approx(association_of(np.array(distances)[None])[0], abs=1e-6)
+        assert row["sd"] == pytest.approx(np.sqrt(variance), rel=1e-5)
+        assert result.table().iloc[-1]["sd"] > row["sd"]
+
+
+def test_an_association_plans_and_controls_as_contrasts_do(kv):
+    table = spoken(kv, ("he", "she"), instances=4, speakers=24)
+    result = associated(table.assign(year=table["s"].str[1:].astype(int)), kv, ("he", "she"))
+    controls = result.controls(["year"])
+    assert controls["control"].tolist() == ["", "year"]
+    alone = result.table().set_index("name").loc["p: R - L"]
+    assert controls.loc[0, "mean"] == pytest.approx(alone["mean"])
+    assert controls.loc[1, "overlap"] == pytest.approx(np.corrcoef(np.arange(24) % 2, np.arange(24))[0, 1] ** 2)
+    plan = result.plan(clusters=24).iloc[0]
+    assert plan["sd"] == pytest.approx(alone["sd"], rel=1e-6)
+    assert plan["with_clusters"] < plan["sd"]
+    assert any("the list 'some'" in sentence for sentence in result.findings())
+
+
+def test_rare_words_and_speakers_of_one_group_are_left_out_and_named(kv):
+    table = spoken(kv, ("he", "she"), speakers=14)
+    number = table["s"].str[1:].astype(int)
+    rare = (table["word"] == "son") & (number > 3)
+    alone = table["word"].isin(PROTECTED["she"]) & (number == 2)
+    result = associated(table[~rare & ~alone], kv, ("he", "she"))
+    assert "Words of fewer than 8 ss are left out: son." in result.notes
+    assert "2 vectors are left out: their s does not say words of each group." in result.notes
+    assert result.design.clusters == 13
+    without = table[(table["word"] != "son") & (number != 2)]
+    assert len(associated(without, kv, ("he", "she")).design.x) == 13
+
+
+@pytest.mark.parametrize(
+    ("change", "groups", "message"),
+    [
+        (lambda t: t.assign(s=range(len(t))), ("he", "she"), "no s says words of each group, he, she: name who"),
+        (lambda t: t[t["word"].isin(PROTECTED["he"])], ("he", "she"), "no protected word of she is a target"),
+        (
+            lambda t: t[~t["word"].isin(PROTECTED["she"]) | t["s"].isin(["s0", "s1"])],
+            ("he", "she"),
+            "no word of she is",
+        ),
+        (lambda t: t, ("he",), "has stereotypes of 1 group: an association needs two"),
+        (
+            lambda t: t[~t["word"].isin(PROTECTED["he"]) | ((t["word"] == "he") == (t["p"] == "L"))],
+            ("he", "she"),
+            "the words of he fall apart",
+        ),
+    ],
+)
+def test_associations_that_cannot_be_told_are_refused(kv, change, groups, message):
+    table = change(spoken(kv, ("he", "she"), speakers=20))
+    with pytest.raises(InputError, match=message):
+        associated(table, kv, groups)
+
+
+def test_associations_of_wrong_lists_are_refused(kv):
+    by = bb.covariates(bb.vector_sample(spoken(kv, ("he", "she")), kv, clusters="s"), "p")
+    forms = bb.WordLists("f", {"he": [["he", "his"]], "she": ["she"]}, {"he": ["bank"], "she": ["school"]})
+    with pytest.raises(InputError, match="'he' has 2 forms"):
+        by.association(forms)
+    twice = bb.WordLists("t", {"he": ["he"], "she": ["she"]}, {"he": ["bank"], "she": ["bank"]})
+    with pytest.raises(InputError, match="the stereotypes of she are those of another group"):
+        by.association(twice)
+
+
+@pytest.mark.full
+def test_shuffled_covariates_have_associations_as_often_as_they_should(kv):
+    """Speakers of 1 to 6 instances a word, a tenth of which they do not say; parties at random: 11% exclude 0."""
+    rng, groups, out = np.random.default_rng(0), ("he", "she"), []
+    words = [word for name in groups for word in PROTECTED[name]]
+    for seed in range(12):
+        missing = {(speaker, word) for speaker in range(24) for word in words if rng.random() < 0.1}
+        table = spoken(kv, groups, missing, instances=6, speakers=24, seed=seed)
+        sample = bb.vector_sample(table, kv, clusters="s")
+        first = bb.covariates(sample, "p")
+        first.association(lists_of(*groups))
+        for _ in range(30):
+            party = pd.Series(rng.permutation(list("LR" * 12)), index=[f"s{i}" for i in range(24)])
+            units = sample.units.assign(p=sample.units["s"].map(party))
+            by = bb.covariates(replace(sample, units=units), "p")
+            by._attributes.update(first._attributes)  # the same lists
+            row = by.association(lists_of(*groups)).table(words="given").iloc[-1]
+            out.append(row["low"] > 0 or row["high"] < 0)
+    assert 0.07 < np.mean(out) < 0.15

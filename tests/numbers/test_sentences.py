@@ -466,7 +466,7 @@ class TestTemplatesAsRandomEffect:
             tau = rng.exponential(scale)
             by_template = np.sqrt(tau**2 + noise) * rng.standard_normal(templates)
             around = by_template - by_template.mean()
-            found = models.templates.Variation(by_template, noise, float(around @ around), templates - 1)
+            found = models.template_errors.Variation(by_template, noise, float(around @ around), templates - 1)
             ranks.append((found.draw_sd(scale, 99, rng) < tau).sum())
         assert chisquare(np.bincount(np.array(ranks) // 10, minlength=10)).pvalue > 0.001
 
@@ -487,8 +487,8 @@ class TestTemplatesAsRandomEffect:
         rng = np.random.default_rng(1)
         table = framed(rng, 0.0, 12, words=15)
         data = Distances.read(table)
-        found = models.templates.template_data(table, data)
-        whole, _ = models.templates.variation(found, 0, 0, 1)
+        found = models.template_errors.template_data(table, data)
+        whole, _ = models.template_errors.variation(found, 0, 0, 1)
         # two lists of 15 words with noise of sd .015 in each template
         assert whole.noise == pytest.approx(2 * 0.015**2 / 15, rel=0.25)
         assert whole.by_template.mean() == pytest.approx(
@@ -533,7 +533,7 @@ class TestTemplatesAsRandomEffect:
         noise, scale, templates = 0.01**2, 0.02, 6
         by_template = -0.03 + 0.03 * rng.standard_normal(templates)
         around = by_template - by_template.mean()
-        own = models.templates.Variation(by_template, noise, float(around @ around), templates - 1).draw_sd(
+        own = models.template_errors.Variation(by_template, noise, float(around @ around), templates - 1).draw_sd(
             scale, 8000, rng
         )
         with pm.Model():

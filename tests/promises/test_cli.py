@@ -255,7 +255,7 @@ PASSED = {
 }
 RENAMED = {"group": "groups", "replicate": "replicates", "measure": "measures", "metric": "metrics"}
 RENAMED |= {"topics": "replicates", "folder": "out"}
-WRITTEN = {"out", "picture", "report"}
+WRITTEN = {"out", "picture", "report", "definitional"}
 OWN = {  # what a command does with an option itself, or what no function has a default for
     app.demo: {"words", "seed", "debias"},
     app.lists: {"kind"},

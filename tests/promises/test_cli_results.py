@@ -420,7 +420,7 @@ def test_a_criterion_takes_the_axis_of_an_embedding(prints):
     )
     values.rename_axis("word").rename("share").to_csv("s.csv")
     out = prints(f"criterion {SLICE} s.csv --pairs gender --seed 0 -o c.csv --picture c.png --report c.html")
-    expected = bb.criterion(bb.axis(SLICE, "gender", list(values.index)), values, seed=0)
+    expected = bb.criterion(bb.axis(SLICE, "gender", list(values.index)), values.rename("share"), seed=0)
     assert pd.read_csv("c.csv")["estimate"].tolist() == pytest.approx(expected.words["estimate"].tolist())
     assert expected.findings()[0] in out
     assert written() == {"s.csv", "c.csv", "c.png", "c.html"}

@@ -11,6 +11,7 @@ from functools import cache, partial
 from zlib import crc32
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -417,6 +418,7 @@ def test_flags_are_true_or_false(call):
         for value in ("False", *(value for value in WRONG.values() if not isinstance(value, bool))):
             with pytest.raises(bb.InputError, match=argument):
                 called(**(base | {argument: value}))
+            plt.close("all")
 
 
 def with_cell(column, value):

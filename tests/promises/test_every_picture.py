@@ -897,7 +897,7 @@ def test_a_forest_of_a_study_has_a_panel_for_each_list(reliability):
     study = reliability["study"]
     figure = study.figure(title="$x$")
     assert titles(figure) == ["stereotypes", "others"]
-    assert figure._suptitle.get_text() == "$x$"
+    assert figure.legends[0].get_title().get_text() == "$x$"
     for axes, (_, table) in zip(figure.axes, study.table().groupby("word_list", sort=False), strict=True):
         same(points(axes), table["direct_bias"])
         same(bars(axes, OUTER)[:, 1], table["high"])
