@@ -99,7 +99,7 @@ def weighted(table: pd.DataFrame, value: str, rows: list[str], columns: list[str
     return cross(sums.assign(share=sums["total"] / sums["replicates"]).reset_index(), "share", rows, columns)
 
 
-one, two, three, four = (partial(number, digits=digits) for digits in (1, 2, 3, 4))
+one, two, three = (partial(number, digits=digits) for digits in (1, 2, 3))
 
 
 def random_topics():
@@ -237,12 +237,6 @@ def ten_tests_counted():
         "at most 50 of 1,000 topics": table["random_topics"] <= 50,
     }
     return pd.DataFrame(calls).groupby(table["embedding"], sort=False).sum().T.rename_axis("of ten tests")
-
-
-def encoders(file, query, columns):
-    table = read(f"sentences/{file}", query)
-    table["cell"] = [interval(row, digits=2, mean="estimate") for _, row in table.iterrows()]
-    return cross(table, "cell", ["words"], columns, "first")
 
 
 def registered(table, **columns):

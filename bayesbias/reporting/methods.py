@@ -56,8 +56,8 @@ def methods_text(
     --------
     >>> post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
     >>> bb.methods_text(post).split(":")[0]
-    'We measured the cosine distances of 16 protected words of the list weat7 to 240 attribute words, 16 of them \
-stereotypes in google-news-slice (13,013 vectors)'
+    'We measured the cosine distances of 16 protected words of the list weat7 to 141 attribute words, 16 of them \
+stereotypes in google-news-slice (2,949 vectors)'
     """
     prob, population = probability(prob, "prob"), one_of(population, tuple(POPULATIONS), "population")
     if topics is not None and not isinstance(topics, TopicNull):

@@ -22,7 +22,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesbias._support.arguments import flag, text
+from bayesbias._support.arguments import flag, printable
 from bayesbias._support.files import check_target, from_json, home_folder, read_as, to_json, whole_file
 from bayesbias._support.paths import shipped
 from bayesbias._support.progress import progress
@@ -83,6 +83,7 @@ HALF = re.compile("[\ud800-\udfff]")  # letters that are cut in two
 WORD2VEC = (".bin", ".txt", ".vec")
 PACKED = ".gz"
 SUFFIXES = (*WORD2VEC, ".npz", ".safetensors", ".parquet", *(suffix + PACKED for suffix in WORD2VEC))
+DOI = re.compile(r"10\.\d{4,9}/\S+")
 
 
 def save_embedding(kv: Embedding, path: str | Path) -> None:
@@ -250,7 +251,13 @@ def load_embedding(
     request, trust_pickle, mmap = _request_of(words), flag(trust_pickle, "trust_pickle"), flag(mmap, "mmap")
     if mmap and (request is not None or not isinstance(embedding, str | os.PathLike)):
         raise InputError("mmap=True is for whole files: leave words out, and give a path")
-    told = {name: text(value, name) for name, value in (("source", source), ("doi", doi)) if value != ""}
+    told = {
+        name: printable(value, name)
+        for name, value in (("source", source), ("doi", doi))
+        if not (isinstance(value, str) and value == "")
+    }
+    if "doi" in told and not DOI.fullmatch(told["doi"]):
+        raise InputError(f"doi is {doi!r}: give one such as '10.18653/v1/P18-1002'")
     kv = _loaded(getattr(embedding, "wv", embedding), request, trust_pickle, mmap)
     if told:
         kv = copy(kv)  # one that was given stays as it is

@@ -236,7 +236,7 @@ def test_three_embeddings(three, result):
     np.testing.assert_allclose(first["mean"], result.changes()["mean"], atol=0.004)
     assert any("all changes have one posterior where the tables carry relatedness" in note for note in three.notes)
     assert "From glove to reddit" in three.verdict
-    assert three.outcomes().columns.tolist()[:2] == ["before_embedding", "after_embedding"]
+    assert three.outcomes().columns.tolist()[:2] == ["from", "to"]
     parts = three.parts()
     assert "Controls" in parts
     assert "What broke" not in parts

@@ -272,7 +272,7 @@ OWN = {  # what a command does with an option itself, or what no function has a 
     many.sweep: {"scheduler"},
     many.multiverse: {"scheduler"},
     many.compare: {"words", "side_effects"},
-    many.debias: {"pairs", "words", "equalize", "ignore"},
+    many.debias: {"words", "equalize", "ignore"},
 }
 
 

@@ -254,7 +254,8 @@ def test_a_model_file_has_words_of_its_own(table, folder):
     path = written(folder, "toysaid", "crossed_plain", method="Distances were thrown about")
     post = bb.fit(table, path, draws=400, seed=0, priors={"sigma": {"rate": 3}})
     page = texts(bb.report(post, folder / "said.md", sensitivity=False).read_text())
-    assert "(model toysaid). Distances were thrown about. The posterior was computed by importance sampling" in page
+    assert "(model toysaid). Distances were thrown about. Priors: " in page
+    assert "The posterior was computed by importance sampling" in page
     assert SAID["method"] not in page
 
 

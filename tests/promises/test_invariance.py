@@ -365,7 +365,7 @@ def multiverse(files):
 
 def test_the_order_of_options_changes_no_multiverse(files, multiverse):
     turned = run_of(files, embedding=files["embedding"][::-1], words=files["words"][::-1])
-    assert_same([turned.means(), *turned.findings()[:1]], [multiverse.means(), *multiverse.findings()[:1]])
+    assert_same([turned.means(), *turned.findings()[1:2]], [multiverse.means(), *multiverse.findings()[1:2]])
     columns = ["embedding", "words", "contrast", "metric", "estimate", "se"]
     assert_same([turned.table()[columns]], [multiverse.table()[columns]])
 
@@ -380,6 +380,6 @@ def test_a_copy_of_an_embedding_changes_no_multiverse(files, multiverse):
     assert len(copied.distinct) == len(multiverse.distinct)
     assert_same([copied.means()[["mean"]]], [multiverse.means()[["mean"]]])
     # the covariance is estimated from the vectors of all embeddings together
-    assert_same(copied.findings()[:1], multiverse.findings()[:1], tolerance=0.015)
+    assert_same(copied.findings()[1:2], multiverse.findings()[1:2], tolerance=0.015)
     spreads = [each.spreads().set_index("decision")["observed"] for each in (copied, multiverse)]
     np.testing.assert_allclose(spreads[0], spreads[1], rtol=1e-5, atol=1e-8)
