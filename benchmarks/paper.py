@@ -10,19 +10,24 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+
 import bayesbias as bb
-from bayesbias.reporting.papers import _escaped
 
 DOCUMENT = r"""\documentclass{article}
 \usepackage{booktabs,graphicx,natbib,url}
+\makeatletter\def\fps@table{!ht}\def\fps@figure{!ht}\makeatother
 \begin{document}
 \title{Paper section}\author{}\date{}\maketitle
 \section{Method}
 %s \nocite{*}
 \section{Results}
+Table~\ref{tab:contrasts} has the words, Figure~\ref{fig:contrasts} their intervals.
 \input{contrasts}
-\begin{figure}[ht]\centering\includegraphics[width=\linewidth]{contrasts}
-\caption{Associated $-$ different by protected word; negative: closer.}\end{figure}
+\begin{figure}\centering\includegraphics{contrasts}
+\caption{Associated $-$ different by protected word, with 50\%% and 89\%% intervals; negative: own stereotypes are
+closer. Blue: the sign of the word is clear; grey: it is not.}\label{fig:contrasts}\end{figure}
+\clearpage
 \bibliographystyle{plainnat}
 \bibliography{works}
 \end{document}
@@ -34,9 +39,12 @@ def write(folder: Path) -> None:
     post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
     topics = bb.topic_null("google-news-slice", "weat7", replicates=200, seed=0)
     bb.to_latex(post, folder / "contrasts.tex", label="tab:contrasts")
-    bb.plot_contrasts(post).savefig(folder / "contrasts.pdf", bbox_inches="tight")
+    plt.rcParams["font.size"] = 8
+    figure, axes = plt.subplots(figsize=(4.8, 3.6), layout="constrained")  # inches: the width of the text
+    bb.plot_contrasts(post, beside=False, ax=axes)
+    figure.savefig(folder / "contrasts.pdf")
     (folder / "works.bib").write_text(bb.cite(post).bibtex(), encoding="utf-8")
-    text = _escaped(bb.methods_text(post, topics=topics))
+    text = bb.to_latex(bb.methods_text(post, topics=topics))
     (folder / "paper.tex").write_text(DOCUMENT % text, encoding="utf-8")
 
 

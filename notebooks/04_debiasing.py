@@ -96,7 +96,7 @@ bb.plot_change(result)
 # (`reference`: random topics as coherent and as similar as the groups).
 
 # %%
-effects = bb.side_effects(before, after, kv, debiased)
+effects = bb.side_effects(kv, debiased, result)
 effects
 
 # %%
@@ -123,7 +123,7 @@ for method, options in methods.items():
     table = bb.distance_table(one, words)
     change = bb.compare(before=before, after=table, seed=0)
     moved = change.outcomes().iloc[0]
-    kept = bb.side_effects(before, table, kv, one, k=10, words=50, draws=100, comparison=change).neighbours
+    kept = bb.side_effects(kv, one, change, k=10, biased=50, draws=100).neighbours
     rows[method] = [*moved[["before", "after", "change", "low", "high"]], kept["kept"].iloc[0]]
 columns = ["before", "after", "change", "low", "high", "neighbours kept"]
 pd.DataFrame(rows, index=columns).T.astype(float).round(3)

@@ -8,6 +8,7 @@ import pickle
 import platform
 import shlex
 import sys
+from collections import Counter
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import fields
 from functools import wraps
@@ -65,6 +66,9 @@ def pytest_collection_finish(session):
 
 
 def pytest_terminal_summary(terminalreporter, config):
+    causes = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped"))
+    for cause, count in causes.most_common():
+        terminalreporter.write_line(f"{count} skipped: {cause}")
     if not config.getoption("--full"):
         terminalreporter.write_line("tests marked full were left out: they run with --full")
 

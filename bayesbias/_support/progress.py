@@ -27,12 +27,23 @@ def quiet(name: str | logging.Logger) -> Iterator[None]:
         log.setLevel(level)
 
 
+def announce(sentence: str) -> None:
+    """Say before it begins how long a work is: to those who look, and to the log."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    if console.is_terminal or in_notebook():
+        console.print(Text(sentence))
+    logging.getLogger("bayesbias").info(sentence)
+
+
 @contextmanager
 def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
     """Yield a function to call with the amount done so far.
 
     The bar appears on the error stream once ``PATIENCE`` seconds have passed, and only on a terminal or in a
-    notebook with ipywidgets; elsewhere one line goes to the log.
+    notebook with ipywidgets; elsewhere one line goes to the log, with an estimate of the time that is left.
     """
     from rich.console import Console
     from rich.progress import Progress
@@ -47,7 +58,8 @@ def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
         nonlocal started
         if not started and time.monotonic() - begin > PATIENCE:
             started = True
-            logging.getLogger("bayesbias").info("%s ...", what)
+            left = (time.monotonic() - begin) * (total - amount) / amount if amount else float("nan")
+            logging.getLogger("bayesbias").info("%s ... (about %.0f s left)", what, left)
             bar.start()
         if started:
             bar.update(task, completed=amount)

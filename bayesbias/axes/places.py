@@ -430,7 +430,8 @@ class Axis(Result):
         """The work that began with such places, the pairs and the embedding."""
         known = self.poles.poles
         pairs = [Cited(f"axis {self.name}", known.source, known.doi)] if known.source else []
-        return (Cited("places on an axis", doi=PLACES), *pairs, Cited(f"embedding {self.embedding['name']}"))
+        origin = self.embedding.get("source", ""), self.embedding.get("doi", "")
+        return Cited("places on an axis", doi=PLACES), *pairs, Cited(f"embedding {self.embedding['name']}", *origin)
 
 
 ENDS = 5

@@ -279,14 +279,21 @@ class Balance(Result):
         """A sentence for each contrast, or difference between embeddings, that may be one of the attribute, and one on
         single words of one embedding.
         """
-        return tuple(self._of_spreads() if self.embeddings else [*self._of_contrasts(), *self._of_rows()])
+        return tuple(f"{each} {self._advice()}" for each in self._warned())
+
+    def _warned(self) -> list[str]:
+        return self._of_spreads() if self.embeddings else [*self._of_contrasts(), *self._of_rows()]
+
+    def _advice(self) -> str:
+        adjust = f"adjust={self.attribute!r}"
+        return f"Read the result with {adjust} too." if self.embeddings else f"Read fit(table, {adjust}) too."
 
     def _of_contrasts(self) -> list[str]:
         """Contrasts whose lists differ in an attribute that matters."""
         return [
             f"{_said(row['contrast'])}: the lists differ by {abs(row['difference']):.1f} "
             f"{self.unit} in {self.attribute}, which alone predicts a difference of {signed(row['expected'], '+')} in "
-            f"distance. Read fit(table, adjust={self.attribute!r}) too."
+            "distance."
             for row in self.contrasts[self.contrasts["warning"]].to_dict("records")
         ]
 
@@ -305,8 +312,7 @@ class Balance(Result):
         return [
             f"Rows of single words: the lists {widest['first']} and {widest['second']} differ by "
             f"{abs(widest['difference']):.1f} {self.unit} in {self.attribute}. {self.attribute.capitalize()} alone "
-            f"predicts (in brackets: words for which that is more than half a standard error) {'; '.join(parts)}. Read "
-            f"fit(table, adjust={self.attribute!r}) too."
+            f"predicts (in brackets: words for which that is more than half a standard error) {'; '.join(parts)}."
         ]
 
     def _of_spreads(self) -> list[str]:
@@ -315,8 +321,7 @@ class Balance(Result):
             f"{_said(row['contrast'])}: the lists differ by "
             f"{signed(row['difference_low'], '+')} to {signed(row['difference_high'], '+')} {self.unit} in "
             f"{self.attribute}, which alone predicts contrasts that vary over embeddings with a standard deviation of "
-            f"{signed(row['expected_sd'])}; they vary with {signed(row['distance_sd'])}. "
-            f"Read the result with adjust={self.attribute!r} too."
+            f"{signed(row['expected_sd'])}; they vary with {signed(row['distance_sd'])}."
             for row in self.spreads[self.spreads["warning"]].to_dict("records")
         ]
 
@@ -336,7 +341,8 @@ class Balance(Result):
                 f"{signed(row['slope'], '+')} in distance among {row['words']:,} words ({row['where']}), which "
                 f"explains {100 * row['r2']:.0f}% of its variance."
             )
-        return " ".join([start, *(self.warnings or [none])])
+        warned = self._warned()
+        return " ".join([start, *warned, self._advice() if warned else none])
 
     def findings(self) -> list[str]:
         return [self.sentence]
@@ -483,9 +489,8 @@ def _balance(
     attribute: str | Mapping[str, Mapping[str, float]] = FREQUENCY,
 ) -> Balance:
     """The balance of one embedding."""
-    distances = read_distances(data, check=False)
-    if isinstance(data, xr.DataTree) and (adjusted := Fit(data).adjustment) is not None:
-        distances = replace(distances, y=adjusted["raw_distance"].to_numpy())
+    before = Fit(data).unadjusted if isinstance(data, xr.DataTree) else None
+    distances = read_distances(data, check=False) if before is None else before.data
     table, related = distances.table, distances.relatedness
     words = [*dict.fromkeys([*table["protected_word"].astype(str), *table["attribute_word"].astype(str)])]
     sampled = () if related is None else related.sample_words

@@ -23,7 +23,7 @@ from bayesbias.models.fits import MORE_DRAWS, engine_of, made_independently
 from bayesbias.models.groups import predictive_generator
 from bayesbias.models.related import kernels_of
 from bayesbias.models.spec import log_priors
-from bayesbias.models.template_errors import template_notes
+from bayesbias.models.template_variation import template_notes
 from bayesbias.models.tree import Draws, Fit, read_distances
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.related import MIDDLES

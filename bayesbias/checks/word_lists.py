@@ -19,7 +19,7 @@ from bayesbias.distances import distance_table, relatedness
 from bayesbias.distances.list_coverage import entries_of
 from bayesbias.errors import InputError, listed, many
 from bayesbias.vectors import Embedding, about, find_concepts, find_keys, load_embedding
-from bayesbias.words import WordLists, load_words
+from bayesbias.words import CONTROLS, WordLists, load_list, load_words
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -61,7 +61,7 @@ class WordCheck(Result):
         ``effective`` (effective number of words; NaN where that is not known), ``missing`` (the words).
     duplicates
         Pairs of words with a cosine similarity above .9: ``first``, ``second``, the ``lists`` of both, ``cosine``; 1
-        where they have one vector.
+        where they have one vector. Pairs within the bundled control lists are left out.
     repeated
         Words of more than one list, with these lists.
     spellings
@@ -172,7 +172,7 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
         lists.name,
         str(about(vectors)["name"]),
         table[LISTS],
-        _near(known, places, lists.forms),
+        _near(known, places, lists.forms, _bundled_controls(lists)),
         {word: where for word, where in places.items() if len(where) > 1},
         pd.DataFrame(spellings, columns=SPELLINGS).drop_duplicates("word", ignore_index=True),
         balanced,
@@ -216,7 +216,7 @@ def _unsettled(table: pd.DataFrame) -> list[str]:
         )
     if not attributes["found"].sum():
         sentences.append("No attribute word is found: there is nothing to measure.")
-    poor = attributes[attributes["effective"] < LEAST_WORTH]
+    poor = attributes[attributes["effective"].round(1) < LEAST_WORTH]  # as it is shown
     if len(poor):
         named = [
             f"{row['list']} ({many(row['found'], 'word')}; effective {row['effective']:.1f})"
@@ -239,10 +239,22 @@ def _places(lists: WordLists) -> dict[str, tuple[str, ...]]:
     return places
 
 
+def _bundled_controls(lists: WordLists) -> set[str]:
+    """Words of the control lists that are the bundled ones: nobody can mend these."""
+    same = [name for name in CONTROLS if name in lists.controls and set(lists.controls[name]) == set(load_list(name))]
+    return {word for name in same for word in lists.controls[name]}
+
+
 def _near(
-    concepts: FoundConcepts, places_of: Mapping[str, Sequence[str]], forms: Mapping[str, Sequence[str]]
+    concepts: FoundConcepts,
+    places_of: Mapping[str, Sequence[str]],
+    forms: Mapping[str, Sequence[str]],
+    given: set[str],
 ) -> pd.DataFrame:
-    """Pairs of words, or of forms of different words, whose vectors are nearly one, the nearest first."""
+    """Pairs of words, or of forms of different words, whose vectors are nearly one, the nearest first.
+
+    Pairs within ``given`` are left out.
+    """
     concept_of = {form: name for name, own in concepts.concepts.items() for form in own} if forms else {}
     known = concepts.of_forms if forms else concepts
     places = {form: places_of[name] for form, name in concept_of.items()} if forms else places_of
@@ -253,7 +265,7 @@ def _near(
         cosines = units[begin : begin + BLOCK] @ units.T
         for i, other in np.argwhere(np.triu(cosines, begin + 1) > NEAR).tolist():
             first, second, cosine = names[begin + i], names[other], float(cosines[i, other])
-            if forms and concept_of[first] == concept_of[second]:
+            if (forms and concept_of[first] == concept_of[second]) or {first, second} <= given:
                 continue
             where = " and ".join(dict.fromkeys([*places[first], *places[second]]))
             rows.append((first, second, where, 1.0 if cosine > SAME else cosine))

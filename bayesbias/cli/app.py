@@ -24,7 +24,7 @@ import bayesbias as bb
 from bayesbias._support.paths import shipped
 from bayesbias.cli import many, measures, options
 from bayesbias.cli.options import among, bundled, to_write
-from bayesbias.cli.screen import say, show, working
+from bayesbias.cli.screen import as_commands, say, show, working
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,7 +53,11 @@ LIBRARIES = (
     *("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz", "gensim", "matplotlib", "scikit-learn"),
     *("pymc", "pytensor", "nutpie", "numba", "pooch"),
 )
-EXTRAS = {"contextual": ("torch", "transformers"), "distributed": ("distributed",), "frequencies": ("wordfreq",)}
+EXTRAS = {
+    "contextual": ("sentence_transformers", "torch", "transformers"),
+    "distributed": ("distributed",),
+    "frequencies": ("wordfreq",),
+}
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 Kinds = Literal["words", "axes", "queries", "models"]
 
@@ -134,7 +138,7 @@ def check_words(
     table["effective"] = table["effective"].map("{:.1f}".format).replace("nan", "unknown")
     show(table, f"Word list {checked.word_list} in {checked.embedding}")
     for sentence in checked.sentences():
-        say(sentence)
+        say(as_commands(sentence))
 
 
 def doctor() -> None:
@@ -157,7 +161,7 @@ def doctor() -> None:
     say("  Audits and sweeps use one thread whatever it says, so that their bits do not depend on it.")
     for name, parts in EXTRAS.items():
         absent = any(find_spec(part) is None for part in parts)
-        say(f"Extra {name}: " + (f"not installed: pip install 'bayesbias[{name}]'" if absent else "installed"))
+        say(f"Extra {name}: " + (f"not installed: in a clone, uv sync --extra {name}" if absent else "installed"))
 
 
 def engines() -> dict[str, str]:

@@ -8,30 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
 from bayesbias._support.files import home_folder
-from bayesbias._support.phrases import share
+from bayesbias._support.phrases import difference, ends_of, percent, signed
 from bayesbias.checks.calibration.topics import load_for_topics
 from bayesbias.checks.summaries import PROB
 from bayesbias.cli.options import Cases
-from bayesbias.cli.screen import (
-    save_picture,
-    save_table,
-    say,
-    show,
-    show_changes,
-    show_contrasts,
-    show_coverage,
-    working,
-)
-from bayesbias.contrast import beside_associated, size_sentence
+from bayesbias.cli.screen import save_picture, save_table, say, working
+from bayesbias.contrast import beside_associated
 from bayesbias.errors import InputError
 from bayesbias.models.tree import Fit, kept_open
-from bayesbias.reporting.verdicts import verdict_sentences
-from bayesbias.vectors import about
-from bayesbias.words import OTHER, PairList, WordLists
+from bayesbias.reporting.fit_report import WORDS, FitReport
+from bayesbias.reporting.verdicts import of_further_words
+from bayesbias.words import OWN, PairList, WordLists, labelled
 
 if TYPE_CHECKING:
-    import xarray as xr
     from gensim.models import KeyedVectors
+
+    from bayesbias.checks.calibration.topics import TopicNull
 
 EMBEDDING = "google-news-slice"
 
@@ -49,7 +41,7 @@ def run_analysis(
     adjust: str | None = None,
     frequencies: Any = None,
 ) -> None:
-    """Distances, fit, contrasts on the screen; table, fit, figures and report in the folder ``out``."""
+    """The answer on the screen; distances, fit, figures and report in the folder ``out``."""
     listed = bb.load_words(words)
     if model != "auto":
         bb.load_model(model)
@@ -57,49 +49,47 @@ def run_analysis(
         kv = _part(embedding, listed, case, topics, seed, trust_pickle)
     table = bb.distance_table(kv, listed, case=case)
     out = made_folder(out)  # not before the input is known to be good
-    source = "Google News vectors" if embedding == EMBEDDING else f"vectors of {Path(embedding).name}"
-    say(f"{about(kv)['vectors']:,} {source}, word list {listed.name}: {len(table):,} distances")
-    for term in terms(listed):
-        say(term)
-    show_coverage(table)
     with working("fitting"):
         post = bb.fit(table, model, seed=seed, adjust=adjust, frequencies=frequencies)
         result = Fit(post)
     with kept_open(result):
-        verdict = bb.diagnose(post)
-        other = next(iter(beside_associated(result)), None)
-        if other is not None:
-            headline = bb.contrasts(post, "associated", other)
-            show_contrasts(headline)
-            say(size_sentence(headline))
-            if other == OTHER and len(result.data.group_names) > 2:
-                _show_groups(post)
-        for sentence in verdict_sentences(post, verdict=verdict):
-            say(sentence)
         null = None
-        if other is not None and topics:
+        if beside_associated(result) and topics:
             null = bb.topic_null(kv, listed, replicates=topics, seed=seed or 0, case=case)
-            say(null.sentence)
-        say(verdict.headline())
+        for paragraph in answer(result, null):
+            say(paragraph)
         with working("drawing figures and writing the report"):
             bb.write_distance_table(table, out / "distances.parquet")
             save_table(table, out / "distances.csv")
             bb.save_fit(post, out / "fit.nc")
             save_picture(lambda: bb.plot_distances(table), out / "distances.png")
             bb.report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
-    files = "report.html and its figures (.png), distances.png, distances.parquet, distances.csv (its rows), fit.nc"
-    say(f"Written to {out}: {files}")
+    say(f"Written to {out}: report.html, fit.nc, distances (.parquet, .csv), figures")
     say(f"Next: open {out / 'report.html'} in a browser")
 
 
-def _show_groups(post: xr.DataTree) -> None:
-    """The contrast by group, and the differences of groups; why not, where there are none."""
-    try:
-        groups = bb.contrasts(post, by="group")
-    except InputError as error:
-        say(f"No contrasts by group: {error}")
-        return
-    show(groups.assign(p_closer=groups["p_closer"].map(share)), "The same by group, and differences of groups")
+def answer(result: Fit, null: TopicNull | None) -> list[str]:
+    """The answer of a fit, and in a second paragraph how sure it is, with what was measured."""
+    front, record = FitReport(result, null).front(), result.data.coverage
+    sentences = []
+    if other := next(iter(beside_associated(result)), None) if result.data.protected_words.size > 1 else None:
+        row, further = bb.contrasts(result.tree, OWN, other).iloc[0], of_further_words(result, other, PROB)
+        by = f", adjusted for {result.tree.attrs['adjust']}" if "adjust" in result.tree.attrs else ""
+        like_these = "" if further is None else f", {ends_of(further)} for further protected words like these"
+        name = labelled(f"{OWN} - {other}", result.labels)
+        sentences.append(
+            f"{difference(name).capitalize()} is {signed(row['mean'])}{by} (negative: closer; {percent(PROB)} interval "
+            f"{ends_of(row)}{like_these})."
+        )
+    if null is not None:
+        as_far = null.table()["count"].iloc[0]
+        sentences.append(f"{as_far:,} of {null.replicates:,} random lists are at least as far from 0.")
+    if WORDS.frequency_question() in front.lines:
+        sentences.append("Lists differ in frequency: see the report.")
+    if record is not None:
+        asked, present = (sum(each[key] or 0 for each in record.lists) for key in ("asked", "found"))
+        sentences.append(f"{present:,} of {asked:,} words were found.")
+    return [front.answer, " ".join([*sentences, bb.diagnose(result.tree).headline()])]
 
 
 def _part(embedding: str, listed: WordLists, case: Cases, topics: int, seed: int, trust_pickle: bool) -> KeyedVectors:
@@ -121,32 +111,18 @@ def made_folder(out: Path) -> Path:
     return folder
 
 
-def terms(listed: WordLists) -> list[str]:
-    """One line for each term of the tables that follow."""
-    words = next(iter(listed.protected.values()))
-    controls = ", ".join(listed.labels.get(name, name) for name in listed.controls)
-    lines = [
-        f"protected: a word whose bias is measured, such as {words[0]}",
-        "associated: a stereotype of the protected word's own group",
-        *(["different: a stereotype of another group"] if len(listed.stereotypes) > 1 else []),
-        f"control: a word of no stereotype, to compare with ({controls or 'this list has none'})",
-        f"{100 * PROB:g}% interval: holds the true value with probability {PROB:g}, given model and data",
-    ]
-    return [f"  {line}" for line in lines]
-
-
 def run_debiasing(words: str, out: Path, seed: int) -> None:
-    """The same slice debiased: what changed on the screen; both tables, figures and a report in the folder ``out``."""
+    """The same slice debiased: the change on the screen; its distances, figures and a report in the folder ``out``."""
     listed, out = bb.load_words(words), home_folder(out)
     kv = bb.load_embedding(EMBEDDING)
     method, options = _method(listed)
     with working("debiasing"):
         debiased = bb.debias(kv, method, **options)
-    say(str(debiased.bayesbias_debiasing))
     before, after = bb.distance_table(kv, listed), bb.distance_table(debiased, listed)
     comparison = bb.compare(before=before, after=after, seed=seed)
-    beside = bb.side_effects(before, after, kv, debiased, seed=seed, comparison=comparison)
-    show_changes(comparison, beside, PROB)
+    beside = bb.side_effects(kv, debiased, comparison, seed=seed)
+    say(" ".join(next(iter(comparison.parts().values()))))
+    say(str(debiased.bayesbias_debiasing))
     with working("drawing figures and writing the report"):
         bb.write_distance_table(after, out / "distances-after.parquet")
         save_table(comparison.changes(), out / "changes.csv")

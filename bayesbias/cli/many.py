@@ -326,17 +326,14 @@ def compare(
     comparison = bb.compare(tables, model=model, draws=draws, seed=seed, case=case)
     beside = None
     if side_effects:
-        before, after = tables.values()
         beside = bb.side_effects(
-            before,
-            after,
-            kv_a=kvs[0],
-            kv_b=kvs[1],
+            kvs[0],
+            kvs[1],
+            comparison,
             similarity=scores,
             prob=prob,
             seed=int(comparison.tree.attrs["seed"]) % 2**32,
             case=case,
-            comparison=comparison,
         )
     show_changes(comparison, beside, prob)
     write_table(comparison.table(prob).assign(unit="cosine distance"), out)

@@ -13,6 +13,7 @@ from bayesbias.cli import options
 from bayesbias.cli.options import bundled, choice, to_write
 from bayesbias.cli.reading import benchmarks, embeddings_by_name, extra_options, vectors
 from bayesbias.cli.screen import (
+    as_commands,
     say,
     say_notes,
     show,
@@ -90,7 +91,7 @@ def fit(
     show_coverage(measured)
     post = bb.fit(measured, model=model, engine=engine, draws=draws, seed=seed, adjust=adjust, frequencies=frequencies)
     bb.save_fit(post, out)
-    say(str(bb.diagnose(post)))
+    say(as_commands(str(bb.diagnose(post))))
     if adjust is not None:
         from bayesbias.contrast import adjustment
 
@@ -129,7 +130,7 @@ def contrasts(
     if controls:
         control = second if second in controls else controls[0]
         say(f"  {decomposition_sentence(bb.decomposition(post, second=control, prob=prob, population=population))}")
-    say(str(bb.diagnose(post)))
+    say(as_commands(str(bb.diagnose(post))))
     write_table(table, out)
 
 

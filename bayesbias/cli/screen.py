@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
@@ -31,6 +32,11 @@ def say(sentence: str) -> None:
     from rich.text import Text
 
     console().print(Text(sentence))
+
+
+def as_commands(text: str) -> str:
+    """A text whose advice in Python names the command instead."""
+    return re.sub(r"fit\(table, adjust='(\w+)'\)", r"the fit by 'bayesbias fit TABLE -o FIT --adjust \1'", text)
 
 
 def say_notes(notes: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from bayesbias._support.arguments import probability
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import FINE, IN_SDS, difference, figure, percent
+from bayesbias._support.phrases import FINE, IN_SDS, MINUS, difference, figure, percent
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import Block, Code, Items, Page, Picture, Result, Section, filled, unsaid
 from bayesbias.contrast.associations import ONE_GROUP, POPULATIONS, SIGN_RATE, decomposition_sentence
@@ -19,7 +19,7 @@ from bayesbias.distances.list_coverage import lists_named
 from bayesbias.errors import InputError, shown
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import RAW, group_means
-from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, controls_of, labelled
+from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, WHOLE, controls_of, labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,6 +31,8 @@ WORDS = Prose("change")
 SLIGHT = 0.005  # size of an observed difference below which its sign says nothing
 UNNAMED = ("before", "after")  # names of two tables that were given without names
 EQUALISED = "sets equalised"  # in the record of a debiasing method
+COLUMNS = ("from", "to", "before", "after", "mean", "change", "low", "high")  # of changes that are printed
+MOST_ROWS = 15  # of these
 EXCLUDED = 0.22  # of hard_multiclass: docs/validation.md
 
 
@@ -80,6 +82,25 @@ def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
         parts["What changed"].append(WORDS.one_kind())
     parts["Notes"] += result.notes
     return {name: sentences for name, sentences in parts.items() if sentences}
+
+
+def whole_lists_of(result: Comparison) -> str:
+    """A headline on all changes of the whole list, and a table of as many as fit on a screen."""
+    if result.headline is None:
+        table, of = result.changes(result.connections[0]), f"{result.connections[0]} (mean distance)"
+    else:
+        table, of = result.outcomes(), MINUS.join(labelled(name, result.labels) for name in result.headline)
+    rows = table[table["protected_word"] == WHOLE]
+    away = int(((rows["low"] > 0) | (rows["high"] < 0)).sum())
+    shown_rows = rows[[name for name in COLUMNS if name in rows]].head(MOST_ROWS).round(3)
+    return "\n".join(
+        [
+            f"Changes of {of}, whole list (negative: towards closer): {away} of {len(rows)} intervals exclude 0.",
+            shown_rows.to_string(index=False),
+            *([f"{len(rows) - MOST_ROWS} more are in table()."] if len(rows) > MOST_ROWS else []),
+            "Sentences are in verdict, words in changes().",
+        ]
+    )
 
 
 def _whole(table: pd.DataFrame) -> dict[Any, Any]:

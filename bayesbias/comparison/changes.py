@@ -23,8 +23,8 @@ from bayesbias.comparison.change_draws import (
     with_draws,
 )
 from bayesbias.comparison.comparison import Comparison
+from bayesbias.comparison.shared_templates import common_templates, over_templates
 from bayesbias.comparison.sides import Case, Matched, change_notes, fixed_values, match
-from bayesbias.comparison.template_changes import common_templates, over_templates
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError

@@ -17,7 +17,7 @@ from bayesbias._support.phrases import IN_SDS, MINUS
 from bayesbias._support.results import Page, Result, Section
 from bayesbias.checks.summaries import PROB, contrasted, flat_draws
 from bayesbias.comparison.change_draws import related_changes, with_draws
-from bayesbias.comparison.change_report import front_of, route, sections_of, verdict_of
+from bayesbias.comparison.change_report import front_of, route, sections_of, verdict_of, whole_lists_of
 from bayesbias.comparison.sides import (
     MEANINGS,
     ROWS,
@@ -255,8 +255,10 @@ class Comparison(Result):
         return [sentence for name, part in self.parts(prob).items() if name != "Notes" for sentence in part]
 
     def text(self) -> str:
+        """Two embeddings in sentences; of more, the whole list's row of each change."""
         pairs = self.tree["observed_data"].sizes["pair"]
-        return f"Comparison of {', '.join(self.embeddings)} on {pairs:,} pairs ({self.engine}). {self.verdict}"
+        said = self.verdict if len(self.pairs) == 1 else whole_lists_of(self)
+        return f"Comparison of {', '.join(self.embeddings)} on {pairs:,} pairs ({self.engine}). {said}"
 
     def brief(self) -> pd.DataFrame:
         """The changes of the headline contrast; without one, :meth:`table`."""

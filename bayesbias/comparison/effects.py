@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from bayesbias.comparison.changes import compare
 from bayesbias.comparison.comparison import Comparison
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import carried_labels
+from bayesbias.distances.tables import distance_table
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import (
     FloatArray,
@@ -35,7 +37,7 @@ from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike
 from bayesbias.numerics.resampling import ends, mean_interval, share_interval
 from bayesbias.vectors import Case, Embedding, find_words, opened, rows_of
 from bayesbias.vectors.lookup import CASES
-from bayesbias.words import STEREOTYPES, controls_of
+from bayesbias.words import STEREOTYPES, WordLists, controls_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -452,45 +454,42 @@ CONTROL_COLUMNS = ["mean", "sd", "low", "high", "p_closer"]
 
 
 def side_effects(
-    before: pd.DataFrame,
-    after: pd.DataFrame,
-    kv_a: Embedding,
-    kv_b: Embedding,
+    before: Embedding,
+    after: Embedding,
+    words: WordLists | str | Path | Comparison,
     similarity: pd.DataFrame | Iterable[tuple[str, str, float]] | None = None,
     k: int | Sequence[int] = (10, 100),
-    words: int = 500,
+    biased: int = 500,
     vocabulary: int | None = MOST,
     prob: float = PROB,
     draws: int = 2000,
     seed: int = 0,
     case: Case = "as-is",
-    comparison: Comparison | None = None,
 ) -> SideEffects:
     """Measure what changed beside the bias: neighbours, control distances, similarities, and traces of the old bias.
 
     Parameters
     ----------
     before, after
-        Distance tables of the two embeddings.
-    kv_a, kv_b
-        The embeddings, before and after, or what :func:`load_embedding` takes.
+        The embeddings, or what :func:`load_embedding` takes.
+    words
+        Word lists, or what :func:`load_words` takes; or what :func:`compare` returned for tables of the two embeddings,
+        which is not made again then.
     similarity
         Pairs of words with a score of similarity by people: triples, or a DataFrame of three columns.
     k
         Numbers of nearest neighbours.
-    words
+    biased
         How many of the words most biased towards each group before are to be told apart afterwards, at most; all
         together are no more than a quarter of the vocabulary.
     vocabulary
-        How many words of ``kv_a``, from its first on, count as neighbours and as biased words; None takes all.
+        How many words of ``before``, from its first on, count as neighbours and as biased words; None takes all.
     prob
         Mass of the intervals.
     draws, seed
         Bootstrap draws, and the seed of these, of clusters and of folds.
     case
         As in :func:`distance_table`.
-    comparison
-        What :func:`compare` returned for the two tables, if there is one; otherwise they are compared here.
 
     References
     ----------
@@ -501,33 +500,33 @@ def side_effects(
     --------
     >>> kv = bb.load_embedding("google-news-slice")
     >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
-    >>> before, after = (bb.distance_table(one, "weat7", relatedness=False) for one in (kv, debiased))
-    >>> found = bb.side_effects(before, after, kv, debiased, k=10, words=50, draws=100)
-    >>> sorted(found.neighbours.columns)[:2]
+    >>> effects = bb.side_effects(kv, debiased, "weat7", k=10, biased=50, draws=100)
+    >>> sorted(effects.neighbours.columns)[:2]
     ['high', 'k']
     """
     prob = probability(prob, "prob")
     one_of(case, CASES, "case")
     ks = sorted(set(whole_numbers(k, "k")))
-    words, draws = whole_number(words, "words"), whole_number(draws, "draws")
+    biased, draws = whole_number(biased, "biased"), whole_number(draws, "draws")
     seed = whole_number(seed, "seed", least=0, most=2**32 - 1)
     most = None if vocabulary is None else whole_number(vocabulary, "vocabulary", least=2)
     pairs = None if similarity is None else _checked_pairs(similarity)
-    kvs = [opened(kv) for kv in (kv_a, kv_b)]
+    if isinstance(words, Comparison) and len(words.embeddings) != 2:
+        raise InputError(
+            f"words is a comparison of {', '.join(words.embeddings)}: give that of the two embeddings, or word lists"
+        )
+    kvs = [opened(kv) for kv in (before, after)]
     with progress("looking for side effects", 4) as done:
-        if comparison is None:
-            compared = compare(before=before, after=after, seed=seed)
-        elif isinstance(comparison, Comparison) and len(comparison.embeddings) == 2:
-            compared = comparison  # which stands in for the tables, so these are only looked at
-            for table in (before, after):
-                Distances.read(table, check=False)
+        if isinstance(words, Comparison):
+            compared = words
+            _check_belonging(compared, kvs, case)
         else:
-            raise InputError("comparison is none of two embeddings: give what compare returned for the two tables")
+            first, second = (distance_table(kv, words, case=case) for kv in kvs)
+            compared = compare(before=first, after=second, seed=seed)
         done(1)
         kinds, groups = _words_of(compared.data)
         wanted = [word for listed in kinds.values() for word in listed]
         wanted += [word for first, other, _ in pairs or [] for word in (first, other)]
-        _check_belonging(compared, kvs, case)
         shared = _shared_vocabulary(kvs[0], kvs[1], wanted, most, case)
         notes = [*compared.notes, *_missing(shared, kinds)]
         done(2)
@@ -537,7 +536,7 @@ def side_effects(
         similar, reason = pd.DataFrame(columns=SIMILARITY_COLUMNS), ""
         if pairs is not None:
             similar, reason = agreement(shared, pairs, prob, draws, rng)
-        recovered, why = _recovery(shared, groups, words, prob, seed)
+        recovered, why = _recovery(shared, groups, biased, prob, seed)
         done(4)
     kept = [
         (kind, k, len(part), part["kept"].mean(), *np.clip(mean_interval(part["kept"].to_numpy(), prob), 0, 1))
@@ -555,13 +554,13 @@ def side_effects(
 
 
 def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Case) -> None:
-    """Refuse embeddings that do not have the distances of the tables."""
+    """Refuse embeddings that do not have the distances of the comparison."""
     data = compared.data
     chosen = np.linspace(0, len(data.y) - 1, CHECKED).astype(int)
     left = data.protected_words[data.word[chosen]].tolist()
     right = data.attribute_words[data.attribute[chosen]].tolist()
     distances = compared.distances[chosen]
-    for i, (name, kv) in enumerate(zip(("kv_a", "kv_b"), kvs, strict=True)):
+    for i, (name, kv) in enumerate(zip(("before", "after"), kvs, strict=True)):
         words_found = find_words(kv, dict.fromkeys([*left, *right]), case)
         for word, other, distance in zip(left, right, distances[:, i], strict=True):
             if word not in words_found.keys or other not in words_found.keys:
@@ -569,8 +568,8 @@ def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Ca
             own = float(cosine_distances(words_found.of([word]), words_found.of([other]))[0, 0])
             if abs(own - distance) > APART:
                 raise InputError(
-                    f"{name} does not belong to its table: {word} and {other} are {own:.3f} apart in it and "
-                    f"{distance:.3f} in the table; give the embeddings in the order of the tables"
+                    f"{name} does not belong to the comparison: {word} and {other} are {own:.3f} apart in it and "
+                    f"{distance:.3f} in {compared.embeddings[i]!r}; give the embeddings in the order of the comparison"
                 )
 
 
@@ -589,17 +588,18 @@ def _words_of(data: Distances) -> tuple[dict[str, list[str]], dict[str, list[str
 
 
 def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[str]:
-    """Notes on words of the tables that are not shared."""
+    """Notes on words of the comparison that are not shared."""
     notes = []
     for kind, words in kinds.items():
         lost = [word for word in words if word not in shared.place]
         if len(lost) == len(words):
             raise InputError(
-                f"the embeddings hold none of the {len(words)} {kind} words of the tables ({', '.join(lost[:5])}): "
-                "give the embeddings that the tables were made from"
+                f"the embeddings hold none of the {len(words)} {kind} words of the comparison "
+                f"({', '.join(lost[:5])}): give the embeddings that its tables were made from"
             )
         if lost:
-            notes.append(f"{len(lost)} {kind} words of the tables are not in both embeddings: {', '.join(lost[:8])}.")
+            named = ", ".join(lost[:8])
+            notes.append(f"{len(lost)} {kind} words of the comparison are not in both embeddings: {named}.")
     return notes
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from bayesbias._support.arguments import WIDEST, interval, one_of, probability
 from bayesbias._support.files import from_json
 from bayesbias._support.phrases import percent, signed
-from bayesbias.checks.summaries import PROB, cluster_interval_of, contrast_partners, contrasted, flat_draws
+from bayesbias.checks.summaries import PROB, cluster_interval_of, contrast_partners, contrasted
 from bayesbias.contrast.associations import GIVEN, MEANINGS, POPULATIONS, SIMILAR, Rows, rows_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import carried_labels
@@ -32,7 +31,6 @@ from bayesbias.models.weights import (
     why_no_association,
 )
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.mixtures import Empirical
 from bayesbias.numerics.resampling import effect_size
 from bayesbias.words import OTHER, OWN, controls_of
 
@@ -283,7 +281,8 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     -------
     DataFrame
         One row for each contrast of associated, for these protected words: ``contrast``, ``raw``, ``raw_low``,
-        ``raw_high``, ``adjusted``, ``adjusted_low``, ``adjusted_high``. ``attrs`` hold the attribute, its source, and
+        ``raw_high`` (of the fit of the distances as they were measured), ``adjusted``, ``adjusted_low``,
+        ``adjusted_high``. ``attrs`` hold the attribute, its source, and
         how the expected distances were found.
 
     Examples
@@ -295,28 +294,18 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     """
     result = Fit.read(post)
     prob = probability(prob, "prob")
-    adjusted = result.adjustment
-    if adjusted is None:
+    before, group = result.unadjusted, result.adjustment
+    if before is None or group is None:
         raise InputError("the distances of this fit are not adjusted: fit bb.adjust(table, by='frequency')")
-    before, data = flat_draws(adjusted["raw_word_mean"].to_numpy()), result.data
-    names = data.connections.tolist()
-    raw_means = replace(data, y=adjusted["raw_distance"].to_numpy()).cells.mean
     rows = []
     for other in beside_associated(result):
-        places = [names.index(OWN), names.index(other)]
-        weights = whole_weights(data, data.filled[:, places].all(axis=1))
-        values = before[:, :, places] @ [1.0, -1.0]
-        drawn = np.nan_to_num(values) @ weights[:, None]
-        if family_of(result.spec).is_exact(result):  # the mean is the observed one, and draws tell of the errors
-            drawn += weights @ np.nan_to_num(raw_means[:, places] @ [1.0, -1.0]) - drawn.mean()
         row: dict[str, object] = {"contrast": f"{OWN} - {other}"}
-        raw = Estimates.of(Empirical(drawn), 1)
-        for name, whole in (("raw", raw), ("adjusted", rows_of(result, OWN, other).whole)):
-            number = whole.summary(prob).iloc[0]
+        for name, one in (("raw", before), ("adjusted", result)):
+            number = rows_of(one, OWN, other).whole.summary(prob).iloc[0]
             row |= {name: number["mean"], f"{name}_low": number["low"], f"{name}_high": number["high"]}
         rows.append(row)
     table = pd.DataFrame(rows)
-    table.attrs = {**from_json(adjusted.attrs["facts"]), "prob": prob}
+    table.attrs = {**from_json(group.attrs["facts"]), "prob": prob}
     return table
 
 

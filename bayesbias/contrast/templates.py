@@ -18,7 +18,7 @@ from bayesbias.contrast.contrast import connections_of, contrast_draws
 from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE
 from bayesbias.errors import InputError, many
 from bayesbias.models.layout import TEMPLATES
-from bayesbias.models.template_errors import template_notes
+from bayesbias.models.template_variation import template_notes
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import whole_weights
 from bayesbias.numerics.arrays import FloatArray

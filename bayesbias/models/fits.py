@@ -20,11 +20,11 @@ from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
 from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.families import family_of
-from bayesbias.models.layout import ADJUSTMENT, STEPS
+from bayesbias.models.layout import ADJUSTMENT, STEPS, UNADJUSTED
 from bayesbias.models.own import WORD_MEAN, OwnModel, is_own
 from bayesbias.models.own import sampled as sampled_own
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
-from bayesbias.models.template_errors import template_data, with_template_effects
+from bayesbias.models.template_variation import template_data, with_template_effects
 from bayesbias.models.tree import EXACT, Draws, Fit, assemble, made_by, read_distances, with_slope_moved
 
 if TYPE_CHECKING:
@@ -402,22 +402,16 @@ def _with_slope(post: xr.DataTree, adjustment: Adjustment, seed: int) -> xr.Data
 
 
 def _recorded(post: xr.DataTree, adjustment: Adjustment, raw: xr.DataTree) -> xr.DataTree:
-    """The fit with a group ``adjustment``: raw distances, words' values, and the means of the fit before."""
+    """The fit with a group ``adjustment``, of words' values, and the fit of the distances as they were measured."""
     result = Fit(post)
-    data = result.data
-    ordered = adjustment.expected.reindex(index=data.protected_words, columns=data.attribute_words)
-    expected = ordered.to_numpy()[data.word, data.attribute]
+    words = result.data.attribute_words
     group = xr.Dataset(
-        {
-            "raw_distance": ("pair", data.y + expected),
-            "value": ("attribute_word", adjustment.attribute.of(data.attribute_words)),
-            "raw_word_mean": raw["posterior/word_mean"],
-        },
-        coords={"pair": post["observed_data"]["pair"].to_numpy(), "attribute_word": data.attribute_words},
+        {"value": ("attribute_word", adjustment.attribute.of(words))},
+        coords={"attribute_word": words},
         attrs={"facts": to_json(adjustment.facts())},
     )
     tree = post.copy()
-    tree[ADJUSTMENT] = xr.DataTree(group)
+    tree[ADJUSTMENT], tree[UNADJUSTED] = xr.DataTree(group), raw
     notes = [*result.notes, *adjustment.sentences]
     tree.attrs = {**post.attrs, "adjust": adjustment.attribute.name, "notes": to_json(notes)}
     return tree

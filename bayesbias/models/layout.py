@@ -45,6 +45,7 @@ SIGNED = {
 """Posterior variables that may be below 0."""
 OWN = "own"  # the attribute attribute_words of a fit of a model of one's own
 ADJUSTMENT = "adjustment"  # group of a fit of adjusted distances
+UNADJUSTED = "unadjusted"  # the fit of the same distances as they were measured, beside it
 PAIRED = "paired"  # group of a comparison, whose coverage is that of each embedding
 TEMPLATES = "templates"  # group of a fit with templates
 INDICES = {"word_index": "protected_word", "connection_index": "connection", "attribute_index": "attribute_word"}
@@ -55,7 +56,7 @@ DATA: dict[str, dict[str, Dims]] = {
 }
 """Groups of every fit beside the posterior to their variables with dimensions."""
 EXTRAS: dict[str, dict[str, Dims]] = {
-    ADJUSTMENT: {"raw_distance": PAIR, "value": ("attribute_word",), "raw_word_mean": (*STEPS, *CELL)},
+    ADJUSTMENT: {"value": ("attribute_word",)},
     TEMPLATES: {"word_shift": (*STEPS, *CELL)},
 }
 """The same of groups that some fits have."""
@@ -197,7 +198,7 @@ def check_numbers(tree: xr.DataTree, data: Distances) -> None:
     for dim in () if own else known.keys() & set(posterior.sizes):
         if dim not in posterior.coords or posterior.variables[dim].to_numpy().tolist() != known[dim]:
             raise InputError(f"the labels of {dim} in posterior are not {', '.join(known[dim])}")
-    held = dict.fromkeys(("word_mean", "raw_word_mean", "word_shift"), data.filled)
+    held = dict.fromkeys(("word_mean", "word_shift"), data.filled)
     held["interaction_effect"] = data.compared
     for group in ("posterior", "observed_data", *(EXTRAS.keys() & set(parts))):
         for name in DATA.get(group, EXTRAS.get(group, posterior.data_vars)):

@@ -24,7 +24,7 @@ from bayesbias.models.functionals import CellErrors, drawn_functionals
 from bayesbias.models.layout import CELL, DIMS, OWN, STEPS, is_statistic
 from bayesbias.models.nuts import checked_options, sampler_facts, trace_of
 from bayesbias.models.spec import ModelSpec, bundled_models, own_model
-from bayesbias.models.template_errors import template_data
+from bayesbias.models.template_variation import template_data
 from bayesbias.models.tree import FURTHER, Draws, Fit, assemble, made_by, read_distances
 from bayesbias.models.weights import Cells
 from bayesbias.numerics.arrays import FloatArray

@@ -29,6 +29,7 @@ from bayesbias.models.layout import (
     OWN,
     PAIRED,
     TEMPLATES,
+    UNADJUSTED,
     check_attributes,
     check_layout,
     check_numbers,
@@ -203,6 +204,8 @@ class Fit:
             check_numbers(given, result.data)
         except InputError as error:
             raise InputError(f"{where} is a damaged fit: {error}; give the tree as fit returns it") from error
+        if result.adjustment is not None:
+            cls.read(given.children.get(UNADJUSTED), f"the group {UNADJUSTED} of {where}")
         return result
 
     @cached_property
@@ -320,7 +323,8 @@ class Fit:
             posterior = with_slope_moved(posterior, self.data, adjustment, moved).drop_vars("slope")
         if posterior is self.posterior:
             return self
-        groups = {name: node for name, node in self.tree.children.items() if name not in (TEMPLATES, ADJUSTMENT)}
+        beside = (TEMPLATES, ADJUSTMENT, UNADJUSTED)
+        groups = {name: node for name, node in self.tree.children.items() if name not in beside}
         alone = xr.DataTree.from_dict(groups | {"posterior": xr.DataTree(posterior)})
         alone.attrs = self.tree.attrs
         return Fit(alone)
@@ -346,6 +350,11 @@ class Fit:
     def adjustment(self) -> xr.DataTree | None:
         """The group of a fit of adjusted distances."""
         return self.tree.children.get(ADJUSTMENT)
+
+    @property
+    def unadjusted(self) -> Fit | None:
+        """The fit of the distances as they were measured, of a fit of adjusted ones."""
+        return Fit(self.tree.children[UNADJUSTED]) if self.adjustment is not None else None
 
     def draws(self, name: str) -> FloatArray:
         """Draws (D, ...) of a posterior variable, chain after chain."""
@@ -476,9 +485,10 @@ def load_fit(path: str | Path) -> xr.DataTree:
         posterior = tree.children.get("posterior", xr.DataTree())
         if "group" in posterior.dims:  # as earlier versions called it: ArviZ joins groups of a tree along that name
             posterior = tree["posterior"] = xr.DataTree(posterior.to_dataset().rename(group="word_group"))
-        for name in EFFECTS:
-            if name in posterior.data_vars:
-                posterior[name] = posterior[name].astype(float)
+        for node in tree.subtree:
+            for name in EFFECTS:
+                if name in node.data_vars:
+                    node[name] = node[name].astype(float)
         if PAIRED not in tree.children:  # what compare returns is kept on disk too
             Fit.read(tree, str(file))
     return tree

@@ -224,13 +224,13 @@ def _answer(facts: _PageFacts) -> str:
 
 
 def _of_frequency(facts: _PageFacts) -> list[str]:
-    """The headline contrast that frequency alone predicts, where that matters."""
+    """The note on what frequency alone predicts of the headline contrast, where that matters."""
     said = labelled(f"associated - {facts.other}", facts.labels)
     return [note for note in facts.verdict.notes if note.lower().startswith(f"{difference(said)}:".lower())]
 
 
 def _often_by_chance(facts: _PageFacts) -> dict[str, int] | None:
-    """Random lists that are as far from 0 as the headline contrast, where they are more than a few."""
+    """Number of random lists as far from 0 as the headline contrast, where they are more than a few."""
     if facts.topics is None or (name := f"associated - {facts.other}") not in facts.topics.observed:
         return None
     row = facts.topics.table().set_index("statistic").to_dict("index")[name]

@@ -29,7 +29,7 @@ from bayesbias.models.tree import Fit
 from bayesbias.reporting.fit_report import FitReport
 from bayesbias.second_stage.criteria import Criterion
 from bayesbias.second_stage.pools import Pool
-from bayesbias.second_stage.specifications import Multiverse
+from bayesbias.second_stage.specifications import Multiverse, declared
 from bayesbias.second_stage.trends import Trend
 from bayesbias.words import labelled
 
@@ -167,7 +167,8 @@ def _pool(result: Pool, prob: float) -> Iterator[str]:
 
 def _trend(result: Trend, prob: float) -> Iterator[str]:
     index = result.estimates.index
-    named = [f"{name} ({time:g})" for name, time in zip(index["embedding"], index["time"], strict=True)]
+    times = zip(index["embedding"], (f"{time:g}" for time in index["time"]), strict=True)
+    named = [name if name == time else f"{name} ({time})" for name, time in times]
     options = {"unit": result.unit, "kind": result.kind, "weights": result.weights}
     yield WORDS.trend(contrast=" - ".join(result.contrast), embeddings=named, **options)
     yield from _drawn(result.tree, prob, result.notes)
@@ -176,7 +177,7 @@ def _trend(result: Trend, prob: float) -> Iterator[str]:
 def _multiverse(result: Multiverse, prob: float) -> Iterator[str]:
     table = result.specifications
     yield WORDS.multiverse(
-        decisions=result.decisions.to_dict("records"),
+        decisions=declared(result.decisions).to_dict("records"),
         every=len(table),
         computed=int((table["status"] == "done").sum()),
         distinct=len(result.distinct),

@@ -169,6 +169,8 @@ def _sources(item: Any) -> Iterator[Cited]:
         yield Cited(f"{kind} {item.name}", item.source, item.doi or "")
     elif isinstance(item, DistanceTable):
         yield from _of_record(item.coverage)
+    elif isinstance(item, Coverage):
+        yield from _of_record(item)
     elif isinstance(item, pd.DataFrame) and set(METRIC_ROWS) <= set(item.columns):
         named = (Cited(f"{kind} {name}") for kind in METRIC_ROWS for name in item[kind].astype(str).unique())
         yield from chain.from_iterable(map(_completed, named))
@@ -270,7 +272,7 @@ SPECIAL = {
 
 
 def to_latex(
-    result: pd.DataFrame | xr.DataTree | Result,
+    result: pd.DataFrame | xr.DataTree | Result | str,
     path: str | Path | None = None,
     caption: str | None = None,
     label: str | None = None,
@@ -287,7 +289,8 @@ def to_latex(
     result
         A DataFrame that a function of this package returns, such as those of :func:`contrasts`, :func:`summary`,
         :func:`decomposition`, :func:`coverage` and :func:`run_metrics`; a fit, for its contrasts; a result of
-        :func:`compare`, for the changes of its headline contrast; or any other result with ``table()``.
+        :func:`compare`, for the changes of its headline contrast; or any other result with ``table()``. A text, such
+        as that of :func:`methods_text`, is escaped, so that it can be pasted.
     path
         File to write too, ``.tex``, whole or not at all.
     caption, label
@@ -317,21 +320,27 @@ def to_latex(
         if value is not None:
             text(value, name)
     target = None if path is None else check_target(path, (".tex",), "a LaTeX table")
+    if isinstance(result, str) and not (caption is None is label):
+        raise InputError("a text has no caption and no label: give these with a table")
+    lines = _escaped(result) if isinstance(result, str) else _table(result, caption, label, digits)
+    if target is not None:
+        write_text(target, f"{lines}\n")
+    return lines
+
+
+def _table(result: object, caption: str | None, label: str | None, digits: int) -> str:
     table = contrasts(result) if isinstance(result, xr.DataTree) else result
     table = table.brief() if isinstance(table, Result) else table
     if not isinstance(table, pd.DataFrame):
         raise InputError(
-            f"to_latex takes a DataFrame, a fit, or a result with table(); given is {type(result).__name__}"
+            f"to_latex takes a DataFrame, a fit, a result with table() or a text; given is {type(result).__name__}"
         )
     if table.empty:
         raise InputError("the table has no row or no column: there is nothing to write")
     title = _caption(table, result) if caption is None else caption
     if label is not None and not re.fullmatch(r"[\w:.-]+", label):
         raise InputError(f"label is {label!r}: give letters, digits and : . - _, such as 'tab:contrasts'")
-    lines = _latex(table, title, label, digits)
-    if target is not None:
-        write_text(target, f"{lines}\n")
-    return lines
+    return _latex(table, title, label, digits)
 
 
 def _caption(table: pd.DataFrame, result: object) -> str:

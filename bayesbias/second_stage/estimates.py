@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -581,6 +582,12 @@ def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFra
     )
 
 
+def sources_of(tables: Tables) -> tuple[Any, ...]:
+    """The records of word lists and embeddings of tables, and the sources of axes, for :func:`bayesbias.cite`."""
+    each = (table.sources() if isinstance(table, Axis) else (coverage_of(table),) for table in tables.values())
+    return tuple(chain.from_iterable(each))
+
+
 def _counts(entry: ListEntry, contrast: tuple[str, str]) -> bool:
     """True if a contrast takes the words of a list."""
     if entry["kind"] == "stereotype":
@@ -589,7 +596,7 @@ def _counts(entry: ListEntry, contrast: tuple[str, str]) -> bool:
 
 
 def subject_of(contrast: tuple[str, str], coverage: pd.DataFrame) -> str:
-    """The subject of a contrast: the stereotypes of a list, or the contrast of two connections."""
+    """The subject of a contrast: the stereotypes of a list, or the difference of two connections."""
     names = list(dict.fromkeys(coverage["word_list"].dropna()))
     of = f" of {listed(names, 3)}" if names else ""
     return f"the stereotypes{of}" if contrast[0] == OWN and of else f"{MINUS.join(contrast)}{of}"

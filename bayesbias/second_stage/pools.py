@@ -37,6 +37,7 @@ from bayesbias.second_stage.estimates import (
     near_copy_notes,
     outside_note,
     posterior_tree,
+    sources_of,
     stage_cells,
     standardised,
     subject_of,
@@ -109,6 +110,7 @@ class Pool(Staged):
     correlates: pd.DataFrame
     training_share: pd.Series | None
     notes: tuple[str, ...]
+    cited: tuple[Any, ...]
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """Each setting, raw and shrunken, in :attr:`unit`.
@@ -264,8 +266,8 @@ class Pool(Staged):
         return filled((Section("Embeddings", [single]), Section("Outside variables", outside)))
 
     def sources(self) -> tuple[Any, ...]:
-        """The second stage; what it rests on is known of its tables."""
-        return (Cited("second stage: pool", "bayesbias"),)
+        """The second stage, and the word lists and embeddings of its tables."""
+        return (Cited("second stage: pool", "bayesbias"), *self.cited)
 
 
 def pool(
@@ -403,6 +405,7 @@ def pool(
         correlates=correlates,
         training_share=layout.training_share(covariance, drawn, settings) if layout.replicated else None,
         notes=tuple(notes),
+        cited=sources_of(named),
     )
 
 

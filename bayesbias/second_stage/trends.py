@@ -37,6 +37,7 @@ from bayesbias.second_stage.estimates import (
     holdings,
     outside_note,
     posterior_tree,
+    sources_of,
     stage_cells,
     standardised,
     subject_of,
@@ -99,6 +100,7 @@ class Trend(Staged):
     unadjusted: Trend | None
     notes: tuple[str, ...]
     subject: str = ""
+    cited: tuple[Any, ...] = ()
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """Each embedding: its estimate, and the level of the trend there, in :attr:`unit`.
@@ -220,8 +222,8 @@ class Trend(Staged):
         return Section("Embeddings", [single]), Section("How it was made", [f"Kind of trend: {self.kind}."], shut=True)
 
     def sources(self) -> tuple[Any, ...]:
-        """The second stage; what it rests on is known of its tables."""
-        return (Cited("second stage: trend", "bayesbias"),)
+        """The second stage, and the word lists and embeddings of its tables."""
+        return (Cited("second stage: trend", "bayesbias"), *self.cited)
 
 
 def trend(
@@ -308,6 +310,7 @@ def trend(
         estimates=replace(result.estimates, index=index),
         unadjusted=raw,
         notes=(*result.notes, *holding_notes(coverage), *stage.asked),
+        cited=sources_of(ordered),
     )
 
 

@@ -243,6 +243,22 @@ def test_three_embeddings(three, result):
     assert sum(sentence.startswith("glove to reddit: ") for sentence in parts["How certain"]) == 1
 
 
+def test_several_embeddings_print_a_headline_and_a_short_table(three, tables):
+    lines, rows = repr(three).splitlines(), three.outcomes().query("protected_word == 'whole list'")
+    away = int(((rows["low"] > 0) | (rows["high"] < 0)).sum())
+    assert f"whole list (negative: towards closer): {away} of 3 intervals exclude 0." in lines[0]
+    assert len(lines) == 1 + 1 + 3 + 1
+    for line, row in zip(lines[2:5], rows.to_dict("records"), strict=True):
+        numbers = [f"{row[name]:.3f}" for name in ("before", "after", "change", "low", "high")]
+        assert line.split() == [row["from"], row["to"], *numbers]
+    controls = tables[0][tables[0]["connection"] == "human"]
+    seven = bb.compare({str(number): controls.sample(frac=1, random_state=number) for number in range(7)}, draws=40)
+    lines = repr(seven).splitlines()
+    assert "Changes of human (mean distance), whole list (negative: towards closer): 0 of 21 intervals" in lines[0]
+    assert len(lines) == 1 + 1 + 15 + 2 <= 25
+    assert lines[-2] == "6 more are in table()."
+
+
 def test_the_same_embedding_twice_has_changed_by_exactly_nothing(tables, compared):
     found = compared(after=tables[0].sample(frac=1, random_state=1))
     for table in (found.changes(), found.changes("neutral"), found.contrasts("associated", "different")):

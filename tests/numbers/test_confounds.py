@@ -13,6 +13,7 @@ import bayesbias as bb
 from bayesbias import distances, models
 from bayesbias.checks import confounds
 
+WORDFREQ = "needs the extra frequencies: uv sync --extra frequencies"
 REVIEWED = {
     "race_group_glove_dataset": (-0.101, 0.69),
     "gender_group_glove_dataset": (-0.099, 0.68),
@@ -301,6 +302,21 @@ class TestAdjust:
         told = " ".join(bb.checks.verdict_sentences(adjusted))
         assert "Before distances were adjusted for frequency, associated − different was" in told
 
+    def test_the_intervals_before_are_those_of_the_unadjusted_fit(self, frequent, raw, adjusted):
+        """One number for one interval, by exact models and by draws."""
+        pairs = [(raw, adjusted)]
+        for model in ("crossed", "published"):
+            options = {"model": model, "seed": 3, "draws": 400}
+            given = {"adjust": "frequency", "frequencies": frequent.counts}
+            pairs.append((bb.fit(frequent.table, **options), bb.fit(frequent.table, **options, **given)))
+        for before, after in pairs:
+            both = bb.checks.adjustment(after, 0.5).set_index("contrast")
+            for control in ("different", "neutral"):
+                for told, fit in (("raw", before), ("adjusted", after)):
+                    row = bb.contrasts(fit, "associated", control, 0.5).iloc[0]
+                    kept = both.loc[f"associated - {control}", [told, f"{told}_low", f"{told}_high"]].tolist()
+                    assert kept == pytest.approx(row[["mean", "low", "high"]].tolist(), abs=1e-9)
+
     def test_the_verdict_warns_where_the_table_knows_frequencies(self):
         kv, lists, *_ = frequency_embedding(gap=4.0, seed=2)
         table = bb.distance_table(kv, lists)
@@ -420,7 +436,7 @@ class TestSources:
 
     @pytest.mark.parametrize(("tag", "word"), [("de", "Haus"), ("tl", "bahay"), ("pt-BR", "casa")])
     def test_the_language_of_the_lists_decides(self, tag, word):
-        wordfreq = pytest.importorskip("wordfreq")
+        wordfreq = pytest.importorskip("wordfreq", reason=WORDFREQ)
         found = distances.vocabularies.word_values([word], "frequency", "wordfreq", language=tag)
         own = {"tl": "fil"}.get(tag, tag[:2])
         assert found.source == f"wordfreq ({own})"
@@ -429,7 +445,7 @@ class TestSources:
         assert distances.vocabularies.word_values(["house"], "frequency", "wordfreq").source == "wordfreq (English)"
 
     def test_a_language_without_frequencies_is_said_to_have_none(self, random_embedding):
-        pytest.importorskip("wordfreq")
+        pytest.importorskip("wordfreq", reason=WORDFREQ)
         lists = bb.load_words("weathub/te/weat7")
         kv = random_embedding(lists, 0)
         with pytest.warns(UserWarning, match="grammatical gender"):

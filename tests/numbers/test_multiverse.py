@@ -369,7 +369,9 @@ class TestRuns:
             with ThreadPoolExecutor(2) as executor:
                 again = bb.multiverse(plan, executor=executor)
         else:
-            distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
+            distributed = pytest.importorskip(
+                "distributed", reason="needs the extra distributed: uv sync --extra distributed"
+            )
             with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
                 again = bb.multiverse(plan, executor=cluster.scheduler_address)
         pd.testing.assert_frame_equal(again.table(), found.table())

@@ -166,6 +166,18 @@ class TestTemplates:
 
 
 class TestEncode:
+    def test_says_before_it_starts_how_many_sentences_and_why(self, caplog):
+        caplog.set_level("INFO", "bayesbias")
+        held = bb.encode(Letters(), ["nurse", "soldier"], "mention", vocabulary=["tree", "house"], batch=8)
+        assert len(held.texts) == 32
+        assert caplog.messages[0] == (
+            "32 sentences: 16 of 2 words in 8 templates, and 16 of 2 words of the vocabulary, from which the "
+            "covariance is estimated (vocabulary= sets which)."
+        )
+        caplog.clear()
+        bb.encode(Letters(), ["nurse", "soldier"], "mention", vocabulary=0, batch=16)  # one batch
+        assert caplog.messages == []
+
     def test_vectors_are_those_of_the_encoder(self, lists, vectors):
         encoder = Letters()
         assert vectors.texts[0] == "This is a babo."
@@ -287,7 +299,7 @@ class TestEncode:
             (lambda texts: np.ones((len(texts), 3), complex), "an array .* is needed"),
             (lambda texts: [["1", "2"]] * len(texts), "an array .* is needed"),
             (lambda texts: np.random.default_rng().random((len(texts), 3)), "two vectors"),
-            (lambda texts: np.ones((len(texts), 3 + ("farmer" in texts[0]))), "3 and 4 dimensions"),
+            (lambda texts: np.ones((len(texts), 3 + ("soldier" in texts[0]))), "3 and 4 dimensions"),
             (Pieces(limit=3), "cut off by the tokenizer's limit"),
         ],
     )
@@ -466,7 +478,7 @@ class TestTemplatesAsRandomEffect:
             tau = rng.exponential(scale)
             by_template = np.sqrt(tau**2 + noise) * rng.standard_normal(templates)
             around = by_template - by_template.mean()
-            found = models.template_errors.Variation(by_template, noise, float(around @ around), templates - 1)
+            found = models.template_variation.Variation(by_template, noise, float(around @ around), templates - 1)
             ranks.append((found.draw_sd(scale, 99, rng) < tau).sum())
         assert chisquare(np.bincount(np.array(ranks) // 10, minlength=10)).pvalue > 0.001
 
@@ -487,8 +499,8 @@ class TestTemplatesAsRandomEffect:
         rng = np.random.default_rng(1)
         table = framed(rng, 0.0, 12, words=15)
         data = Distances.read(table)
-        found = models.template_errors.template_data(table, data)
-        whole, _ = models.template_errors.variation(found, 0, 0, 1)
+        found = models.template_variation.template_data(table, data)
+        whole, _ = models.template_variation.variation(found, 0, 0, 1)
         # two lists of 15 words with noise of sd .015 in each template
         assert whole.noise == pytest.approx(2 * 0.015**2 / 15, rel=0.25)
         assert whole.by_template.mean() == pytest.approx(
@@ -533,7 +545,7 @@ class TestTemplatesAsRandomEffect:
         noise, scale, templates = 0.01**2, 0.02, 6
         by_template = -0.03 + 0.03 * rng.standard_normal(templates)
         around = by_template - by_template.mean()
-        own = models.template_errors.Variation(by_template, noise, float(around @ around), templates - 1).draw_sd(
+        own = models.template_variation.Variation(by_template, noise, float(around @ around), templates - 1).draw_sd(
             scale, 8000, rng
         )
         with pm.Model():
@@ -620,7 +632,7 @@ class TestMiniLM:
         assert np.abs(made.units() - own).max() < 2e-3
 
     def test_transformers_give_the_same_vectors(self, tmp_path):
-        reason = "the extra bayesbias[contextual] is not installed"
+        reason = "needs the extra contextual: uv sync --extra contextual"
         torch = pytest.importorskip("torch", reason=reason)
         transformers = pytest.importorskip("transformers", reason=reason)
         minilm = pytest.importorskip("benchmarks.builders.minilm", reason="the benchmarks are not here")

@@ -33,7 +33,7 @@ def tables(slice_vectors, debiased):
 
 @pytest.fixture(scope="module")
 def compared(tables):
-    """The comparison of the tables, which side effects make themselves where it is not given."""
+    """The comparison that side effects make themselves of word lists."""
     return bb.compare(before=tables[0], after=tables[1], seed=0)
 
 
@@ -45,22 +45,21 @@ def scored(slice_vectors):
 
 
 @pytest.fixture(scope="module")
-def found(tables, slice_vectors, debiased, scored):
-    return bb.side_effects(*tables, slice_vectors, debiased, similarity=[*scored, ("absent", "words", 1.0)])
+def found(slice_vectors, debiased, scored):
+    return bb.side_effects(slice_vectors, debiased, "gender", similarity=[*scored, ("absent", "words", 1.0)])
 
 
 @pytest.fixture(scope="module")
-def small(tables, compared, slice_vectors, debiased):
+def small(compared, slice_vectors, debiased):
     """A function that looks at few words, with the comparison at hand."""
 
     def look(*kvs, **options):
-        own = {"comparison": compared, **SMALL, **options}
-        return bb.side_effects(*tables, *(kvs or (slice_vectors, debiased)), **own)
+        return bb.side_effects(*(kvs or (slice_vectors, debiased)), compared, **SMALL | options)
 
     return look
 
 
-SMALL = {"k": 10, "words": 50}
+SMALL = {"k": 10, "biased": 50}
 """Fewer words and neighbours, where what is asserted does not depend on them."""
 
 
@@ -236,8 +235,8 @@ def test_agreement_is_found_where_it_is():
     assert rows.loc["change", "high"] < -0.5
 
 
-def test_the_same_embedding_twice(slice_vectors, tables):
-    same = bb.side_effects(tables[0], tables[0], slice_vectors, slice_vectors, similarity=[("a", "b", 1.0)], **SMALL)
+def test_the_same_embedding_twice(slice_vectors):
+    same = bb.side_effects(slice_vectors, slice_vectors, "gender", similarity=[("a", "b", 1.0)], **SMALL)
     assert (same.neighbours[["kept", "low", "high"]].to_numpy() == 1).all()
     assert (same.controls[["mean", "sd"]].to_numpy() == 0).all()
     np.testing.assert_array_equal(same.recovery["before"], same.recovery["after"])
@@ -254,14 +253,14 @@ def test_a_table_of_all_figures(found):
 
 
 @pytest.mark.full
-def test_a_seed_gives_the_same(found, tables, slice_vectors, debiased):
-    again = bb.side_effects(*tables, slice_vectors, debiased)
+def test_a_seed_gives_the_same(found, slice_vectors, debiased):
+    again = bb.side_effects(slice_vectors, debiased, "gender")
     pd.testing.assert_frame_equal(again.recovery, found.recovery)
     pd.testing.assert_frame_equal(again.neighbours_by_word, found.neighbours_by_word)
 
 
 def test_the_vocabulary_can_be_cut(small):
-    cut = small(vocabulary=100, k=5, words=20)
+    cut = small(vocabulary=100, k=5, biased=20)
     assert cut.neighbours["k"].unique().tolist() == [5]
     assert cut.recovery["words"].iloc[0] <= 40
 
@@ -269,12 +268,12 @@ def test_the_vocabulary_can_be_cut(small):
 def test_words_that_one_embedding_lacks_are_named(small, slice_vectors, debiased):
     kept = [word for word in debiased.index_to_key if word != "she"]
     some = small(slice_vectors, vectors(kept, debiased[kept]))
-    assert any("1 protected words of the tables are not in both embeddings: she" in note for note in some.notes)
+    assert any("1 protected words of the comparison are not in both embeddings: she" in note for note in some.notes)
 
 
 def test_one_group_is_not_tested_for_the_old_bias(tables, slice_vectors, debiased):
     single = [table[table["group"] == table["group"].iloc[0]] for table in tables]
-    alone = bb.side_effects(*single, slice_vectors, debiased, **SMALL)
+    alone = bb.side_effects(slice_vectors, debiased, bb.compare(before=single[0], after=single[1]), **SMALL)
     assert alone.recovery.empty
     assert any("needs two groups" in note for note in alone.notes)
     assert bb.plots.plot_side_effects(alone)
@@ -297,10 +296,26 @@ def test_neighbours_of_words_with_fewer_words_than_k(slice_vectors):
         effects._neighbours_kept(shared, {"protected": [shared.words[0]]}, [8])
 
 
-def test_embeddings_belong_to_their_tables(tables, slice_vectors, debiased):
-    for kvs in ((debiased, slice_vectors), (slice_vectors, slice_vectors)):
-        with pytest.raises(bb.InputError, match=r"does not belong to its table: .* apart in it and"):
-            bb.side_effects(*tables, *kvs)
+def test_embeddings_belong_to_the_comparison(compared, slice_vectors, debiased):
+    for kvs, name in (((debiased, slice_vectors), "before"), ((slice_vectors, slice_vectors), "after")):
+        with pytest.raises(bb.InputError, match=rf"{name} does not belong to the comparison: .* apart in it and"):
+            bb.side_effects(*kvs, compared)
+
+
+def test_a_comparison_of_three_embeddings_is_refused(tables, slice_vectors, debiased):
+    three = bb.compare({"one": tables[0], "two": tables[1], "three": tables[1]})
+    with pytest.raises(bb.InputError, match="words is a comparison of one, two, three: give that of the two"):
+        bb.side_effects(slice_vectors, debiased, three)
+
+
+def test_word_lists_stand_for_their_comparison(small, slice_vectors, debiased):
+    """The same figures by lists, by their name and by the comparison of their tables."""
+    known = small().table()
+    for words in ("gender", bb.load_words("gender")):
+        pd.testing.assert_frame_equal(bb.side_effects(slice_vectors, debiased, words, **SMALL).table(), known)
+    values = known.set_index(["effect", "of"])["value"]
+    assert values["neighbours kept, k = 10", "protected words"] == pytest.approx(0.7)
+    assert values["old bias found by a cross-validated logistic regression", "after"] == pytest.approx(0.71)
 
 
 def test_words_under_other_capitals(tables, small, slice_vectors, debiased):
@@ -309,10 +324,11 @@ def test_words_under_other_capitals(tables, small, slice_vectors, debiased):
     after = vectors(lower, debiased[lower])
     table = bb.distance_table(upper, "gender", case="fallback")
     assert len(table) == len(tables[0])
-    other = bb.side_effects(table, tables[1], upper, after, case="fallback", **SMALL)
+    mixed = bb.compare(before=table, after=tables[1])
+    other = bb.side_effects(upper, after, mixed, case="fallback", **SMALL)
     assert other.neighbours["words"].tolist() == small().neighbours["words"].tolist()
     with pytest.raises(bb.InputError, match="the embeddings share 0 words"):
-        bb.side_effects(table, tables[1], upper, after)
+        bb.side_effects(upper, after, mixed)
 
 
 def test_a_test_without_power_says_so():
@@ -340,7 +356,7 @@ def test_similarities_that_are_all_alike(small, slice_vectors):
 WRONG = {
     "k": ({"k": 0}, "k is 0: give a whole number"),
     "k above the vocabulary": ({"k": 10**6}, "the other words that both embeddings"),
-    "words": ({"words": 0}, "words is 0"),
+    "biased": ({"biased": 0}, "biased is 0"),
     "similarity, pairs": ({"similarity": [("a", "b")]}, r"similarity holds \('a', 'b'\): give triples"),
     "similarity, a word for a score": ({"similarity": [("a", "b", "c")]}, "every score a finite number"),
 }
@@ -356,15 +372,15 @@ def test_embeddings_without_the_words_of_their_tables(tables, slice_vectors):
     third = vectors(slice_vectors.index_to_key[:400], slice_vectors.vectors[:400])
     lacking = tables[0][~tables[0]["protected_word"].isin(third.index_to_key)]
     assert lacking["protected_word"].nunique() >= 2
-    with pytest.raises(bb.InputError, match="give the embeddings that the tables were made from"):
-        bb.side_effects(lacking, lacking, third, third, k=5)
+    with pytest.raises(bb.InputError, match="give the embeddings that its tables were made from"):
+        bb.side_effects(third, third, bb.compare(before=lacking, after=lacking), k=5)
 
 
 @pytest.mark.usefixtures("without_pictures")
 def test_a_page_on_controls_alone_has_side_effects(tables, slice_vectors, debiased, tmp_path):
     controls = [table[table["connection"].isin(["human", "neutral"])].without_relatedness() for table in tables]
-    broken = bb.side_effects(*controls, slice_vectors, debiased, **SMALL)
     result = bb.compare(before=controls[0], after=controls[1], seed=0)
+    broken = bb.side_effects(slice_vectors, debiased, result, **SMALL)
     assert result.headline is None
     page = bb.report(result, tmp_path / "controls.md", effects=broken).read_text(encoding="utf-8")
     assert " ".join(broken.first)[:40] in page

@@ -69,9 +69,7 @@ MADE = {
     "verdict": lambda made: bb.diagnose(made.published),
     # several tables
     "comparison": lambda made: bb.compare(before=made.table, after=made.after, draws=400, seed=1),
-    "side_effects": lambda made: bb.side_effects(
-        made.table, made.after, made.kv, made.other, k=5, words=20, draws=50, comparison=made.comparison
-    ),
+    "side_effects": lambda made: bb.side_effects(made.kv, made.other, made.comparison, k=5, biased=20, draws=50),
     "pool": lambda made: bb.pool(
         tables := {
             name: bb.distance_table(made.random_embedding(made.lists, at), made.lists, relatedness=False)

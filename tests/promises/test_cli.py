@@ -14,6 +14,7 @@ from typer.main import get_command
 import bayesbias as bb
 from bayesbias.cli import app, many, measures
 from bayesbias.cli.options import bundled
+from bayesbias.cli.screen import as_commands
 from bayesbias.metrics.catalogue import find_metric
 
 BAYESBIAS = Path(sys.executable).with_name("bayesbias")
@@ -149,7 +150,8 @@ def test_check_words_says_what_the_function_says(prints):
     prints("new-words mine")
     out = prints("check-words mine.toml google-news-slice")
     found = bb.checks.check_words("mine.toml", "google-news-slice")
-    assert all(" ".join(sentence.split()) in out for sentence in found.sentences())
+    assert all(as_commands(" ".join(sentence.split())) in out for sentence in found.sentences())
+    assert "fit(table" not in out
     assert "Word list mine in google-news-slice" in out
 
 
@@ -181,7 +183,7 @@ def test_doctor_names_versions_engines_caches_threads_and_extras(prints, monkeyp
     monkeypatch.setattr("bayesbias.cli.app.find_spec", lambda _: None)
     out = prints("doctor")
     assert "Engine nuts: needs pymc and nutpie: pip install pymc nutpie" in out
-    assert "Extra frequencies: not installed: pip install 'bayesbias[frequencies]'" in out
+    assert "Extra frequencies: not installed: in a clone, uv sync --extra frequencies" in out
 
 
 def test_doctor_loads_nothing_heavy():

@@ -154,7 +154,11 @@ def test_groups_are_whole_and_in_step(made, kind):
         ("adjustment", lambda part: part.assign_attrs(facts="{}"), "the facts of its adjustment are '{}'"),
         ("adjustment", lambda part: part.assign_attrs(facts=""), "the facts of its adjustment are ''"),
         ("adjustment", lambda part: part.drop_vars("value"), "there is no adjustment/value"),
-        ("adjustment", lambda part: part.isel(draw=[0]), "adjustment has 1 of draw, and there are 50"),
+        (
+            "unadjusted/observed_data",
+            lambda part: part.isel(pair=slice(3)),
+            "the group unadjusted of what was given is a damaged fit: observed_data has 3 of pair",
+        ),
     ],
 )
 def test_what_an_adjustment_records_is_held_to_the_same(made, group, change, said):

@@ -179,7 +179,7 @@ class TestAdjusted:
         assert relatedness_content(before) == relatedness_content(after) == relatedness_content(table.relatedness)
         pd.testing.assert_frame_equal(again.adjustment.expected, adjusted.adjustment.expected)
         post = bb.fit(again[again["group"] == "math"], seed=0, draws=400)
-        assert post["adjustment/raw_distance"].size == 1128
+        assert post["unadjusted/observed_data/distance"].size == 1128
 
     def test_simulated_distances_can_be_adjusted(self, table):
         for model in ("crossed", "related"):

@@ -127,11 +127,10 @@ CALLS = {
     "save_embedding": lambda made: {"path": made.folder / "o.npz"},
     "save_fit": lambda made: {"path": made.folder / "o.nc"},
     "side_effects": lambda made: {
-        "before": made.table, "after": made.after, "kv_a": made.kv, "kv_b": made.other, "k": 5, "words": 20, "draws": 50
+        "before": made.kv, "after": made.other, "words": made.lists, "k": 5, "biased": 20, "draws": 50
     },
     "side_effects of a comparison": lambda made: {
-        "before": made.table, "after": made.after, "kv_a": made.kv, "kv_b": made.other, "k": 5, "words": 20,
-        "draws": 50, "comparison": made.comparison
+        "before": made.kv, "after": made.other, "words": made.comparison, "k": 5, "biased": 20, "draws": 50
     },
     "sweep": lambda made: {"plan": made.sweep_plan, "out": made.folder / "sweep", "executor": "serial", "workers": 1},
     "to_latex": lambda made: {"result": made.table, "path": made.folder / "o.tex"},

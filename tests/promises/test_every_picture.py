@@ -735,10 +735,9 @@ def test_a_page_of_a_change_shows_similarities_before_and_after():
 
 
 def test_side_effects_are_drawn_with_their_intervals(slice_vectors, hard_debiased):
-    tables = [bb.distance_table(kv, "gender") for kv in (slice_vectors, hard_debiased)]
     names = slice_vectors.index_to_key
     similar = [(names[at], names[at + 1], float(at)) for at in range(30)]
-    result = bb.side_effects(*tables, slice_vectors, hard_debiased, similarity=similar, words=50)
+    result = bb.side_effects(slice_vectors, hard_debiased, "gender", similarity=similar, biased=50)
     figure = plots.plot_side_effects(result)
     assert len(figure.axes) == 4
     drawn = np.concatenate([each.get_offsets()[:, 0] for each in figure.axes[0].collections if len(each.get_offsets())])

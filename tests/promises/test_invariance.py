@@ -112,9 +112,8 @@ def of_scores(world):
 
 
 def of_side_effects(world):
-    both = [part[world.now(name)] for part in (world.tables, world.kvs) for name in SIDES]
-    options = {"k": 5, "words": 12, "draws": 50, "case": "fallback"}
-    return told(bb.side_effects(*both, comparison=world.comparison, **options))
+    both = [world.kvs[world.now(name)] for name in SIDES]
+    return told(bb.side_effects(*both, world.comparison, k=5, biased=12, draws=50, case="fallback"))
 
 
 def of_axis(world):

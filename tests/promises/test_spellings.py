@@ -151,8 +151,8 @@ CALLS = {
     "relatedness": lambda of: bb.relatedness(ONE, of.lists, sample=300, **of.case),
     "run_metrics": lambda of: bb.run_metrics(KVS, of.query, ["weat", "mac", "rnsb"], **of.case),
     "side_effects": lambda of: bb.side_effects(
-        *of.tables.values(), ONE, TWO, [(*pair, at % 5) for at, pair in enumerate(of.pairs("pk ql uc vm rn sd"))], k=5,
-        words=12, draws=20, **of.case,
+        ONE, TWO, of.lists, [(*pair, at % 5) for at, pair in enumerate(of.pairs("pk ql uc vm rn sd"))], k=5,
+        biased=12, draws=20, **of.case,
     ),
     "topic_null": lambda of: bb.topic_null(ONE, of.lists, replicates=5, **of.case),
     "topic_null of a metric": lambda of: bb.topic_null(ONE, of.query, "weat", replicates=5, **of.case),

@@ -224,7 +224,7 @@ def test_a_sweep_goes_on_when_a_worker_dies(made, written, tmp_path):
 
 @pytest.mark.full
 def test_dask_finishes_when_a_worker_is_killed(made, plan, tmp_path):
-    distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
+    distributed = pytest.importorskip("distributed", reason="needs the extra distributed: uv sync --extra distributed")
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         ThreadPoolExecutor(1) as beside,

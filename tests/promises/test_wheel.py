@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 UV = shutil.which("uv")
-pytestmark = [pytest.mark.full, pytest.mark.skipif(UV is None, reason="needs uv")]
+pytestmark = [pytest.mark.full, pytest.mark.skipif(UV is None, reason="needs uv: pip install uv")]
 
 
 def ran(*command, cwd=ROOT):

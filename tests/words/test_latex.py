@@ -94,6 +94,14 @@ def test_places_on_an_axis_say_which_end_is_positive():
     assert r"\caption{Positive: nearer to man.}" in bb.to_latex(axis)
 
 
+def test_a_text_is_escaped(tmp_path):
+    text = bb.to_latex("89% of sd_factor", tmp_path / "methods.tex")
+    assert text == r"89\% of sd\_factor"
+    assert (tmp_path / "methods.tex").read_text(encoding="utf-8") == f"{text}\n"
+    with pytest.raises(bb.InputError, match="a text has no caption"):
+        bb.to_latex("89%", label="tab:a")
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -20,7 +20,7 @@ def distributions(tmp_path_factory):
     """A wheel and a source distribution, built from this checkout."""
     program = os.environ.get("UV") or shutil.which("uv")
     if program is None:
-        pytest.skip("uv, which builds the distributions, is not installed")
+        pytest.skip("uv, which builds the distributions, is not installed: pip install uv")
     folder = tmp_path_factory.mktemp("dist")
     built = subprocess.run(
         [program, "build", "--quiet", "--out-dir", folder, ROOT], capture_output=True, text=True, check=False

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import bayesbias as bb
@@ -106,6 +107,73 @@ def test_each_kind_of_result_has_a_text(weat7):
     assert "at most 5% of the calls are expected to be wrong" in bb.methods_text(audit)
     with pytest.raises(bb.InputError, match="there is no methods text for"):
         bb.methods_text(bb.cite(weat7))
+
+
+def test_a_trend_names_its_times_its_kind_and_its_unit(weat7):
+    debiased = bb.debias("google-news-slice", "project", definitional=[("he", "she")])
+    tables = {
+        "1990": weat7,
+        "later": bb.distance_table("glove-50d-slice", "weat7"),
+        "2010": bb.distance_table(debiased, "weat7"),
+    }
+    stages = bb.checks.TwoStage(draws=400)
+    time = {"1990": 1990, "later": 2000, "2010": 2010}
+    line = sentences(bb.trend(tables, time, stages=stages))
+    walk = sentences(bb.trend(tables, time, kind="walk", standardise=True, stages=stages, seed=4))
+    assert line[0] == (
+        "We measured associated \N{MINUS SIGN} different (cosine distance; negative: closer) in 1990, later (2000), "
+        "2010 and estimated its linear trend over time, with deviations of single embeddings and the joint covariance "
+        "of the estimates (weights: equal)."
+    )
+    assert walk[0] == line[0].replace("linear trend", "random walk").replace(
+        "cosine distance", "standard deviations of the embedding's distances"
+    )
+    assert line[1] == "The posterior was computed by quadrature, with 400 independent draws (seed 0)."
+    assert walk[1] == line[1].replace("seed 0", "seed 4")
+
+
+def test_a_multiverse_counts_its_combinations_and_says_what_was_declared():
+    decisions = {
+        "embedding": ["glove-50d-slice"],
+        "words": ["weat7"],
+        "metric": {"options": ["contrast", "weat"], "status": "arbitrary"},
+    }
+    result = bb.multiverse({"decisions": decisions, "replicates": 5})
+    text = sentences(result)
+    assert text[0].startswith("We measured one contrast (")
+    assert "under 2 combinations of decisions (" in text[0]
+    assert "metric: 2 options, its options declared equally good)." in text[0]
+    assert f"2 could be computed, {len(result.distinct)} of them distinct." in text[0]
+    assert "We compared them with 5 sets of random lists in place of the stereotype lists." in text
+    assert "unsure" not in " ".join(text)
+
+
+def test_a_criterion_has_the_errors_that_were_given():
+    words = ["nurse", "banker", "maid", "lawyer", "janitor", "designer", "manager", "soldier"]
+    axis, stages = bb.axis("glove-50d-slice", "gender", words=words), bb.checks.TwoStage(draws=400)
+    values = dict(zip(words, range(8), strict=True))
+    exact, uncertain = (sentences(bb.criterion(axis, values, se, stages=stages)) for se in (None, 0.5))
+    start = (
+        "We related outside values of 8 words to woman \N{MINUS SIGN} man, the difference of their mean cosine "
+        "distances (negative: closer to woman), by a regression with the errors of places"
+    )
+    assert (exact[0], uncertain[0]) == (f"{start}.", f"{start} and of values.")
+    assert ["The values are taken as exact." in text for text in (exact, uncertain)] == [True, False]
+
+
+def test_documents_have_their_formula_their_vectors_and_their_units():
+    recent = bb.datasets.load_dataset("sotu-addresses").query("year > 1945")
+    recent = recent.assign(text=recent["text"].str[:3000])
+    sample = bb.instances(recent, "people", "glove-50d-slice", clusters="president", transform=np.eye(50))
+    by = bb.covariates(sample, "party + year")
+    vectors = int(by.design().vectors.n.sum())
+    presidents = recent.loc[recent["text"].str.contains(r"(?i)\bpeople\b"), "president"].nunique()
+    text = sentences(by.contrast(["family", "home"], ["career", "office"]))
+    assert text[0] == (
+        "We related the distances of people to family, home less those to career, office (negative: nearer to family, "
+        f"home) to party + year, from {vectors} vectors of {presidents} presidents; intervals are for attribute words "
+        "like these."
+    )
 
 
 def test_the_report_of_a_fit_has_the_text(plain, tmp_path):

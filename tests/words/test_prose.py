@@ -1,6 +1,7 @@
 """Sentences of reports would be missing, never shown, or computed where no test looks."""
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from bayesbias._support.results import FORMATS
 from bayesbias.models.tree import Fit
 from bayesbias.reporting.document import MetricTable
 from bayesbias.reporting.fit_report import FitReport
+from bayesbias.reporting.methods import methods_section
 
 PAGES = ("fit", "change", "metrics", "methods")
 READERS = {
@@ -118,7 +120,7 @@ def test_every_macro_of_a_comparison_is_rendered(rendered, religion, slice_vecto
     first = plain["connection"] == "associated"
     vectors = (slice_vectors, hard_debiased)
     pair = [bb.distance_table(kv, "weat7") for kv in vectors]
-    effects = bb.side_effects(*pair, *vectors, k=10, words=50)
+    effects = bb.side_effects(*vectors, "weat7", k=10, biased=50)
     for tables, options, given in (
         ((religion, bb.DistanceTable(apart, truth={})), {}, {}),
         ((religion, religion), {}, {}),
@@ -137,6 +139,44 @@ def test_every_macro_of_metrics_is_rendered(rendered, slice_vectors):
     result.front()
     result.sections()
     assert macros("metrics") == rendered["metrics"]
+
+
+def test_every_macro_of_methods_is_rendered(rendered, slice_vectors, text_encoder):
+    lists = bb.load_words("weat7")
+    table = bb.distance_table(slice_vectors, lists)
+    debiased = bb.distance_table(bb.debias(slice_vectors, "project", definitional=[("he", "she")]), lists)
+    complete = bb.distance_table(slice_vectors, replace(lists, controls={}))
+    encoded = bb.distance_table(bb.encode(text_encoder, lists, ["{}", "a {}", "the {}"], vocabulary=450), lists)
+    post = bb.fit(complete, seed=0, draws=400)
+    elsewhere = bb.from_draws(post["posterior"].to_dataset()[["word_mean"]], complete)
+    plain = bb.fit(pd.DataFrame(complete), "crossed", seed=0, draws=400)
+    few = bb.checks.TwoStage(draws=400)
+    words = ["nurse", "banker", "maid", "lawyer", "janitor", "designer", "manager", "soldier"]
+    places = bb.axis("glove-50d-slice", "gender", words=words, adjust="frequency")
+    values = dict(zip(words, range(8), strict=True))
+    texts = ["the bank lends money", "a bank of money", "the bank of a river", "money in the bank"] * 3
+    speeches = pd.DataFrame({"text": texts, "side": ["a", "b"] * 6})
+    sample = bb.instances(speeches, "bank", "glove-50d-slice", transform=np.eye(50))
+    bb.methods_text(post, topics=bb.topic_null(slice_vectors, lists, replicates=19, seed=0))
+    for result in (
+        *(bb.fit(each, seed=0, draws=400, adjust="length") for each in (table, debiased, encoded)),
+        plain,
+        elsewhere,
+        bb.compare(before=table, after=debiased, seed=0, draws=400),
+        bb.pool({"a": table, "b": debiased}, stages=few),
+        bb.trend({1: table, 2: debiased, 3: bb.distance_table("glove-50d-slice", lists)}, stages=few),
+        bb.multiverse(
+            {"decisions": {"embedding": ["glove-50d-slice"], "words": ["weat7"], "metric": ["contrast", "weat"]}}
+            | {"replicates": 5}
+        ),
+        places,
+        bb.audit("glove-50d-slice", "gender", most_frequent=2000),
+        bb.criterion(places, values, stages=bb.checks.TwoStage(draws=400, adjust="length")),
+        bb.covariates(sample, "side").contrast(["loan", "cash"], ["water", "lake"]),
+    ):
+        bb.methods_text(result)
+    assert methods_section(places).title == "Methods text for a paper"
+    assert macros("methods") == rendered["methods"]
 
 
 def test_a_number_that_was_not_given_is_an_error():

@@ -16,9 +16,9 @@ SIZES = ((1280, 900), (390, 844))
 
 @pytest.fixture(scope="module")
 def browser():
-    api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    api = pytest.importorskip("playwright.sync_api", reason="needs playwright: uv sync")
     if CHROMIUM is None:
-        pytest.skip("no Chromium is installed")
+        pytest.skip("no Chromium is installed: playwright install chromium")
     with api.sync_playwright() as play:
         options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         chromium = play.chromium.launch(executable_path=CHROMIUM, args=options)
@@ -90,7 +90,7 @@ def test_nothing_is_fetched_and_nothing_is_too_wide(opened, made, kind):
     ],
 )
 def test_axe_finds_no_violation(opened, kind, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe").Axe()
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe: uv sync").Axe()
     for size in SIZES:
         page = opened(kind, size, color_scheme=scheme)
         page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
@@ -99,7 +99,7 @@ def test_axe_finds_no_violation(opened, kind, scheme):
 
 
 def test_axe_would_find_one(opened):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe").Axe()
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe: uv sync").Axe()
     page = opened("fit")
     page.evaluate("document.querySelector('.answer img').removeAttribute('alt')")
     assert axe.run(page).violations_count == 1

@@ -5,6 +5,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.checks.word_lists import variants
+from bayesbias.cli.screen import as_commands
 
 
 def lists(protected, controls=("tree", "house")):
@@ -87,3 +88,23 @@ def test_nothing_found_is_said():
     assert "0 of 4 words" in found.text()
     assert "No attribute word is found: there is nothing to measure." in found.notes
     assert found.balance is None
+
+
+@pytest.mark.filterwarnings("ignore::bayesbias.errors.RelatednessWarning")
+def test_near_duplicates_within_the_bundled_control_lists_are_left_out():
+    human = list(bb.load_list("human"))
+    vectors = {word: [1.0, 0.0, place / 1e4] for place, word in enumerate(human[:3])} | {
+        "he": [1, 0, 0],
+        "boss": [0, 1, 1],
+    }
+    lists = {"protected": {"a": ["he"]}, "stereotypes": {"a": ["boss"]}}
+    said = bb.checks.check_words(bb.WordLists("mine", **lists, controls={"human": human}), vectors)
+    assert set(said.duplicates["first"]) | set(said.duplicates["second"]) == {"he", *human[:3]}
+    assert len(said.duplicates) == 3  # each with he
+    own = bb.checks.check_words(bb.WordLists("mine", **lists, controls={"human": human[:3]}), vectors)
+    assert len(own.duplicates) == 6  # the words are the user's
+
+
+def test_advice_in_python_becomes_a_command():
+    advice = "Read fit(table, adjust='frequency') too."
+    assert as_commands(advice) == "Read the fit by 'bayesbias fit TABLE -o FIT --adjust frequency' too."

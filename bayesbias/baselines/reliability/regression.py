@@ -150,7 +150,7 @@ def reliability_regression(
     references
         Text column to the level to compare with; otherwise the first in alphabetical order.
     draws, chains, seed
-        Draws in all, split evenly over chains, and their seed.
+        As in :func:`fit`.
     group_scale, prob
         Prior mean of the groupings' sds; mass of the intervals.
 

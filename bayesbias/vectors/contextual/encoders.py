@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, printable, whole_number
 from bayesbias._support.files import file_at, home_folder, read_arrays, whole_file
-from bayesbias._support.progress import progress
-from bayesbias.errors import InputError, listed, shown
+from bayesbias._support.progress import announce, progress
+from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.vectors.contextual.context_vectors import POOLED, REPRESENTATIONS, WORD, ContextVectors
 from bayesbias.vectors.contextual.templates import Templates, english_words, kinds_of, load_templates
 from bayesbias.vectors.readers import text_lines
@@ -153,7 +153,7 @@ def encode(
     folder = None if cache is None else home_folder(cache)
     if folder is not None and name is None and not hasattr(encoder, "name"):
         raise InputError("a cache needs the encoder's name, since a function has none of its own: give name=...")
-    parts = _Encoding(encoder, called, kind, folder).of(sentences, size)
+    parts = _Encoding(encoder, called, kind, folder).of(sentences, size, _shares(sentences, every, outside, names))
     pieces = np.array([part.pieces for part in parts])
     return ContextVectors(
         words=every,
@@ -224,6 +224,21 @@ def _filled(
     return sentences, skipped
 
 
+def _shares(
+    sentences: Sequence[_Occurrence], words: Sequence[str], outside: Sequence[str], templates: Sequence[str]
+) -> str:
+    """Numbers of sentences with words of the lists, and of others; the words outside of the lists stand last."""
+    own = len(words) - len(outside)
+    count = sum(sentence.word < own for sentence in sentences)
+    where = f" in {many(len(templates), 'template')}" if templates else ""
+    if not outside:
+        return f"{many(own, 'word')}{where}"
+    return (
+        f"{count:,} of {many(own, 'word')}{where}, and {len(sentences) - count:,} of {many(len(outside), 'word')} of "
+        "the vocabulary, from which the covariance is estimated (vocabulary= sets which)"
+    )
+
+
 class _Part(NamedTuple):
     """The vector of one item, and into how many pieces its word is cut."""
 
@@ -259,12 +274,20 @@ class _Encoding:
         span = [sentence.begin, sentence.end] if self.kind == WORD else []
         return sha256(json.dumps([sentence.text, *span]).encode()).hexdigest()
 
-    def of(self, sentences: list[_Occurrence], batch: int) -> list[_Part]:
-        """The vectors of sentences; what is done is kept whatever happens then."""
+    def of(self, sentences: list[_Occurrence], batch: int, why: str) -> list[_Part]:
+        """The vectors of sentences; what is done is kept whatever happens then.
+
+        Where one batch does not hold them, it is said before how many there are and ``why``.
+        """
         keys = [self.key(sentence) for sentence in sentences]
         size = next((len(part.vector) for part in self.known.values()), None)
         todo = [sentence for key, sentence in dict(zip(keys, sentences, strict=True)).items() if key not in self.known]
+        # texts of like length stand in one batch: little of it is padding
+        todo.sort(key=lambda sentence: len(sentence.text))
         self._check_cache(sentences)
+        if len(todo) > batch:
+            known = "" if len(todo) == len(sentences) else f" ({len(todo):,} of them are new)"
+            announce(f"{len(sentences):,} sentences{known}: {why}.")
         try:
             with progress("encoding sentences", len(todo)) as done:
                 for begin in range(0, len(todo), batch):

@@ -14,7 +14,7 @@ from bayesbias.distances.columns import averaged
 from bayesbias.distances.dataframe import TEMPLATES, DistanceTable, template_columns
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed, within
-from bayesbias.models.template_errors import change_of_templates, template_errors
+from bayesbias.models.template_variation import change_of_templates, template_errors
 from bayesbias.numerics.arrays import FloatArray
 
 
