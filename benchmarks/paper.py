@@ -1,6 +1,6 @@
 """A short paper made of a methods text, a table, a figure and a bibliography, compiled where LaTeX is installed.
 
-python -m benchmarks.paper /tmp/paper
+python -m benchmarks.paper FOLDER
 """
 
 from __future__ import annotations

@@ -80,10 +80,9 @@ stereotypes in google-news-slice (2,949 vectors)'
 
 def methods_section(result: Result, prob: float = PROB) -> Section:
     """The part of a report with the text; an empty one for a result that is no study by itself."""
-    try:
+    if isinstance(result, (FitReport, *KINDS)):
         return Section(WORDS.title(), [methods_text(result, prob)], shut=True)
-    except InputError:
-        return Section(WORDS.title(), [])
+    return Section(WORDS.title(), [])
 
 
 def _words_of(record: Coverage | None) -> Iterator[str]:

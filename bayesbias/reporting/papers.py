@@ -375,7 +375,7 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
         present = [value for value in values if not _missing(value)]
         other = name.replace("low", "high") if name.endswith("low") else name.replace("high", "low")
         if other in every and other != name and name.endswith("high"):
-            continue  # it stands beside the low end
+            continue  # the cell of the low end has it
         if present or of_words:
             written = [_cell(value, digits, name) for value in values]
             if other in every and other != name:

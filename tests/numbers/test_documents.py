@@ -435,7 +435,7 @@ def test_plans_hold_when_data_are_added(kv):
 
 
 def test_a_bias_of_one_group_of_speakers_is_told_and_no_other():
-    """Hobbies of men stand beside words for men in what every other speaker says: the label at random has nothing."""
+    """Hobbies of men occur with words for men in what every other speaker says: the label at random has nothing."""
     toy, rng, rows = bb.stability.toy_corpus(sentences=1), np.random.default_rng(0), []
     for speaker in range(32):
         who = {"speaker": speaker, "group": "ab"[speaker % 2], "coin": str(rng.integers(2))}
