@@ -18,7 +18,7 @@ from bayesbias._support.phrases import ends_of, excludes_zero, figure, percent, 
 from bayesbias._support.results import Cited, Page, Picture, Section, filled, front_page, whole_table
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError
-from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.second_stage import Decisions, curve_spreads, distinct
 from bayesbias.second_stage.estimates import Staged, posterior_tree
 
@@ -56,6 +56,7 @@ class Multiverse(Staged):
         (decision, and the residual) and ``effect`` (option; those of a decision add up to 0 over the specifications).
     designs
         Of each decision (distinct specifications, options): shares of 1 for the options behind a specification.
+        Options of the same specifications, such as an embedding and its copy, are one column.
     null
         Estimates (replicates, distinct specifications) with random topics in place of the lists; none without vectors.
     standardised
@@ -378,13 +379,18 @@ def multiverse_of(
     table.loc[done, "same_as"] = pd.array([pd.NA if place < 0 else int(place) for place in same], dtype="Int64")
     rows = table.loc[done].reset_index(drop=True)
     position = np.searchsorted(kept, first)
-    designs, options = [], []
+    designs, effects, options = [], [], []
     for name in decisions:
         codes, values = pd.factorize(rows[name].astype(str))
         member = np.zeros((len(kept), len(values)))
         # a specification that several combinations are the same as has a share of each of their options
         np.add.at(member, (position, codes), 1.0)
-        designs.append(member / member.sum(axis=1, keepdims=True))
+        # options of the same specifications are one: their difference, known to be 0, would say that all are alike
+        effect = pd.factorize(pd.Series([column.tobytes() for column in member.T]))[0]
+        design = np.zeros((len(kept), effect.max() + 1))
+        np.add.at(design.T, effect, member.T)
+        designs.append(design / design.sum(axis=1, keepdims=True))
+        effects.append(effect)
         options.append([f"{name}={value}" for value in values])
     matters = []
     for name in decisions:
@@ -395,7 +401,7 @@ def multiverse_of(
         pairs = np.unique(np.column_stack([codes, position]), axis=0)
         matters.append(len(pairs) > len(np.unique(codes)))
     own = covariance[np.ix_(kept, kept)]
-    tree = _posterior(y[kept], own, designs, matters, list(decisions), options, standardised, seed)
+    tree = _posterior(y[kept], own, designs, effects, matters, list(decisions), options, standardised, seed)
     counts = [specifications[name].astype(str).nunique() for name in decisions]
     return Multiverse(
         decisions=pd.DataFrame(
@@ -415,13 +421,17 @@ def _posterior(
     y: FloatArray,
     covariance: FloatArray,
     designs: Sequence[FloatArray],
+    effects_of: Sequence[IntArray],
     matters: Sequence[bool],
     names: Sequence[str],
     options: Sequence[Sequence[str]],
     standardised: bool,
     seed: int,
 ) -> xr.DataTree:
-    """Draws of the model of the decisions; a decision that changes no specification has the share 0."""
+    """Draws of the model of the decisions; a decision that changes no specification has the share 0.
+
+    ``designs`` hold the columns of the different effects of each decision, ``effects_of`` that of each option.
+    """
     rng = np.random.default_rng([seed, 3])
     chosen = np.flatnonzero(matters).tolist() if len(y) > 2 else []
     size = len(names) + 1
@@ -433,7 +443,9 @@ def _posterior(
         theta = draws.theta
         spreads[:, [*chosen, size - 1]], scales[:, [*chosen, size - 1]] = draws.spreads, draws.scales
         ends = np.cumsum([0, *(len(each) for each in options)])
-        effects[:, np.concatenate([np.arange(ends[i], ends[i + 1]) for i in chosen])] = draws.effects
+        columns = np.cumsum([0, *(designs[i].shape[1] for i in chosen)])
+        for place, i in enumerate(chosen):
+            effects[:, ends[i] : ends[i + 1]] = draws.effects[:, columns[place] + effects_of[i]]
     else:
         values, basis = np.linalg.eigh(covariance)
         theta = y + rng.standard_normal((DRAWS, len(y))) @ (basis * np.sqrt(np.maximum(values, 0))).T

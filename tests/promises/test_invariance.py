@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -379,6 +380,11 @@ def test_a_copy_of_an_embedding_changes_no_multiverse(files, multiverse):
     assert len(copied.distinct) == len(multiverse.distinct)
     assert_same([copied.means()[["mean"]]], [multiverse.means()[["mean"]]])
     # the covariance is estimated from the vectors of all embeddings together
-    assert_same(copied.findings()[1:2], multiverse.findings()[1:2], tolerance=0.015)
+    assert_same(
+        [copied.spreads()[["mean", "low", "high"]]], [multiverse.spreads()[["mean", "low", "high"]]], tolerance=0.015
+    )
+    options = copied.effects().set_index("option")["mean"]
+    assert options.filter(like="copy").item() == options[Path(files["embedding"][0]).name]
+    assert_same(copied.findings()[:2], multiverse.findings()[:2], tolerance=0.015)
     spreads = [each.spreads().set_index("decision")["observed"] for each in (copied, multiverse)]
     np.testing.assert_allclose(spreads[0], spreads[1], rtol=1e-5, atol=1e-8)

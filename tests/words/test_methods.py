@@ -78,7 +78,7 @@ def test_other_priors_change_the_priors(weat7):
     one = bb.fit(weat7, "crossed", seed=0)
     other = bb.fit(weat7, "crossed", seed=0, priors={"sigma": {"distribution": "half_normal", "sd": 0.2}})
     _, more = differing(sentences(one), sentences(other))
-    assert [line for line in more if line.startswith("Priors:") and "sigma half normal 0.2" in line]
+    assert [line for line in more if line.startswith("Priors:") and "sigma: half-normal (sd 0.2)" in line]
 
 
 def test_another_population_changes_the_answer_alone(plain):
