@@ -370,14 +370,14 @@ def metrics() -> dict[str, str]:
     rows = []
     for row in bb.list_metrics().itertuples():
         sets, source = f"{row.targets}; {row.attributes}", f"{plain(row.source)} {doi(row.doi)}"
-        rows.append([f"``{row.name}``", plain(row.title), sets, f"{row.optimum:g}", plain(row.options), source])
+        rows.append([f"``{row.name}``", plain(row.description), sets, f"{row.optimum:g}", plain(row.options), source])
     lines = [
         *heading("Metrics", "="),
-        "What ``bb.list_metrics()`` knows. *Sets* are the numbers of target sets and of attribute sets. "
-        ":doc:`/metrics` has the formulas and what each metric misses.",
+        "What ``bb.list_metrics()`` knows. X and Y are the target sets, A and B the attribute sets; *sets* are their "
+        "numbers. :doc:`/metrics` says which to take.",
         "",
         *table(
-            ["name", "title", "target and attribute sets", "no bias", "options", "source"], rows, "12 12 14 8 24 30"
+            ["name", "value", "target and attribute sets", "no bias", "options", "source"], rows, "12 34 10 6 14 24"
         ),
     ]
     return {"reference/metrics.rst": "\n".join(lines)}

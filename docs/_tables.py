@@ -110,13 +110,6 @@ def random_topics():
     return rates[["related", "crossed, these words", "published", "cluster interval", "Welch", "WEAT permutation test"]]
 
 
-def planted_documents():
-    table = read("documents/planted", "quantity == 'difference'")
-    table["moved"] = table["labels"].str.extract("(slope|year)", expand=False).fillna("groups")
-    table["moved"] = table["moved"].replace({"slope": "numbers", "year": "real years"})
-    return cross(table, "missed", ["method"], ["corpus", "moved"], about)
-
-
 def halves():
     table, parts = read("related/halves"), []
     for kind, value in {"interval": "rate", "taken for independent": "rate_independent"}.items():
@@ -125,17 +118,13 @@ def halves():
 
 
 def signs():
-    table = read("related/signs", "mean < 0").assign(words=lambda table: table["wrong"].fillna(0) * table["named"])
+    table = read("related/signs", "mean == -.03").assign(words=lambda table: table["wrong"].fillna(0) * table["named"])
     table["kind"] = np.where(-table["mean"] >= 2 * table["error"], "wrong", "wrong, smaller mean")
-    by = ["mean", "sd", "rule"]
+    by = ["sd", "rule"]
     wrong = table.groupby([*by, "kind"])[["words", "named"]].sum().eval("words / named").map(percent)
     named = table.groupby(by)["named"].mean().map(one)
     cells = pd.concat([wrong.reset_index(name="cell"), named.reset_index(name="cell").assign(kind="named")])
-    return (
-        cross(cells, "cell", ["mean", "sd"], ["rule", "kind"], "first")
-        .sort_index(axis=1)
-        .sort_index(ascending=[False, True])
-    )
+    return cross(cells, "cell", ["sd"], ["rule", "kind"], "first").sort_index(axis=1)
 
 
 def uncorrelated_words():
@@ -148,20 +137,15 @@ def uncorrelated_words():
 def changes():
     table = read("calibration/changes_related", "side == 'change' and quantity != 'difference'")
     table = table.query("rows == 'words' or quantity == 'association'").sort_values("model", ascending=False)
-    return cross(table, "rate", ["model", "vectors", "words"], ["rows", "quantity"])
-
-
-def pools():
-    planted = read("second_stage/pools", "embeddings == 6 and between_sd == 0.02")
-    table = pd.concat([planted, read("second_stage/pools_of_topics", "embeddings == 2")])
-    forms = dict.fromkeys(["given mean", "population mean", "single", "mean outside"], percent)
-    return listed(table, ["errors"], forms | {"rmse of the mean": three}).groupby("errors", sort=False).agg(" / ".join)
+    return cross(table, "rate", ["model"], ["rows", "quantity"], about)
 
 
 def headline():
     table = read("headline", "contrast != 'different - human'")
     table["table"] = table["table"].str.replace("_(?:group_)?(glove|google|reddit)(?:_dataset)?$", r"/\1", regex=True)
     table["cell"] = [interval(row, bold=row["called"]) for _, row in table.iterrows()]
+    human = table["contrast"] == "associated - human"
+    table["cell"] = table["cell"].mask(human, table["cell"].str.replace(r" \(.*\)", "", regex=True))
     published, crossed = (
         table[table["model"] == model].set_index(["table", "contrast"]) for model in ("published", "crossed")
     )
@@ -172,17 +156,28 @@ def headline():
     ]
 
 
-def debiasing_findings():
-    table = read("published_debiasing", "settled == 'yes' or at_hand == 'no'")
-    ends = table["observed"].str.split(" to ", expand=True).astype(float).map(three)
-    table["observed"] = ends[0] + " to " + ends[1] + table["at_hand"].map({"yes": "", "no": ", not so"})
-    return listed(table, ["topic", "finding"], {"observed": str, "p_published": two, "p_paired": two})
-
-
 def debiasing_parts():
     table = read("published_debiasing_parts")
     table["change"] = [interval(row, bold=row["low"] * row["high"] > 0) for _, row in table.iterrows()]
-    return listed(table, ["topic", "contrast"], {"before": three, "after": three, "change": str})
+    return cross(table, "change", ["topic"], ["contrast"], "first")
+
+
+def rows_of_gender():
+    post = bb.fit(bb.distance_table("google-news-slice", "gender"), seed=0)
+    tables = {rows: bb.contrasts(post, rows=rows).set_index("protected_word") for rows in ("difference", "association")}
+    shown = {rows: table.loc[["he", "male", "she"], ["mean", "sd"]].map(three) for rows, table in tables.items()}
+    return pd.concat({rows: table.agg(" ± ".join, axis=1) for rows, table in shown.items()}, axis=1)
+
+
+def multiverse_planted():
+    table = read("second_stage/multiverse_planted", "not planted.str.contains('copies|priors')")
+    names = [f"{what}: {of}" for what in ("effects", "share") for of in ("embedding", "words", "contrast")]
+    return listed(table, ["planted"], dict.fromkeys([*names, "mean, equal weights"], percent))
+
+
+def multiverse_null():
+    names = ["mean excludes 0", "median below 0.05", "median below 0.11"]
+    return listed(read("second_stage/multiverse_null"), ["embedding"], dict.fromkeys(names, percent))
 
 
 def languages():
@@ -203,29 +198,19 @@ def shares_of_women():
 
 def addresses():
     table = read("addresses")
-    ends = {"low": "these_low", "high": "these_high"}
-    table["these words"] = [
-        interval(row.drop(list(ends)).rename({b: a for a, b in ends.items()})) for _, row in table.iterrows()
-    ]
-    table["words like these"] = [interval(row) for _, row in table.iterrows()]
-    shares = {f"share_{of}": percent for of in ("instances", "speakers", "words")}
-    return listed(table, ["target", "name"], {"these words": str, "words like these": str, "equal": three, **shares})
+    table["difference"] = [interval(row) for _, row in table.iterrows()]
+    forms = {"difference": str, "equal": three, "share_words": percent}
+    return listed(table, ["target", "name"], forms)
 
 
-def retrained():
-    ratios = read("documents/retrained").groupby("errors", sort=False)["ratio"].agg(["mean", "min", "max"])
-    return listed(ratios.reset_index(), ["errors"], dict.fromkeys(ratios, two))
-
-
-def ten_tests(embedding, *published):
-    table = read("caliskan", f"embedding == '{embedding}'")
-    found, asked = (table[f"targets_{what}"] + table[f"attributes_{what}"] for what in ("found", "asked"))
-    table["words found"] = found.astype(str) + " of " + asked.astype(str)
-    table["test"] = [f"{test} {' / '.join(bb.load_query(f'weat{test}').targets)}" for test in table["test"]]
+def ten_tests():
+    table = read("caliskan", "embedding == 'Google News 300d'")
+    sets = [[words.removesuffix("_names") for words in bb.load_query(f"weat{test}").targets] for test in table["test"]]
+    table["test"] = [f"{test} {' / '.join(pair)}" for test, pair in zip(table["test"], sets, strict=True)]
     table["p"] = ["< .001" if p < 0.001 else three(p) for p in table["p_permutation"]]
     table["nearer"] = [interval(row, mean="nearer") for _, row in table.iterrows()]
-    forms = {"words found": str} | dict.fromkeys([*published, "d"], two)
-    return listed(table, ["test"], forms | {"p": str, "nearer": str, "random_topics": str})
+    forms = {"d": two, "p": str, "nearer": str, "random_topics": str}
+    return listed(table, ["test"], forms)
 
 
 def ten_tests_counted():

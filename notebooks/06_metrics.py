@@ -158,5 +158,5 @@ post = bb.fit(bb.distance_table(kv, lists), seed=0)
 bb.contrasts(post).head(1).round(3)
 
 # %% [markdown]
-# `docs/metrics.md` defines all metrics and compares them with other packages; `07_silhouettes` follows them while word
+# `docs/metrics.md` says which metric answers which question; `07_silhouettes` follows them while word
 # lists grow, and `05_related_words` explains why topics matter.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesbias._support.files import read_as
+from bayesbias._support.files import home_folder, read_as
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.vectors.tables import arrow_of
 
@@ -71,7 +71,7 @@ def documents_of(
 def _rows_of(corpus: Any, text: str) -> tuple[Callable[[], Iterator[Row]], list[str]]:
     """A function to an iterator over rows, and the names of their columns."""
     if isinstance(corpus, str | Path):
-        return _rows_of_file(Path(corpus), text)
+        return _rows_of_file(home_folder(corpus), text)
     if hasattr(corpus, "__arrow_c_stream__") or hasattr(corpus, "iloc"):
         table = arrow_of(corpus, "the corpus")
         return lambda: _by_batch(table.to_batches(ROWS)), table.column_names

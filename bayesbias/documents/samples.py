@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias._support.arguments import flag, mapping, printable, several
+from bayesbias._support.arguments import flag, is_printable, mapping, printable, several
 from bayesbias.errors import InputError, listed, many, near, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray, orthogonal_map, sums_by, unit_rows
 from bayesbias.vectors import Embedding, opened
@@ -443,7 +443,7 @@ def _vector(replicate: Replicate, word: str) -> FloatArray:
 def names_given(value: object, name: str) -> list[str]:
     """Words or columns, one or several, each once."""
     names = several(value)
-    if not names or not all(isinstance(each, str) and each.split() for each in names):
+    if not names or not all(is_printable(each) and each.split() for each in names):
         raise InputError(f"{name} is {shown(value)}: give one name, or a list of names")
     return list(dict.fromkeys(names))
 

@@ -211,8 +211,7 @@ def plot_side_effects(result: SideEffects, title: str | None = None) -> Figure:
     --------
     >>> kv = bb.load_embedding("google-news-slice")
     >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
-    >>> before, after = (bb.distance_table(one, "gender", relatedness=False) for one in (kv, debiased))
-    >>> effects = bb.side_effects(before, after, kv, debiased)
+    >>> effects = bb.side_effects(kv, debiased, "gender")
     >>> bb.plots.plot_side_effects(effects).savefig("effects.png")
     """
     rows_of = {

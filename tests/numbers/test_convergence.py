@@ -249,6 +249,7 @@ def test_distances_that_are_no_numbers_or_code_missing_ones_are_refused(religion
         bb.fit(coded.without_relatedness(), seed=0)
 
 
+@pytest.mark.full
 def test_the_model_baseline_has_a_diagnosis_of_its_priors():
     """Of the model baseline the scale of words has another name; its prior, Exponential(5), is worked out by hand."""
     post = bb.fit(planted({"associated": 0.8, "different": 0.9}), "baseline", seed=0)

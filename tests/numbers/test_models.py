@@ -311,6 +311,7 @@ def test_what_is_no_fit_or_a_part_of_one_is_refused(tmp_path, religion_fit):
         bb.load_fit(tmp_path / "other.nc")
 
 
+@pytest.mark.full
 @pytest.mark.nuts
 def test_nuts_gives_the_same_groups_and_its_statistics():
     exact, nuts = (bb.fit(small(), "published", engine, draws=400, chains=2, seed=1) for engine in ("exact", "nuts"))

@@ -48,7 +48,10 @@ def tree_of(post):
     )
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.full] * (name in ("baseline", "crossed_t", "robust"))) for name in MODELS],
+)
 def test_free_variables_are_those_of_a_fit(name, fits):
     post = fits(name)
     model = bb.pymc_model(post)

@@ -482,7 +482,8 @@ class TestTemplatesAsRandomEffect:
             ranks.append((found.draw_sd(scale, 99, rng) < tau).sum())
         assert chisquare(np.bincount(np.array(ranks) // 10, minlength=10)).pvalue > 0.001
 
-    @pytest.mark.parametrize("templates", [4, *(pytest.param(count, marks=pytest.mark.full) for count in (8, 16))])
+    @pytest.mark.full
+    @pytest.mark.parametrize("templates", [4, 8, 16])
     def test_intervals_for_templates_like_these_cover(self, templates, sized):
         rng, held, plain = np.random.default_rng(templates), [], []
         replicates = 60

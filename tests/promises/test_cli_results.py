@@ -172,6 +172,7 @@ def test_demo_prints_the_answer_first_in_ten_lines(here, slice_vectors):
     assert "164 of 350 words were found." in flat
 
 
+@pytest.mark.full
 def test_run_adjusts_for_an_attribute_of_words(here, slice_vectors):
     bb.save_embedding(slice_vectors, "mine.npz")
     code, out, errors = here("run", "mine.npz", "weat7", "--out", "made", "--topics", "0", "--adjust", "length")

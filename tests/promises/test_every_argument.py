@@ -313,14 +313,14 @@ def call(made, name):
 
 NOTHING = (("None", None), ("bool", True), ("Mapping", {}), ("Iterable", []), ("Sequence", []), ("str | None", ""))
 """Types and what of them says the same as leaving the argument out."""
-PATHS = ("path", "out", "folder", "cache", "pictures", "source")
+PATHS = ("path", "out", "folder", "cache", "pictures")
 
 
 def is_valid(value, parameter, usual):
     """Test that a value is what the argument has anyway, names a file, or says that nothing is given, as is usual."""
     said = str(parameter.annotation)
-    if isinstance(value, str) and (parameter.name in ("what", "description") or parameter.default == "own"):
-        return True  # names what scores are, or a model of one's own; stands in attrs only
+    if isinstance(value, str) and (parameter.name in ("what", "description", "source") or parameter.default == "own"):
+        return True  # names what scores are, where vectors are from, or a model of one's own; stands in attrs only
     if value is usual or (isinstance(value, str) and value == "nonsense" and parameter.name in PATHS):
         return True
     if isinstance(value, Mapping) and not isinstance(value, dict):

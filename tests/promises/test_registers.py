@@ -325,7 +325,9 @@ WORKERS = {
 }
 
 
-@pytest.mark.parametrize("name", WORKERS)
+@pytest.mark.parametrize(
+    "name", ["method of the script", "function within another", pytest.param("entry point", marks=pytest.mark.full)]
+)
 def test_workers_take_a_method(name, installed, python, tmp_path):
     """There are more fits than workers."""
     top, how = WORKERS[name]

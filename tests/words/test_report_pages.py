@@ -85,8 +85,7 @@ def test_nothing_is_fetched_and_nothing_is_too_wide(opened, made, kind):
     ("kind", "scheme"),
     [
         *((kind, "light") for kind in KINDS),
-        ("fit", "dark"),
-        *(pytest.param(kind, "dark", marks=pytest.mark.full) for kind in KINDS[1:]),
+        *(pytest.param(kind, "dark", marks=pytest.mark.full) for kind in KINDS),
     ],
 )
 def test_axe_finds_no_violation(opened, kind, scheme):
