@@ -112,7 +112,7 @@ def random_topics():
 
 def halves():
     table, parts = read("related/halves"), []
-    for kind, value in {"interval": "rate", "taken for independent": "rate_independent"}.items():
+    for kind, value in {"interval": "rate", "treated as independent": "rate_independent"}.items():
         parts.append(weighted(table, value, ["lists", "split"], ["list"]).add_suffix(f", {kind}"))
     return pd.concat(parts, axis=1)
 

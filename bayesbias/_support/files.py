@@ -136,7 +136,7 @@ def read_as(kind: str, where: str) -> Iterator[None]:
         yield
     except (InputError, Warning):
         raise
-    except Exception as error:
+    except Exception as error:  # readers of formats raise errors of any kind at damaged files
         reason = " ".join("".join(letter if letter.isprintable() else " " for letter in str(error)).split())
         raise InputError(f"{where} cannot be read as {kind}: {reason or type(error).__name__}") from error
 

@@ -174,7 +174,7 @@ def recorded(task: Task) -> Iterator[dict[str, Any]]:
             _refuse_changed(task)
             yield record
             _refuse_changed(task)  # nor while the work read them
-        except Exception as error:
+        except Exception as error:  # of whatever kind: it is recorded, and the other tasks go on
             reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
             record |= {"status": "failed", "reason": reason}
 

@@ -443,7 +443,7 @@ def _vector(replicate: Replicate, word: str) -> FloatArray:
 def names_given(value: object, name: str) -> list[str]:
     """Words or columns, one or several, each once."""
     names = several(value)
-    if not names or not all(is_printable(each) and each.split() for each in names):
+    if not names or not all(map(is_printable, names)):
         raise InputError(f"{name} is {shown(value)}: give one name, or a list of names")
     return list(dict.fromkeys(names))
 

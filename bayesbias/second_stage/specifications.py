@@ -385,10 +385,9 @@ def multiverse_of(
         member = np.zeros((len(kept), len(values)))
         # a specification that several combinations are the same as has a share of each of their options
         np.add.at(member, (position, codes), 1.0)
-        # options of the same specifications are one: their difference, known to be 0, would say that all are alike
+        # options of the same specifications have one effect: a difference known to be 0 would say that all are 0
         effect = pd.factorize(pd.Series([column.tobytes() for column in member.T]))[0]
-        design = np.zeros((len(kept), effect.max() + 1))
-        np.add.at(design.T, effect, member.T)
+        design = member @ np.eye(effect.max() + 1)[effect]
         designs.append(design / design.sum(axis=1, keepdims=True))
         effects.append(effect)
         options.append([f"{name}={value}" for value in values])

@@ -326,7 +326,7 @@ WORKERS = {
 
 
 @pytest.mark.parametrize(
-    "name", ["method of the script", "function within another", pytest.param("entry point", marks=pytest.mark.full)]
+    "name", [pytest.param(name, marks=[pytest.mark.full] * (name == "entry point")) for name in WORKERS]
 )
 def test_workers_take_a_method(name, installed, python, tmp_path):
     """There are more fits than workers."""
